@@ -83,6 +83,8 @@ const onDemand: Readonly<Record<string, string>> = {
   'telemetry.cjs': 'shared/composition/telemetry-exporter.ts',
   's3-objects.cjs': 'shared/storage/blobs/s3-objects.ts',
   'schema-check.cjs': 'shared/protocol/json-schema/check.ts',
+  'google-tokens.cjs': 'shared/routing/providers/google-tokens.ts',
+  'model-list.cjs': 'shared/configuration/model-list/models.json',
   'openapi.cjs': 'functions/gateway/openapi/openapi-document.ts',
   'landing-page.cjs': 'shared/protocol/router/landing-page.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',

@@ -34,7 +34,12 @@ export interface AwsAdaptersOptions {
 export function createAwsAdapters(options: AwsAdaptersOptions): AwsAdapters {
   const { environment, clock, randomness, log, awsCredentials = processCredentials() } = options;
   const signed = (source: CredentialSource): CredentialSource =>
-    signedCredentials({ source, awsCredentials, isAvailable: hasAwsCredentials, clock });
+    signedCredentials({
+      source,
+      awsCredentials,
+      isAvailable: hasAwsCredentials,
+      clock,
+    });
   if (environment.aws === undefined) {
     return { wrapper: noKeyWrapper, blobs: noBlobs, credentials: signed(variableCredentials()) };
   }

@@ -59,6 +59,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/accounting/call-records': rules,
   },
   {
+    'shared/configuration/model-list': 'Kinds of providers and the shipped list: knows no catalogue and no file.',
     'shared/accounting/credit': rules,
     'shared/accounting/limits': rules,
     'shared/accounting/slots': rules,
@@ -138,7 +139,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   {
     'infra/cli': 'The command line may use everything below.',
     'infra/openapi': 'Prints the description; may use everything below.',
-    'infra/price-list': 'Prints a section of a gateway file; no function and no command reads the list.',
+    'infra/model-list': 'Makes the shipped model list from lists that others keep.',
   },
   { 'infra/build': 'Bundles by path, and loads each of them once.' },
   { 'infra/bench': 'Measures; may use everything below.', 'infra/verify': 'Proofs for AWS; may use everything below.' },
@@ -220,9 +221,14 @@ export const powerHomes: readonly PowerHome[] = [
     homes: ['shared/routing/formats/hub/'],
   },
   { power: 'tokens of identity providers', sign: /from 'jose'/, homes: [`${operator}/sign-in/`] },
+  {
+    power: "Google's library",
+    sign: /(from|import\() ?'google-auth-library/,
+    homes: ['shared/routing/providers/google-tokens.ts'],
+  },
   { power: 'commander', sign: /(from|import\() ?'commander'/, homes: ['infra/cli/'] },
   { power: 'the CDK library', sign: /(from|import\() ?'(aws-cdk-lib|constructs)/, homes: ['infra/'] },
-  { power: 'the price list', sign: /(from|import\() ?'@pydantic\//, homes: ['infra/price-list/'] },
+  { power: 'the price list', sign: /(from|import\() ?'@pydantic\//, homes: ['infra/model-list/'] },
   { power: 'middy', sign: /from '@middy\//, homes: ['shared/protocol/http/'] },
   {
     power: 'zod',

@@ -1,16 +1,67 @@
+// The text of a 402: what the call may cost, what there is, and which output bound would have been covered.
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
+import type { CallSize } from '../../../shared/protocol/wire/index.ts';
+import { askedOutputTokens, worstCaseCost } from '../../../shared/routing/billing/index.ts';
 
 export interface Shortage {
   readonly needed: PicoUsd;
   readonly available: PicoUsd;
-  /** The call named no bound for its output, so the model's whole `max_output_tokens` counts. */
-  readonly isUnbounded: boolean;
+  readonly advise: Advise;
 }
 
+/** Says what the client could send instead. Empty: nothing smaller would help, or it is not the client's to choose. */
+export type Advise = (available: PicoUsd) => string;
+
+export const noAdvice: Advise = () => '';
+
 /** A 402 names what the call may cost and what is available. */
-export function insufficientMessage(what: string, { needed, available, isUnbounded }: Shortage): string {
-  const amounts = `The call may cost ${formatUsd(needed)} USD, and ${formatUsd(available < 0n ? 0n : available)} USD of ${what} is available.`;
-  return isUnbounded
-    ? `${amounts} Without max_tokens (on Responses max_output_tokens) a call holds the price of all that the model may write.`
-    : amounts;
+export function insufficientMessage(what: string, { needed, available: left, advise }: Shortage): string {
+  const available = left < 0n ? 0n : left;
+  const amounts = `The call may cost ${formatUsd(needed)} USD, and ${formatUsd(available)} USD of ${what} is available.`;
+  return [amounts, advise(available)].filter((text) => text !== '').join(' ');
+}
+
+export interface BoundedCall {
+  /** Those that the workspace pays. */
+  readonly candidates: readonly Candidate[];
+  readonly size: CallSize;
+  /** How the client's interface names the bound. */
+  readonly member: string;
+}
+
+/** What the bound itself adds to a body that has none. */
+const memberBytes = 40;
+
+export const boundAdvice =
+  ({ candidates, size, member }: BoundedCall): Advise =>
+  (available) => {
+    const asked = Math.max(0, ...candidates.map(({ entry }) => askedOutputTokens(entry, size)));
+    if (asked <= 1) return '';
+    const costOf = (tokens: number) =>
+      worstCaseCost(candidates, {
+        ...size,
+        maxOutputTokens: tokens,
+        isOutputOpen: false,
+        textBytes: size.textBytes + (size.isOutputOpen ? memberBytes : 0),
+      });
+    const tokens = largestCovered(asked, (bound) => costOf(bound) <= available);
+    const smaller =
+      tokens === 0
+        ? `Even with ${member} 1 it would need ${formatUsd(costOf(1))} USD.`
+        : `With ${member} ${tokens} it would need ${formatUsd(costOf(tokens))} USD, which is covered.`;
+    if (!size.isOutputOpen) return smaller;
+    const held = `Without max_tokens (on Responses max_output_tokens) a call holds the price of all that the model may write`;
+    return `${smaller} ${held}: the operator can set default_output_tokens in the gateway file.`;
+  };
+
+/** 0: not even one. `isCovered` holds up to some bound and never beyond. */
+function largestCovered(most: number, isCovered: (tokens: number) => boolean): number {
+  let [covered, refused] = [0, most];
+  while (refused - covered > 1) {
+    const middle = Math.floor((covered + refused) / 2);
+    if (isCovered(middle)) covered = middle;
+    else refused = middle;
+  }
+  return covered;
 }

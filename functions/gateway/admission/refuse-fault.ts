@@ -2,6 +2,7 @@ import type { GatewayError } from '../../../shared/errors/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ReceivedCall } from '../stages.ts';
+import { noAdvice } from './money-message.ts';
 import { reserveKey } from './reserve-key.ts';
 
 /** A call that cannot be served still counts for its key, and a revoked or rate-limited key wins over its fault. */
@@ -13,7 +14,7 @@ export async function refuseFault(
 ): Promise<unknown> {
   const { resolution } = await reserveKey(
     deps,
-    { credential, asksFunction: (await read()).asksFunction, isUnbounded: false },
+    { credential, asksFunction: (await read()).asksFunction, advise: noAdvice },
     {},
     { keyItem },
   ).reserve();

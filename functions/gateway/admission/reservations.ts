@@ -7,12 +7,13 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
 import { concurrencyLimitsOf } from './concurrency.ts';
 import { findCached } from './find-cached.ts';
+import { type Advise, boundAdvice, noAdvice } from './money-message.ts';
 import type { Reservation } from './reservation.ts';
 import { inRounds, roundsOf } from './reservation-rounds.ts';
 import { reserveBudgets } from './reserve-budgets.ts';
 import { reserveCandidate } from './reserve-candidate.ts';
 import { reserveCapacity } from './reserve-capacity.ts';
-import { isUnbounded, reserveCredit } from './reserve-credit.ts';
+import { reserveCredit } from './reserve-credit.ts';
 import { reserveKey, reserveSpend } from './reserve-key.ts';
 import { reserveIdempotencyKey, reserveSpan } from './reserve-names.ts';
 
@@ -41,7 +42,8 @@ export function reservationsOf(
     takesPoolSlot: capacity !== undefined,
   });
   const seen = { keyItem: call.keyItem };
-  const key = { ...call, isUnbounded: isUnbounded(call), defaultConcurrency: limits.keyDefault };
+  const advise = adviceFor(call);
+  const key = { ...call, advise, defaultConcurrency: limits.keyDefault };
   // The write that counts the request takes what it holds too, unless a name may still refuse it.
   const groups = {
     names: made([
@@ -50,7 +52,7 @@ export function reservationsOf(
       routed && findCached(deps, routed, owner, names),
     ]),
     keyHold: made([rounds.isNamesApart ? reserveSpend(deps, key, keyHold, seen) : undefined]),
-    credit: made([reserveCredit(deps, call, held(takesCreditSlot))]),
+    credit: made([reserveCredit(deps, call, held(takesCreditSlot), advise)]),
     rest: made([routed && reserveBudgets(deps, routed, owner), capacity, routed && reserveCandidate(deps, routed)]),
   };
   return inRounds(groups, rounds);
@@ -63,7 +65,7 @@ const made = (reservations: readonly (Reservation | undefined)[]): Reservation[]
 /** Of a call that cannot be planned: its request is counted, and what is stored or in use under its names is found. */
 export const reservationsOfRefused = (deps: GatewayDependencies, call: IdentifiedCall, owner: string): Reservation[] =>
   made([
-    reserveKey(deps, { ...call, isUnbounded: isUnbounded(call) }, {}, { keyItem: call.keyItem }),
+    reserveKey(deps, { ...call, advise: noAdvice }, {}, { keyItem: call.keyItem }),
     ...reserveNames(deps, call, owner),
   ]);
 
@@ -75,9 +77,15 @@ const reserveNames = (deps: GatewayDependencies, call: IdentifiedCall, owner: st
 /** The worst case of the candidates that the workspace's credit pays. 0: the call cannot cost it anything. */
 function holdAmountOf(call: PlannedCall): PicoUsd {
   if (!('plan' in call)) return call.execution.worstCase;
-  const { size, plan, byok } = call;
-  return worstCaseCost(
-    plan.filter((candidate) => payerOf(byok, candidate) === 'workspace'),
-    size,
-  );
+  return worstCaseCost(paidByWorkspace(call), call.size);
+}
+
+const paidByWorkspace = ({ plan, byok }: RoutedCall) =>
+  plan.filter((candidate) => payerOf(byok, candidate) === 'workspace');
+
+/** The request of a function is fixed by its revision: its caller could not bound it. */
+function adviceFor(call: PlannedCall): Advise {
+  if (!('plan' in call)) return noAdvice;
+  const member = call.request.interfaceId === 'responses' ? 'max_output_tokens' : 'max_tokens';
+  return (available) => boundAdvice({ candidates: paidByWorkspace(call), size: call.size, member })(available);
 }

@@ -6,7 +6,7 @@ import { parseUsd } from '../../../shared/foundation/money/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 import { concurrencyError } from './concurrency.ts';
-import { insufficientMessage, type Shortage } from './money-message.ts';
+import { type Advise, insufficientMessage, type Shortage } from './money-message.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
 import { creditRefusal, slotRefusal } from './reservation-rounds.ts';
 
@@ -14,6 +14,7 @@ export function reserveCredit(
   deps: GatewayDependencies,
   call: IdentifiedCall,
   hold: Hold | undefined,
+  advise: Advise,
 ): Reservation | undefined {
   if (hold === undefined) return undefined;
   const { workspace, asksFunction } = call;
@@ -21,10 +22,10 @@ export function reserveCredit(
   const { concurrency = null } = workspace;
   const spendLimit = workspace.spend_limit_usd === null ? null : (parseUsd(workspace.spend_limit_usd) ?? 0n);
   const account: CreditAccount = { workspace: workspace.id, spendLimit, shards: workspace.credit_shards, concurrency };
-  const refuse = (short: 'credit' | 'spend_limit', shortage: Omit<Shortage, 'isUnbounded'>): Reserved => {
+  const refuse = (short: 'credit' | 'spend_limit', shortage: Omit<Shortage, 'advise'>): Reserved => {
     recentRefusals.set(creditRefusal(account.workspace), true);
     const what = short === 'credit' ? 'credit' : 'the spend limit of the workspace';
-    const message = insufficientMessage(what, { ...shortage, isUnbounded: isUnbounded(call) });
+    const message = insufficientMessage(what, { ...shortage, advise });
     return refused('money', fail('PAYMENT_REQUIRED', { message }));
   };
   async function reserve(): Promise<Reserved> {
@@ -46,7 +47,3 @@ export function reserveCredit(
   }
   return { rank: 'money', reserve, check };
 }
-
-/** The request of a function is fixed by its revision: its caller could not bound it. */
-export const isUnbounded = ({ request, asksFunction }: IdentifiedCall): boolean =>
-  !asksFunction && request.isOutputOpen;

@@ -13,15 +13,15 @@ import type { Item } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import { admitKey, keyErrorOf } from './admit-key.ts';
 import { keyConcurrencyError } from './concurrency.ts';
-import { insufficientMessage } from './money-message.ts';
+import { type Advise, insufficientMessage } from './money-message.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
 import { keyRefusal, slotRefusal, spendRefusal } from './reservation-rounds.ts';
 
 export interface KeyFacts {
   readonly credential: ApiKey;
   readonly asksFunction: boolean;
-  /** The call named no bound for its output. */
-  readonly isUnbounded: boolean;
+  /** What would have been covered. */
+  readonly advise: Advise;
   /** Of a key without a concurrency of its own. */
   readonly defaultConcurrency?: number | null;
 }
@@ -108,10 +108,10 @@ function refuseKey({ recentRefusals }: GatewayDependencies, { publicId }: ApiKey
 
 function refuseSpend(
   { recentRefusals }: GatewayDependencies,
-  { credential, asksFunction, isUnbounded }: KeyFacts,
+  { credential, asksFunction, advise }: KeyFacts,
   { needed, available }: Pick<Extract<KeyAdmission, { kind: 'spend_limit' }>, 'needed' | 'available'>,
 ): Reserved {
   recentRefusals.set(spendRefusal(credential.publicId), true);
-  const message = insufficientMessage('the spend limit of the key', { needed, available, isUnbounded });
+  const message = insufficientMessage('the spend limit of the key', { needed, available, advise });
   return refused('money', fail(asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED', { message }));
 }

@@ -7,6 +7,7 @@ import {
   type AttemptFailure,
   type Credential,
   credentialWith,
+  TokenUnavailable,
   type UpstreamRequest,
 } from '../../../shared/routing/providers/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
@@ -34,9 +35,20 @@ export async function prepareCall(
     const body = request.body();
     const { traceparent } = call;
     const headers = upstreamHeaders({ ...request, constant, credential: credential.headers, traceparent });
-    const signed = credential.sign && (await call.admissionTime.wait(credential.sign({ url, headers, body })));
+    const signing = credential.sign?.({ url, headers, body });
+    // A token endpoint is a part of its provider, with a time limit of its own.
+    const signed = await (credential.fetchesToken === true ? signing : signing && call.admissionTime.wait(signing));
     return { url, headers: signed ?? headers, body, secrets: secretsIn(signed, credential) };
   } catch (error) {
+    if (error instanceof TokenUnavailable) {
+      return {
+        failure: {
+          kind: 'failed',
+          cause: 'no_token',
+          providerText: { forOperator: error.message, forClient: undefined },
+        },
+      };
+    }
     if (error instanceof StoreUnavailable) return ourFault('not_ready', { isUnavailable: true });
     const { correlationId } = call;
     deps.log.error(

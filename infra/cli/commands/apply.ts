@@ -109,6 +109,7 @@ async function planFile(session: Session, opened: OpenTarget, file: GatewayFile)
       readVariable: (name) => variables[name],
       randomness,
       nowMs: clock.nowMs(),
+      region: opened.access?.region,
       stores: sealingStoresOn(store, opened.stage, opened.wrapper),
     });
   try {

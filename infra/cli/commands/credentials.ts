@@ -1,7 +1,7 @@
 // `credentials set`: puts a provider credential into the secret of a stage. It comes from standard input, so that it
 // stands in no process list and no shell history, and it is never printed.
 import { looksLikeCredential } from '../../../shared/configuration/gateway-file/index.ts';
-import { credentialName } from '../../../shared/routing/providers/index.ts';
+import { credentialName, isProviderCredential } from '../../../shared/routing/providers/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { UsageError } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
@@ -31,9 +31,6 @@ function readSecretName(name: string, text: string): string {
   );
 }
 
-/** What functions accept: an Authorization header carries it. */
-const credentialPattern = /^[\x21-\x7e]{1,4096}$/;
-
 async function setCredential(session: Session, name: string): Promise<Outcome> {
   const { terminal } = session;
   const target = requireStage(
@@ -41,8 +38,10 @@ async function setCredential(session: Session, name: string): Promise<Outcome> {
     'local runs read provider credentials from environment variables, set those',
   );
   const credential = (await terminal.readSecret(`credential ${name} (not shown): `)).replace(/\r?\n$/, '');
-  if (!credentialPattern.test(credential)) {
-    throw new Error('standard input must hold the credential and nothing else: 1 to 4096 visible ASCII characters');
+  if (!isProviderCredential(credential)) {
+    throw new Error(
+      'standard input must hold the credential and nothing else: 1 to 4096 visible ASCII characters, or the JSON of a service account',
+    );
   }
   const opened = await session.open({ writes: true });
   if (opened.access === undefined) throw new Error('a stage is opened with the access of the shell');

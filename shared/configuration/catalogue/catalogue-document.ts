@@ -2,6 +2,7 @@
 // Prices stay decimal strings until `loadCatalogue`.
 
 import type { Extra, ProviderApi } from '../../foundation/constants/index.ts';
+import type { ProviderKind } from '../model-list/index.ts';
 
 /** Where a secret stands: in a variable of the process, or under a name in the secret of a stage. */
 export type SecretReference = { env: string } | { secret: string };
@@ -12,6 +13,8 @@ export type ProviderAuth =
   /** The credential alone, in a header of this name (lower case). */
   | { header: { name: string } & SecretReference }
   | { sigv4: { service: string; region: string } }
+  /** Tokens of Google Cloud, made with the JSON of a service account. */
+  | { gcp: SecretReference }
   | 'none';
 
 /** What a provider declares. A missing member is unknown, and unknown satisfies no policy. */
@@ -23,6 +26,10 @@ export interface DeclaredPolicy {
 
 export interface ProviderDocument {
   id: string;
+  /** What it has in common with others. Left out: the file described it whole. */
+  kind?: ProviderKind | undefined;
+  /** Of AWS. */
+  region?: string | undefined;
   display_name: string;
   /** Disabled: no call goes there. Stored beside the catalogue's version, so that a change of it is one small write. */
   status: 'enabled' | 'disabled';
@@ -55,6 +62,17 @@ export interface SupportedParams {
   extras?: Extra[] | undefined;
 }
 
+/** Prices of a call whose prompt is longer: the whole call is priced by the last tier that it reaches. */
+export interface PriceTierDocument {
+  /** Cached and written tokens included. */
+  above_prompt_tokens: number;
+  input_price_per_million: string;
+  output_price_per_million: string;
+  cached_input_price_per_million?: string | undefined;
+  cache_write_input_price_per_million?: string | undefined;
+  cache_write_1h_input_price_per_million?: string | undefined;
+}
+
 /** One provider of one model. */
 export interface ModelProviderDocument {
   provider: string;
@@ -67,13 +85,21 @@ export interface ModelProviderDocument {
   cache_write_input_price_per_million?: string | undefined;
   /** Of that which it keeps there for an hour. */
   cache_write_1h_input_price_per_million?: string | undefined;
+  /** Bounds rise. */
+  price_tiers?: PriceTierDocument[] | undefined;
   context_length: number;
   max_output_tokens: number;
+  /** The output bound of a call that names none. Left out: that of the service. */
+  default_output_tokens?: number | undefined;
+  /** Of the interfaces of its provider. Left out: all. */
+  apis?: ProviderApi[] | undefined;
   supported_params: SupportedParams;
   streaming: boolean;
   rate_limit_rpm: number | null;
   rate_limit_tpm: number | null;
   rate_limit_tpd: number | null;
+  /** Where the model list filled in what the file left out: the members that the file wrote itself. */
+  written?: string[] | undefined;
 }
 
 export interface ModelDocument {
@@ -86,6 +112,8 @@ export interface ModelDocument {
   /** Whether `model: auto` may choose it. */
   auto: boolean;
   providers: ModelProviderDocument[];
+  /** As of an entry. */
+  written?: string[] | undefined;
 }
 
 export interface ServiceDocument {
@@ -97,6 +125,8 @@ export interface ServiceDocument {
   /** Of a key that has none of its own. Null or absent: the default of the stage; locally no limit. */
   key_concurrency?: number | null | undefined;
   queue_ms: number;
+  /** Of every entry that has none of its own. Null, or left out: none. */
+  default_output_tokens?: number | null | undefined;
 }
 
 export interface CatalogueDocument {

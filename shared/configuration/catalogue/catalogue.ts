@@ -5,12 +5,13 @@ import type {
   CatalogueDocument,
   ModelDocument,
   ModelProviderDocument,
+  PriceTierDocument,
   ProviderDocument,
   ServiceDocument,
 } from './catalogue-document.ts';
 
 /** Pico-USD per token. Null: the entry cannot be billed. */
-export interface CandidatePrices {
+export interface TokenPrices {
   readonly input: TokenPrice | null;
   readonly output: TokenPrice | null;
   /** Price of cached prompt tokens; the input price where the entry names none. */
@@ -19,6 +20,16 @@ export interface CandidatePrices {
   readonly cacheWrite: TokenPrice | null;
   /** Of those that are kept there for an hour; `cacheWrite` where the entry names none. */
   readonly cacheWrite1h: TokenPrice | null;
+}
+
+export interface PriceTier extends TokenPrices {
+  readonly abovePromptTokens: number;
+}
+
+/** Those of short prompts, which are the ones that plans compare. */
+export interface CandidatePrices extends TokenPrices {
+  /** Bounds rise. Empty for most. */
+  readonly tiers: readonly PriceTier[];
 }
 
 /** One provider that can serve one model: what a plan is made of. */
@@ -63,7 +74,12 @@ export function loadCatalogue(document: CatalogueDocument, version: string): Cat
   const providers = new Map(document.providers.map((provider) => [provider.id, provider]));
   const models = document.models.map((model): [string, CatalogueModel] => [
     model.id,
-    { model, candidates: model.providers.flatMap((entry) => toCandidate(model, entry, providers.get(entry.provider))) },
+    {
+      model,
+      candidates: model.providers.flatMap((entry) =>
+        toCandidate(model, withDefaultBound(entry, document.service), providers.get(entry.provider)),
+      ),
+    },
   ]);
   return { version, service: document.service, providers, models: new Map(models) };
 }
@@ -74,17 +90,44 @@ function toCandidate(
   provider: ProviderDocument | undefined,
 ): Candidate[] {
   if (provider === undefined) return [];
-  const input = readPrice(entry.input_price_per_million);
-  const cacheWrite = readPriceOr(input, entry.cache_write_input_price_per_million);
-  const prices = {
-    input,
-    output: readPrice(entry.output_price_per_million),
-    cachedInput: readPriceOr(input, entry.cached_input_price_per_million),
-    cacheWrite,
-    cacheWrite1h: readPriceOr(cacheWrite, entry.cache_write_1h_input_price_per_million),
-  };
-  return [{ model, provider, entry, prices }];
+  const base = readPrices(entry);
+  const tiers = base.input === null ? [] : (entry.price_tiers ?? []).map(readTier);
+  // An entry narrows the interfaces of its provider, so what asks which of them the provider speaks gets the narrower answer.
+  const narrowed = entry.apis === undefined ? provider : { ...provider, apis: entry.apis };
+  return [{ model, provider: narrowed, entry, prices: { ...base, tiers } }];
 }
+
+/** With the output bound that counts for a call without one: never more than the model writes. */
+function withDefaultBound(entry: ModelProviderDocument, service: ServiceDocument): ModelProviderDocument {
+  const tokens = entry.default_output_tokens ?? service.default_output_tokens ?? undefined;
+  return tokens === undefined ? entry : { ...entry, default_output_tokens: Math.min(tokens, entry.max_output_tokens) };
+}
+
+type WrittenPrices = Pick<
+  ModelProviderDocument,
+  | 'input_price_per_million'
+  | 'output_price_per_million'
+  | 'cached_input_price_per_million'
+  | 'cache_write_input_price_per_million'
+  | 'cache_write_1h_input_price_per_million'
+>;
+
+function readPrices(written: WrittenPrices): TokenPrices {
+  const input = readPrice(written.input_price_per_million);
+  const cacheWrite = readPriceOr(input, written.cache_write_input_price_per_million);
+  return {
+    input,
+    output: readPrice(written.output_price_per_million),
+    cachedInput: readPriceOr(input, written.cached_input_price_per_million),
+    cacheWrite,
+    cacheWrite1h: readPriceOr(cacheWrite, written.cache_write_1h_input_price_per_million),
+  };
+}
+
+const readTier = (tier: PriceTierDocument): PriceTier => ({
+  abovePromptTokens: tier.above_prompt_tokens,
+  ...readPrices(tier),
+});
 
 const readPriceOr = (unwritten: TokenPrice | null, text: string | undefined): TokenPrice | null =>
   text === undefined ? unwritten : readPrice(text);

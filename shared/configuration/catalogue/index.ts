@@ -7,12 +7,14 @@ export {
   loadCatalogue,
   serves,
   speaksOwn,
+  type TokenPrices,
 } from './catalogue.ts';
 export type {
   CatalogueDocument,
   DeclaredPolicy,
   ModelDocument,
   ModelProviderDocument,
+  PriceTierDocument,
   ProviderAuth,
   ProviderDocument,
   SecretReference,

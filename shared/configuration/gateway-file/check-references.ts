@@ -1,12 +1,31 @@
-// What no section can know alone: names that are taken twice, and names of nothing.
+// What no section can know alone: names that are taken twice, names of nothing, and what a provider's kind does not fill in.
 import { autoModelId } from '../../foundation/constants/index.ts';
+import { type ProviderKind, providerKinds } from '../model-list/index.ts';
 import { checkFunction } from './check-functions.ts';
-import { checkKnown, checkUnique, entries, member, type Node, namesIn, type Report } from './node.ts';
+import { checkKnown, checkUnique, entries, member, type Node, namesIn, type Report, textOf } from './node.ts';
 import type { Issue } from './problems.ts';
 
 interface Known {
   readonly providers: ReadonlySet<string>;
-  readonly models: ReadonlySet<string>;
+  /** Undefined: the file takes models from the list, so that all of them are known only when it is applied. */
+  readonly models: ReadonlySet<string> | undefined;
+  /** Of these nothing is filled in. */
+  readonly withoutKind: ReadonlySet<string>;
+}
+
+/** Names of models that are none of the catalogue that the file makes. */
+export function modelReferenceIssues(
+  file: { readonly workspaces: readonly unknown[] },
+  { providers, models }: Readonly<Record<'providers' | 'models', readonly { readonly id: string }[]>>,
+): Issue[] {
+  const issues: Issue[] = [];
+  const idsOf = (items: readonly { readonly id: string }[]) => new Set(items.map(({ id }) => id));
+  const known = { providers: idsOf(providers), models: idsOf(models), withoutKind: new Set<string>() };
+  const workspaces: Node = { value: file.workspaces, path: ['workspaces'] };
+  for (const workspace of entries(workspaces)) {
+    checkWorkspace(workspace, known, ({ path }, message) => void issues.push({ path, message }));
+  }
+  return issues;
 }
 
 export function referenceIssues(value: unknown): Issue[] {
@@ -26,19 +45,64 @@ export function referenceIssues(value: unknown): Issue[] {
     report,
   );
 
-  const known = { providers: namesIn(providers, 'id'), models: namesIn(models, 'id') };
+  for (const provider of entries(providers)) checkProvider(provider, report);
+  const isFromList = (model: Node) => member(model, 'from').value !== undefined;
+  const plain = entries(providers).filter((provider) => member(provider, 'kind').value === undefined);
+  const known = {
+    providers: namesIn(providers, 'id'),
+    models: entries(models).some(isFromList) ? undefined : namesIn(models, 'id'),
+    withoutKind: new Set(plain.flatMap((provider) => textOf(member(provider, 'id')) ?? [])),
+  };
   for (const model of entries(models)) checkModel(model, known, report);
   for (const workspace of entries(workspaces)) checkWorkspace(workspace, known, report);
   return issues;
 }
 
+function checkProvider(provider: Node, report: Report): void {
+  const kind = textOf(member(provider, 'kind'));
+  if (kind !== undefined && !Object.hasOwn(providerKinds, kind)) return;
+  const known = kind === undefined ? undefined : providerKinds[kind as ProviderKind];
+  const [baseUrl, auth] = [member(provider, 'base_url'), member(provider, 'auth')];
+  if (baseUrl.value === undefined && known?.baseUrl === undefined) {
+    report(baseUrl, known === undefined ? 'is required' : `is required at kind ${kind}, such as ${known.example}`);
+  }
+  if (auth.value === undefined && known?.auth?.form === 'written') {
+    report(auth, `is required at kind ${kind}, such as ${known.auth.example}`);
+  }
+}
+
 function checkModel(model: Node, known: Known, report: Report): void {
+  checkKnown(member(model, 'from'), known.providers, 'provider', 'providers', report);
   const providers = member(model, 'providers');
+  checkContextLength(model, entries(providers), known, report);
   checkUnique([providers], 'provider', report);
   for (const entry of entries(providers)) {
     checkKnown(member(entry, 'provider'), known.providers, 'provider', 'providers', report);
     checkPrices(entry, report);
+    const provider = textOf(member(entry, 'provider'));
+    if (provider !== undefined && known.withoutKind.has(provider)) checkRequired(entry, report);
   }
+}
+
+/** Where nothing is filled in. One line for an entry, however much it lacks. */
+function checkRequired(entry: Node, report: Report): void {
+  const missing = ['input_price_per_million', 'output_price_per_million']
+    .map((name) => ({ name, at: member(entry, name) }))
+    .filter(({ at }) => at.value === undefined);
+  const [first, ...others] = missing;
+  if (first === undefined) return;
+  if (others.length === 0) report(first.at, 'is required');
+  else report(entry, `${missing.map(({ name }) => name).join(' and ')} are required where its provider has no kind`);
+}
+
+function checkContextLength(model: Node, all: readonly Node[], known: Known, report: Report): void {
+  const own = member(model, 'context_length');
+  if (own.value !== undefined || member(model, 'from').value !== undefined) return;
+  const isFilled = (entry: Node) => {
+    const provider = textOf(member(entry, 'provider'));
+    return member(entry, 'context_length').value !== undefined || !known.withoutKind.has(provider ?? '');
+  };
+  if (!all.some(isFilled)) report(own, 'is required, here or in an entry of providers');
 }
 
 function checkPrices(entry: Node, report: Report): void {
@@ -65,7 +129,7 @@ function checkWorkspace(workspace: Node, known: Known, report: Report): void {
     if (member(connection, 'state').value === 'absent') continue;
     checkKnown(member(connection, 'provider'), known.providers, 'provider', 'providers', report);
   }
-  const callable = new Set([...known.models, autoModelId]);
+  const callable = known.models && new Set([...known.models, autoModelId]);
   checkUnique([member(workspace, 'functions')], 'id', report);
   for (const declared of entries(member(workspace, 'functions'))) checkFunction(declared, callable, report);
 }

@@ -40,10 +40,16 @@ export function checkUnique(lists: readonly Node[], name: string, report: Report
   }
 }
 
-/** Reports a name that is written but not among the known ones of `place`. */
-export function checkKnown(at: Node, known: ReadonlySet<string>, what: string, place: string, report: Report): void {
+/** Reports a name that is written but not among the known ones of `place`. Undefined: they are not known yet. */
+export function checkKnown(
+  at: Node,
+  known: ReadonlySet<string> | undefined,
+  what: string,
+  place: string,
+  report: Report,
+): void {
   const written = textOf(at);
-  if (written === undefined || known.has(written)) return;
+  if (written === undefined || known === undefined || known.has(written)) return;
   const hint = known.size === 0 ? 'there is none' : suggest(written, [...known]);
   report(at, `there is no ${what} ${quote(written)} in ${place}; ${hint}`);
 }

@@ -2,8 +2,11 @@
 // nothing, which is all that a dry run does; `apply` carries it out. Applying a file twice writes nothing the second time.
 import type { CatalogueDocument } from '../catalogue/index.ts';
 import { changedSettings } from '../keys/index.ts';
-import { catalogueOf } from './catalogue-schema.ts';
+import { loadModelList } from '../model-list/index.ts';
+import { isListedModels } from './catalogue-schema.ts';
 import { changedMembers } from './changed-members.ts';
+import { modelReferenceIssues } from './check-references.ts';
+import { completeCatalogue } from './complete-catalogue.ts';
 import { keyMembers } from './describe-changes.ts';
 import { claimPlannedName, planKeys } from './plan-keys.ts';
 import { planWorkspace } from './plan-workspace.ts';
@@ -62,10 +65,17 @@ export const applyGatewayFile = async (options: ApplyOptions): Promise<ApplyRepo
   (await planGatewayFile(options)).apply();
 
 /** Reads only. Throws GatewayFileRefused. */
-export async function planGatewayFile(options: ApplyOptions): Promise<GatewayFilePlan> {
+export async function planGatewayFile(asked: ApplyOptions): Promise<GatewayFilePlan> {
+  const modelList = asked.modelList ?? (await loadModelList());
+  const options = { ...asked, modelList, region: asked.region ?? asked.readVariable('AWS_REGION') };
   const planning: Planning = { ...options, issues: [], notes: [] };
   const former = await options.stores.catalogues.read();
-  const catalogue = catalogueOf(options.file, former, options.nowMs);
+  const { document: catalogue, issues: faults } = completeCatalogue(options.file, sourcesOf(options, former));
+  planning.issues.push(...faults);
+  // Of other files the reader knows all models.
+  if (faults.length === 0 && options.file.models.some(isListedModels)) {
+    planning.issues.push(...modelReferenceIssues(options.file, catalogue));
+  }
   const steps = [planCatalogue(planning, former, catalogue)];
   for (const [index, workspace] of options.file.workspaces.entries()) {
     steps.push(...(await planWorkspace(planning, workspace, ['workspaces', index])));
@@ -97,16 +107,16 @@ async function carryOut(steps: readonly Step[], notes: readonly string[]): Promi
   return report;
 }
 
-function planCatalogue(
-  { file, stores: { catalogues }, nowMs }: Planning,
-  former: CatalogueDocument | undefined,
-  next: CatalogueDocument,
-): Step {
-  const members = changedMembers(former, next);
+function planCatalogue(planning: Planning, former: CatalogueDocument | undefined, next: CatalogueDocument): Step {
+  const { file, stores, nowMs } = planning;
+  const members = changedMembers(former && shownCatalogue(former), shownCatalogue(next));
   return {
     planned: [describe('catalogue', former === undefined ? 'created' : changeOf(members), members)],
-    write: async () => [(await catalogues.write((stored) => catalogueOf(file, stored, nowMs), nowMs)).change],
+    write: async () => [(await stores.catalogues.write(completed, nowMs)).change],
   };
+  function completed(stored: CatalogueDocument | undefined): CatalogueDocument {
+    return completeCatalogue(file, sourcesOf(planning, stored)).document;
+  }
 }
 
 /** A file that has `access` replaces it whole, one without keeps it. */
@@ -117,6 +127,25 @@ async function planAccess({ file: { access: rules }, stores: { access } }: Plann
   const change = former.length === 0 && rules.length > 0 ? 'created' : changeOf(members);
   return [{ planned: [describe('access', change, members)], write: async () => [await access.write(rules)] }];
 }
+
+const sourcesOf = (
+  { modelList: list, region, nowMs }: Pick<Planning, 'modelList' | 'region' | 'nowMs'>,
+  former: CatalogueDocument | undefined,
+) => ({
+  former,
+  list,
+  region,
+  nowMs,
+});
+
+/** Which members a file wrote itself is no member of a file. */
+const shownCatalogue = ({ models, ...rest }: CatalogueDocument): unknown => ({
+  ...rest,
+  models: models.map(({ written: _written, providers, ...model }) => ({
+    ...model,
+    providers: providers.map(({ written: _writtenOfEntry, ...entry }) => entry),
+  })),
+});
 
 async function planKeySteps(planning: Planning): Promise<Step[]> {
   const { file, stores, randomness, nowMs, keepsRevoked = false } = planning;

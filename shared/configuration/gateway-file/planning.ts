@@ -2,6 +2,7 @@
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { OperatorStores } from '../administration/index.ts';
 import type { ConnectionStore } from '../byok/index.ts';
+import type { ModelList } from '../model-list/index.ts';
 import { UnusableRevisions } from '../stored-functions/index.ts';
 import type { MemberChange } from './changed-members.ts';
 import type { GatewayFile } from './gateway-file.ts';
@@ -21,6 +22,10 @@ export interface ApplyOptions {
   readonly readVariable: (name: string) => string | undefined;
   readonly randomness: Randomness;
   readonly nowMs: number;
+  /** The shipped one: fills in what the file leaves out of models. */
+  readonly modelList?: ModelList | undefined;
+  /** Of AWS, where the gateway of this store runs. Left out: as the variable AWS_REGION says. */
+  readonly region?: string | undefined;
   /** For a start, where no person can be asked: revoked keys stay revoked whatever the file says. Default false. */
   readonly keepsRevoked?: boolean;
 }
@@ -51,6 +56,7 @@ export interface Step {
 }
 
 export interface Planning extends ApplyOptions {
+  readonly modelList: ModelList;
   readonly issues: Issue[];
   readonly notes: string[];
 }

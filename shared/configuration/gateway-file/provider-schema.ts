@@ -7,6 +7,7 @@ import {
   providerApis,
 } from '../../foundation/constants/index.ts';
 import type { DeclaredPolicy, ProviderAuth, ProviderDocument } from '../catalogue/index.ts';
+import { type ProviderKind, providerKindNames, providerKinds } from '../model-list/index.ts';
 import { chosenBy, mapping, providerId, referenceForm, region, secretReference, text, timeoutMs } from './fields.ts';
 import { authAdvice } from './problems.ts';
 import { constantHeaders, credentialHeader } from './provider-headers.ts';
@@ -24,18 +25,20 @@ const dataPolicy = mapping('providers[].data_policy', {
 const auth = chosenBy<ProviderAuth>((input) => {
   if (typeof input !== 'object' || input === null) return noAuth;
   if ('sigv4' in input) return signed;
+  if ('gcp' in input) return serviceAccount;
   return 'header' in input ? ownHeader : bearer;
 });
 const noAuth = z.literal('none', {
-  error: `must be none, { bearer: … }, { header: … } or { sigv4: … }, never the credential itself: ${authAdvice}`,
+  error: `must be none, { bearer: … }, { header: … }, { sigv4: … } or { gcp: … }, never the credential itself: ${authAdvice}`,
 });
 const bearer = mapping('providers[].auth', { bearer: secretReference });
 const ownHeader = mapping('providers[].auth', {
   header: referenceForm({ name: credentialHeader }),
 });
+const serviceAccount = mapping('providers[].auth', { gcp: secretReference });
 const signed = mapping('providers[].auth', { sigv4: mapping('providers[].auth.sigv4', { service: text(64), region }) });
 
-const apis = z
+export const apis = z
   .array(z.enum(providerApis))
   .min(1, { error: 'must name one, such as chat-completions' })
   .superRefine((written, context) => {
@@ -66,16 +69,28 @@ function faultOfBaseUrl(written: string): string | undefined {
   return undefined;
 }
 
-/** Without a status a provider keeps the one that is stored. */
-export type ProviderInFile = Omit<ProviderDocument, 'status'> & { status?: ProviderDocument['status'] | undefined };
+/** As `region` of a provider is written, and as the process names its own. */
+const awsRegion = region.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, { error: 'must be a region of AWS, such as eu-west-1' });
 
-export const provider = mapping('providers[]', {
+/**
+ * Without a status a provider keeps the one that is stored. Its address and its signature may lack the region: that is
+ * filled in where the file is applied.
+ */
+export type ProviderInFile = Omit<ProviderDocument, 'status' | 'base_url' | 'auth'> & {
+  status?: ProviderDocument['status'] | undefined;
+  base_url?: string | undefined;
+  auth?: ProviderAuth | undefined;
+};
+
+const writtenProvider = mapping('providers[]', {
   id: providerId,
+  kind: z.enum(providerKindNames).optional(),
   display_name: text(128).optional(),
   status: z.enum(['enabled', 'disabled']).optional(),
-  base_url: baseUrl,
-  apis: apis.default(defaultApis),
-  auth: auth.prefault('none'),
+  region: awsRegion.optional(),
+  base_url: baseUrl.optional(),
+  apis: apis.optional(),
+  auth: auth.optional(),
   headers: constantHeaders.optional(),
   accepts_byok_header: z.boolean().default(false),
   data_policy: dataPolicy.default({}),
@@ -83,23 +98,92 @@ export const provider = mapping('providers[]', {
   first_chunk_timeout_ms: timeoutMs.optional(),
   idle_timeout_ms: timeoutMs.default(idleTimeoutDefaultMs),
   connect_timeout_ms: timeoutMs.default(connectTimeoutDefaultMs),
-  reasoning_style: z.enum(['effort', 'object', 'none']).default('effort'),
+  reasoning_style: z.enum(['effort', 'object', 'none']).optional(),
   stream_usage: z.boolean().optional(),
   reasoning_tokens: z.enum(['included', 'additive']).default('included'),
-})
-  .superRefine(({ auth, headers, accepts_byok_header }, context) => {
-    if (typeof auth === 'object' && 'sigv4' in auth && accepts_byok_header) {
-      const message = 'must be false beside sigv4: a call that is signed carries no key';
-      context.addIssue({ code: 'custom', path: ['accepts_byok_header'], message });
-    }
-    if (typeof auth === 'object' && 'header' in auth && headers?.[auth.header.name] !== undefined) {
-      const message = 'carries the credential, as auth says';
-      context.addIssue({ code: 'custom', path: ['headers', auth.header.name], message });
-    }
+});
+type WrittenProvider = z.infer<typeof writtenProvider>;
+
+export const provider = writtenProvider
+  .superRefine((written, context) => {
+    for (const { path, message } of faultsOf(written)) context.addIssue({ code: 'custom', path: [...path], message });
   })
-  .transform(
-    ({ display_name, ...written }): ProviderInFile => ({
-      ...written,
-      display_name: display_name ?? written.id,
-    }),
-  );
+  .transform(withKind);
+
+interface Fault {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+function faultsOf({ kind, region, auth, headers, accepts_byok_header }: WrittenProvider): Fault[] {
+  const faults: Fault[] = [];
+  const fault = (path: readonly string[], message: string) => void faults.push({ path, message });
+  const known = kind && providerKinds[kind];
+  if (region !== undefined && known?.auth?.form !== 'sigv4') {
+    fault(['region'], 'belongs to a provider of kind bedrock; elsewhere write it into base_url');
+  }
+  const isSigned = auth === undefined ? known?.auth?.form === 'sigv4' : typeof auth === 'object' && 'sigv4' in auth;
+  if (isSigned && accepts_byok_header) {
+    fault(['accepts_byok_header'], 'must be false beside sigv4: a call that is signed carries no key');
+  }
+  const carrier = headerOfKey(auth ?? authOf(kind));
+  if (carrier !== undefined && headers?.[carrier] !== undefined) {
+    fault(['headers', carrier], 'carries the credential, as auth says');
+  }
+  return faults;
+}
+
+const headerOfKey = (auth: ProviderAuth | undefined): string | undefined =>
+  typeof auth === 'object' && 'header' in auth ? auth.header.name : undefined;
+
+/** Undefined: its signature needs a region. */
+function authOf(kind: ProviderKind | undefined): ProviderAuth | undefined {
+  const known = kind && providerKinds[kind].auth;
+  if (known === undefined) return 'none';
+  if (known.form === 'bearer') return { bearer: { env: known.env } };
+  return known.form === 'header' ? { header: { name: known.name, env: known.env } } : undefined;
+}
+
+/** What the file writes wins. */
+function withKind({ display_name, region: writtenRegion, ...written }: WrittenProvider): ProviderInFile {
+  const known = written.kind && providerKinds[written.kind];
+  const headers = known?.headers === undefined ? written.headers : { ...known.headers, ...written.headers };
+  const auth = written.auth ?? authOf(written.kind);
+  const signedFor = typeof auth === 'object' && 'sigv4' in auth ? auth.sigv4.region : undefined;
+  const isRegional = known?.auth?.form === 'sigv4';
+  return {
+    ...written,
+    display_name: display_name ?? written.id,
+    region: isRegional ? (writtenRegion ?? signedFor) : undefined,
+    base_url: written.base_url ?? (typeof known?.baseUrl === 'string' ? known.baseUrl : undefined),
+    apis: written.apis ?? [...(known?.apis ?? defaultApis)],
+    auth,
+    headers,
+    reasoning_style: written.reasoning_style ?? known?.reasoningStyle ?? 'effort',
+    stream_usage: written.stream_usage ?? known?.streamUsage,
+  };
+}
+
+/**
+ * The provider with its region, where it needs one: the file's, else where the gateway runs, else the stored one. Undefined:
+ * there is none.
+ */
+export function inRegion(
+  provider: ProviderInFile,
+  former: Pick<ProviderDocument, 'region'> | undefined,
+  processRegion: string | undefined,
+): Omit<ProviderDocument, 'status'> | undefined {
+  const { kind, base_url, auth, status: _status, ...rest } = provider;
+  if (base_url !== undefined && auth !== undefined) return { ...rest, kind, base_url, auth };
+  const known = kind && providerKinds[kind];
+  const region = provider.region ?? processRegion ?? former?.region;
+  if (known?.auth?.form !== 'sigv4' || region === undefined) return undefined;
+  const ownUrl = typeof known.baseUrl === 'function' ? known.baseUrl(region) : undefined;
+  return {
+    ...rest,
+    kind,
+    region,
+    base_url: base_url ?? ownUrl ?? '',
+    auth: auth ?? { sigv4: { service: known.auth.service, region } },
+  };
+}

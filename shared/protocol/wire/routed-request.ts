@@ -95,6 +95,8 @@ export interface OutputSize {
   readonly maxOutputTokens: number | undefined;
   /** The provider's own limit counts, where it is more. */
   readonly isOutputOpen: boolean;
+  /** No bound was sent at all: the entry's `default_output_tokens` counts, where it has some. */
+  readonly namesNoBound?: boolean | undefined;
   /** `n`. */
   readonly choices: number;
   /** Bytes of a predicted output: what of it is rejected is billed as output, beside what was asked for. */
@@ -127,4 +129,6 @@ export interface UpstreamTarget {
   readonly reportsStreamUsage: boolean;
   /** Nothing of the call may be kept. */
   readonly zdr: boolean;
+  /** For a call that names no output bound. */
+  readonly defaultBound?: { readonly tokens: number; readonly chatMember: string } | undefined;
 }

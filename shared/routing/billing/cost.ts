@@ -1,5 +1,5 @@
 // The price of a call. Integers only: one function for JSON and streams, so both cost the same.
-import type { CandidatePrices } from '../../configuration/catalogue/index.ts';
+import type { CandidatePrices, TokenPrices } from '../../configuration/catalogue/index.ts';
 import { type PicoUsd, priceOf } from '../../foundation/money/index.ts';
 import type { BilledUsage } from './billed-usage.ts';
 
@@ -10,8 +10,9 @@ export interface Cost {
 }
 
 /** A price of null cannot be billed and costs nothing here: such an entry serves BYOK calls only. */
-export function costOf(usage: BilledUsage, prices: CandidatePrices): Cost {
+export function costOf(usage: BilledUsage, candidatePrices: CandidatePrices): Cost {
   const { promptTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens } = usage;
+  const prices = pricesAt(candidatePrices, promptTokens);
   const prompt =
     priceOf(promptTokens - cachedTokens - cacheWriteTokens, prices.input ?? 0n) +
     priceOf(cachedTokens, prices.cachedInput ?? 0n) +
@@ -20,6 +21,16 @@ export function costOf(usage: BilledUsage, prices: CandidatePrices): Cost {
   const completion = priceOf(usage.completionTokens, prices.output ?? 0n);
   return { prompt, completion, total: prompt + completion };
 }
+
+/** A prompt that is longer than the bound of a tier is priced by it, and with it all of the call. */
+const pricesAt = (prices: CandidatePrices, promptTokens: number): TokenPrices =>
+  prices.tiers.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens) ?? prices;
+
+/** All prices that a call can have whose prompt has at most so many tokens. */
+export const pricesUpTo = (prices: CandidatePrices, promptTokensMax: number): readonly TokenPrices[] => [
+  prices,
+  ...prices.tiers.filter(({ abovePromptTokens }) => promptTokensMax > abovePromptTokens),
+];
 
 export const noCost: Cost = { prompt: 0n, completion: 0n, total: 0n };
 

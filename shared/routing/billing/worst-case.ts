@@ -1,8 +1,9 @@
 // The most a call can cost: what is held before any provider is called, so that no number of parallel calls can spend
 // more than there is. An estimate of what a call has used rests on the same size, and is never more.
-import type { Candidate, CandidatePrices } from '../../configuration/catalogue/index.ts';
+import type { Candidate, TokenPrices } from '../../configuration/catalogue/index.ts';
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 import type { CallSize, InputSize, OutputSize } from '../../protocol/wire/index.ts';
+import { pricesUpTo } from './cost.ts';
 
 /** A quintillion dollars: no credit covers it, and the store keeps numbers of up to 38 digits. */
 const worstCaseMax: PicoUsd = 10n ** 30n;
@@ -18,13 +19,18 @@ export function worstCaseCost(candidates: readonly Candidate[], size: CallSize):
 }
 
 function costAt({ entry, provider, prices }: Candidate, size: CallSize): PicoUsd {
-  const input = priceOf(inputTokensMax({ entry, provider }, size), dearestInput(prices));
-  const output = priceOf(outputTokensMax({ entry, provider }, size), prices.output ?? 0n);
-  return (input + output) * BigInt(size.answersMax);
+  const inputTokens = inputTokensMax({ entry, provider }, size);
+  const outputTokens = outputTokensMax({ entry, provider }, size);
+  let dearest: PicoUsd = 0n;
+  for (const possible of pricesUpTo(prices, inputTokens)) {
+    const cost = priceOf(inputTokens, dearestInput(possible)) + priceOf(outputTokens, possible.output ?? 0n);
+    if (cost > dearest) dearest = cost;
+  }
+  return dearest * BigInt(size.answersMax);
 }
 
 /** What of an input a provider reads from its cache, and what it writes there, is known afterwards only. */
-const dearestInput = ({ input, cachedInput, cacheWrite, cacheWrite1h }: CandidatePrices): TokenPrice =>
+const dearestInput = ({ input, cachedInput, cacheWrite, cacheWrite1h }: TokenPrices): TokenPrice =>
   [input, cachedInput, cacheWrite, cacheWrite1h].reduce<TokenPrice>(
     (dearest, price) => (price !== null && price > dearest ? price : dearest),
     0n,
@@ -59,9 +65,16 @@ export const contextTokensMax = (entry: Entry, { contexts }: Pick<InputSize, 'co
 
 /** Of one answer. */
 export const askedOutputTokens = (
-  entry: Pick<Candidate['entry'], 'max_output_tokens'>,
-  { maxOutputTokens = 0, isOutputOpen }: Pick<OutputSize, 'maxOutputTokens' | 'isOutputOpen'>,
-): number => Math.max(maxOutputTokens, isOutputOpen ? entry.max_output_tokens : 0);
+  entry: BoundedEntry,
+  { maxOutputTokens = 0, isOutputOpen, namesNoBound = false }: AskedOutput,
+): number => {
+  if (!isOutputOpen) return maxOutputTokens;
+  const openTokens = (namesNoBound ? entry.default_output_tokens : undefined) ?? entry.max_output_tokens;
+  return Math.max(maxOutputTokens, openTokens);
+};
+
+type BoundedEntry = Pick<Candidate['entry'], 'max_output_tokens' | 'default_output_tokens'>;
+type AskedOutput = Pick<OutputSize, 'maxOutputTokens' | 'isOutputOpen' | 'namesNoBound'>;
 
 export function outputTokensMax({ entry, provider }: Pick<Candidate, 'entry' | 'provider'>, size: OutputSize): number {
   const asked = askedOutputTokens(entry, size);

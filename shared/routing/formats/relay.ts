@@ -1,6 +1,7 @@
 // A provider that speaks the client's own interface: the body goes out as it was sent, less what is the gateway's, and answers
 // and events come back as they are.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
+import type { ProviderKind } from '../../configuration/model-list/index.ts';
 import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import type { ClientInterface } from '../../protocol/interfaces/index.ts';
 import { readEvents } from '../../protocol/wire/index.ts';
@@ -51,4 +52,12 @@ const targetOf = ({ entry, provider }: Candidate, zdr: boolean) => ({
   model: entry.upstream_model,
   reasoningStyle: provider.reasoning_style,
   reportsStreamUsage: provider.stream_usage !== false,
+  defaultBound:
+    entry.default_output_tokens === undefined
+      ? undefined
+      : { tokens: entry.default_output_tokens, chatMember: outputBoundMember(provider.kind) },
 });
+
+/** OpenAI's reasoning models refuse `max_tokens`; of the others not all know the newer name. */
+const outputBoundMember = (kind: ProviderKind | undefined): string =>
+  kind === 'openai' || kind === 'azure' ? 'max_completion_tokens' : 'max_tokens';

@@ -23,7 +23,7 @@ const supports = (candidate: Candidate, feature: Feature, interfaceId: Interface
 export const supportsAll = (candidate: Candidate, features: readonly Feature[], interfaceId: InterfaceId): boolean =>
   features.every((feature) => supports(candidate, feature, interfaceId));
 
-/** What no candidate can do; where each can do a part, all that is asked for. */
+/** What no candidate can do; where each can do a part, all that is asked for. Says what the operator has to write. */
 export function failUnsupported(
   left: readonly Candidate[],
   features: readonly Feature[],
@@ -31,16 +31,38 @@ export function failUnsupported(
 ): GatewayError {
   const lacking = features.filter((feature) => !left.some((candidate) => supports(candidate, feature, interfaceId)));
   const named = lacking.length > 0 ? lacking : features;
-  const extras = [...new Set(named.flatMap((feature) => ('extra' in feature ? [feature.extra] : [])))];
   const what = named.map((feature) => ('name' in feature ? feature.name : placeOf(feature))).join(', ');
-  const hint = `This costs more than the catalogue's prices, so the operator of the gateway has to allow it in the model's entry of the gateway file: supported_params.extras: [${extras.join(', ')}].`;
+  const hints = [abilityHint(named), extrasHint(named)].filter((hint) => hint !== '');
   return fail('feature_unsupported', {
-    message: `No eligible provider of the model supports all that is requested: ${what}.${extras.length > 0 ? ` ${hint}` : ''}`,
+    message: [`No eligible provider of the model supports all that is requested: ${what}.`, ...hints].join(' '),
     param: named.find((feature) => 'member' in feature)?.member,
   });
 }
 
 const placeOf = (feature: Feature): string => ('member' in feature ? feature.member : `the header ${feature.header}`);
+
+/** Where an entry of the gateway file says that a model has an ability. */
+const memberOfAbility: Readonly<Record<AbilityName, string>> = {
+  tools: 'supported_params: { tools: true }',
+  vision: 'supported_params: { vision: true }',
+  json_mode: 'supported_params: { json_mode: true }',
+  streaming: 'streaming: true',
+  audio: 'modalities with audio (at the model)',
+};
+
+function abilityHint(features: readonly Feature[]): string {
+  const members = features.flatMap((feature) => ('name' in feature ? [memberOfAbility[feature.name]] : []));
+  return members.length === 0
+    ? ''
+    : `Ask for it without, or of another model; where the model can do it, the operator of the gateway writes in the model's entry of the gateway file: ${[...new Set(members)].join(', ')}.`;
+}
+
+function extrasHint(features: readonly Feature[]): string {
+  const extras = [...new Set(features.flatMap((feature) => ('extra' in feature ? [feature.extra] : [])))];
+  return extras.length === 0
+    ? ''
+    : `This costs more than the catalogue's prices, so the operator of the gateway has to allow it in the model's entry of the gateway file: supported_params.extras: [${extras.join(', ')}].`;
+}
 
 /** What the formats of all candidates left have no words for; where each lacks another part, all that any lacks. */
 export function failUntranslatable(lacks: readonly (readonly HubNeed[])[]): GatewayError {

@@ -99,7 +99,7 @@ function readConditions(request: RoutedRequest, facts: PlanFacts): readonly Cond
       keeps: (candidate) => lacks(candidate).length === 0,
     },
     {
-      refuse: () => fail('structured_output_unsupported', { param: needs.schemaMember }),
+      refuse: () => failUnstructured(needs.schemaMember),
       keeps: ({ entry }) => needs.schemaMember === undefined || entry.supported_params.json_schema,
     },
     // A connection must be able to serve the model and the features, so it is looked for among those.
@@ -120,6 +120,13 @@ function lacksOf(candidate: Candidate, request: RoutedRequest): readonly HubNeed
   const way = wayTo(candidate, request);
   return way?.kind === 'hub' ? way.lacks : [];
 }
+
+const failUnstructured = (param: string | undefined): GatewayError =>
+  fail('structured_output_unsupported', {
+    message:
+      "No selected provider supports json_schema. Ask for a json_object, or for another model; where the model can do it, the operator of the gateway writes in the model's entry of the gateway file: supported_params: { json_schema: true }.",
+    param,
+  });
 
 const failUnconfigured = (left: readonly Candidate[]): GatewayError => {
   const providers = [...new Set(left.map(({ provider }) => provider.id))].join(', ');

@@ -14,6 +14,16 @@ export interface Credential {
   readonly headers: Readonly<Record<string, string>>;
   /** Gives all headers of the call, its signature among them. Rejects where the process has no credentials of AWS. */
   readonly sign?: ((call: SignableCall) => Promise<Record<string, string>>) | undefined;
+  /** What signs asks the provider's own token endpoint, within a limit of its own. */
+  readonly fetchesToken?: boolean | undefined;
+}
+
+/** What a provider's calls are made with could not be fetched: a failure of that provider. The cause holds no secret. */
+export class TokenUnavailable extends Error {
+  override readonly name = 'TokenUnavailable';
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : 'no token', { cause });
+  }
 }
 
 export interface CredentialSource {
@@ -30,8 +40,16 @@ export interface CredentialSource {
 /** What the gateway file names as the place of the secret. Undefined: it names none. */
 export function secretReferenceOf(auth: ProviderAuth): SecretReference | undefined {
   if (auth === 'none' || 'sigv4' in auth) return undefined;
+  if ('gcp' in auth) return auth.gcp;
   return 'bearer' in auth ? auth.bearer : auth.header;
 }
+
+/** As the gateway holds it: of a service account the whole text, from which tokens are made; else as a key is sent. */
+export function storedCredential(auth: ProviderAuth, secret: string): Credential | undefined {
+  if (auth !== 'none' && 'gcp' in auth) return { headers: { authorization: secret } };
+  return headerValue.test(secret) ? credentialWith(auth, secret) : undefined;
+}
+const headerValue = /^[\x20-\x7e]+$/;
 
 /** The key of a client goes where the provider expects its own: a signed provider, or one without a key, takes it as a bearer. */
 export const credentialWith = (auth: ProviderAuth, key: string): Credential =>
@@ -57,5 +75,5 @@ function fromEnvironment(
   const reference = secretReferenceOf(auth);
   if (reference === undefined || !('env' in reference)) return undefined;
   const secret = readVariable(reference.env);
-  return secret === undefined || secret === '' ? undefined : credentialWith(auth, secret);
+  return secret === undefined || secret === '' ? undefined : storedCredential(auth, secret);
 }

@@ -19,11 +19,12 @@ export {
   credentialWith,
   environmentCredentials,
   secretReferenceOf,
+  TokenUnavailable,
 } from './credential-source.ts';
 export { readRetryDelaySeconds } from './fault-behind-invalid.ts';
 export { midStreamCodeOf } from './mid-stream-codes.ts';
 export { type ProviderCredentials, providerCredentials } from './provider-credentials.ts';
-export { providerSecret } from './provider-secret.ts';
+export { isProviderCredential, providerSecret } from './provider-secret.ts';
 export { describeProviderText, readProviderText } from './provider-text.ts';
 export type { CandidateAnswer, CandidateRequest, NoAnswer, Send } from './send.ts';
 export { signedCredentials } from './signed-credentials.ts';

@@ -3,7 +3,7 @@
 import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
-import { type CredentialSource, credentialWith, noCredential, secretReferenceOf } from './credential-source.ts';
+import { type CredentialSource, noCredential, secretReferenceOf, storedCredential } from './credential-source.ts';
 import type { ReadSecret, SecretReading } from './provider-secret.ts';
 
 /** How old a copy may be before it is read again: how long a rotation without a 401 takes to arrive. */
@@ -65,7 +65,7 @@ export function providerCredentials({ readSecret, clock, log }: ProviderCredenti
       void readIfDue();
       if (values === undefined) throw new StoreUnavailable(new Error('the provider credentials were not read yet'));
       const secret = values.get('env' in reference ? reference.env : reference.secret);
-      return secret === undefined ? undefined : credentialWith(auth, secret);
+      return secret === undefined ? undefined : storedCredential(auth, secret);
     },
     async warm() {
       await readOnce();
@@ -94,7 +94,10 @@ function valuesOf(
   if (reading.kind === 'unreadable') return former ?? new Map();
   // Counted, not named: a key may stand where its name belongs.
   if (reading.unusable > 0) {
-    log.error({ event: 'provider_secret_values_unusable', message: `${reading.unusable} values fit no header` });
+    log.error({
+      event: 'provider_secret_values_unusable',
+      message: `${reading.unusable} values are neither a key nor the JSON of a service account`,
+    });
   }
   return reading.values;
 }

@@ -7,11 +7,12 @@ import {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import type { Randomness } from '../../foundation/ids/index.ts';
+import { isJsonObject } from '../../protocol/wire/index.ts';
 import { type AwsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts';
 import { callWithAttempts } from '../../storage/store/index.ts';
 
 export type SecretReading =
-  /** Credentials by name. `unusable` counts the values that no header could carry. */
+  /** Credentials by name. `unusable` counts the values that are neither a key nor the JSON of a service account. */
   | { readonly kind: 'values'; readonly values: ReadonlyMap<string, string>; readonly unusable: number }
   /** No such secret, or one that is being deleted. */
   | { readonly kind: 'absent' }
@@ -60,7 +61,9 @@ function readValues(text = ''): SecretReading {
   const members = parseObject(text);
   if (members === undefined) return { kind: 'unreadable' };
   const all = Object.entries(members);
-  const usable = all.filter((member): member is [string, string] => isCredential(member[1]));
+  // Who edits the secret by hand may write the JSON of a service account as it is.
+  const texts = all.map(([name, value]) => [name, isJsonObject(value) ? JSON.stringify(value) : value] as const);
+  const usable = texts.filter((member): member is [string, string] => isProviderCredential(member[1]));
   return { kind: 'values', values: new Map(usable), unusable: all.length - usable.length };
 }
 
@@ -74,4 +77,15 @@ function parseObject(text: string): object | undefined {
   }
 }
 
-const isCredential = (value: unknown): boolean => typeof value === 'string' && credentialShape.test(value);
+/** The JSON of a service account has two to three kilobytes. */
+const serviceAccountMaxCharacters = 16 * 1024;
+
+/** A key, or the JSON of a service account, blanks and all. */
+export const isProviderCredential = (value: unknown): boolean =>
+  typeof value === 'string' && (isServiceAccount(value) || (credentialShape.test(value) && !value.startsWith('{')));
+
+function isServiceAccount(text: string): boolean {
+  if (text.length > serviceAccountMaxCharacters || !text.trimStart().startsWith('{')) return false;
+  const members = parseObject(text) as Readonly<Record<string, unknown>> | undefined;
+  return typeof members?.private_key === 'string' && typeof members.client_email === 'string';
+}

@@ -1,8 +1,9 @@
-// `auth: { sigv4: … }`: provider calls signed with the credentials of the process itself, a function's role for instance.
-// A model of Amazon Bedrock then answers without any stored secret.
+// Providers whose calls are signed one by one. `auth: { sigv4: … }`: with the credentials of the process itself, a function's
+// role for instance, so that a model of Amazon Bedrock answers without any stored secret. `auth: { gcp: … }`: with tokens.
 import type { Clock } from '../../foundation/time/index.ts';
 import { type AwsCredentialProvider, requestSigner } from '../../storage/aws-clients/index.ts';
 import type { Credential, CredentialSource } from './credential-source.ts';
+import { googleCredentials } from './google-credentials.ts';
 
 export interface SignedCredentialsOptions {
   /** For every provider that is not signed. */
@@ -14,7 +15,8 @@ export interface SignedCredentialsOptions {
 }
 
 export function signedCredentials(options: SignedCredentialsOptions): CredentialSource {
-  const { source, awsCredentials, isAvailable, clock } = options;
+  const { awsCredentials, isAvailable, clock } = options;
+  const source = googleCredentials({ source: options.source, clock });
   const known = new Map<string, Credential>();
 
   const signing = (service: string, region: string): Credential => ({

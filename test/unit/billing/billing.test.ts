@@ -13,6 +13,7 @@ const pricedAt = (price: bigint | null) => ({
   cacheWrite: price,
   cacheWrite1h: price,
   output: price,
+  tiers: [],
 });
 
 /** A decimal string as a fraction of two integers. */
@@ -43,6 +44,7 @@ describe('the cost of a call', () => {
             cacheWrite: parsePricePerMillion(write) ?? null,
             cacheWrite1h: parsePricePerMillion(keep) ?? null,
             output: parsePricePerMillion(output) ?? null,
+            tiers: [],
           };
           const reported = {
             input: prompt,

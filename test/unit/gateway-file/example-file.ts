@@ -1,7 +1,9 @@
 // A file with every member, and ways to spoil one place of it.
-
+import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
 import { type GatewayFile, type Problem, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
 import { createApiKey } from '../../../shared/configuration/keys/index.ts';
+import { openModelList } from '../../../shared/configuration/model-list/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 
 export const exampleKey = createApiKey(systemRandomness);
@@ -95,3 +97,12 @@ export function problemsOf(text: string): Problem[] {
 }
 
 export const pathsOf = (text: string): string[] => problemsOf(text).map(({ path }) => path);
+
+/** What a file makes of an empty store, where the list knows nothing. */
+export const catalogueIn = (text: string): CatalogueDocument =>
+  completeCatalogue(fileOf(text), {
+    former: undefined,
+    list: openModelList({ date: '2026-11-23', source: '', licence: 'MIT', columns: [], models: [] }),
+    region: undefined,
+    nowMs: 1_800_000_000_000,
+  }).document;

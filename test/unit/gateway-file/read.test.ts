@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { describe, expect, it } from '#jest';
 import { formatProblem, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
 import { extraNames, providerApis } from '../../../shared/foundation/constants/index.ts';
-import { exampleKey, exampleText, fileOf, pathsOf, problemsOf, spoiled } from './example-file.ts';
+import { catalogueIn, exampleKey, exampleText, fileOf, pathsOf, problemsOf, spoiled } from './example-file.ts';
 import { secret, wrongFiles } from './wrong-files.ts';
 
 /** The least that a file must say. */
@@ -22,7 +22,7 @@ describe('a file that is right', () => {
   it('is read as it is written', () => {
     const file = fileOf(exampleText);
     expect(file.providers[0]?.auth).toEqual({ bearer: { env: 'ACME_API_KEY' } });
-    expect(file.models[0]?.providers[0]?.input_price_per_million).toBe('2.50');
+    expect(catalogueIn(exampleText).models[0]?.providers[0]?.input_price_per_million).toBe('2.50');
     expect(file.workspaces[0]?.keys[0]?.key).toBe(exampleKey);
     expect(file.workspaces[0]?.presets?.[0]?.versions?.[0]?.config).toEqual({ temperature: 0 });
     expect(file.workspaces[0]?.byok.connections[0]?.policy).toBe('always');
@@ -57,7 +57,7 @@ describe('a file that is right', () => {
 
   it('may allow all that costs more than the prices of an entry', () => {
     const text = spoiled('json_schema: true }', `json_schema: true, extras: [${extraNames.join(', ')}] }`);
-    expect(fileOf(text).models[0]?.providers[0]?.supported_params.extras).toEqual(extraNames);
+    expect(catalogueIn(text).models[0]?.providers[0]?.supported_params.extras).toEqual(extraNames);
   });
 });
 
@@ -231,7 +231,7 @@ it('accepts the example of its own README', () => {
   const readme = readFileSync(new URL('../../../shared/configuration/gateway-file/README.md', import.meta.url), 'utf8');
   const [whole = '', claude = ''] = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text);
   expect(problemsOf(whole)).toEqual([]);
-  const { providers, models } = fileOf(claude.concat('workspaces: []'));
+  const { providers, models } = catalogueIn(claude.concat('workspaces: []'));
   expect(providers.map(({ apis }) => apis)).toEqual([['messages'], ['converse'], ['messages']]);
   expect(models[0]?.providers.map(({ provider }) => provider)).toEqual(providers.map(({ id }) => id));
 });
@@ -297,7 +297,8 @@ describe('a problem', () => {
 
 describe('a minimal file', () => {
   it('needs a provider with its URL and a model with prices and one length', () => {
-    const { service, providers, models, workspaces } = fileOf(smallest);
+    const { service, workspaces } = fileOf(smallest);
+    const { providers, models } = catalogueIn(smallest);
     expect(providers).toEqual([
       {
         id: 'acme',
@@ -305,6 +306,7 @@ describe('a minimal file', () => {
         base_url: 'https://api.acme.example/v1',
         apis: ['chat-completions'],
         auth: 'none',
+        status: 'enabled',
         accepts_byok_header: false,
         data_policy: {},
         idle_timeout_ms: 15_000,
@@ -316,6 +318,7 @@ describe('a minimal file', () => {
     expect(models[0]).toEqual({
       id: 'acme/large-1',
       display_name: 'acme/large-1',
+      created: 1_800_000_000,
       context_length: 8_000,
       modalities: ['text'],
       auto: false,
@@ -344,13 +347,13 @@ describe('a minimal file', () => {
     const listing = (names: string) =>
       smallest.replace('context_length: 8000', `context_length: 8000, supported_params: { extras: [${names}] }`);
     const extras = ['service_tier', 'web_search', 'plugins', 'best_of'];
-    expect(fileOf(listing(extras.join(', '))).models[0]?.providers[0]?.supported_params).toMatchObject({ extras });
+    expect(catalogueIn(listing(extras.join(', '))).models[0]?.providers[0]?.supported_params).toMatchObject({ extras });
   });
 
   it('may say the length at the model instead, and needs it in one of both places', () => {
     const without = smallest.replace(', context_length: 8000', '');
     const atModel = without.replace('    providers:\n', '    context_length: 9000\n    providers:\n');
-    expect(fileOf(atModel).models[0]).toMatchObject({
+    expect(catalogueIn(atModel).models[0]).toMatchObject({
       context_length: 9_000,
       providers: [{ context_length: 9_000, max_output_tokens: 9_000 }],
     });
@@ -363,7 +366,7 @@ describe('a minimal file', () => {
     const second = `      - { provider: other, input_price_per_million: "1", output_price_per_million: "2", context_length: 16000,
           supported_params: { vision: true } }\n`;
     const text = `${smallest.replace('models:', '  - { id: other, base_url: "https://other.example/v1" }\nmodels:')}${second}`;
-    const [model] = fileOf(text).models;
+    const [model] = catalogueIn(text).models;
     expect(model).toMatchObject({
       context_length: 16_000,
       modalities: ['text', 'image'],

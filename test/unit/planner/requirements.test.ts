@@ -120,7 +120,9 @@ describe('a requested feature', () => {
 
   it('is named in the error where no candidate has it', () => {
     const error = makePlan(requestOf({ tools: [tool], stream: true }), planFactsOf([without('tools')]));
-    expect((error as GatewayError).message).toMatch(/: tools\.$/);
+    expect((error as GatewayError).message).toMatch(
+      /: tools\. .* the operator .* supported_params: \{ tools: true \}\.$/,
+    );
     expect((error as GatewayError).param).toBe('tools');
   });
 });

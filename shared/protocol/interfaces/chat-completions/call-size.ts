@@ -5,12 +5,13 @@ import type { ChatMembers } from './chat-request.ts';
 import { mediaOf } from './media.ts';
 
 export function callSizeOf(request: ChatMembers): CallSize {
-  const { raw, maxOutputTokens, isOutputOpen, choices, responseSchema } = request;
+  const { raw, maxOutputTokens, isOutputOpen, namesNoBound, choices, responseSchema } = request;
   const json = request.text();
   const { tokens: mediaTokens, dataCharacters, isElsewhere } = mediaOf(request);
   return {
     maxOutputTokens,
     isOutputOpen,
+    namesNoBound,
     choices,
     predictionBytes: raw.prediction == null ? 0 : bytesOfMember(json, 'prediction'),
     textBytes: json.compactBytes - dataCharacters,

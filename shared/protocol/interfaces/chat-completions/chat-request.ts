@@ -82,6 +82,7 @@ export interface ChatRequest extends ClientRequest {
   readonly maxOutputTokens: number | undefined;
   /** No bound was sent, or one that is no number of tokens (`-1`): what the provider ever writes counts too. */
   readonly isOutputOpen: boolean;
+  readonly namesNoBound: boolean;
   /** `n`: answers in one. */
   readonly choices: number;
 }

@@ -114,12 +114,13 @@ function toChatRequest(raw: Readonly<Record<string, unknown>>, text: () => JsonT
 }
 
 /** Which of the names counts depends on the provider: the largest bound is what may be used. */
-function readOutputBound(body: CheckedBody): Pick<ChatRequest, 'maxOutputTokens' | 'isOutputOpen'> {
+function readOutputBound(body: CheckedBody): Pick<ChatRequest, 'maxOutputTokens' | 'isOutputOpen' | 'namesNoBound'> {
   const sent = outputBoundNames.map((name) => body[name]).filter((bound) => (bound ?? null) !== null);
   const numbers = sent.filter((bound) => typeof bound === 'number' && Number.isInteger(bound) && bound > 0) as number[];
   return {
     maxOutputTokens: numbers.length === 0 ? undefined : Math.min(Math.max(...numbers), Number.MAX_SAFE_INTEGER),
     isOutputOpen: sent.length === 0 || numbers.length < sent.length,
+    namesNoBound: sent.length === 0,
   };
 }
 

@@ -5,10 +5,11 @@ import { gatewayMembers } from './gateway-members.ts';
 
 export function toUpstreamBody(
   request: ChatMembers,
-  { model, reasoningStyle, reportsStreamUsage }: UpstreamTarget,
+  { model, reasoningStyle, reportsStreamUsage, defaultBound }: UpstreamTarget,
 ): string {
   const changes = new Map<string, unknown>([...gatewayMembers].map((name) => [name, undefined]));
   changes.set('model', model);
+  if (request.namesNoBound && defaultBound !== undefined) changes.set(defaultBound.chatMember, defaultBound.tokens);
   for (const [name, value] of Object.entries(reasoningMembers(request, reasoningStyle))) changes.set(name, value);
   if (request.stream) changes.set('stream_options', streamOptions(request.raw.stream_options, reportsStreamUsage));
   return rewriteMembers(request.text(), changes);

@@ -9,6 +9,7 @@ export function responseSize(body: ResponsesBody, json: JsonText): CallSize {
   return {
     maxOutputTokens: body.max_output_tokens ?? undefined,
     isOutputOpen: (body.max_output_tokens ?? null) === null,
+    namesNoBound: (body.max_output_tokens ?? null) === null,
     choices: 1,
     predictionBytes: 0,
     textBytes: json.compactBytes - dataCharacters,

@@ -78,8 +78,13 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
 }
 
 /** Providers of this interface keep every response unless they are told not to. */
-function upstreamBody(json: JsonText, { store }: ResponsesBody, { model, zdr }: UpstreamTarget): string {
+function upstreamBody(
+  json: JsonText,
+  { store, max_output_tokens: bound }: ResponsesBody,
+  { model, zdr, defaultBound }: UpstreamTarget,
+): string {
   const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model]]);
   if (zdr && (store ?? null) === null) changes.set('store', false);
+  if ((bound ?? null) === null && defaultBound !== undefined) changes.set('max_output_tokens', defaultBound.tokens);
   return rewriteMembers(json, changes);
 }

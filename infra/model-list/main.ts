@@ -1,0 +1,57 @@
+// `npm run model-list`: makes the shipped list anew from the lists that others keep, and says where they disagree. With a
+// file, that is LiteLLM's list; without one, pip fetches the newest.
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { systemClock } from '../../shared/foundation/time/index.ts';
+import { runScript } from '../run-script.ts';
+import { type LitellmModel, readLitellm } from './read-litellm.ts';
+import { writeListDocument } from './write-list.ts';
+
+const run = promisify(execFile);
+const usage = 'npm run model-list [-- LITELLM.json]';
+const listFolder = new URL('../../shared/configuration/model-list/', import.meta.url);
+const manifest = new URL('../../package.json', import.meta.url);
+/** The wheel holds 40 MB, the list in it 3. */
+const listMaxBytes = 64 * 1024 * 1024;
+const fetchLimitMs = 300_000;
+
+interface Fetched {
+  readonly list: Readonly<Record<string, LitellmModel>>;
+  readonly version: string;
+}
+
+/** pip and unzip do it: the wheel is a zip file on PyPI. */
+async function fetchList(): Promise<Fetched> {
+  const folder = await mkdtemp(join(tmpdir(), 'gw-model-list-'));
+  try {
+    await run('pip', ['download', 'litellm', '--no-deps', '--quiet', '--dest', folder], { timeout: fetchLimitMs });
+    const wheel = (await readdir(folder)).find((name) => name.endsWith('.whl')) ?? '';
+    const file = 'litellm/model_prices_and_context_window_backup.json';
+    const { stdout } = await run('unzip', ['-p', join(folder, wheel), file], { maxBuffer: listMaxBytes });
+    return { list: JSON.parse(stdout), version: wheel.split('-')[1] ?? '' };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function refresh(args: readonly string[]): Promise<void> {
+  const [file] = args;
+  const { list, version } =
+    file === undefined ? await fetchList() : { list: JSON.parse(await readFile(file, 'utf8')), version: 'of a file' };
+  const { devDependencies } = JSON.parse(await readFile(manifest, 'utf8')) as {
+    devDependencies: Record<string, string>;
+  };
+  const second = `@pydantic/genai-prices ${devDependencies['@pydantic/genai-prices']}`;
+  const { document, comparison } = writeListDocument(readLitellm(list), {
+    source: `litellm ${version} on PyPI; prices of openrouter from ${second}`,
+    nowMs: systemClock.nowMs(),
+  });
+  await writeFile(new URL('models.json', listFolder), document);
+  await writeFile(new URL('SOURCES.md', listFolder), comparison);
+  process.stdout.write(`${comparison.split('\n').find((line) => line.startsWith('Of '))}\n`);
+}
+
+await runScript('model-list', () => refresh(process.argv.slice(2)), usage);

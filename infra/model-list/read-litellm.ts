@@ -1,0 +1,209 @@
+// LiteLLM's list as rows of ours: the models of the kinds that a gateway file knows, priced by the token, that answer with
+// text or vectors. Where it leaves open what a call costs, the dearer reading is taken.
+import type {
+  ListedFeature,
+  ListedModality,
+  ListedModel,
+  ListedPrices,
+  ListedTier,
+  ProviderKind,
+} from '../../shared/configuration/model-list/index.ts';
+import type { ProviderApi } from '../../shared/foundation/constants/index.ts';
+import { usdText } from './usd-text.ts';
+
+export type LitellmModel = Readonly<Record<string, unknown>>;
+
+interface Origin {
+  readonly kind: ProviderKind;
+  /** In front of its names. */
+  readonly prefix: string;
+}
+
+/** By its `litellm_provider`. */
+const origins: Readonly<Record<string, Origin>> = {
+  openai: { kind: 'openai', prefix: '' },
+  azure: { kind: 'azure', prefix: 'azure/' },
+  anthropic: { kind: 'anthropic', prefix: '' },
+  gemini: { kind: 'google', prefix: 'gemini/' },
+  'vertex_ai-language-models': { kind: 'vertex', prefix: '' },
+  bedrock: { kind: 'bedrock', prefix: '' },
+  bedrock_converse: { kind: 'bedrock', prefix: '' },
+  groq: { kind: 'groq', prefix: 'groq/' },
+  mistral: { kind: 'mistral', prefix: 'mistral/' },
+  deepseek: { kind: 'deepseek', prefix: 'deepseek/' },
+  xai: { kind: 'xai', prefix: 'xai/' },
+  together_ai: { kind: 'together', prefix: 'together_ai/' },
+  fireworks_ai: { kind: 'fireworks', prefix: 'fireworks_ai/' },
+  'fireworks_ai-embedding-models': { kind: 'fireworks', prefix: 'fireworks_ai/' },
+  cerebras: { kind: 'cerebras', prefix: 'cerebras/' },
+  ollama: { kind: 'ollama', prefix: 'ollama/' },
+};
+
+/** What is priced by something else than tokens of text and images, or is no model that can be called by its name. */
+const leftOutNames =
+  /audio|tts|realtime|live|transcribe|voxtral|whisper|lyria|robotics|search|deep-research|computer-use|image|-cloud$|^ft:|container|safeguard|guard|@|\*|commitment|^together-ai-|router/;
+
+/** Names in the form that each provider documents; others are aliases of the list itself. */
+const nameForms: Partial<Record<ProviderKind, RegExp>> = {
+  azure: /^[^/]+$/,
+  openai: /^[^/]+$/,
+  // In front of some a region, where prices differ by it.
+  bedrock: /^([a-z]{2}(-[a-z]+)+-\d\/)?[a-z0-9-]+\.[^/]+$/,
+  fireworks: /^accounts\/fireworks\/models\//,
+};
+
+export function readLitellm(list: Readonly<Record<string, LitellmModel>>): ListedModel[] {
+  const models = new Map<string, ListedModel>();
+  for (const [name, model] of Object.entries(list)) {
+    const read = readModel(name, model);
+    if (read === undefined) continue;
+    const key = `${read.kind} ${read.name}`;
+    models.set(key, dearer(models.get(key), read));
+  }
+  return [...models.values()];
+}
+
+/** Some stand in the list under two names. */
+function dearer(former: ListedModel | undefined, read: ListedModel): ListedModel {
+  if (former === undefined) return read;
+  return Number(former.prices.output) >= Number(read.prices.output) ? former : read;
+}
+
+function readModel(listName: string, model: LitellmModel): ListedModel | undefined {
+  const origin = origins[String(model.litellm_provider)];
+  if (origin === undefined) return undefined;
+  const { kind } = origin;
+  const name = nameOf(listName, origin);
+  const mode = String(model.mode);
+  if (!['chat', 'responses', 'embedding'].includes(mode) || leftOutNames.test(name)) return undefined;
+  if (nameForms[kind]?.test(name) === false) return undefined;
+  const prices = readPrices(model, '', mode === 'embedding');
+  const contextLength = positive(model.max_input_tokens) ?? positive(model.max_tokens);
+  if (prices === undefined || contextLength === undefined) return undefined;
+  if (kind !== 'ollama' && Number(prices.input) === 0) return undefined;
+  if (speaksMore(model)) return undefined;
+  const isEmbedding = mode === 'embedding';
+  return {
+    kind,
+    name,
+    prices,
+    contextLength,
+    // A vector is no output that is paid for.
+    maxOutputTokens: isEmbedding ? 1 : (positive(model.max_output_tokens) ?? contextLength),
+    features: isEmbedding ? [] : readFeatures(kind, name, model),
+    modalities: ['text', ...(isEmbedding ? [] : readModalities(model))],
+    apis: isEmbedding ? ['embeddings'] : readApis(kind, model),
+    tiers: readTiers(model),
+    endsOn: typeof model.deprecation_date === 'string' ? model.deprecation_date : undefined,
+  };
+}
+
+function nameOf(name: string, { kind, prefix }: Origin): string {
+  if (kind === 'bedrock') return name.replace(/^bedrock\//, '');
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name.replace(/^vertex_ai\//, '');
+}
+
+const positive = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
+
+const costOf = (model: LitellmModel, member: string): number | undefined => {
+  const value = model[member];
+  return typeof value === 'number' && value >= 0 ? value : undefined;
+};
+
+const perMillion = (cost: number): string => usdText(cost * 1_000_000);
+
+/** A cache price of nothing means that the list does not know it. */
+const cachePrice = (cost: number | undefined): string | undefined =>
+  cost === undefined || cost === 0 ? undefined : perMillion(cost);
+
+/** `suffix`: of a tier, such as `_above_200k_tokens`. */
+function readPrices(model: LitellmModel, suffix: string, isEmbedding: boolean): ListedPrices | undefined {
+  const of = (member: string) => costOf(model, `${member}${suffix}`);
+  const input = of('input_cost_per_token');
+  const output = isEmbedding ? 0 : of('output_cost_per_token');
+  if (input === undefined || output === undefined) return undefined;
+  const reasoning = suffix === '' ? (of('output_cost_per_reasoning_token') ?? 0) : 0;
+  return {
+    input: perMillion(input),
+    output: perMillion(Math.max(output, reasoning)),
+    cachedInput: cachePrice(of('cache_read_input_token_cost')),
+    cacheWrite: cachePrice(of('cache_creation_input_token_cost')),
+    cacheWrite1h: cachePrice(of('cache_creation_input_token_cost_above_1hr')),
+  };
+}
+
+const tierMember = /^input_cost_per_token(_above_(\d+)k_tokens)$/;
+
+function readTiers(model: LitellmModel): ListedTier[] {
+  const tiers = Object.keys(model).flatMap((member): ListedTier[] => {
+    const [, suffix, thousands] = tierMember.exec(member) ?? [];
+    if (suffix === undefined) return [];
+    const prices = readPrices(model, suffix, false);
+    return prices === undefined ? [] : [{ abovePromptTokens: Number(thousands) * 1_000, ...prices }];
+  });
+  return tiers.toSorted((a, b) => a.abovePromptTokens - b.abovePromptTokens);
+}
+
+/** It answers with something else than text, at another price. */
+function speaksMore(model: LitellmModel): boolean {
+  const output: readonly unknown[] = Array.isArray(model.supported_output_modalities)
+    ? model.supported_output_modalities
+    : [];
+  const hasPrice = ['output_cost_per_image_token', 'output_cost_per_image', 'output_cost_per_audio_token'].some(
+    (member) => costOf(model, member) !== undefined,
+  );
+  return output.includes('audio') || output.includes('video') || (hasPrice && output.some((kind) => kind !== 'text'));
+}
+
+/** Refuses `json_schema` (api-docs.deepseek.com/guides/json_mode), though the list says otherwise. */
+const withoutSchemas: readonly ProviderKind[] = ['deepseek'];
+/** From before JSON mode. */
+const withoutJson = /^gpt-(4|4-0613|4-32k.*|35-turbo-16k.*)$/;
+
+function readFeatures(kind: ProviderKind, name: string, model: LitellmModel): ListedFeature[] {
+  const tools = model.supports_function_calling === true;
+  const schema = model.supports_response_schema === true && !withoutSchemas.includes(kind);
+  const isAsked: Record<ListedFeature, boolean> = {
+    tools,
+    vision: readModalities(model).includes('image'),
+    // The list does not say it. Models that call tools answer in JSON too: by a mode of their own, or by a tool.
+    json_mode: schema || (tools && !withoutJson.test(name)),
+    json_schema: schema,
+    streaming: model.supports_native_streaming !== false,
+  };
+  return (Object.keys(isAsked) as ListedFeature[]).filter((feature) => isAsked[feature]);
+}
+
+/** Only what costs no more than text does: a call holds and pays all its tokens at the price of text. */
+function readModalities(model: LitellmModel): Exclude<ListedModality, 'text'>[] {
+  const input = costOf(model, 'input_cost_per_token') ?? 0;
+  const isAsCheap = (member: string) => (costOf(model, member) ?? 0) <= input;
+  const takes: Record<Exclude<ListedModality, 'text'>, boolean> = {
+    image: model.supports_vision === true && isAsCheap('input_cost_per_image_token'),
+    audio: model.supports_audio_input === true && isAsCheap('input_cost_per_audio_token'),
+    video: model.supports_video_input === true && isAsCheap('input_cost_per_video_token'),
+    file: model.supports_pdf_input === true,
+  };
+  return (Object.keys(takes) as Exclude<ListedModality, 'text'>[]).filter((modality) => takes[modality]);
+}
+
+const ownApi: Partial<Record<ProviderKind, ProviderApi>> = {
+  anthropic: 'messages',
+  google: 'generate-content',
+  vertex: 'generate-content',
+  bedrock: 'converse',
+};
+
+function readApis(kind: ProviderKind, model: LitellmModel): ProviderApi[] {
+  const own = ownApi[kind];
+  if (own !== undefined) return [own];
+  const hasResponses = kind === 'openai' || kind === 'azure' || kind === 'xai';
+  if (!hasResponses) return ['chat-completions'];
+  const endpoints = Array.isArray(model.supported_endpoints) ? model.supported_endpoints : undefined;
+  const isResponsesOnly = model.mode === 'responses' && endpoints?.includes('/v1/chat/completions') !== true;
+  if (isResponsesOnly) return ['responses'];
+  return endpoints === undefined || endpoints.includes('/v1/responses')
+    ? ['chat-completions', 'responses']
+    : ['chat-completions'];
+}

@@ -1,0 +1,171 @@
+// The catalogue that a file makes of the stored one: providers and models whole, with all that the file left out. What cannot
+// be filled in is a problem of the file.
+import type {
+  CatalogueDocument,
+  ModelDocument,
+  ModelProviderDocument,
+  ProviderDocument,
+  ServiceDocument,
+} from '../catalogue/index.ts';
+import type { ModelList } from '../model-list/index.ts';
+import { type CatalogueInFile, type EntryInFile, isListedModels, type ModelInFile } from './catalogue-schema.ts';
+import { completeMembers, listedMembers, membersOf, upstreamModelOf } from './complete-entry.ts';
+import { expandListedModels } from './expand-listed-models.ts';
+import { missingMembers } from './missing-members.ts';
+import type { Issue, Path } from './problems.ts';
+import { inRegion } from './provider-schema.ts';
+
+export interface CatalogueSources {
+  readonly former: CatalogueDocument | undefined;
+  readonly list: ModelList;
+  /** Of AWS, where the gateway runs. */
+  readonly region: string | undefined;
+  readonly nowMs: number;
+}
+
+export interface CompletedCatalogue {
+  readonly document: CatalogueDocument;
+  readonly issues: readonly Issue[];
+}
+
+const serviceDefaults: ServiceDocument = { function_execution: 'enabled', function_concurrency: 200, queue_ms: 2_000 };
+
+export function completeCatalogue(file: CatalogueInFile, sources: CatalogueSources): CompletedCatalogue {
+  const issues: Issue[] = [];
+  const report = (path: Path, message: string) => void issues.push({ path, message });
+  const providers = completeProviders(file, sources, report);
+  const byId = new Map(providers.map((provider) => [provider.id, provider]));
+  const named = new Set(file.models.flatMap((item) => (isListedModels(item) ? [] : [item.id])));
+  const formerById = new Map(sources.former?.models.map((model) => [model.id, model]));
+  const models = file.models.flatMap((item, index) => {
+    const path = ['models', index];
+    const items = isListedModels(item) ? expandListedModels(item, path, { ...sources, byId, named, report }) : [item];
+    return items.map((model) =>
+      completeModel(model, path, { ...sources, byId, former: formerById.get(model.id), report }),
+    );
+  });
+  const unique = [...new Map(models.map((model) => [model.id, model])).values()];
+  return { document: { service: completeService(file, sources), providers, models: unique }, issues };
+}
+
+/** Of the service what is left out stays as it is stored. */
+const completeService = ({ service: written }: CatalogueInFile, { former }: CatalogueSources): ServiceDocument => ({
+  ...(former?.service ?? serviceDefaults),
+  ...Object.fromEntries(Object.entries(written).filter(([, value]) => value !== undefined)),
+});
+
+type Report = (path: Path, message: string) => void;
+
+function completeProviders(
+  file: CatalogueInFile,
+  { former, region }: CatalogueSources,
+  report: Report,
+): ProviderDocument[] {
+  const formerById = new Map(former?.providers.map((provider) => [provider.id, provider]));
+  return file.providers.flatMap((written, index) => {
+    const stored = formerById.get(written.id);
+    const provider = inRegion(written, stored, region);
+    if (provider === undefined) {
+      report(
+        ['providers', index, 'region'],
+        'is required, such as eu-west-1: no AWS_REGION says where the gateway runs',
+      );
+      return [];
+    }
+    return [{ ...provider, status: written.status ?? stored?.status ?? 'enabled' }];
+  });
+}
+
+interface ModelSources extends Omit<CatalogueSources, 'former'> {
+  readonly former: ModelDocument | undefined;
+  readonly byId: ReadonlyMap<string, ProviderDocument>;
+  readonly report: Report;
+}
+
+function completeModel(written: ModelInFile, path: Path, sources: ModelSources): ModelDocument {
+  const { former, byId, nowMs } = sources;
+  const completed = written.providers.flatMap((entry, index) => {
+    const provider = byId.get(entry.provider);
+    return provider === undefined
+      ? []
+      : [completeEntry(written, entry, provider, [...path, 'providers', index], sources)];
+  });
+  const entries = completed.map(({ entry }) => entry);
+  const listed = completed.flatMap(({ modalities }) => modalities ?? []);
+  const longest = entries.length === 0 ? 0 : Math.max(...entries.map(({ context_length }) => context_length));
+  const hasVision = entries.some(({ supported_params }) => supported_params.vision);
+  const own = completeMembers(
+    { modalities: written.modalities },
+    former && { values: { modalities: former.modalities }, written: former.written },
+    listed.length === 0 ? undefined : { modalities: [...new Set(listed)] },
+  );
+  return {
+    id: written.id,
+    display_name: written.display_name ?? written.id,
+    created: written.created ?? former?.created ?? Math.floor(nowMs / 1_000),
+    context_length: written.context_length ?? longest,
+    modalities: (own.values.modalities as string[] | undefined) ?? (hasVision ? ['text', 'image'] : ['text']),
+    auto: written.auto,
+    providers: entries,
+    ...(own.written === undefined ? {} : { written: [...own.written] }),
+  };
+}
+
+interface CompletedEntry {
+  readonly entry: ModelProviderDocument;
+  /** Of the list. */
+  readonly modalities: readonly string[] | undefined;
+}
+
+function completeEntry(
+  model: ModelInFile,
+  written: EntryInFile,
+  provider: ProviderDocument,
+  path: Path,
+  { former: formerModel, list, report }: ModelSources,
+): CompletedEntry {
+  const stored = formerModel?.providers.find((entry) => entry.provider === provider.id);
+  const upstream_model = upstreamModelOf(model.id, written, provider, list);
+  const former = stored?.upstream_model === upstream_model ? stored : undefined;
+  const listed = findListed(list, provider, model.id, upstream_model);
+  const { values, written: ownMembers } = completeMembers(
+    membersOf(written),
+    former && { values: membersOf(former), written: former.written },
+    listed && listedMembers(listed, provider),
+  );
+  const context = (values.context_length as number | undefined) ?? model.context_length;
+  const missing = missingMembers({ ...values, context_length: context }, { provider, upstream_model, listed, list });
+  if (missing !== undefined) report([...path, ...missing.path], missing.message);
+  const { tools = false, vision = false, json_mode = false, json_schema = false, ...rest } = values;
+  const context_length = context ?? 0;
+  const max_output_tokens = (rest.max_output_tokens as number | undefined) ?? context_length;
+  const { default_output_tokens } = written;
+  if (default_output_tokens !== undefined && default_output_tokens > max_output_tokens) {
+    report([...path, 'default_output_tokens'], `must be at most max_output_tokens, ${max_output_tokens}`);
+  }
+  for (const [index, api] of (written.apis ?? []).entries()) {
+    if (provider.apis.includes(api)) continue;
+    report([...path, 'apis', index], `is none of the apis of provider ${provider.id}: ${provider.apis.join(', ')}`);
+  }
+  const { extras } = written.supported_params;
+  const entry = {
+    ...written,
+    ...rest,
+    upstream_model,
+    context_length,
+    max_output_tokens,
+    supported_params: { tools, vision, json_mode, json_schema, ...(extras === undefined ? {} : { extras }) },
+    streaming: rest.streaming ?? true,
+    written: ownMembers === undefined ? undefined : [...ownMembers],
+  } as ModelProviderDocument;
+  return { entry, modalities: listed?.modalities };
+}
+
+/** A deployment may be called by any name: then that of the model says what it is. */
+export function findListed(list: ModelList, provider: ProviderDocument, modelId: string, upstreamModel: string) {
+  const { kind, region } = provider;
+  if (kind === undefined) return undefined;
+  const found = list.find(kind, upstreamModel, region);
+  if (found !== undefined || !list.namesDeployments(kind)) return found;
+  return list.find(kind, modelId.slice(modelId.indexOf('/') + 1));
+}

@@ -1,0 +1,110 @@
+// An entry of a model with what the file leaves out. What it writes wins; then what was filled in before and is stored, so that
+// no upgrade changes a price or a feature by itself; then the model list.
+import { canonicalJson } from '../../foundation/ids/index.ts';
+import type { ModelProviderDocument, PriceTierDocument, ProviderDocument } from '../catalogue/index.ts';
+import { type ListedModel, type ListedPrices, listedFeatures, type ModelList } from '../model-list/index.ts';
+import type { EntryInFile } from './catalogue-schema.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+const featureMembers = listedFeatures.filter((feature) => feature !== 'streaming');
+
+/** Members that the list can give, in the order of the file. Those of `supported_params` stand beside the others. */
+const listableMembers = [
+  'apis',
+  'input_price_per_million',
+  'output_price_per_million',
+  'cached_input_price_per_million',
+  'cache_write_input_price_per_million',
+  'cache_write_1h_input_price_per_million',
+  'price_tiers',
+  'context_length',
+  'max_output_tokens',
+  ...featureMembers,
+  'streaming',
+] as const;
+
+/** What the list says of an entry, by the members of the file. */
+export const listedMembers = (listed: ListedModel, { apis }: Pick<ProviderDocument, 'apis'>): Members => {
+  const served = listed.apis.filter((api) => apis.includes(api));
+  return {
+    apis: served.length === apis.length ? undefined : served,
+    ...priceMembers(listed.prices),
+    price_tiers:
+      listed.tiers.length === 0
+        ? undefined
+        : listed.tiers.map(
+            ({ abovePromptTokens, ...prices }): PriceTierDocument => ({
+              above_prompt_tokens: abovePromptTokens,
+              ...priceMembers(prices),
+            }),
+          ),
+    context_length: listed.contextLength,
+    max_output_tokens: listed.maxOutputTokens,
+    ...Object.fromEntries(featureMembers.map((feature) => [feature, listed.features.includes(feature)])),
+    streaming: listed.features.includes('streaming') || listed.apis.includes('embeddings'),
+  };
+};
+
+/** Without those that the list does not have. */
+function priceMembers({ input, output, cachedInput, cacheWrite, cacheWrite1h }: ListedPrices) {
+  return {
+    input_price_per_million: input,
+    output_price_per_million: output,
+    ...(cachedInput === undefined ? {} : { cached_input_price_per_million: cachedInput }),
+    ...(cacheWrite === undefined ? {} : { cache_write_input_price_per_million: cacheWrite }),
+    ...(cacheWrite1h === undefined ? {} : { cache_write_1h_input_price_per_million: cacheWrite1h }),
+  };
+}
+
+/** The members of an entry that the list could give. */
+export function membersOf(entry: EntryInFile | ModelProviderDocument): Members {
+  const all: Members = { ...entry, ...entry.supported_params };
+  return Object.fromEntries(listableMembers.map((member) => [member, all[member]]));
+}
+
+export interface CompletedMembers {
+  readonly values: Members;
+  /** Those that the file wrote itself. Undefined: the list did not know the model, so it wrote all that there is. */
+  readonly written: readonly string[] | undefined;
+}
+
+/** `former`: as it is stored. `listed`: undefined where the list does not know the model. */
+export function completeMembers(
+  written: Members,
+  former: CompletedMembers | undefined,
+  listed: Members | undefined,
+): CompletedMembers {
+  const isStored = former?.written !== undefined;
+  const values: Record<string, unknown> = {};
+  const ownMembers: string[] = [];
+  for (const member of Object.keys(written)) {
+    const isFilled = isStored && former.written?.includes(member) === false;
+    const isLeftOut = written[member] === undefined;
+    const value = isLeftOut ? (isFilled ? former.values[member] : listed?.[member]) : written[member];
+    values[member] = value;
+    // A value that stays keeps its origin, so that applying a file that writes it out, as an export does, changes nothing.
+    const isOfList =
+      isStored && isSame(former.values[member], value) ? isFilled : isLeftOut || isSame(value, listed?.[member]);
+    if (!isOfList) ownMembers.push(member);
+  }
+  return { values, written: isStored || listed !== undefined ? ownMembers : undefined };
+}
+
+export const isSame = (one: unknown, other: unknown): boolean =>
+  one === undefined || other === undefined ? one === other : canonicalJson(one) === canonicalJson(other);
+
+/** The name that the provider has for a model, where the file does not say it. */
+export function upstreamModelOf(
+  modelId: string,
+  { provider: providerId, upstream_model: written }: EntryInFile,
+  { kind, region }: Pick<ProviderDocument, 'kind' | 'region'>,
+  list: ModelList,
+): string {
+  if (written !== undefined) return written;
+  // `acme/large-1` at acme is `large-1`.
+  const own = modelId.startsWith(`${providerId}/`) ? modelId.slice(providerId.length + 1) : modelId;
+  const slash = modelId.indexOf('/');
+  if (kind === undefined || slash === -1 || list.find(kind, own, region) !== undefined) return own;
+  return modelId.slice(slash + 1);
+}

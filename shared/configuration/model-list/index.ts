@@ -1,0 +1,14 @@
+export {
+  type ListDocument,
+  type ListedFeature,
+  type ListedModality,
+  type ListedModel,
+  type ListedPrices,
+  type ListedTier,
+  listColumns,
+  listedFeatures,
+  listedModalities,
+  toRow,
+} from './listed-model.ts';
+export { type KindDefaults, type ProviderKind, providerKindNames, providerKinds } from './provider-kinds.ts';
+export { loadModelList, type ModelList, openModelList } from './shipped-models.ts';

@@ -1,0 +1,149 @@
+// What the shipped list says of a model: a row of models.json by the names of its columns.
+import type { ProviderApi } from '../../foundation/constants/index.ts';
+import type { ProviderKind } from './provider-kinds.ts';
+
+/** Decimal strings, USD per million tokens. Absent: as the gateway file has it where it is left out. */
+export interface ListedPrices {
+  readonly input: string;
+  readonly output: string;
+  readonly cachedInput?: string | undefined;
+  readonly cacheWrite?: string | undefined;
+  readonly cacheWrite1h?: string | undefined;
+}
+
+export interface ListedTier extends ListedPrices {
+  readonly abovePromptTokens: number;
+}
+
+export const listedFeatures = ['tools', 'vision', 'json_mode', 'json_schema', 'streaming'] as const;
+export type ListedFeature = (typeof listedFeatures)[number];
+export const listedModalities = ['text', 'image', 'audio', 'video', 'file'] as const;
+export type ListedModality = (typeof listedModalities)[number];
+
+export interface ListedModel {
+  readonly kind: ProviderKind;
+  /** As the provider calls it: its `upstream_model`. */
+  readonly name: string;
+  readonly prices: ListedPrices;
+  readonly contextLength: number;
+  readonly maxOutputTokens: number;
+  readonly features: readonly ListedFeature[];
+  readonly modalities: readonly ListedModality[];
+  readonly apis: readonly ProviderApi[];
+  readonly tiers: readonly ListedTier[];
+  /** The day on which its provider ends it, where that is announced. */
+  readonly endsOn?: string | undefined;
+}
+
+/** Names of the columns of a row. */
+export const listColumns = [
+  'kind',
+  'name',
+  'input',
+  'output',
+  'cached_input',
+  'cache_write',
+  'cache_write_1h',
+  'context_length',
+  'max_output_tokens',
+  'features',
+  'modalities',
+  'apis',
+  'tiers: above_prompt_tokens, input, output, cached_input, cache_write, cache_write_1h',
+  'ends_on',
+] as const;
+
+type PriceCells = readonly [string, string, (string | null)?, (string | null)?, (string | null)?];
+type TierCells = readonly [number, ...PriceCells];
+export type ListRow = readonly [
+  kind: string,
+  name: string,
+  input: string,
+  output: string,
+  cachedInput: string | null,
+  cacheWrite: string | null,
+  cacheWrite1h: string | null,
+  contextLength: number,
+  maxOutputTokens: number,
+  features: string,
+  modalities: string,
+  apis: string,
+  tiers: readonly TierCells[] | null,
+  endsOn: string | null,
+];
+
+export interface ListDocument {
+  readonly date: string;
+  readonly source: string;
+  readonly licence: string;
+  readonly columns: readonly string[];
+  readonly models: readonly ListRow[];
+}
+
+export function toRow({ prices, tiers, ...model }: ListedModel): ListRow {
+  return [
+    model.kind,
+    model.name,
+    prices.input,
+    prices.output,
+    prices.cachedInput ?? null,
+    prices.cacheWrite ?? null,
+    prices.cacheWrite1h ?? null,
+    model.contextLength,
+    model.maxOutputTokens,
+    model.features.join(' '),
+    model.modalities.join(' '),
+    model.apis.join(' '),
+    tiers.length === 0 ? null : tiers.map(tierCells),
+    model.endsOn ?? null,
+  ];
+}
+
+const tierCells = ({
+  abovePromptTokens,
+  input,
+  output,
+  cachedInput,
+  cacheWrite,
+  cacheWrite1h,
+}: ListedTier): TierCells => [
+  abovePromptTokens,
+  input,
+  output,
+  cachedInput ?? null,
+  cacheWrite ?? null,
+  cacheWrite1h ?? null,
+];
+
+/** Trusts the row: a test checks the whole list. */
+export function fromRow(row: ListRow): ListedModel {
+  const [kind, name, input, output, cachedInput, cacheWrite, cacheWrite1h, contextLength, maxOutputTokens] = row;
+  const [features, modalities, apis, tiers, endsOn] = row.slice(9) as unknown as readonly [
+    string,
+    string,
+    string,
+    readonly TierCells[] | null,
+    string | null,
+  ];
+  const words = <Word>(text: string) => text.split(' ') as Word[];
+  return {
+    kind: kind as ProviderKind,
+    name,
+    prices: pricesOf([input, output, cachedInput, cacheWrite, cacheWrite1h]),
+    contextLength,
+    maxOutputTokens,
+    features: features === '' ? [] : words<ListedFeature>(features),
+    modalities: words<ListedModality>(modalities),
+    apis: words<ProviderApi>(apis),
+    tiers: (tiers ?? []).map(([abovePromptTokens, ...cells]) => ({ abovePromptTokens, ...pricesOf(cells) })),
+    endsOn: endsOn ?? undefined,
+  };
+}
+
+const pricesOf = ([input, output, cachedInput, cacheWrite, cacheWrite1h]: PriceCells): ListedPrices => ({
+  input,
+  output,
+  cachedInput: cachedInput ?? undefined,
+  cacheWrite: cacheWrite ?? undefined,
+  cacheWrite1h: cacheWrite1h ?? undefined,
+});

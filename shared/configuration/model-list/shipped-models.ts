@@ -1,0 +1,69 @@
+// The list of models that this release ships. It is data that costs nothing until a file is applied: no call reads it.
+import { fromRow, type ListDocument, type ListedModel } from './listed-model.ts';
+import { type ProviderKind, providerKinds } from './provider-kinds.ts';
+
+export interface ModelList {
+  /** The day on which it was made. */
+  readonly date: string;
+  /** `region`: of an AWS provider, where prices of some models differ by it. */
+  find(kind: ProviderKind, name: string, region?: string): ListedModel | undefined;
+  /**
+   * Those that a provider of the kind offers: of Amazon Bedrock, what can be called from the region. What had ended when
+   * the list was made is left out.
+   */
+  offered(kind: ProviderKind, region?: string): readonly ListedModel[];
+  names(kind: ProviderKind): readonly string[];
+  /** Names of models are those of an account's own deployments. */
+  namesDeployments(kind: ProviderKind): boolean;
+}
+
+/** Loads the list: a file beside a bundle. */
+export async function loadModelList(): Promise<ModelList> {
+  const { default: document } = await import('./models.json', { with: { type: 'json' } });
+  return openModelList(document as unknown as ListDocument);
+}
+
+/** In front of a name: prices in this region. */
+const regional = /^[a-z]{2}(-[a-z]+)+-\d\//;
+
+export function openModelList({ date, models }: ListDocument): ModelList {
+  const byKind = new Map<string, Map<string, ListedModel>>();
+  for (const row of models) {
+    const model = fromRow(row);
+    const named = byKind.get(model.kind) ?? new Map<string, ListedModel>();
+    byKind.set(model.kind, named.set(model.name, model));
+  }
+  const all = (kind: ProviderKind) => [...(byKind.get(kind)?.values() ?? [])];
+  return {
+    date,
+    find(kind, name, region) {
+      const named = byKind.get(kind);
+      return named?.get(`${region}/${name}`) ?? named?.get(name);
+    },
+    offered: (kind, region) =>
+      all(kind).filter(
+        ({ name, endsOn }) =>
+          !regional.test(name) && (endsOn === undefined || endsOn > date) && isInRegion(kind, name, region),
+      ),
+    namesDeployments: (kind) => providerKinds[kind].namesDeployments === true,
+    names: (kind) => all(kind).flatMap(({ name }) => (regional.test(name) ? [] : [name])),
+  };
+}
+
+/** Inference profiles, by the prefix of their names: the AWS regions that can call them. */
+const profileRegions: Readonly<Record<string, RegExp>> = {
+  us: /^us-(?!gov)|^ca-/,
+  'us-gov': /^us-gov-/,
+  eu: /^eu-/,
+  apac: /^ap-/,
+  jp: /^ap-northeast-/,
+  au: /^ap-southeast-[24]/,
+  in: /^ap-south-/,
+  ca: /^ca-/,
+};
+
+function isInRegion(kind: ProviderKind, name: string, region: string | undefined): boolean {
+  if (kind !== 'bedrock' || region === undefined) return true;
+  const regions = profileRegions[name.split('.', 1)[0] ?? ''];
+  return regions === undefined || regions.test(region);
+}

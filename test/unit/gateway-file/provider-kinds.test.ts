@@ -1,0 +1,317 @@
+import { describe, expect, it } from '#jest';
+import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
+import { formatProblem, planGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
+import { loadModelList, type ModelList, providerKindNames } from '../../../shared/configuration/model-list/index.ts';
+import { fileOf, problemsOf } from './example-file.ts';
+
+const list = await loadModelList();
+const nowMs = 1_800_000_000_000;
+
+interface Options {
+  readonly former?: CatalogueDocument | undefined;
+  readonly list?: ModelList;
+  readonly region?: string | undefined;
+}
+
+const complete = (text: string, { former, list: other = list, region = 'eu-west-1' }: Options = {}) =>
+  completeCatalogue(fileOf(text), { former, list: other, region, nowMs });
+const catalogueOf = (text: string, options?: Options) => {
+  const { document, issues } = complete(text, options);
+  expect(issues).toEqual([]);
+  return document;
+};
+const linesOf = (text: string, options?: Options) =>
+  complete(text, options).issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+const entryOf = (text: string, options?: Options) => catalogueOf(text, options).models[0]?.providers[0];
+
+const openai = 'providers: [{ id: openai, kind: openai }]\n';
+const withModel = (entry: string, id = 'openai/gpt-5.4') => `${openai}models: [{ id: ${id}, providers: [${entry}] }]`;
+
+/** The same list with other prices and features, as a later release may ship it. */
+const laterList: ModelList = {
+  ...list,
+  find: (kind, name, region) => {
+    const model = list.find(kind, name, region);
+    return model && { ...model, prices: { ...model.prices, input: '9.00', cachedInput: '0.90' }, features: [] };
+  },
+  offered: () => [],
+};
+const emptyList: ModelList = { ...list, find: () => undefined, offered: () => [], names: () => [] };
+
+describe('a provider of a kind', () => {
+  const needsMore: Readonly<Record<string, string>> = {
+    azure: ', base_url: "https://gw.openai.azure.com/openai/v1"',
+    vertex:
+      ', base_url: "https://aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/google", auth: { gcp: { env: G } }',
+    ollama: ', base_url: "http://127.0.0.1:11434/v1"',
+    vllm: ', base_url: "http://127.0.0.1:8000/v1"',
+  };
+  const providerOf = (kind: string, more = needsMore[kind] ?? '') =>
+    catalogueOf(`providers: [{ id: p, kind: ${kind}${more} }]\nmodels: []`).providers[0];
+
+  it.each(providerKindNames)('%s is whole with its name, and an address where each has its own', (kind) => {
+    expect(providerOf(kind)).toMatchObject({
+      id: 'p',
+      kind,
+      status: 'enabled',
+      base_url: expect.stringMatching(/^http/),
+    });
+  });
+
+  it.each([
+    ['openai', 'https://api.openai.com/v1', { bearer: { env: 'OPENAI_API_KEY' } }],
+    ['anthropic', 'https://api.anthropic.com/v1', { header: { name: 'x-api-key', env: 'ANTHROPIC_API_KEY' } }],
+    ['azure', 'https://gw.openai.azure.com/openai/v1', { header: { name: 'api-key', env: 'AZURE_OPENAI_API_KEY' } }],
+    [
+      'bedrock',
+      'https://bedrock-runtime.eu-west-1.amazonaws.com',
+      { sigv4: { service: 'bedrock', region: 'eu-west-1' } },
+    ],
+    ['ollama', 'http://127.0.0.1:11434/v1', 'none'],
+  ])('%s has its usual address and the usual name of its key', (kind, base_url, auth) => {
+    expect(providerOf(kind)).toMatchObject({ base_url, auth });
+  });
+
+  it('is what the file writes, where it writes something', () => {
+    const more = ', base_url: "https://proxy.example/v1", apis: [responses], auth: none, reasoning_style: none';
+    expect(providerOf('openai', more)).toMatchObject({
+      base_url: 'https://proxy.example/v1',
+      apis: ['responses'],
+      auth: 'none',
+      reasoning_style: 'none',
+    });
+    expect(providerOf('bedrock', ', region: us-east-1')?.base_url).toBe(
+      'https://bedrock-runtime.us-east-1.amazonaws.com',
+    );
+  });
+
+  it('keeps its region where the next apply knows none, and needs one at the first', () => {
+    const text = 'providers: [{ id: p, kind: bedrock }]\nmodels: []';
+    const former = catalogueOf(text);
+    expect(completeCatalogue(fileOf(text), { former, list, region: undefined, nowMs }).document).toEqual(former);
+    const { issues } = completeCatalogue(fileOf(text), { former: undefined, list, region: undefined, nowMs });
+    expect(issues.map(({ path }) => path.join('.'))).toEqual(['providers.0.region']);
+  });
+
+  it.each([
+    ['kind: openay', 'providers[0].kind: must be one of .*did you mean openai\\?'],
+    ['kind: azure', 'providers[0].base_url: is required at kind azure, such as https://RESOURCE'],
+    ['kind: vertex, base_url: "https://g.example"', 'providers[0].auth: is required at kind vertex, such as { gcp'],
+    ['kind: openai, region: eu-west-1', 'providers[0].region: belongs to a provider of kind bedrock'],
+    ['display_name: x', 'providers[0].base_url: is required'],
+  ])('that is wrong (%s) is one line with its path', (members, line) => {
+    const problems = problemsOf(`providers: [{ id: p, ${members} }]\nmodels: []`);
+    expect(problems.map((problem) => formatProblem(problem, 'file'))).toEqual([
+      expect.stringMatching(new RegExp(line.replace(/[[\]{}]/g, '\\$&'))),
+    ]);
+  });
+});
+
+describe('a model by its name', () => {
+  it('has prices, tiers, bounds, features, modalities and interfaces of the list', () => {
+    const { models } = catalogueOf(withModel('{ provider: openai }'));
+    expect(models[0]).toMatchObject({
+      id: 'openai/gpt-5.4',
+      context_length: 1_050_000,
+      modalities: ['text', 'image', 'file'],
+      providers: [
+        {
+          upstream_model: 'gpt-5.4',
+          input_price_per_million: '2.50',
+          output_price_per_million: '15.00',
+          cached_input_price_per_million: '0.25',
+          price_tiers: [
+            { above_prompt_tokens: 272_000, input_price_per_million: '5.00', output_price_per_million: '22.50' },
+          ],
+          max_output_tokens: 128_000,
+          apis: ['chat-completions', 'responses'],
+          supported_params: { tools: true, vision: true, json_mode: true, json_schema: true },
+          streaming: true,
+        },
+      ],
+    });
+  });
+
+  it('keeps what the file writes, member by member', () => {
+    const entry = entryOf(
+      withModel('{ provider: openai, output_price_per_million: "1.00", supported_params: { tools: false } }'),
+    );
+    expect(entry).toMatchObject({
+      input_price_per_million: '2.50',
+      output_price_per_million: '1.00',
+      supported_params: { tools: false, vision: true },
+    });
+  });
+
+  it('may be named by upstream_model, by its id at the provider, or by what stands behind the first slash', () => {
+    const upstreamOf = (entry: string, id: string) => entryOf(withModel(entry, id))?.upstream_model;
+    expect(upstreamOf('{ provider: openai, upstream_model: gpt-5 }', 'fast')).toBe('gpt-5');
+    expect(upstreamOf('{ provider: openai }', 'openai/gpt-5')).toBe('gpt-5');
+    expect(upstreamOf('{ provider: openai }', 'gpt-5')).toBe('gpt-5');
+    expect(upstreamOf('{ provider: openai }', 'team/gpt-5')).toBe('gpt-5');
+    const router = 'providers: [{ id: router, kind: openrouter }]\n';
+    const routed = `${router}models: [{ id: anthropic/claude-sonnet-4.5, providers: [{ provider: router }] }]`;
+    expect(entryOf(routed)?.upstream_model).toBe('anthropic/claude-sonnet-4.5');
+  });
+
+  it('of a deployment with a name of its own is known by the name of the model', () => {
+    const azure = 'providers: [{ id: az, kind: azure, base_url: "https://gw.openai.azure.com/openai/v1" }]\n';
+    const text = `${azure}models: [{ id: az/gpt-4.1, providers: [{ provider: az, upstream_model: my-deployment }] }]`;
+    expect(entryOf(text)).toMatchObject({ upstream_model: 'my-deployment', input_price_per_million: '2.00' });
+  });
+
+  it('of Amazon Bedrock has the price of its inference profile, or of the region of its provider', () => {
+    const priceIn = (name: string, region: string) =>
+      entryOf(
+        `providers: [{ id: b, kind: bedrock }]\nmodels: [{ id: m, providers: [{ provider: b, upstream_model: "${name}" }] }]`,
+        { region },
+      )?.input_price_per_million;
+    expect(priceIn('eu.anthropic.claude-sonnet-4-5-20250929-v1:0', 'eu-west-1')).toBe('3.30');
+    expect(priceIn('global.anthropic.claude-sonnet-4-5-20250929-v1:0', 'eu-west-1')).toBe('3.00');
+    expect(priceIn('deepseek.v3.2', 'ap-northeast-1')).not.toBe(priceIn('deepseek.v3.2', 'us-east-1'));
+  });
+
+  it('that nobody describes is told in one line, with all that is missing and the nearest name', () => {
+    expect(linesOf(withModel('{ provider: openai }', 'openai/gtp-5.4'))).toEqual([
+      'models.0.providers.0: the model list has no "gtp-5.4" of kind openai, so input_price_per_million, output_price_per_million, context_length must be written; did you mean gpt-5.4?',
+    ]);
+    const plain =
+      'providers: [{ id: p, base_url: "https://p.example" }]\nmodels: [{ id: m, context_length: 9, providers: [{ provider: p }] }]';
+    expect(problemsOf(plain)).toMatchObject([
+      { path: 'models[0].providers[0]', message: expect.stringContaining('input_price_per_million and output_price') },
+    ]);
+  });
+
+  it('may narrow the interfaces of its provider, and not widen them', () => {
+    expect(entryOf(withModel('{ provider: openai, apis: [responses] }'))?.apis).toEqual(['responses']);
+    expect(linesOf(withModel('{ provider: openai, apis: [messages] }'))).toEqual([
+      'models.0.providers.0.apis.0: is none of the apis of provider openai: chat-completions, responses, embeddings',
+    ]);
+  });
+
+  it.each([
+    ['price_tiers: [{ above_prompt_tokens: 9 }]', 'models[0].providers[0].price_tiers[0].input_price_per_million'],
+    ['default_output_tokens: 0', 'models[0].providers[0].default_output_tokens'],
+    [
+      'price_tiers: [{ above_prompt_tokens: 9, input_price_per_million: "1", output_price_per_million: "1" }, { above_prompt_tokens: 9, input_price_per_million: "1", output_price_per_million: "1" }]',
+      'models[0].providers[0].price_tiers[1].above_prompt_tokens',
+    ],
+  ])('is refused with %s, at its path', (member, path) => {
+    expect(problemsOf(withModel(`{ provider: openai, ${member} }`))[0]?.path).toBe(path);
+  });
+
+  it('has no default output above what it writes at most', () => {
+    expect(linesOf(withModel('{ provider: openai, default_output_tokens: 128001 }'))).toEqual([
+      'models.0.providers.0.default_output_tokens: must be at most max_output_tokens, 128000',
+    ]);
+  });
+});
+
+describe('applying again', () => {
+  const text = withModel('{ provider: openai, output_price_per_million: "20.00" }');
+
+  it('keeps what was filled in, also where the list of the release has changed or lost the model', () => {
+    const former = catalogueOf(text);
+    expect(catalogueOf(text, { former, list: laterList })).toEqual(former);
+    expect(catalogueOf(text, { former, list: emptyList })).toEqual(former);
+  });
+
+  it('changes nothing where the file writes out what was filled in, and still keeps it when it no longer does', () => {
+    const former = catalogueOf(text);
+    const written = withModel(
+      '{ provider: openai, input_price_per_million: "2.50", output_price_per_million: "20.00", cached_input_price_per_million: "0.25" }',
+    );
+    expect(catalogueOf(written, { former, list: laterList })).toEqual(former);
+    expect(catalogueOf(text, { former: catalogueOf(written, { former }), list: laterList })).toEqual(former);
+  });
+
+  it('takes from the list what the file wrote before and no longer writes', () => {
+    const former = catalogueOf(text);
+    expect(entryOf(withModel('{ provider: openai }'), { former })?.output_price_per_million).toBe('15.00');
+  });
+
+  it('fills in what an entry lacks that was stored before there was a list', () => {
+    const stored = catalogueOf(text);
+    const bare = stored.models.map(({ written: _model, ...model }) => ({
+      ...model,
+      providers: model.providers.map(({ written: _entry, ...entry }) => ({
+        ...entry,
+        cached_input_price_per_million: undefined,
+      })),
+    }));
+    expect(entryOf(text, { former: { ...stored, models: bare } })?.cached_input_price_per_million).toBe('0.25');
+  });
+});
+
+describe('{ from, only }', () => {
+  const from = (members: string, more = '') => `${openai}models: [{ from: openai, ${members} }${more}]`;
+  const idsOf = (text: string, options?: Options) => catalogueOf(text, options).models.map(({ id }) => id);
+
+  it('is one model for each name that a pattern matches, embeddings too, and one that the file names itself wins', () => {
+    const ids = idsOf(from('only: ["gpt-4.1*", text-embedding-3-small]'));
+    expect(ids).toEqual(
+      expect.arrayContaining(['openai/gpt-4.1', 'openai/gpt-4.1-mini', 'openai/text-embedding-3-small']),
+    );
+    expect(ids.every((id) => /gpt-4\.1|text-embedding-3-small/.test(id))).toBe(true);
+    const own = ', { id: openai/gpt-4.1, auto: true, providers: [{ provider: openai, input_price_per_million: "7" }] }';
+    const { models } = catalogueOf(from('only: ["gpt-4.1*"]', own));
+    expect(models.filter(({ id }) => id === 'openai/gpt-4.1')).toMatchObject([
+      { auto: true, providers: [{ input_price_per_million: '7' }] },
+    ]);
+  });
+
+  it('without patterns is all that the kind offers today, and of Amazon Bedrock what its region can call', () => {
+    const names = idsOf('providers: [{ id: b, kind: bedrock }]\nmodels: [{ from: b }]');
+    expect(names).toContain('b/eu.anthropic.claude-sonnet-4-5-20250929-v1:0');
+    expect(names.some((id) => id.startsWith('b/us.'))).toBe(false);
+    expect(idsOf(`${openai}models: [{ from: openai }]`).length).toBeGreaterThan(30);
+  });
+
+  it('keeps a model that a later list no longer has', () => {
+    const text = from('only: [gpt-4.1]');
+    const former = catalogueOf(text);
+    expect(catalogueOf(text, { former, list: emptyList })).toEqual(former);
+  });
+
+  it.each([
+    [
+      'only: [gtp-4.1]',
+      'models.0.only.0: matches no model of kind openai in the model list: "gtp-4.1"; did you mean gpt-4.1?',
+    ],
+    ['only: ["claude*"]', 'models.0.only.0: matches no model of kind openai'],
+  ])('is a fault where %s matches nothing', (members, line) => {
+    expect(linesOf(from(members))).toEqual([expect.stringContaining(line)]);
+  });
+
+  it('is a fault at a provider without a kind, of an unlisted kind, or that is not there', () => {
+    const at = (provider: string) => `providers: [${provider}]\nmodels: [{ from: p }]`;
+    expect(linesOf(at('{ id: p, base_url: "https://p.example" }'))[0]).toContain('models.0.from: has no kind');
+    expect(linesOf(at('{ id: p, kind: vllm, base_url: "https://p.example" }'))[0]).toContain(
+      'has no models of kind vllm',
+    );
+    expect(problemsOf(at('{ id: q, kind: openai }'))[0]?.path).toBe('models[0].from');
+  });
+
+  it('lets workspaces, keys and functions name what it brings, and nothing else', async () => {
+    const naming = (id: string) =>
+      planGatewayFile({
+        file: fileOf(`${from('only: ["gpt-4.1*"]')}\nworkspaces: [{ id: w, models: [${id}] }]`),
+        stores: storesWithNothing,
+        readVariable: () => undefined,
+        randomness: { bytes: (size: number) => new Uint8Array(size) } as never,
+        nowMs,
+      });
+    await expect(naming('openai/gpt-4.1')).resolves.toMatchObject({ notes: [] });
+    await expect(naming('openai/gpt-5')).rejects.toThrow('workspaces[0].models[0]: there is no model "openai/gpt-5"');
+  });
+});
+
+const storesWithNothing = {
+  catalogues: { read: async () => undefined },
+  workspaceStore: { read: async () => undefined },
+  credit: {},
+  keys: { list: async function* () {} },
+  functionStore: {},
+  connectionStore: { read: async () => [] },
+} as never;
