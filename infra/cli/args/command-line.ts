@@ -37,6 +37,17 @@ export class CommandLine extends Command {
     return this.addArgument(argument.argParser((text: string) => read(argument.name(), text)));
   }
 
+  /** `[MODEL...]`: any number of them, as a list. */
+  takesArguments(name: string, read: Read): this {
+    const argument = new Argument(name);
+    return this.addArgument(
+      argument.argParser((text: string, former: readonly unknown[] | undefined) => [
+        ...(former ?? []),
+        read(argument.name(), text),
+      ]),
+    );
+  }
+
   /** `--rpm <N>`, or a switch without a value. */
   takesOption(flags: string, summary: string, read?: Read): this {
     return this.addOption(newOption(flags, summary, read));

@@ -3,7 +3,9 @@
 import { stringify } from 'yaml';
 import { type OperatorStores, readWorkspaces } from '../../../shared/configuration/administration/index.ts';
 import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { catalogueInFile } from '../../../shared/configuration/gateway-file/index.ts';
 import { type KeyRecord, type WrittenKey, writtenKey } from '../../../shared/configuration/keys/index.ts';
+import { loadModelList, type ModelList } from '../../../shared/configuration/model-list/index.ts';
 import type { FunctionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import { canonicalJson } from '../../../shared/foundation/ids/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
@@ -21,12 +23,13 @@ export function addExport(program: CommandLine): void {
       'Applied to the same store it changes nothing; applied to another one it makes new keys.',
       'Revoked keys are left out. Keys of BYOK connections are named, as in the file that was applied: set those variables before it is applied elsewhere.',
     )
+    .takesOption('--full', 'write out also what the kind of a provider and the model list fill in')
     .does(exportFile);
 }
 
 const lineWidth = 120;
 
-async function exportFile(session: Session): Promise<Outcome> {
+async function exportFile(session: Session, { full: isFull = false }: { readonly full?: boolean }): Promise<Outcome> {
   const { store, stage, wrapper } = await session.open();
   const stores = await openAdministration(session);
   const { connectionStore } = sealingStoresOn(store, stage, wrapper);
@@ -54,7 +57,7 @@ async function exportFile(session: Session): Promise<Outcome> {
   }
   const access = await stores.access.read();
   const file = {
-    ...(namesFirst(catalogueInFile(catalogue)) as object),
+    ...(namesFirst(catalogueOf(catalogue, isFull ? undefined : await loadModelList())) as object),
     workspaces,
     ...(access.length === 0 ? {} : { access }),
   };
@@ -64,16 +67,8 @@ async function exportFile(session: Session): Promise<Outcome> {
   };
 }
 
-/** An enabled provider says nothing of it: a file that did would enable one again that was disabled since. */
-const catalogueInFile = (catalogue: CatalogueDocument | undefined) =>
-  catalogue === undefined
-    ? { providers: [], models: [] }
-    : {
-        ...catalogue,
-        providers: catalogue.providers.map(({ status, ...provider }) =>
-          status === 'enabled' ? provider : { ...provider, status },
-        ),
-      };
+const catalogueOf = (catalogue: CatalogueDocument | undefined, list: ModelList | undefined) =>
+  catalogue === undefined ? { providers: [], models: [] } : catalogueInFile(catalogue, list);
 
 /** `BYOK_TEAM_A_ACME`: for a connection that was stored before its source was kept. */
 const variableName = (workspace: string, provider: string): string =>

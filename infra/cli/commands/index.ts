@@ -7,6 +7,7 @@ import { addCredits } from './credits.ts';
 import { addExport } from './export.ts';
 import { addFunctions } from './functions.ts';
 import { addKeys } from './keys.ts';
+import { addModels } from './models.ts';
 import { addOperators } from './operators.ts';
 import { addPolicy } from './policy.ts';
 import { addProviders } from './providers.ts';
@@ -20,6 +21,7 @@ export function addCommands(program: CommandLine): void {
   addCalls(program);
   addUsage(program);
   addProviders(program);
+  addModels(program);
   addKeys(program);
   addOperators(program);
   addCredits(program);

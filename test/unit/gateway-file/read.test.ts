@@ -229,7 +229,8 @@ it('does not take a file without providers or models for an empty catalogue', ()
 
 it('accepts the example of its own README', () => {
   const readme = readFileSync(new URL('../../../shared/configuration/gateway-file/README.md', import.meta.url), 'utf8');
-  const [whole = '', claude = ''] = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text);
+  const [whole = '', ...others] = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+  const claude = others.find((text) => text.includes('bedrock-messages')) ?? '';
   expect(problemsOf(whole)).toEqual([]);
   const { providers, models } = catalogueIn(claude.concat('workspaces: []'));
   expect(providers.map(({ apis }) => apis)).toEqual([['messages'], ['converse'], ['messages']]);

@@ -1,0 +1,98 @@
+// Where the shipped list differs from what is stored, and what is stored once the list is taken over.
+import type { CatalogueDocument, ModelDocument, ModelProviderDocument, ProviderDocument } from '../catalogue/index.ts';
+import type { ListedModel, ModelList } from '../model-list/index.ts';
+import { findListed } from './complete-catalogue.ts';
+import { isSame, listedMembers, membersOf } from './complete-entry.ts';
+
+export interface ListDifference {
+  readonly model: string;
+  /** Undefined: a member of the model itself. */
+  readonly provider: string | undefined;
+  readonly member: string;
+  readonly stored: unknown;
+  readonly listed: unknown;
+  /** The file wrote it: a later apply of the file writes it again. */
+  readonly isWritten: boolean;
+}
+
+/** In catalogue order. What the list does not know differs in nothing. */
+export const listDifferences = (document: CatalogueDocument, list: ModelList): ListDifference[] =>
+  document.models.flatMap((model) => {
+    const known = knownEntries(document, model, list);
+    const ofEntries = known.flatMap(({ entry, members }) => {
+      const stored = membersOf(entry);
+      return Object.keys(stored).flatMap((member): ListDifference[] => {
+        if (isSame(stored[member], members[member])) return [];
+        const isWritten = entry.written === undefined || entry.written.includes(member);
+        const { provider } = entry;
+        return [{ model: model.id, provider, member, stored: stored[member], listed: members[member], isWritten }];
+      });
+    });
+    const modalities = modalitiesOf(known);
+    if (modalities === undefined || isSame(model.modalities, modalities)) return ofEntries;
+    const isWritten = model.written === undefined || model.written.includes('modalities');
+    const own = { member: 'modalities', stored: model.modalities, listed: modalities, isWritten };
+    return [...ofEntries, { model: model.id, provider: undefined, ...own }];
+  });
+
+/** With all that the list says of these models. */
+export function withListValues(
+  document: CatalogueDocument,
+  list: ModelList,
+  isWanted: (modelId: string) => boolean,
+): CatalogueDocument {
+  return {
+    ...document,
+    models: document.models.map((model) => {
+      const known = isWanted(model.id) ? knownEntries(document, model, list) : [];
+      if (known.length === 0) return model;
+      const memberByEntry = new Map(known.map(({ entry, members }) => [entry, members]));
+      const providers = model.providers.map((entry) => {
+        const members = memberByEntry.get(entry);
+        return members === undefined ? entry : withMembers(entry, members);
+      });
+      const wasLongest = model.context_length === longestOf(model.providers);
+      return {
+        ...model,
+        context_length: wasLongest ? longestOf(providers) : model.context_length,
+        modalities: modalitiesOf(known) ?? model.modalities,
+        providers,
+        written: [],
+      };
+    }),
+  };
+}
+
+const longestOf = (entries: readonly ModelProviderDocument[]): number =>
+  Math.max(0, ...entries.map(({ context_length }) => context_length));
+
+function withMembers(entry: ModelProviderDocument, members: Readonly<Record<string, unknown>>): ModelProviderDocument {
+  const { tools, vision, json_mode, json_schema, ...rest } = members;
+  const supported_params = { ...entry.supported_params, tools, vision, json_mode, json_schema };
+  return { ...entry, ...rest, supported_params, written: [] } as ModelProviderDocument;
+}
+
+interface KnownEntry {
+  readonly entry: ModelProviderDocument;
+  readonly provider: ProviderDocument;
+  readonly listed: ListedModel;
+  /** What the list says, by the members of the file. */
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
+/** Those of the model that the list knows. */
+export function knownEntries(
+  { providers }: { readonly providers: readonly ProviderDocument[] },
+  model: ModelDocument,
+  list: ModelList,
+): KnownEntry[] {
+  return model.providers.flatMap((entry) => {
+    const provider = providers.find(({ id }) => id === entry.provider);
+    const listed = provider && findListed(list, provider, model.id, entry.upstream_model);
+    if (provider === undefined || listed === undefined) return [];
+    return [{ entry, provider, listed, members: listedMembers(listed, provider) }];
+  });
+}
+
+export const modalitiesOf = (known: readonly Pick<KnownEntry, 'listed'>[]): string[] | undefined =>
+  known.length === 0 ? undefined : [...new Set(known.flatMap(({ listed }) => listed.modalities))];

@@ -1,0 +1,70 @@
+import { parse } from 'yaml';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { type LocalStore, startLocalStore } from './local-store.ts';
+import { operate, operateJson } from './operator.ts';
+
+let local: LocalStore;
+beforeAll(async () => {
+  local = await startLocalStore();
+});
+afterAll(() => local.stop());
+
+const file = (price: object = {}) => ({
+  providers: [
+    { id: 'openai', kind: 'openai' },
+    { id: 'bedrock', kind: 'bedrock' },
+  ],
+  models: [
+    { from: 'openai', only: ['gpt-4.1*'] },
+    { id: 'openai/gpt-5', providers: [{ provider: 'openai', ...price }] },
+  ],
+  workspaces: [{ id: 'team', models: ['openai/gpt-4.1-mini'] }],
+});
+const variables = { AWS_REGION: 'eu-west-1' };
+const apply = (content: unknown, more = '') =>
+  operate(`apply -f ${local.write('gateway.yaml', content)} ${local.option} ${more}`, { variables });
+interface Changes {
+  readonly changes: readonly { readonly change: string }[];
+}
+const wouldChange = async (path: string) => {
+  const dry = await operateJson<Changes>(`apply -f ${path} ${local.option} --dry-run`, { variables });
+  return dry.changes.filter(({ change }) => change !== 'unchanged');
+};
+
+describe('a file of kinds and names', () => {
+  it('is shown whole before it is applied, and is exported as short as it was, or whole', async () => {
+    const dry = await apply(file(), '--dry-run');
+    expect(dry.out).toContain('created    catalogue');
+    expect((await apply(file())).code).toBe(0);
+    const short = await operate(`export ${local.option}`);
+    const { providers, models } = parse(short.out) as Record<string, readonly Record<string, unknown>[]>;
+    expect(providers?.[0]).toMatchObject({ id: 'openai', kind: 'openai' });
+    expect(providers?.[0]).not.toHaveProperty('base_url');
+    expect(providers?.[1]).toMatchObject({ id: 'bedrock', kind: 'bedrock', region: 'eu-west-1' });
+    expect(models?.[0]?.providers).toEqual([{ provider: 'openai', upstream_model: 'gpt-4.1' }]);
+    const full = await operate(`export --full ${local.option}`);
+    expect(full.out).toContain('input_price_per_million');
+    expect(full.out).toContain('https://bedrock-runtime.eu-west-1.amazonaws.com');
+    for (const [name, { out }] of Object.entries({ short, full })) {
+      expect(out).not.toContain('written');
+      expect(await wouldChange(local.write(`${name}.yaml`, out))).toEqual([]);
+    }
+  });
+
+  it('differs in nothing from the list until a price does, and the list is taken over on request', async () => {
+    expect((await operate(`models diff ${local.option}`)).code).toBe(0);
+    await apply(file({ input_price_per_million: '9.00' }));
+    const different = await operate(`models diff ${local.option}`);
+    expect(different.code).toBe(1);
+    expect(different.out).toMatch(/openai\/gpt-5 +openai +input_price_per_million +9\.00 +1\.25 +yes/);
+    expect((await operate(`models update openai/gtp-5 ${local.option}`)).error).toContain(
+      'Did you mean "openai/gpt-5"?',
+    );
+    await operate(`models update --dry-run ${local.option}`);
+    expect((await operate(`models diff ${local.option}`)).code).toBe(1);
+    const updated = await operate(`models update openai/gpt-5 ${local.option}`);
+    expect(updated.out).toContain('1 of them are written in the gateway file');
+    expect(updated.code).toBe(0);
+    expect((await operate(`models diff ${local.option}`)).code).toBe(0);
+  });
+});

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from '#jest';
+import { knownProviders } from '../../../infra/local/demo/known-providers.ts';
+import { knownModels } from '../../../infra/model-list/known-models.ts';
+import { findSecondPrices } from '../../../infra/model-list/read-genai-prices.ts';
+import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
+import { listDifferences, withListValues } from '../../../shared/configuration/gateway-file/index.ts';
+import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
+import { fileOf, problemsOf } from './example-file.ts';
+
+const list = await loadModelList();
+const nowMs = Date.parse(list.date);
+const examplesIn = (path: string): string[] => {
+  const text = readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+  return [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, example = '']) => example);
+};
+const whole = ['README.md', 'shared/configuration/gateway-file/README.md']
+  .flatMap(examplesIn)
+  .filter((text) => text.includes('providers:') && text.includes('models:'));
+
+it.each(whole.map((text): [string, string] => [text.split('\n')[0] ?? '', text]))(
+  'the example that begins with %s is whole as it stands',
+  (_head, text) => {
+    expect(problemsOf(text)).toEqual([]);
+    const { document, issues } = completeCatalogue(fileOf(text), { former: undefined, list, region: undefined, nowMs });
+    expect(issues).toEqual([]);
+    expect(document.models.length).toBeGreaterThan(0);
+  },
+);
+
+it('every model of the demo is in the list, with prices and features', () => {
+  const models = knownProviders.flatMap(({ models }) => models);
+  const text = JSON.stringify({ providers: knownProviders.map(({ provider }) => provider), models });
+  const { document, issues } = completeCatalogue(fileOf(text), { former: undefined, list, region: undefined, nowMs });
+  expect(issues).toEqual([]);
+  for (const { providers } of document.models) expect(providers[0]?.input_price_per_million).not.toBe('0.00');
+});
+
+// Where the two sources are known to disagree: SOURCES.md shows both prices.
+const disagreeing = new Set(['mistral-large-latest', 'mistral-small-latest', 'deepseek-chat', 'deepseek-reasoner']);
+
+it('known models have the prices of two independent sources', () => {
+  const compared = knownModels.filter(({ name }) => !disagreeing.has(name));
+  expect(compared.length).toBeGreaterThanOrEqual(35);
+  for (const { kind, name } of compared) {
+    const [listed, second] = [list.find(kind, name)?.prices, findSecondPrices(kind, name, nowMs)?.prices];
+    expect([name, listed?.input, listed?.output]).toEqual([name, second?.input, second?.output]);
+  }
+});
+
+it('a stored price that is not that of the list is a difference, and the list can be taken over', () => {
+  const text =
+    'providers: [{ id: openai, kind: openai }]\nmodels: [{ id: openai/gpt-5, providers: [{ provider: openai, input_price_per_million: "9" }] }]';
+  const { document } = completeCatalogue(fileOf(text), { former: undefined, list, region: undefined, nowMs });
+  expect(listDifferences(document, list)).toEqual([
+    {
+      model: 'openai/gpt-5',
+      provider: 'openai',
+      member: 'input_price_per_million',
+      stored: '9',
+      listed: '1.25',
+      isWritten: true,
+    },
+  ]);
+  const updated = withListValues(document, list, () => true);
+  expect(listDifferences(updated, list)).toEqual([]);
+  expect(updated.models[0]?.providers[0]).toMatchObject({ input_price_per_million: '1.25', written: [] });
+});
