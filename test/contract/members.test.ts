@@ -169,6 +169,7 @@ describe('the members of a request', () => {
     ['N_Predict', 'n_predict'],
     ['Service_tier', 'service_tier'],
     ['Prediction', 'prediction'],
+    ['User', 'user'],
   ])('that differ only in letter case from one that is used are refused: %s', async (name, used) => {
     gateway.simulator.clear();
     const { message } = await expectError(
@@ -177,6 +178,25 @@ describe('the members of a request', () => {
       'invalid_request',
     );
     expect(message).toContain(`${used}: `);
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it.each([
+    ['provider', '{"only":"acme","only":"globex"}'],
+    ['provider', '{"max_price":{"prompt":1,"prompt":9}}'],
+    ['cache', '{"enabled":false,"enabled":true}'],
+    ['reasoning', '{"effort":"low","effort":"high"}'],
+    ['response_format', '{"type":"json_object","type":"text"}'],
+    ['stream_options', '{"include_usage":true,"include_usage":false}'],
+    ['usage', '{"include":true,"include":false}'],
+    ['preset', '{"slug":"a","slug":"b"}'],
+  ])('of the gateway that are overruled by their own double are refused: %s %s', async (member, value) => {
+    gateway.simulator.clear();
+    const body = `{"model":"acme/echo","messages":[{"role":"user","content":"Hello"}],"${member}":${value}}`;
+    const headers = { authorization: `Bearer ${gateway.key}` };
+    const answer = await fetch(`${gateway.url}/chat/completions`, { method: 'POST', headers, body });
+    const { message } = await expectError(answer, 400, 'invalid_request');
+    expect(message).toMatch(new RegExp(`^${member}: ".*" stands in it twice$`));
     expect(gateway.simulator.calls).toHaveLength(0);
   });
 

@@ -99,10 +99,11 @@ describe('a refusal speaks the words of the interface that was called', () => {
       body: JSON.stringify(body),
     });
 
-  it('of a key it names both headers that may carry one on Messages', async () => {
+  it('of a key it says what is wrong with it, and names no header that agents take for a log-in of their own', async () => {
     const response = await post('/messages', hello('acme/echo'), 'nonsense');
     const { error } = (await response.json()) as { error: { message: string } };
-    expect(error.message).toMatch(/`Authorization: Bearer <key>`.*`x-api-key: <key>`/);
+    expect(error.message).toContain('does not have the form of a key of this gateway');
+    expect(error.message).not.toContain('x-api-key');
   });
 
   it('of a count of tokens it names the interface that the list of models names', async () => {
@@ -149,7 +150,7 @@ describe('a name that does not exist', () => {
 });
 
 describe('a base URL that lacks a part', () => {
-  it.each(['', '/openai', '/v2'])('%j: the stock client shows which base URLs there are', async (base) => {
+  it.each(['/openai', '/v2'])('%j: the stock client shows which base URLs there are', async (base) => {
     const client = new OpenAI({ baseURL: `${origin()}${base}`, apiKey: gateway.key, maxRetries: 0 });
     const failed = await client.models.list().then(
       () => undefined,

@@ -234,6 +234,8 @@ describe('a cached answer', () => {
     for (const members of changed)
       expect({ members, cache: (await ask({ ...body, ...members })).cache }).toEqual({ members, cache: 'MISS' });
     expect(calls()).toBe(1 + changed.length);
+    // It says nothing of who may serve where no order is written.
+    expect((await ask({ ...body, provider: { allow_fallbacks: false } })).cache).toBe('HIT');
   });
 
   it('is never an error, nor a stream that broke or that its client left', async () => {

@@ -5,7 +5,7 @@ import { keepAliveCommentMs } from '../../shared/foundation/constants/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { readRest, readUntil } from '../support/read-stream.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
-import { type SpokenInterface, spokenInterfaces } from '../support/spoken-interfaces.ts';
+import { type SpokenInterface, spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 import { eventually, watchedClock } from '../support/watched-clock.ts';
 
 const idleMs = 14_000;
@@ -66,6 +66,12 @@ const thinkingOf: Readonly<Record<string, Thinking>> = {
   },
 };
 
+/** A chat completion that is translated begins with its role. */
+const translated = translatedInterfaces.filter(({ api }) => api === 'messages');
+const spokenHere = [...spokenInterfaces, ...translated];
+const lastSeenOf = ({ id, api }: SpokenInterface, thinking: Thinking): string =>
+  id === api ? thinking.lastSeen : '"role":"assistant","content":""';
+
 const clock = watchedClock();
 let provider: ScriptedProvider;
 let gateway: Harness;
@@ -102,7 +108,8 @@ afterAll(async () => {
 });
 
 /** A stream of which nothing came but that its model thinks. */
-async function startThinking({ path, hello, api }: SpokenInterface) {
+async function startThinking(spoken: SpokenInterface) {
+  const { path, hello, api } = spoken;
   thinker = Promise.withResolvers();
   gateway.simulator.clear();
   clock.forget();
@@ -114,11 +121,11 @@ async function startThinking({ path, hello, api }: SpokenInterface) {
   const outgoing = await thinker.promise;
   const thinking = thinkingOf[api] as Thinking;
   outgoing.write(thinking.begins);
-  const reader = await readUntil(await answer, thinking.lastSeen);
+  const reader = await readUntil(await answer, lastSeenOf(spoken, thinking));
   return { outgoing, reader, thinking };
 }
 
-it.each(spokenInterfaces)(
+it.each(spokenHere)(
   'a model that has begun to think is waited for as long as the stream may take, and no other is called: $name',
   async (spoken) => {
     const { outgoing, reader, thinking } = await startThinking(spoken);
@@ -136,7 +143,7 @@ it.each(spokenInterfaces)(
   },
 );
 
-it.each(spokenInterfaces)('once it answers its provider may not fall silent: $name', async (spoken) => {
+it.each(spokenHere)('once it answers its provider may not fall silent: $name', async (spoken) => {
   const { outgoing, reader, thinking } = await startThinking(spoken);
   clock.forget();
   outgoing.write(thinking.answers);
@@ -146,7 +153,7 @@ it.each(spokenInterfaces)('once it answers its provider may not fall silent: $na
   await eventually(() => outgoing.closed);
 });
 
-it.each(spokenInterfaces)('it is cut where the stream budget ends: $name', async (spoken) => {
+it.each(spokenHere)('it is cut where the stream budget ends: $name', async (spoken) => {
   const { outgoing, reader } = await startThinking(spoken);
   clock.advance(300_000);
   expect(spoken.brokenWith(await readRest(reader))).toBe('request_deadline_exceeded');

@@ -21,7 +21,7 @@ export function findCached(
     if (cache?.enabled === false || call.policy.zdr === true) return cacheUse('BYPASS');
     const namespace = cache?.namespace ?? undefined;
     const { only, ignore, order, allowFallbacks } = provider;
-    const choice = { only, ignore, order: allowFallbacks ? undefined : order };
+    const choice = { only, ignore, order: allowFallbacks || order.length === 0 ? undefined : order };
     const parts = {
       interfaceId: clientInterface.id,
       workspace: call.workspace.id,

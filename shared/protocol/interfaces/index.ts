@@ -12,4 +12,5 @@ export { passesAnything } from './passed-on.ts';
 export * from './plain-members.ts';
 export { membersOf, readMembers } from './read-members.ts';
 export { orFault, readPlainBody } from './read-plain-body.ts';
+export { refuseDoubles } from './refuse-doubles.ts';
 export { otherCaseCheck } from './refuse-other-case.ts';

@@ -2,8 +2,10 @@
 import type * as z from 'zod/mini';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { checkMembers, type JsonText } from '../wire/index.ts';
+import { plainGatewayMembers } from './plain-members.ts';
 import { type MemberReading, readMembers } from './read-members.ts';
 import { refuseChatOnly } from './refuse-chat-only.ts';
+import { refuseDoubles } from './refuse-doubles.ts';
 
 export interface PlainBodyReading<Schema extends z.ZodMiniObject> {
   readonly schema: Schema;
@@ -17,6 +19,7 @@ export function readPlainBody<Schema extends z.ZodMiniObject>(
   { schema, reading, refuseOtherCase }: PlainBodyReading<Schema>,
 ): { readonly raw: Readonly<Record<string, unknown>>; readonly body: z.infer<Schema> } {
   refuseOtherCase(json.members().map(({ name }) => name));
+  refuseDoubles(json, plainGatewayMembers);
   const raw = readMembers(json, reading);
   refuseChatOnly(json, raw);
   return { raw, body: checkMembers(schema, raw) };

@@ -11,6 +11,7 @@ import {
   otherCaseCheck,
   readAskedModels,
   readMembers,
+  refuseDoubles,
   toolShape,
 } from '../index.ts';
 import { callSizeOf } from './call-size.ts';
@@ -41,10 +42,11 @@ const otherUsedNames = [
   ...dearerMemberNames,
 ];
 
-/** `user` is recorded, and no provider takes another name for it. */
+/** `user` is recorded. */
 const readNames: ReadonlySet<string> = new Set([...Object.keys(chatRequestSchema.shape), ...otherUsedNames, 'user']);
 
-const refuseOtherCase = otherCaseCheck([...Object.keys(chatRequestSchema.shape), ...otherUsedNames]);
+const refuseOtherCase = otherCaseCheck(readNames);
+const restricting = ['provider', 'cache', 'preset', 'usage', 'reasoning', 'response_format', 'stream_options'];
 
 const image = membersOf({ url: {}, detail: {} });
 const part = membersOf({ type: {}, text: {}, image_url: image });
@@ -75,6 +77,7 @@ export function readChatRequest(body: JsonText | Readonly<Record<string, unknown
 
 function checkText(json: JsonText): ChatRequest {
   refuseOtherCase(json.members().map(({ name }) => name));
+  refuseDoubles(json, restricting);
   return toChatRequest(readMembers(json, reading), () => json);
 }
 

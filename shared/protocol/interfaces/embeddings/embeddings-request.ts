@@ -20,7 +20,7 @@ import { inputsMax } from './vectors.ts';
 export const embeddingsSchema = z.looseObject(plainMembers);
 
 const usedNames = [...new Set([...Object.keys(embeddingsSchema.shape), ...plainGatewayMembers, 'input'])];
-const refuseOtherCase = otherCaseCheck(usedNames);
+const refuseOtherCase = otherCaseCheck([...usedNames, 'user']);
 // `input` is looked at where it stands: thousands of texts are not made values.
 const names = new Set([...usedNames, 'user']);
 names.delete('input');

@@ -22,7 +22,7 @@ import { countTokensSchema, type MessagesMembers, messagesSchema } from './messa
 import { openEventWriter, writeMessage } from './write-message.ts';
 
 const usedNames = [...new Set([...Object.keys(messagesSchema.shape), ...plainGatewayMembers, ...dearerMemberNames])];
-const refuseOtherCase = otherCaseCheck(usedNames);
+const refuseOtherCase = otherCaseCheck([...usedNames, 'metadata']);
 
 /** An image may stand in a document, and that in the result of a tool. */
 const partWith = (inner: Shape): Shape =>

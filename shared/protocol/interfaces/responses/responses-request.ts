@@ -22,7 +22,7 @@ import { type ResponsesBody, refersToKept, responsesSchema } from './responses-b
 import { openResponseWriter, writeResponse } from './write-response.ts';
 
 const usedNames = [...new Set([...Object.keys(responsesSchema.shape), ...plainGatewayMembers, ...dearerMemberNames])];
-const refuseOtherCase = otherCaseCheck(usedNames);
+const refuseOtherCase = otherCaseCheck([...usedNames, 'user']);
 
 const partMembers = { type: {}, text: {}, image_url: {}, detail: {} };
 const part = membersOf(partMembers);
