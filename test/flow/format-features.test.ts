@@ -1,11 +1,11 @@
 // Features of chat completions at providers of other formats: each cell of the README's tables, through the front door.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
-import type { HubApi } from '../../shared/foundation/constants/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import {
   type Ask,
   type Check,
+  type ColumnApi,
   type FeatureRow,
   type ReadAnswer,
   translatedApis,
@@ -17,17 +17,17 @@ import { readChunks } from '../support/read-chunks.ts';
 import { readStream } from '../support/read-stream.ts';
 import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 
-const usualUpstreams: Readonly<Record<HubApi, string>> = {
+const usualUpstreams: Readonly<Record<ColumnApi, string>> = {
   messages: 'claude-sonnet-4-5',
   converse: 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0',
   'generate-content': 'gemini-2.5-flash',
 };
-const upstreamOf = ({ upstream, scripted }: Ask, api: HubApi): string =>
+const upstreamOf = ({ upstream, scripted }: Ask, api: ColumnApi): string =>
   scripted === undefined ? (upstream?.[api] ?? usualUpstreams[api]) : 'scripted';
-const modelOf = (ask: Ask, api: HubApi): string => `${api}/${upstreamOf(ask, api)}`;
+const modelOf = (ask: Ask, api: ColumnApi): string => `${api}/${upstreamOf(ask, api)}`;
 
 interface AskedCell {
-  readonly api: HubApi;
+  readonly api: ColumnApi;
   readonly checks: readonly (readonly [Ask, Check])[];
 }
 const cellsOf = ({ asks, cells }: FeatureRow): readonly AskedCell[] =>
@@ -104,7 +104,7 @@ function post(model: string, { asks, beside, ...ask }: Ask, more: Record<string,
 }
 
 /** What the provider is sent. */
-async function sentBody(ask: Ask, api: HubApi): Promise<unknown> {
+async function sentBody(ask: Ask, api: ColumnApi): Promise<unknown> {
   gateway.simulator.clear();
   const response = await post(modelOf(ask, api), ask);
   expect([response.status, await response.text()]).toMatchObject([200, {}]);
@@ -112,7 +112,7 @@ async function sentBody(ask: Ask, api: HubApi): Promise<unknown> {
   return gateway.simulator.calls[0]?.body;
 }
 
-async function expectPassedOver(ask: Ask, api: HubApi, member: string): Promise<void> {
+async function expectPassedOver(ask: Ask, api: ColumnApi, member: string): Promise<void> {
   const refused = await post(modelOf(ask, api), ask);
   expect([refused.status, await refused.json()]).toMatchObject([
     400,
@@ -123,7 +123,7 @@ async function expectPassedOver(ask: Ask, api: HubApi, member: string): Promise<
   expect(called()).toEqual(['chat-completions']);
 }
 
-async function readAnswers(ask: Ask, api: HubApi): Promise<readonly ReadAnswer[]> {
+async function readAnswers(ask: Ask, api: ColumnApi): Promise<readonly ReadAnswer[]> {
   const response = await post(modelOf(ask, api), ask);
   const text = await response.text();
   expect([response.status, text]).toMatchObject([200, {}]);
@@ -143,7 +143,7 @@ async function readAnswers(ask: Ask, api: HubApi): Promise<readonly ReadAnswer[]
 }
 
 const checks: {
-  readonly [Kind in Check['kind']]: (check: Check & { kind: Kind }, ask: Ask, api: HubApi) => Promise<void>;
+  readonly [Kind in Check['kind']]: (check: Check & { kind: Kind }, ask: Ask, api: ColumnApi) => Promise<void>;
 } = {
   sends: async ({ pick, expected }, ask, api) => expect(pick(await sentBody(ask, api))).toEqual(expected),
   async 'leaves out'(_check, ask, api) {

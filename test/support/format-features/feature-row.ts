@@ -1,8 +1,8 @@
 // A feature of chat completions, and what becomes of it in each format. The rows are the tables of the README of the
 // translated formats: a cell is what stands there, with the checks that show it.
-import type { HubApi } from '../../../shared/foundation/constants/index.ts';
-
-export const translatedApis = ['messages', 'converse', 'generate-content'] as const satisfies readonly HubApi[];
+export const translatedApis = ['messages', 'converse', 'generate-content'] as const;
+/** A format that has a column. */
+export type ColumnApi = (typeof translatedApis)[number];
 
 export type Json = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: bodies of providers are looked into member by member.
@@ -20,7 +20,7 @@ export interface Ask {
   /** What the request says beside it. */
   readonly beside?: Json;
   /** The model of the provider, where another than the usual one: how it behaves, or what the package knows of it. */
-  readonly upstream?: Partial<Readonly<Record<HubApi, string>>>;
+  readonly upstream?: Partial<Readonly<Record<ColumnApi, string>>>;
   readonly scripted?: ScriptedAnswer;
 }
 
@@ -55,7 +55,7 @@ export interface FeatureRow {
   /** As the README names it. */
   readonly feature: string;
   readonly asks: readonly [Ask, ...Ask[]];
-  readonly cells: Readonly<Record<HubApi, Cell>>;
+  readonly cells: Readonly<Record<ColumnApi, Cell>>;
 }
 
 export const row = (

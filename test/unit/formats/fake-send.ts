@@ -70,14 +70,14 @@ export const jsonAnswer = (value: unknown): FakeAnswer => ({
   contentType: 'application/json',
 });
 
-const upstreamModels: Readonly<Record<HubApi, string>> = {
+const upstreamModels: Readonly<Partial<Record<HubApi, string>>> = {
   messages: 'claude-sonnet-4-5',
   converse: 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0',
   'generate-content': 'gemini-2.5-flash',
 };
 
 /** As far as a format reads one. */
-export const candidateOf = (api: HubApi, upstreamModel = upstreamModels[api], id = 'acme/model') =>
+export const candidateOf = (api: HubApi, upstreamModel = upstreamModels[api] ?? api, id = 'acme/model') =>
   ({
     entry: { upstream_model: upstreamModel, max_output_tokens: 8_192 },
     model: { id },

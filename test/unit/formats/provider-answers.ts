@@ -1,7 +1,6 @@
 // What providers of each format answer, whole and streamed, from one description. The shapes are those of their public
 // references: Anthropic's Messages, Bedrock's Converse in frames of AWS event streams, Gemini's generateContent.
 import { EventStreamCodec } from '@smithy/core/event-streams';
-import type { HubApi } from '../../../shared/foundation/constants/index.ts';
 import type { FakeAnswer, Json } from './fake-send.ts';
 
 export type Block =
@@ -16,7 +15,8 @@ export interface ProviderAnswer {
   readonly reason?: string;
 }
 
-export const apis = ['messages', 'converse', 'generate-content'] as const satisfies readonly HubApi[];
+export const apis = ['messages', 'converse', 'generate-content'] as const;
+export type Api = (typeof apis)[number];
 
 const pieces = (text: string): string[] => (text === '' ? [''] : (text.match(/.{1,3}/gsu) ?? []));
 const hasCall = (blocks: readonly Block[]): boolean => blocks.some((block) => 'id' in block);
@@ -94,7 +94,7 @@ const geminiPart = (block: Block): Json => {
   return { functionCall: { id: block.id, name: block.name, args: block.args }, thoughtSignature: `of ${block.id}` };
 };
 
-const whole: Readonly<Record<HubApi, (answer: ProviderAnswer) => Json>> = {
+const whole: Readonly<Record<Api, (answer: ProviderAnswer) => Json>> = {
   messages: ({ blocks, reason = hasCall(blocks) ? 'tool_use' : 'end_turn' }) => ({
     id: 'msg_1',
     type: 'message',
@@ -119,7 +119,7 @@ const whole: Readonly<Record<HubApi, (answer: ProviderAnswer) => Json>> = {
   }),
 };
 
-export const jsonOf = (api: HubApi, answer: ProviderAnswer): Json => whole[api](answer);
+export const jsonOf = (api: Api, answer: ProviderAnswer): Json => whole[api](answer);
 
 const anthropicEvents = (block: Block, index: number): Json[] => {
   const start = (content_block: Json) => ({ type: 'content_block_start', index, content_block });
@@ -172,7 +172,7 @@ const geminiParts = (block: Block): Json[] => {
   return 'text' in block ? pieces(block.text).map((text) => ({ text })) : [geminiPart(block)];
 };
 
-const streamed: Readonly<Record<HubApi, (answer: ProviderAnswer) => FakeAnswer>> = {
+const streamed: Readonly<Record<Api, (answer: ProviderAnswer) => FakeAnswer>> = {
   messages: ({ blocks, reason = hasCall(blocks) ? 'tool_use' : 'end_turn' }) =>
     eventStream(
       {
@@ -216,4 +216,4 @@ const streamed: Readonly<Record<HubApi, (answer: ProviderAnswer) => FakeAnswer>>
     ),
 };
 
-export const streamOf = (api: HubApi, answer: ProviderAnswer): FakeAnswer => streamed[api](answer);
+export const streamOf = (api: Api, answer: ProviderAnswer): FakeAnswer => streamed[api](answer);
