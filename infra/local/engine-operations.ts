@@ -14,7 +14,13 @@ export type EngineResult =
       readonly output?: undefined;
     };
 
-type RunOperation = (operation: string, input: Input, signal?: AbortSignal) => Promise<EngineResult>;
+interface OperationOptions {
+  /** Of the input as JSON. */
+  readonly bytes: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+type RunOperation = (operation: string, input: Input, options: OperationOptions) => Promise<EngineResult>;
 
 export function createEngineOperations(engine: EngineConnection): RunOperation {
   const inTurn = createTurns();
@@ -39,11 +45,11 @@ export function createEngineOperations(engine: EngineConnection): RunOperation {
       return { error: { ...result.error, ...JSON.parse(standing.output) } };
     });
 
-  return async (operation, input, signal) => {
+  return async (operation, input, { bytes, signal }) => {
     const key = keyOf(operation, input);
     if (key !== undefined) return write(operation, input, key, signal);
     if (operation !== 'BatchWriteItem') return run(operation, input);
-    const bulk = bulkPut(input);
+    const bulk = bytes <= bulkMaxBytes ? bulkPut(input) : undefined;
     return bulk === undefined ? runTogether(operation, input) : run('BulkPutItems', bulk);
   };
 }
@@ -55,8 +61,9 @@ function keyOf(operation: string, { TableName, Key, Item }: Input): Key | undefi
 }
 
 function keyOfItem(TableName: string, item: Item): Key {
-  const { partitionKey, sortKey }: { partitionKey?: string; sortKey?: string } = definitionOf(TableName);
-  return Object.fromEntries(Object.entries(item).filter(([name]) => name === partitionKey || name === sortKey));
+  const { partitionKey, sortKey }: { partitionKey: string; sortKey?: string } = definitionOf(TableName);
+  const key = { [partitionKey]: item[partitionKey] };
+  return sortKey === undefined ? key : { ...key, [sortKey]: item[sortKey] };
 }
 
 function definitionOf(physicalName: string) {
@@ -65,13 +72,22 @@ function definitionOf(physicalName: string) {
 }
 
 /** `raw`: the answer of DynamoDB, not a summary of it. */
-const toolInput = (operation: string, input: Input): Input => ({
-  ...Object.fromEntries(Object.entries(input).map(([name, value]) => [snakeCase(name), value])),
-  ...(operation === 'DescribeTable' ? { raw: true } : {}),
-});
+function toolInput(operation: string, input: Input): Input {
+  const renamed: Record<string, unknown> = operation === 'DescribeTable' ? { raw: true } : {};
+  for (const name of Object.keys(input)) renamed[snakeCase(name)] = input[name];
+  return renamed;
+}
 
-const snakeCase = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter, at) => `${at === 0 ? '' : '_'}${letter.toLowerCase()}`);
+/** Of operations and their members: some hundred names. */
+const snakeCased = new Map<string, string>();
+
+function snakeCase(name: string): string {
+  const known = snakeCased.get(name);
+  if (known !== undefined) return known;
+  const made = name.replace(/[A-Z]/g, (letter, at) => `${at === 0 ? '' : '_'}${letter.toLowerCase()}`);
+  snakeCased.set(name, made);
+  return made;
+}
 
 /** Nothing that it finds can refuse it, and its answer is empty. */
 const isUnconditional = (operation: string, { ConditionExpression, ReturnValues }: Input): boolean =>
@@ -86,7 +102,7 @@ type BatchedWrite = {
 /** Fewer go with other writes: a call costs the engine as much as some puts. */
 const bulkItemsMin = 4;
 /** Of all items together: what DynamoDB lets one have, which the engine does not look at in bulk. */
-const bulkMaxCharacters = 400_000;
+const bulkMaxBytes = 400_000;
 
 /**
  * What puts items into one table, as the engine takes them in two thirds of the time: it looks neither for keys that
@@ -98,7 +114,7 @@ function bulkPut({ RequestItems }: Input): Input | undefined {
   const Items = writes.flatMap(({ PutRequest }): Item[] => (PutRequest === undefined ? [] : [PutRequest.Item]));
   const keys = new Set(Items.map((item) => JSON.stringify(keyOfItem(TableName, item))));
   const isPlain = Items.length === writes.length && keys.size === Items.length;
-  return isPlain && JSON.stringify(Items).length <= bulkMaxCharacters ? { TableName, Items } : undefined;
+  return isPlain ? { TableName, Items } : undefined;
 }
 
 /** What DynamoDB takes in one transaction. */

@@ -38,7 +38,8 @@ function requestHandlerOf(engine: EngineConnection) {
     async handle(request: SdkRequest, { abortSignal }: { abortSignal?: unknown } = {}) {
       const operation = request.headers['x-amz-target']?.split('.').at(-1) ?? '';
       const input = JSON.parse(utf8.decode(request.body));
-      const { error, output } = await run(operation, input, abortSignal as AbortSignal | undefined);
+      const options = { bytes: request.body.byteLength, signal: abortSignal as AbortSignal | undefined };
+      const { error, output } = await run(operation, input, options);
       const body = Buffer.from(error === undefined ? output : JSON.stringify(error));
       const headers = { 'content-type': 'application/x-amz-json-1.0' };
       return { response: { statusCode: error === undefined ? 200 : 400, headers, body } };

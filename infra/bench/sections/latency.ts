@@ -11,7 +11,7 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 const pausesMs = { 1: 20, 32: 0 } as const;
 const peerLatencyMax = 2.2;
 const peerThroughputMin = 0.8;
-const firstChunkMaxMs = 3;
+const firstChunkMaxMs = 4;
 
 type Gateway = TestBed['gateway'];
 
