@@ -52,7 +52,7 @@ export const boundAdvice =
         : `With ${member} ${tokens} it would need ${formatUsd(costOf(tokens))} USD, which is covered.`;
     if (!size.isOutputOpen) return smaller;
     const held = `Without max_tokens (on Responses max_output_tokens) a call holds the price of all that the model may write`;
-    return `${smaller} ${held}: the operator can set default_output_tokens in the gateway file.`;
+    return `${smaller} ${held}: the operator can set default_output_tokens.`;
   };
 
 /** 0: not even one. `isCovered` holds up to some bound and never beyond. */

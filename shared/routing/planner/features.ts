@@ -54,14 +54,14 @@ function abilityHint(features: readonly Feature[]): string {
   const members = features.flatMap((feature) => ('name' in feature ? [memberOfAbility[feature.name]] : []));
   return members.length === 0
     ? ''
-    : `Ask for it without, or of another model; where the model can do it, the operator of the gateway writes in the model's entry of the gateway file: ${[...new Set(members)].join(', ')}.`;
+    : `Where the model can, the operator writes in its entry of the gateway file: ${[...new Set(members)].join(', ')}.`;
 }
 
 function extrasHint(features: readonly Feature[]): string {
   const extras = [...new Set(features.flatMap((feature) => ('extra' in feature ? [feature.extra] : [])))];
   return extras.length === 0
     ? ''
-    : `This costs more than the catalogue's prices, so the operator of the gateway has to allow it in the model's entry of the gateway file: supported_params.extras: [${extras.join(', ')}].`;
+    : `This costs more than the catalogue's prices, so the operator has to allow it in the model's entry of the gateway file: supported_params.extras: [${extras.join(', ')}].`;
 }
 
 /** What the formats of all candidates left have no words for; where each lacks another part, all that any lacks. */

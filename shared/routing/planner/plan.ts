@@ -124,7 +124,7 @@ function lacksOf(candidate: Candidate, request: RoutedRequest): readonly HubNeed
 const failUnstructured = (param: string | undefined): GatewayError =>
   fail('structured_output_unsupported', {
     message:
-      "No selected provider supports json_schema. Ask for a json_object, or for another model; where the model can do it, the operator of the gateway writes in the model's entry of the gateway file: supported_params: { json_schema: true }.",
+      'No selected provider supports json_schema: where the model can, the operator writes supported_params: { json_schema: true }.',
     param,
   });
 
