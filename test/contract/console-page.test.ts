@@ -81,7 +81,7 @@ describe('the page of the console', () => {
     const page = await send('/console', { headers: { origin: 'https://evil.example' } });
     const preflight = await send('/console', { method: 'OPTIONS', headers: { origin: 'https://evil.example' } });
     expect([page.status, preflight.status]).toEqual([200, 405]);
-    expect(preflight.headers.get('allow')).toBe('GET');
+    expect(preflight.headers.get('allow')).toBe('GET, HEAD');
     for (const response of [page, preflight]) {
       expect([...response.headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
       await response.text();

@@ -88,7 +88,6 @@ describe('the lines of a call', () => {
   });
 
   it.each([
-    ['acme/rejected', "invalid_value: Invalid value: 'robot'.", 'Invalid value'],
     ['acme/html', '502 Bad Gateway 502 Bad Gateway nginx', 'nginx'],
     ['acme/quota', 'insufficient_quota: You exceeded your current quota.', 'exceeded your'],
   ])('hold what the providers of %s said, and the answer does not', async (model, message, words) => {
@@ -97,8 +96,10 @@ describe('the lines of a call', () => {
     expect(text).not.toContain(words);
   });
 
-  it('count a rejected request for no provider', async () => {
-    const { attempts } = await linesOf(hello('acme/rejected'));
+  it('count a rejected request for no provider, and hold what was said of it, as the answer does', async () => {
+    const { attempts, text } = await linesOf(hello('acme/rejected'));
+    expect(attempts[0]?.message).toEqual(expect.stringContaining("invalid_value: Invalid value: 'robot'."));
+    expect(text).toContain("The provider said: Invalid value: 'robot'.");
     expect(attempts.map(({ FailedAttempts: counted }) => counted)).toEqual([0, 0]);
   });
 

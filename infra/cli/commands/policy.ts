@@ -53,7 +53,7 @@ async function policy(session: Session): Promise<Outcome> {
     Version: '2012-10-17',
     Statement: [...tableStatements(place), ...sealingStatements(place)],
   };
-  return { json: document, lines: () => [toJsonText(document)] };
+  return { json: document, lines: () => toJsonText(document).split('\n') };
 }
 
 /** In an ARN of a policy. Identities reach what is in their own account whatever it says there. */
