@@ -12,6 +12,7 @@ const writeAheadBytes = 16 * 1024;
 /** Pieces of what has no known end: a part of a head, a body that does not say its length. */
 const pieceOfUnknownBytes = 1_024;
 const endOfHead = '\r\n\r\n';
+const endOfChunks = '0\r\n\r\n';
 
 /** What the connections of a server share. */
 export interface SharedByConnections {
@@ -44,6 +45,8 @@ export class NodeConnection extends Duplex {
   #hasEarly = false;
   #isHanding = false;
   #isEnded = false;
+  /** What is handed on now has the turn to itself. */
+  #isInTurn = false;
 
   constructor(socket: Socket, shared: SharedByConnections) {
     super({ decodeStrings: false, writableHighWaterMark: writeAheadBytes });
@@ -58,11 +61,14 @@ export class NodeConnection extends Duplex {
       .on('close', () => this.destroy());
   }
 
-  /** A request was parsed. False: it came too early, behind a body without a length, and the connection ends before it. */
-  begin(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+  /**
+   * A request was parsed. It is served at once, or in a turn of its own where the client has sent more already; not at all where
+   * it came too early, behind a body without a length: the connection ends before it.
+   */
+  begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void {
     if (this.#isAnswering()) {
       this.#hasEarly = true;
-      return false;
+      return;
     }
     const { headers } = incoming;
     const hasLength = headers['transfer-encoding'] === undefined;
@@ -73,9 +79,10 @@ export class NodeConnection extends Duplex {
     outgoing.once('close', () => {
       current.isAnswered = true;
       if (this.#hasEarly) this.destroySoon();
-      else if (this.#waiting.length > 0) this.#shared.inTurn(() => this.#hand());
+      else if (this.#waiting.length > 0) this.#shared.inTurn(() => this.#handInTurn());
     });
-    return true;
+    if (!this.#isInTurn && this.#hasMoreThan(bodyLeftBytes)) this.#shared.inTurn(() => outgoing.destroyed || serve());
+    else serve();
   }
 
   /** Whether there is a place for the answer to bytes that are no request: behind all other answers, in none of them. */
@@ -131,6 +138,13 @@ export class NodeConnection extends Duplex {
     return this.#current !== undefined && !this.#current.isAnswered;
   }
 
+  /** Behind the body of the current request. */
+  #hasMoreThan(bodyBytes: number | undefined): boolean {
+    if (bodyBytes !== undefined) return this.#waiting.length > bodyBytes;
+    const end = this.#waiting.indexOf(endOfChunks, 0, 'latin1');
+    return end !== -1 && this.#waiting.length > end + endOfChunks.length;
+  }
+
   #receive(bytes: Buffer): void {
     this.#waiting = this.#waiting.length === 0 ? bytes : Buffer.concat([this.#waiting, bytes]);
     this.#hand();
@@ -146,6 +160,12 @@ export class NodeConnection extends Duplex {
     this.#isEnded = true;
     this.#waiting = nothing;
     this.#count();
+  }
+
+  #handInTurn(): void {
+    this.#isInTurn = true;
+    this.#hand();
+    this.#isInTurn = false;
   }
 
   /** Hands to the parser what belongs to the current request, or the next one: a piece once it has got the last. */

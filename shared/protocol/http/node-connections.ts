@@ -13,8 +13,8 @@ import { NodeConnection, type SharedByConnections } from './node-connection.ts';
 const waitingMaxBytes = 24 * 1024 * 1024;
 
 export interface NodeConnections {
-  /** One more request of its connection. False: it is not to be served, its connection ends before it. */
-  begin(incoming: IncomingMessage, outgoing: ServerResponse): boolean;
+  /** One more request of its connection: `serve` is called now, in its turn, or where the connection ends before it, never. */
+  begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void;
   /** What the HTTP parser refuses: a broken request line, too many header bytes, a request that takes too long. */
   refuseMalformed(connection: Duplex, correlationId: string): void;
 }
@@ -29,7 +29,7 @@ export function createNodeConnections(server: Server): NodeConnections {
     connection.on('data', () => connection.handNext());
   });
   return {
-    begin: (incoming, outgoing) => connectionOf(incoming.socket).begin(incoming, outgoing),
+    begin: (incoming, outgoing, serve) => connectionOf(incoming.socket).begin(incoming, outgoing, serve),
     refuseMalformed(connection, correlationId) {
       if (!connectionOf(connection).mayAnswerMalformed()) return void connection.destroy();
       const message = 'The HTTP request is malformed, too large or too slow.';

@@ -59,11 +59,12 @@ export function createNodeServer(
   const cutting = new AbortController();
 
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (!connections.begin(incoming, outgoing)) return;
-    const shared = { budget, unread, endsConnection: isClosing, cut: cutting.signal };
-    const exchange = { incoming, outgoing, expectsContinue, ...shared };
-    const exchanged = runExchange(served, exchange, dependencies).finally(() => running.delete(exchanged));
-    running.add(exchanged);
+    connections.begin(incoming, outgoing, () => {
+      const shared = { budget, unread, endsConnection: isClosing, cut: cutting.signal };
+      const exchange = { incoming, outgoing, expectsContinue, ...shared };
+      const exchanged = runExchange(served, exchange, dependencies).finally(() => running.delete(exchanged));
+      running.add(exchanged);
+    });
   };
 
   const server = createServer(serverOptions, serve(false));

@@ -295,6 +295,29 @@ describe('a request', () => {
   });
 
   it.each([
+    ['of a length', 'GET / HTTP/1.1\r\n\r\n'],
+    ['in chunks', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+  ])('that comes with another one behind it is served in a turn of its own, with a body %s', async (_name, one) => {
+    const connections = 20;
+    let turn = 0;
+    const turns: number[] = [];
+    const { port } = await serve(async () => {
+      turns.push(turn);
+      return { status: 200, headers: {}, body: '{}' };
+    });
+    const sockets = await Promise.all(Array.from({ length: connections }, () => connected(port)));
+    for (const socket of sockets) {
+      socket.write('GET / HTTP/1.1\r\n\r\n');
+      await once(socket, 'data');
+    }
+    turns.length = 0;
+    for (const socket of sockets) socket.write(one.repeat(2));
+    for (; turns.length < connections; turn += 1) await nextTurn();
+    expect(new Set(turns).size).toBe(turns.length);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it.each([
     ['with bodies of a length', (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`],
     ['with bodies in chunks', (body: string) => `Transfer-Encoding: chunked\r\n\r\n4\r\n${body}\r\n0\r\n\r\n`],
     ['with empty lines before them', (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}\r\n\r\n\r\n`],
