@@ -4,14 +4,27 @@ import { basePaths, managePaths, rootPaths } from '../../shared/foundation/const
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { createRouter, type Endpoint } from '../../shared/protocol/router/index.ts';
 import { changeKey, listKeys, makeKey, rotate } from './accounts/serve-keys.ts';
-import { changeCredit, listWorkspaces } from './accounts/serve-workspaces.ts';
+import {
+  changeCredit,
+  editWorkspace,
+  listWorkspaces,
+  makeWorkspace,
+  showCreditHistory,
+} from './accounts/serve-workspaces.ts';
 import { showSession } from './accounts/show-session.ts';
 import { listCatalogue } from './catalogue/serve-catalogue.ts';
-import { listProviders } from './catalogue/serve-providers.ts';
+import { listProviders, switchProvider } from './catalogue/serve-providers.ts';
 import type { Page } from './console/page-folder.ts';
 import { serveConsole, serveConsoleFile } from './console/serve-console.ts';
 import type { OperatorDependencies } from './dependencies.ts';
-import { activateRevision, listFunctions, switchFunction } from './functions/serve-functions.ts';
+import { judgeCases } from './functions/run-cases.ts';
+import {
+  activateRevision,
+  listFunctions,
+  publishRevision,
+  readFunction,
+  switchFunction,
+} from './functions/serve-functions.ts';
 import { listCalls, showCall } from './reports/serve-calls.ts';
 import { overview } from './reports/serve-overview.ts';
 import { inTurn } from './request/in-turn.ts';
@@ -27,6 +40,7 @@ interface ManageRoute {
 }
 
 const some = (role: Role): Need => ({ role, in: 'some' });
+const inAll = (role: Role): Need => ({ role, in: 'all' });
 const inPath = (role: Role): Need => ({ role, in: 'path' });
 
 /** Every route of the management interface, with the role that opens it. */
@@ -36,6 +50,8 @@ export const manageRoutes: readonly ManageRoute[] = [
   { method: 'GET', path: managePaths.calls, needs: some('member'), work: listCalls },
   { method: 'GET', path: managePaths.call, needs: some('member'), work: showCall },
   { method: 'GET', path: managePaths.providers, needs: some('viewer'), work: listProviders },
+  { method: 'POST', path: managePaths.enableProvider, needs: inAll('editor'), work: switchProvider('enabled') },
+  { method: 'POST', path: managePaths.disableProvider, needs: inAll('editor'), work: switchProvider('disabled') },
   { method: 'GET', path: managePaths.models, needs: some('viewer'), work: listCatalogue },
   { method: 'GET', path: managePaths.keys, needs: some('member'), work: listKeys },
   { method: 'POST', path: managePaths.keys, needs: some('member'), work: makeKey },
@@ -43,11 +59,17 @@ export const manageRoutes: readonly ManageRoute[] = [
   { method: 'POST', path: managePaths.rotateKey, needs: some('member'), work: rotate },
   { method: 'PATCH', path: managePaths.key, needs: some('member'), work: changeKey },
   { method: 'GET', path: managePaths.workspaces, needs: some('viewer'), work: listWorkspaces },
+  { method: 'POST', path: managePaths.workspaces, needs: inAll('owner'), work: makeWorkspace },
+  { method: 'GET', path: managePaths.credits, needs: inPath('viewer'), work: showCreditHistory },
   { method: 'POST', path: managePaths.credits, needs: inPath('owner'), work: changeCredit },
+  { method: 'PATCH', path: managePaths.workspace, needs: inPath('owner'), work: editWorkspace },
   { method: 'GET', path: managePaths.functions, needs: some('viewer'), work: listFunctions },
   { method: 'POST', path: managePaths.enableFunction, needs: inPath('editor'), work: switchFunction('enable') },
   { method: 'POST', path: managePaths.disableFunction, needs: inPath('editor'), work: switchFunction('disable') },
   { method: 'POST', path: managePaths.activateFunction, needs: inPath('editor'), work: activateRevision },
+  { method: 'POST', path: managePaths.revisions, needs: inPath('editor'), work: publishRevision },
+  { method: 'POST', path: managePaths.cases, needs: inPath('editor'), work: judgeCases },
+  { method: 'GET', path: managePaths.function, needs: inPath('viewer'), work: readFunction },
 ];
 
 export function createOperatorGateway(deps: OperatorDependencies, page: Page): Gateway {

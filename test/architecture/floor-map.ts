@@ -77,7 +77,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/configuration/administration': 'What operators change: asks and prints nothing, and knows no file.',
     'shared/configuration/management-documents': 'Shapes alone: the page in the browser takes its types from here.',
   },
-  { 'shared/configuration/gateway-file': 'Operator side: never imported by a function.' },
+  { 'shared/configuration/gateway-file': 'Operator side: of the functions, for the one of operators alone.' },
   {
     'shared/routing/billing': rules,
     'shared/routing/providers': 'Transport and classification know no plan and no caller.',

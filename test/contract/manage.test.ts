@@ -139,8 +139,8 @@ describe('the management interface', () => {
 
   it('answers an unknown path with not_found and a known one in another method with 405', async () => {
     expect((await ada.get('/nothing')).status).toBe(404);
-    expect((await ada.get('/workspaces/team/credits')).status).toBe(405);
-    expect((await ada.send('POST', '/functions/team/label/rename')).status).toBe(404);
+    expect((await ada.get('/workspaces/team')).status).toBe(405);
+    expect((await ada.send('POST', '/overview/rename')).status).toBe(404);
     expect((await fetch(`${new URL(gateway.url).origin}/openai/v1/manage/keys`)).status).toBe(404);
   });
 

@@ -2,11 +2,15 @@
 
 import {
   activationSchema,
+  caseAnswersSchema,
   creditSchema,
   jsonSchemaOf,
   keyChangesSchema,
   newKeySchema,
+  newWorkspaceSchema,
+  publicationSchema,
   rotationSchema,
+  workspaceChangesSchema,
 } from '../../../shared/configuration/administration/index.ts';
 import type { ErrorCode } from '../../../shared/errors/index.ts';
 import { managePaths } from '../../../shared/foundation/constants/index.ts';
@@ -93,6 +97,21 @@ const operations = {
       parameters: page,
     }),
   },
+  enableProvider: {
+    post: operation(
+      'enableProvider',
+      'Call a disabled provider again, within 5 s everywhere',
+      single('ManagedSwitch'),
+      {
+        parameters: [inPath('id', 'The provider.')],
+      },
+    ),
+  },
+  disableProvider: {
+    post: operation('disableProvider', 'Call a provider no more, within 5 s everywhere', single('ManagedSwitch'), {
+      parameters: [inPath('id', 'The provider.')],
+    }),
+  },
   keys: {
     get: operation('listKeys', 'API keys with what they spent', list('ManagedKey'), {
       parameters: [ofWorkspace, ...page],
@@ -113,8 +132,18 @@ const operations = {
   },
   workspaces: {
     get: operation('listWorkspaces', 'Workspaces with their credit', list('ManagedWorkspace'), { parameters: page }),
+    post: operation('createWorkspace', 'Make a workspace', single('ManagedWorkspace'), { body: newWorkspaceSchema }),
+  },
+  workspace: {
+    patch: operation('updateWorkspace', 'Change the settings of a workspace', single('ManagedWorkspace'), {
+      parameters: [inPath('id', 'The workspace.')],
+      body: workspaceChangesSchema,
+    }),
   },
   credits: {
+    get: operation('listCredits', 'What was added to the credit and taken away, of 30 days', list('ManagedAddition'), {
+      parameters: [inPath('id', 'The workspace.'), ...page],
+    }),
     post: operation('addCredit', 'Add credit to a workspace, or take some away, once per id', single('ManagedCredit'), {
       parameters: [inPath('id', 'The workspace.')],
       body: creditSchema,
@@ -124,6 +153,33 @@ const operations = {
     get: operation('listFunctions', 'Stored functions with their revisions', list('ManagedFunction'), {
       parameters: [ofWorkspace, ...page],
     }),
+  },
+  function: {
+    get: operation('readFunction', 'A stored function with what its revisions hold', single('ShownFunction'), {
+      parameters: functionName,
+    }),
+  },
+  revisions: {
+    post: operation(
+      'createRevision',
+      'Publish a revision, and the function where there is none',
+      single('ManagedFunction'),
+      {
+        parameters: functionName,
+        body: publicationSchema,
+      },
+    ),
+  },
+  cases: {
+    post: operation(
+      'createVerdict',
+      'Judge the test cases of a revision by the answers that are sent',
+      single('ManagedCases'),
+      {
+        parameters: functionName,
+        body: caseAnswersSchema,
+      },
+    ),
   },
   enableFunction: {
     post: operation('enableFunction', 'Let a function serve again', single('ManagedFunction'), {

@@ -20,6 +20,10 @@ const description = [
 ].join('\n\n');
 
 const manageSchemas = () => ({
+  ManagedSwitch: jsonSchemaOf(managed.switchDocument),
+  ManagedAddition: jsonSchemaOf(managed.additionDocument),
+  ManagedCases: jsonSchemaOf(managed.casesDocument),
+  ShownFunction: jsonSchemaOf(managed.shownFunctionDocument),
   ManagedSession: jsonSchemaOf(managed.sessionDocument),
   ManagedOverview: jsonSchemaOf(managed.overviewDocument),
   ManagedCall: objectSchema(callDocumentSchemas()),

@@ -1,14 +1,19 @@
-// GET /v1/manage/workspaces, and POST /v1/manage/workspaces/{id}/credits: workspaces with their credit, and what is added to it.
+// Below /v1/manage/workspaces: workspaces with their settings and their credit, and what is added to it.
 import * as z from 'zod/mini';
 import { heldAt } from '../../../shared/accounting/credit/index.ts';
 import {
   addCredit,
+  changeWorkspace,
+  createWorkspace,
   creditSchema,
+  newWorkspaceSchema,
   readCredit,
+  readWorkspace,
   readWorkspaces,
   type WorkspaceCredit,
+  workspaceChangesSchema,
 } from '../../../shared/configuration/administration/index.ts';
-import type { ManagedWorkspace } from '../../../shared/configuration/management-documents/index.ts';
+import type { ManagedAddition, ManagedWorkspace } from '../../../shared/configuration/management-documents/index.ts';
 import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import { mayRead } from '../request/allowed.ts';
@@ -37,6 +42,41 @@ export const changeCredit: Work = async (deps, request) => {
   return { data: { id: additionId, amount_usd, change, workspace: workspaceDocument(credit, deps.clock.nowMs()) } };
 };
 
+export const showCreditHistory: Work = async (deps, request) => {
+  const [workspace = ''] = request.pathParameters;
+  const asked = readQuery(request, parameters);
+  await readWorkspace(deps, workspace);
+  // The newest first: pages are ordered by what stands later.
+  const { items, next_cursor } = pageOf(await deps.credit.additions(workspace), asked, ({ atMs, id }) => [
+    String(Number.MAX_SAFE_INTEGER - atMs).padStart(16, '0'),
+    id,
+  ]);
+  const data = items.map(
+    ({ id, amount, atMs }): ManagedAddition => ({
+      id,
+      amount_usd: formatUsd(amount),
+      time: new Date(atMs).toISOString(),
+    }),
+  );
+  return { data, next_cursor };
+};
+
+export const makeWorkspace: Work = async (deps, request) => {
+  const workspace = await createWorkspace(deps, await readBody(request, newWorkspaceSchema));
+  request.tellChange('workspace created', workspace.id);
+  return { data: workspaceDocument(await readCredit(deps, workspace), deps.clock.nowMs()) };
+};
+
+export const editWorkspace: Work = async (deps, request) => {
+  const [id = ''] = request.pathParameters;
+  const { isChanged, workspace } = await changeWorkspace(deps, {
+    ...(await readBody(request, workspaceChangesSchema)),
+    id,
+  });
+  if (isChanged) request.tellChange('workspace changed', id);
+  return { data: workspaceDocument(await readCredit(deps, workspace), deps.clock.nowMs()) };
+};
+
 const workspaceDocument = ({ workspace, summary }: WorkspaceCredit, nowMs: number): ManagedWorkspace => ({
   id: workspace.id,
   granted_usd: formatUsd(summary.granted),
@@ -50,4 +90,5 @@ const workspaceDocument = ({ workspace, summary }: WorkspaceCredit, nowMs: numbe
   concurrency: workspace.concurrency ?? null,
   function_concurrency: workspace.function_concurrency,
   features: workspace.features,
+  member_keys: workspace.member_keys ?? null,
 });

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { readLimitUse } from '../../../shared/accounting/limits/index.ts';
 import type { Statistics } from '../../../shared/accounting/provider-health/index.ts';
 import { type ProviderHealth, readProviderHealth } from '../../../shared/accounting/reports/index.ts';
-import { configuredProviders } from '../../../shared/configuration/administration/index.ts';
+import { configuredProviders, planProviderStatus } from '../../../shared/configuration/administration/index.ts';
 import type { CatalogueDocument, ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import type { ManagedProvider } from '../../../shared/configuration/management-documents/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
@@ -24,6 +24,16 @@ export const listProviders: Work = async (deps, request) => {
   const data = await mapParallel(items, parallelReads, (item) => show(deps, document, item, healths, request.operator));
   return { data, next_cursor };
 };
+
+export const switchProvider =
+  (status: ProviderDocument['status']): Work =>
+  async (deps, request) => {
+    const [id = ''] = request.pathParameters;
+    const { isChange, unserved, write } = await planProviderStatus(deps, id, status);
+    if (isChange) await write();
+    if (isChange) request.tellChange(`provider ${status}`, id);
+    return { data: { id, status, models_without_provider: unserved } };
+  };
 
 export async function readHealths(
   { statistics, cooldowns, credentials }: OperatorDependencies,

@@ -1,18 +1,21 @@
-// GET /v1/manage/functions, and POST /v1/manage/functions/{workspace}/{id}/{enable|disable|activate}.
+// GET /v1/manage/functions, and below it of one function: what it holds, its switches, and POST …/revisions, which publishes one.
 import * as z from 'zod/mini';
 import {
   activationSchema,
   changeFunction,
   id,
+  publicationSchema,
+  publishFunction,
   readFunctions,
+  showFunction,
 } from '../../../shared/configuration/administration/index.ts';
-import type { ManagedFunction } from '../../../shared/configuration/management-documents/index.ts';
-import type { FunctionRecord, RevisionRecord } from '../../../shared/configuration/stored-functions/index.ts';
+import { readFunctionDocument } from '../../../shared/configuration/gateway-file/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { Work } from '../request/manage.ts';
 import { pageOf, pageParameters } from '../request/pages.ts';
 import { readBody, readQuery } from '../request/read-asked.ts';
+import { functionDocument, shownFunctionDocument } from './function-documents.ts';
 
 const parameters = z.strictObject({ ...pageParameters, workspace: z.optional(id) });
 
@@ -21,6 +24,11 @@ export const listFunctions: Work = async (deps, request) => {
   const seen = (await readFunctions(deps, workspace)).filter((one) => mayRead(request.operator, one.workspace));
   const { items, next_cursor } = pageOf(seen, page, (one) => [one.workspace, one.id]);
   return { data: items.map((record) => functionDocument(record, deps.clock.nowMs())), next_cursor };
+};
+
+export const readFunction: Work = async (deps, { pathParameters }) => {
+  const shown = await showFunction(deps, nameOf(pathParameters));
+  return { data: shownFunctionDocument(shown, deps.clock.nowMs()) };
 };
 
 export const switchFunction =
@@ -41,33 +49,29 @@ export const activateRevision: Work = async (deps, request) => {
   return { data: functionDocument(record, deps.clock.nowMs()) };
 };
 
-function nameOf([workspace = '', functionId = '']: readonly string[]) {
+/** A revision holds up to four calls of the largest size. */
+const publicationMaxBytes = 1024 * 1024 + 64 * 1024;
+
+/** Makes a function where there is none. An activated revision never changes: a new text is a new revision. */
+export const publishRevision: Work = async (deps, request) => {
+  const { workspace, id: functionId } = nameOf(request.pathParameters);
+  const { kind, revision, activate = false } = await readBody(request, publicationSchema, publicationMaxBytes);
+  const state = activate ? { state: 'activated' } : {};
+  const active = activate ? { active: revision.id } : {};
+  const read = readFunctionDocument({ id: functionId, kind, ...active, revisions: [{ ...revision, ...state }] });
+  if (!read.ok) {
+    const [{ path, message } = { path: '', message: 'is not valid' }] = read.problems;
+    const param = path.replace('revisions[0]', 'revision');
+    throw fail('invalid_request', { message: `${param}: ${message}`, param });
+  }
+  const { change, record } = await publishFunction(deps, workspace, read.document);
+  const what = `revision ${read.document.revisions[0]?.id} ${activate ? 'published and activated' : 'published'}`;
+  if (change !== 'unchanged') request.tellChange(what, `${workspace}/${functionId}`);
+  return { data: functionDocument(record, deps.clock.nowMs()) };
+};
+
+export function nameOf([workspace = '', functionId = '']: readonly string[]) {
   const areIds = [workspace, functionId].every((part) => z.safeParse(id, part).success);
   if (areIds) return { workspace, id: functionId };
   throw fail('not_found', { message: 'There is no such function.' });
 }
-
-const instantOf = (epochMs: number | null): string | null =>
-  epochMs === null ? null : new Date(epochMs).toISOString();
-
-const functionDocument = (
-  { workspace, id: functionId, kind, status, active, revisions }: FunctionRecord,
-  nowMs: number,
-): ManagedFunction => ({
-  workspace,
-  id: functionId,
-  kind,
-  status,
-  active,
-  revisions: [...revisions.values()].map((revision) => revisionDocument(revision, nowMs)),
-});
-
-const revisionDocument = (revision: RevisionRecord, nowMs: number): ManagedFunction['revisions'][number] => ({
-  id: revision.id,
-  // Expiry is not stored: every reader compares the time.
-  state: revision.expiresAtMs !== null && revision.expiresAtMs <= nowMs ? 'expired' : revision.state,
-  has_cases: revision.hasCases,
-  qualified_at: instantOf(revision.qualifiedAtMs),
-  activated_at: instantOf(revision.activatedAtMs),
-  expires_at: instantOf(revision.expiresAtMs),
-});

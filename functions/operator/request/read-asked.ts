@@ -15,21 +15,22 @@ export function readQuery<Shape extends z.ZodMiniObject>({ query }: ManageReques
   return checkMembers(schema, Object.fromEntries(sent));
 }
 
-/** None of these changes needs more. */
-export const bodyMaxBytes = 64 * 1024;
+/** What most changes need at the most. */
+const bodyMaxBytes = 64 * 1024;
 
 /** Throws request_too_large, or invalid_request with the path of the member. */
 export async function readBody<Shape extends z.ZodMiniObject>(
   { http, operator }: ManageRequest,
   schema: Shape,
+  maxBytes = bodyMaxBytes,
 ): Promise<z.output<Shape>> {
-  if (http.declaredBodyBytes > bodyMaxBytes) throw tooLarge();
+  if (http.declaredBodyBytes > maxBytes) throw tooLarge(maxBytes);
   const bytes = await http.readBody(operator.id);
-  if (bytes.byteLength > bodyMaxBytes) throw tooLarge();
+  if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
   const body = readUnambiguousBody(bytes);
   if (body.kind === 'unreadable') throw body.error;
   return checkMembers(schema, body.value);
 }
 
-const tooLarge = () =>
-  fail('request_too_large', { message: `The body is too large: at most ${bodyMaxBytes / 1024} KiB here.` });
+const tooLarge = (maxBytes: number) =>
+  fail('request_too_large', { message: `The body is too large: at most ${maxBytes / 1024} KiB here.` });

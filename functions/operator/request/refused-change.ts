@@ -18,7 +18,7 @@ const unanswered =
 /** Any other error as it is. */
 export function toClientError(error: unknown): unknown {
   if (!(error instanceof ChangeFailed)) return error;
-  const { failure, message } = error;
+  const { failure, message, param = failure === 'taken' ? 'name' : undefined } = error;
   if (failure === 'unanswered') return fail(codes.unanswered, { message: unanswered, cause: error });
-  return fail(codes[failure], { message, ...(failure === 'taken' ? { param: 'name' } : {}) });
+  return fail(codes[failure], { message, param });
 }

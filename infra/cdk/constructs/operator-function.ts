@@ -1,5 +1,5 @@
 // The console and the management interface: a function of its own, off unless the settings of the stage say otherwise. Its role
-// reads what operators see, and writes keys, credit and functions alone.
+// reads what operators see, and writes what they change: workspaces, keys, credit, functions, providers on and off.
 import { join } from 'node:path';
 import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
 import { InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';

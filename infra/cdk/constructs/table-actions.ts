@@ -32,7 +32,8 @@ export const modelsTableActions = {
 } as const satisfies TableActions;
 
 export const operatorTableActions = {
-  config: ['GetItem', 'Scan'],
+  // Workspaces, and the pointer of the catalogue, where providers are switched.
+  config: ['GetItem', 'PutItem', 'Scan'],
   keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   // The command line makes operators; no function does.
   operators: ['GetItem'],

@@ -8,7 +8,7 @@ import type { Counters, Hold, SettlementOutcome } from '../holds/index.ts';
 import { type CreditAccount, creditCounter, isInDebt, readBalance, shardCount } from './credit-account.ts';
 import { gather, level, readAll, readShards, type ShardContext } from './credit-shards.ts';
 import { type CreditSummary, summarize } from './credit-summary.ts';
-import { type Addition, addCredit, createCredit } from './grants.ts';
+import { type Addition, addCredit, type CreditAddition, createCredit, readAdditions } from './grants.ts';
 import { type CreditHold, type CreditTake, createCreditTake } from './take-credit.ts';
 
 export interface CreditLedger {
@@ -22,6 +22,8 @@ export interface CreditLedger {
   settle(hold: CreditHold, actual: PicoUsd): Promise<SettlementOutcome>;
   /** Gives all of it back. */
   release(hold: CreditHold): Promise<SettlementOutcome>;
+  /** Additions and removals by operators, the newest first, as far back as they are remembered: 30 days. */
+  additions(workspace: string): Promise<CreditAddition[]>;
   /** For the operator. Exact while nothing moves between shards. */
   show(account: CreditAccount): Promise<CreditSummary>;
 }
@@ -76,6 +78,7 @@ export function createCreditLedger(options: CreditLedgerOptions): CreditLedger {
     take: createCreditTake(options),
     settle,
     release: (hold) => settle(hold, 0n),
+    additions: (workspace) => readAdditions(store, workspace),
     show: async (account) => summarize(account, await readAll({ store, account })),
   };
 }

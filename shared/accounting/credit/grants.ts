@@ -154,5 +154,24 @@ function grant(amount: PicoUsd): UpdateDraft {
   return draft;
 }
 
+export interface CreditAddition {
+  readonly id: string;
+  /** Below 0: it was taken away. */
+  readonly amount: PicoUsd;
+  readonly atMs: number;
+}
+
+/** What was added and taken away, the newest first, as far back as additions are remembered. */
+export async function readAdditions(store: Store, workspace: string): Promise<CreditAddition[]> {
+  const item = (await store.get('ledger', additionsKey(workspace))) ?? {};
+  return Object.entries(item)
+    .filter(([name]) => name.startsWith(additionPrefix))
+    .map(([name, made]) => {
+      const { amount, at_ms: atMs } = made as { readonly amount: unknown; readonly at_ms: unknown };
+      return { id: name.slice(additionPrefix.length), amount: readAmount(amount), atMs: Number(atMs) };
+    })
+    .sort((a, b) => b.atMs - a.atMs || (a.id < b.id ? -1 : 1));
+}
+
 const writeCredit = (store: Store, workspace: string, draft: UpdateDraft) =>
   store.update(draft.toUpdate('ledger', creditKey(workspace, 0), { repeatable: true }));

@@ -15,9 +15,12 @@ export type ChangeFailure = 'absent' | 'taken' | 'invalid' | 'conflict' | 'insuf
 export class ChangeFailed extends Error {
   override readonly name = 'ChangeFailed';
   readonly failure: ChangeFailure;
-  constructor(failure: ChangeFailure, message: string, options?: ErrorOptions) {
+  /** The member of the change that is at fault, where one is. */
+  readonly param: string | undefined;
+  constructor(failure: ChangeFailure, message: string, options: ErrorOptions & { readonly param?: string } = {}) {
     super(message, options);
     this.failure = failure;
+    this.param = options.param;
   }
 }
 

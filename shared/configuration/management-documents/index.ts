@@ -128,6 +128,16 @@ export const workspaceDocument = z.object({
   concurrency: countOrNull,
   function_concurrency: countOrNull,
   features: z.object({ byok: flag, presets: flag }),
+  member_keys: z.nullable(
+    z.object({
+      max: count,
+      rpm: countOrNull,
+      concurrency: countOrNull,
+      spend_limit_usd: textOrNull,
+      spend_limit_reset: textOrNull,
+      expires_in: textOrNull,
+    }),
+  ),
 });
 export const creditDocument = z.object({
   id: text,
@@ -136,24 +146,58 @@ export const creditDocument = z.object({
   workspace: workspaceDocument,
 });
 
+const revisionDocument = z.object({
+  id: text,
+  state: z.enum(['draft', 'activated', 'expired']),
+  has_cases: flag,
+  qualified_at: instantOrNull,
+  activated_at: instantOrNull,
+  expires_at: instantOrNull,
+});
 export const functionDocument = z.object({
   workspace: text,
   id: text,
   kind: z.enum(['prompt', 'workflow']),
   status: z.enum(['enabled', 'disabled']),
   active: textOrNull.check(z.describe('The revision that serves.')),
+  revisions: z.array(revisionDocument),
+});
+
+export const shownFunctionDocument = z.extend(functionDocument, {
   revisions: z.array(
-    z.object({
-      id: text,
-      state: z.enum(['draft', 'activated', 'expired']),
-      has_cases: flag,
-      qualified_at: instantOrNull,
-      activated_at: instantOrNull,
-      expires_at: instantOrNull,
+    z.extend(revisionDocument, {
+      content: z.record(z.string(), z.unknown()).check(z.describe('As in the gateway file.')),
     }),
   ),
 });
 
+export const casesDocument = z.object({
+  revision: text,
+  is_qualified: flag.check(z.describe('All cases passed.')),
+  cases: z.array(
+    z.object({
+      number: count,
+      state: z
+        .enum(['running', 'passed', 'failed'])
+        .check(z.describe('`running`: answers of its `calls` are missing.')),
+      problem: textOrNull,
+      answer: textOrNull,
+      calls: z.array(z.object({ call: text, body: z.record(z.string(), z.unknown()), fallback_models: z.array(text) })),
+    }),
+  ),
+});
+
+export const switchDocument = z.object({
+  id: text,
+  status: z.enum(['enabled', 'disabled']),
+  models_without_provider: z.array(text),
+});
+
+export const additionDocument = z.object({ id: text, amount_usd: amount, time: instant });
+
+export type ShownManagedFunction = z.output<typeof shownFunctionDocument>;
+export type ManagedCases = z.output<typeof casesDocument>;
+export type ManagedAddition = z.output<typeof additionDocument>;
 export type ManagedSession = z.output<typeof sessionDocument>;
 export type Overview = z.output<typeof overviewDocument>;
 export type ManagedProvider = z.output<typeof providerDocument>;

@@ -1,7 +1,10 @@
 // Optimistic locking: read, plan, write on condition that nothing was written in between, and again where something was.
 
-/** Gateways that start together apply the same file together; the second read shows each that the work is done. */
-const triesMax = 3;
+/**
+ * A try is refused only where another write was made, so that of this many writers at the same moment each gets its turn. Gateways
+ * that start together apply the same file together; operators change different members of one thing.
+ */
+const triesMax = 64;
 
 /**
  * `tryOnce` reads anew and gives undefined where its write was refused. `what` begins the sentence for the operator where

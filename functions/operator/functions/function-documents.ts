@@ -1,0 +1,45 @@
+// Stored functions as the management interface shows them.
+import type {
+  ManagedFunction,
+  ShownManagedFunction,
+} from '../../../shared/configuration/management-documents/index.ts';
+import type {
+  FunctionRecord,
+  RevisionContent,
+  RevisionRecord,
+  ShownFunction,
+} from '../../../shared/configuration/stored-functions/index.ts';
+
+const instantOf = (epochMs: number | null): string | null =>
+  epochMs === null ? null : new Date(epochMs).toISOString();
+
+export const functionDocument = (record: FunctionRecord, nowMs: number): ManagedFunction => ({
+  ...headOf(record),
+  revisions: [...record.revisions.values()].map((revision) => revisionDocument(revision, nowMs)),
+});
+
+/** With what each revision holds, in the words of the gateway file. */
+export const shownFunctionDocument = ({ record, contents }: ShownFunction, nowMs: number): ShownManagedFunction => ({
+  ...headOf(record),
+  revisions: [...record.revisions.values()].map((revision) => ({
+    ...revisionDocument(revision, nowMs),
+    content: withoutKind(contents.get(revision.id)),
+  })),
+});
+
+const headOf = ({ workspace, id, kind, status, active }: FunctionRecord) => ({ workspace, id, kind, status, active });
+
+function withoutKind(content: RevisionContent | undefined): Record<string, unknown> {
+  const { kind: _kind, ...members } = content ?? { kind: 'prompt' };
+  return members;
+}
+
+const revisionDocument = (revision: RevisionRecord, nowMs: number): ManagedFunction['revisions'][number] => ({
+  id: revision.id,
+  // Expiry is not stored: every reader compares the time.
+  state: revision.expiresAtMs !== null && revision.expiresAtMs <= nowMs ? 'expired' : revision.state,
+  has_cases: revision.hasCases,
+  qualified_at: instantOf(revision.qualifiedAtMs),
+  activated_at: instantOf(revision.activatedAtMs),
+  expires_at: instantOf(revision.expiresAtMs),
+});

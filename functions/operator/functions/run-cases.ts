@@ -1,0 +1,85 @@
+// POST /v1/manage/functions/{workspace}/{id}/cases: judges the test cases of a revision. This function calls no model: it says which
+// calls are missing, the page makes them with an API key of its user, and sends their answers along the next time. Once all
+// cases pass, the revision is qualified.
+import { ChangeFailed, caseAnswersSchema, showFunction } from '../../../shared/configuration/administration/index.ts';
+import type { ManagedCases } from '../../../shared/configuration/management-documents/index.ts';
+import {
+  checkInput,
+  type FunctionRequest,
+  judgeCase,
+  promptRequest,
+  type RevisionContent,
+  runWorkflow,
+  type TestCase,
+} from '../../../shared/configuration/stored-functions/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
+import { canonicalJson, sha256Hex } from '../../../shared/foundation/ids/index.ts';
+import type { Work } from '../request/manage.ts';
+import { readBody } from '../request/read-asked.ts';
+import { nameOf } from './serve-functions.ts';
+
+/** Texts of answers, of all calls of all cases. */
+const answersMaxBytes = 4 * 1024 * 1024;
+
+type Case = ManagedCases['cases'][number];
+type MissingCall = Case['calls'][number];
+
+export const judgeCases: Work = async (deps, request) => {
+  const name = nameOf(request.pathParameters);
+  const { revision: revisionId, answers = [] } = await readBody(request, caseAnswersSchema, answersMaxBytes);
+  const { record, contents } = await showFunction(deps, name);
+  const [revision, content] = [record.revisions.get(revisionId), contents.get(revisionId)];
+  if (revision === undefined || content === undefined) {
+    throw new ChangeFailed('absent', `function ${name.id} of ${name.workspace} has no revision ${revisionId}`);
+  }
+  const known = new Map(answers.map(({ call, text }) => [call, text]));
+  const cases: Case[] = [];
+  for (const [index, one] of content.cases.entries()) {
+    cases.push({ number: index + 1, ...(await judge(content, one, index, known)) });
+  }
+  const isQualified = cases.length > 0 && cases.every(({ state }) => state === 'passed');
+  if (isQualified && revision.state === 'draft' && revision.qualifiedAtMs === null) {
+    // What was judged is named: a draft that changed meanwhile is refused.
+    const judged = { revisionId, textSha256: revision.textSha256 };
+    await deps.functionStore.qualify(name.workspace, name.id, judged, deps.clock.nowMs());
+    request.tellChange(`revision ${revisionId} qualified`, `${name.workspace}/${name.id}`);
+  }
+  return { data: { revision: revisionId, is_qualified: isQualified, cases } satisfies ManagedCases };
+};
+
+/** An answer that is not known yet. */
+class AnswerMissing extends Error {
+  override readonly name = 'AnswerMissing';
+}
+
+async function judge(
+  content: RevisionContent,
+  { input, expect }: TestCase,
+  index: number,
+  known: ReadonlyMap<string, string>,
+): Promise<Omit<Case, 'number'>> {
+  const calls: MissingCall[] = [];
+  const answerTo = ({ body, fallbackModels }: FunctionRequest): string => {
+    // The same call of two cases is made for each: models answer differently.
+    const call = sha256Hex(`${index} ${canonicalJson(body)}`);
+    const text = known.get(call);
+    if (text !== undefined) return text;
+    calls.push({ call, body, fallback_models: [...fallbackModels] });
+    throw new AnswerMissing('an answer is missing');
+  };
+  try {
+    await checkInput(content, input);
+    const matched = { input, passed: {} };
+    const output =
+      content.kind === 'prompt'
+        ? answerTo(promptRequest(content, matched))
+        : (await runWorkflow(content, matched, async (_step, asked) => ({ output: answerTo(asked) }))).output;
+    const verdict = await judgeCase(expect, output);
+    if (verdict.passed) return { state: 'passed', problem: null, answer: output, calls };
+    return { state: 'failed', problem: `the answer ${verdict.problem}`, answer: output, calls };
+  } catch (error) {
+    if (error instanceof AnswerMissing) return { state: 'running', problem: null, answer: null, calls };
+    if (!(error instanceof GatewayError)) throw error;
+    return { state: 'failed', problem: error.message, answer: null, calls };
+  }
+}

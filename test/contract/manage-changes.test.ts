@@ -1,0 +1,204 @@
+// What operators change through the management interface, beside keys and credit: workspaces, providers, stored functions.
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { promptFunction } from '../support/gateway-file.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { type Operator, operatorOf, walk } from '../support/operator-requests.ts';
+import { differencesOf, operationOf } from './api-description.ts';
+
+let gateway: Harness;
+let ada: Operator;
+beforeAll(async () => {
+  gateway = await startHarness({
+    models: {
+      'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
+      'acme/other': [{ provider: 'globex', upstream: 'echo' }],
+    },
+    workspace: { functions: [promptFunction('label', 'acme/echo')] },
+  });
+  ada = await operatorOf(gateway, 'ada');
+});
+afterAll(() => gateway.stop());
+
+describe('workspaces', () => {
+  it('are made with their credit and limits, once, and work at once', async () => {
+    const made = await ada.send('POST', '/workspaces', { id: 'search', credit_usd: '5', models: ['acme/echo'] });
+    expect(await differencesOf(operationOf('POST', '/v1/manage/workspaces'), made.response)).toEqual([]);
+    expect(made.body.data).toMatchObject({
+      id: 'search',
+      available_usd: '5',
+      models: ['acme/echo'],
+      member_keys: null,
+    });
+    const again = await ada.send('POST', '/workspaces', { id: 'search', credit_usd: '9' });
+    expect([again.status, again.body.error]).toEqual([400, 'invalid_request']);
+    expect((await gateway.credit('search')).granted).toBe(5_000_000_000_000n);
+    const key = (await ada.send('POST', '/keys', { workspace: 'search', name: 'first' })).body.data.key;
+    const asked = { authorization: `Bearer ${key}` };
+    expect((await gateway.post(hello('acme/echo'), asked)).status).toBe(200);
+    expect((await gateway.post(hello('acme/other'), asked)).status).toBe(400);
+  });
+
+  it.each([
+    [{}, 'change something'],
+    [{ models: ['acme/none'] }, 'acme/none'],
+    [{ spend_limit_usd: 5 }, 'spend_limit_usd'],
+    [{ credit_usd: '5' }, 'credit_usd'],
+    [{ data_policy: { zdr: 'yes' } }, 'data_policy.zdr'],
+    [{ member_keys: { max: 0 } }, 'member_keys.max'],
+  ])('are not changed by what is wrong: %j', async (body, part) => {
+    const before = (await ada.get('/workspaces')).body.data;
+    const { status, body: answer } = await ada.send('PATCH', '/workspaces/team', body);
+    expect([status, answer.error, answer.message]).toEqual([400, 'invalid_request', expect.stringContaining(part)]);
+    expect((await ada.get('/workspaces')).body.data).toEqual(before);
+  });
+
+  it('keep every change of different members that come at the same moment', async () => {
+    const changes = [
+      { spend_limit_usd: '50' },
+      { function_concurrency: 7 },
+      { data_policy: { zdr: true } },
+      { member_keys: { max: 3, expires_in: '30d' } },
+      { features: { byok: true } },
+      { models: ['acme/echo', 'acme/other'] },
+    ];
+    const answers = await Promise.all(changes.map((change) => ada.send('PATCH', '/workspaces/team', change)));
+    expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));
+    const [team] = (await ada.get('/workspaces')).body.data.filter(({ id }: { id: string }) => id === 'team');
+    expect(team).toMatchObject({
+      spend_limit_usd: '50',
+      function_concurrency: 7,
+      data_policy: { zdr: true },
+      member_keys: { max: 3, rpm: null, expires_in: '30d' },
+      features: { byok: true, presets: false },
+      models: ['acme/echo', 'acme/other'],
+    });
+    const reverted = await ada.send('PATCH', '/workspaces/team', {
+      data_policy: { zdr: null },
+      member_keys: null,
+      models: 'all',
+    });
+    expect(reverted.body.data).toMatchObject({ data_policy: {}, member_keys: null, models: 'all' });
+  });
+
+  it('tell what was added to their credit and taken away, the newest first, page by page', async () => {
+    for (const [id, amount_usd] of [
+      ['a', '1'],
+      ['b', '2.5'],
+      ['c', '-0.5'],
+    ] as const) {
+      expect((await ada.send('POST', '/workspaces/team/credits', { id, amount_usd })).status).toBe(200);
+    }
+    const { response } = await ada.get('/workspaces/team/credits');
+    expect(await differencesOf(operationOf('GET', '/v1/manage/workspaces/{id}/credits'), response)).toEqual([]);
+    const pages = (await walk(ada, '/workspaces/team/credits?limit=2', 'cursor')) as {
+      id: string;
+      amount_usd: string;
+    }[][];
+    expect(
+      pages
+        .flat()
+        .map(({ id, amount_usd }) => `${id} ${amount_usd}`)
+        .toSorted(),
+    ).toEqual(['a 1', 'b 2.5', 'c -0.5']);
+    expect((await ada.get('/workspaces/none/credits')).status).toBe(404);
+  });
+});
+
+describe('providers', () => {
+  it('are switched off and on; the models that nobody serves then are named', async () => {
+    const off = await ada.send('POST', '/providers/globex/disable');
+    expect(off.body.data).toEqual({ id: 'globex', status: 'disabled', models_without_provider: ['acme/other'] });
+    const shown = (await ada.get('/providers')).body.data.find(({ id }: { id: string }) => id === 'globex');
+    expect(shown.status).toBe('disabled');
+    const on = await ada.send('POST', '/providers/globex/enable');
+    expect(await differencesOf(operationOf('POST', '/v1/manage/providers/{id}/enable'), on.response)).toEqual([]);
+    expect((await ada.send('POST', '/providers/none/disable')).status).toBe(404);
+  });
+});
+
+const revisionOf = (id: string, more: Record<string, unknown> = {}) => ({
+  id,
+  model: 'acme/echo',
+  messages: [{ role: 'user', content: 'Say {{input}}' }],
+  ...more,
+});
+const publish = (body: Record<string, unknown>, id = 'label') =>
+  ada.send('POST', `/functions/team/${id}/revisions`, { kind: 'prompt', ...body });
+
+describe('stored functions', () => {
+  it('show what their revisions hold', async () => {
+    const { body, response } = await ada.get('/functions/team/label');
+    expect(await differencesOf(operationOf('GET', '/v1/manage/functions/{workspace}/{id}'), response)).toEqual([]);
+    expect(body.data.revisions[0].content).toMatchObject({ messages: [{ role: 'user', content: '{{input}}' }] });
+    expect(body.data.revisions[0].content).not.toHaveProperty('kind');
+  });
+
+  it('get a revision as a draft, or one that serves from then on; an activated one never changes', async () => {
+    const draft = await publish({ revision: revisionOf('r2') });
+    expect(draft.body.data).toMatchObject({ active: 'r1', revisions: [{ id: 'r1' }, { id: 'r2', state: 'draft' }] });
+    const live = await publish({ revision: revisionOf('r3'), activate: true });
+    expect(live.body.data).toMatchObject({ active: 'r3', revisions: [{}, {}, { id: 'r3', state: 'activated' }] });
+    const answer = await gateway.post(hello('gw/function/label'));
+    expect(((await answer.json()) as { gw: { revision_id: string } }).gw.revision_id).toBe('r3');
+    const other = await publish({ revision: revisionOf('r3', { model: 'acme/other' }) });
+    expect([other.status, other.body.message]).toEqual([400, expect.stringContaining('activated')]);
+    const made = await publish({ revision: revisionOf('r1'), activate: true }, 'fresh');
+    expect(made.body.data).toMatchObject({ id: 'fresh', active: 'r1', status: 'enabled' });
+  });
+
+  it.each([
+    [{ revision: { id: 'x' } }, 'revision.model'],
+    [{ revision: revisionOf('x', { colour: 1 }) }, 'revision.colour'],
+    [{ revision: revisionOf('x', { messages: [] }) }, 'revision.messages'],
+    [
+      {
+        revision: revisionOf('x', {
+          response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'nothing' } } },
+        }),
+      },
+      'revisions[0].response_format',
+    ],
+    [{ revision: [] }, 'revision'],
+    [{ kind: 'workflow', revision: revisionOf('x') }, 'revision'],
+  ])('refuse a revision that no call could use, with the path, and keep nothing of it: %j', async (body, path) => {
+    const before = (await ada.get('/functions/team/label')).body.data;
+    const { status, body: answer } = await publish(body);
+    expect([status, answer.error, answer.message]).toEqual([400, 'invalid_request', expect.stringContaining(path)]);
+    expect((await ada.get('/functions/team/label')).body.data).toEqual(before);
+  });
+
+  it('are qualified once the answers to all cases are right: the interface calls no model itself', async () => {
+    const cases = [
+      { input: 'yes', expect: { contains: 'Say yes' } },
+      { input: 'no', expect: { contains: 'Say no' } },
+    ];
+    await publish({ revision: revisionOf('r4', { cases }) });
+    gateway.simulator.clear();
+    const judge = (answers: unknown) => ada.send('POST', '/functions/team/label/cases', { revision: 'r4', answers });
+    const asked = await judge([]);
+    expect(
+      await differencesOf(operationOf('POST', '/v1/manage/functions/{workspace}/{id}/cases'), asked.response),
+    ).toEqual([]);
+    const calls = asked.body.data.cases.flatMap(({ calls: some }: { calls: unknown[] }) => some) as {
+      call: string;
+      body: { model: string };
+    }[];
+    expect([calls.length, asked.body.data.is_qualified, gateway.simulator.calls]).toEqual([2, false, []]);
+    const wrong = await judge(calls.map(({ call }) => ({ call, text: 'Say yes' })));
+    expect(wrong.body.data.cases.map(({ state }: { state: string }) => state)).toEqual(['passed', 'failed']);
+    const answers = await Promise.all(
+      calls.map(async ({ call, body }) => {
+        const answer = (await (await gateway.post(body)).json()) as { choices: { message: { content: string } }[] };
+        return { call, text: answer.choices[0]?.message.content };
+      }),
+    );
+    expect((await judge(answers)).body.data).toMatchObject({
+      is_qualified: true,
+      cases: [{ state: 'passed' }, { state: 'passed' }],
+    });
+    const shown = (await ada.get('/functions/team/label')).body.data.revisions.find(
+      ({ id }: { id: string }) => id === 'r4',
+    );
+    expect(shown.qualified_at).toMatch(/^20/);
+  });
+});
