@@ -21,7 +21,7 @@ export type { KeyChanges } from './key-rules.ts';
 export { checkWithin, claimMemberSlot, memberBounds, withinBounds } from './member-keys.ts';
 export { type AdministrationDependencies, createAdministration, type OperatorStores } from './operator-stores.ts';
 export { configuredProviders, modelsServedBy, planProviderStatus } from './provider-status.ts';
-export { type PublishedFunction, publishFunction } from './publish-function.ts';
+export { publishFunction } from './publish-function.ts';
 export { rotateKey } from './rotate-key.ts';
 export { id, matching } from './value-forms.ts';
 export { readWorkspace, readWorkspaces } from './workspaces.ts';

@@ -13,5 +13,5 @@ export {
 } from './plan-gateway-file.ts';
 export type { ConfigurationStores, CreatedKey, PlannedChange } from './planning.ts';
 export { formatProblem, looksLikeCredential, type Problem } from './problems.ts';
-export { type ReadFunction, readFunctionDocument } from './read-function.ts';
+export { readFunctionDocument } from './read-function.ts';
 export { type ReadResult, readGatewayFile } from './read-gateway-file.ts';
