@@ -56,6 +56,7 @@ describe('workspaces', () => {
     const changes = [
       { spend_limit_usd: '50' },
       { function_concurrency: 7 },
+      { concurrency: 9 },
       { data_policy: { zdr: true } },
       { member_keys: { max: 3, expires_in: '30d' } },
       { features: { byok: true } },
@@ -67,17 +68,24 @@ describe('workspaces', () => {
     expect(team).toMatchObject({
       spend_limit_usd: '50',
       function_concurrency: 7,
+      concurrency: 9,
       data_policy: { zdr: true },
       member_keys: { max: 3, rpm: null, expires_in: '30d' },
       features: { byok: true, presets: false },
       models: ['acme/echo', 'acme/other'],
     });
     const reverted = await ada.send('PATCH', '/workspaces/team', {
+      concurrency: null,
       data_policy: { zdr: null },
       member_keys: null,
       models: 'all',
     });
-    expect(reverted.body.data).toMatchObject({ data_policy: {}, member_keys: null, models: 'all' });
+    expect(reverted.body.data).toMatchObject({
+      concurrency: null,
+      data_policy: {},
+      member_keys: null,
+      models: 'all',
+    });
   });
 
   it('tell what was added to their credit and taken away, the newest first, page by page', async () => {
@@ -101,6 +109,28 @@ describe('workspaces', () => {
         .toSorted(),
     ).toEqual(['a 1', 'b 2.5', 'c -0.5']);
     expect((await ada.get('/workspaces/none/credits')).status).toBe(404);
+  });
+});
+
+describe('changes that come at the same moment', () => {
+  it('of credit: twelve additions all count, and each once', async () => {
+    const { granted } = await gateway.credit('team');
+    const ids = Array.from({ length: 12 }, (_none, at) => `invoice-${at}`);
+    const add = (id: string) => ada.send('POST', '/workspaces/team/credits', { id, amount_usd: '0.25' });
+    const answers = await Promise.all([...ids, ...ids.slice(0, 2)].map(add));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect((await gateway.credit('team')).granted - granted).toBe(3_000_000_000_000n);
+  });
+
+  it('of one key: different members all hold', async () => {
+    const made = await ada.send('POST', '/keys', { workspace: 'team', name: 'shared' });
+    const path = `/keys/${made.body.data.public_id}`;
+    const changes = [{ rpm: 5 }, { tags: { team: 'search' } }, { spend_limit_usd: '2' }, { name: 'renamed' }];
+    const answers = await Promise.all(changes.map((change) => ada.send('PATCH', path, change)));
+    expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));
+    const { data } = (await ada.get('/keys?limit=200')).body;
+    const stored = data.find((key: { public_id: string }) => path.endsWith(key.public_id));
+    expect(stored).toMatchObject(Object.assign({}, ...changes));
   });
 });
 

@@ -56,6 +56,7 @@ const workspaceSettings = {
       data_residency: z.optional(z.nullable(regions)),
     }),
   ),
+  concurrency: limitOrNull,
   function_concurrency: limitOrNull,
   features: z.optional(z.strictObject({ byok: z.optional(z.boolean()), presets: z.optional(z.boolean()) })),
   member_keys: z.optional(
