@@ -26,6 +26,7 @@ import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
 import type { CallSize, PolicyOptions, Tags } from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
+import type { Spoken } from '../../shared/routing/formats/index.ts';
 import type { ByokFacts, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure, EventBatch } from '../../shared/routing/providers/index.ts';
@@ -261,6 +262,7 @@ export interface ProviderRun {
 /** Which candidate answered, and how. */
 export type ProvidedAnswer = {
   readonly admitted: AdmittedCandidate;
+  readonly spoken: Spoken;
 } & ({ readonly kind: 'json'; readonly answer: JsonAnswer } | { readonly kind: 'stream'; readonly stream: OpenStream });
 
 /** The rest of a stream whose first output has arrived. */

@@ -98,7 +98,7 @@ describe('the stock Anthropic client', () => {
     expect((await gateway.credit()).spent).toBe(spent);
   });
 
-  it('reaches providers that speak Messages, and is told of any other which interface it does not serve', async () => {
+  it('reaches providers of the formats in the table, and is told of any other which interface it does not serve', async () => {
     const served: string[] = [];
     for (const format of formats) {
       const asked = client.messages.create(ask('Hello', { model: `formats/${format}` }));
@@ -110,7 +110,6 @@ describe('the stock Anthropic client', () => {
       expect(error).toBeInstanceOf(Anthropic.BadRequestError);
       expect(error).toMatchObject({ errorCode: 'model_not_routable', apiMessage: expect.stringContaining('messages') });
     }
-    expect(served).toEqual(['messages']);
     const cells = Object.fromEntries(formats.map((format) => [format, served.includes(format) ? 'yes' : 'no']));
     expect(formatRows(readme)['@anthropic-ai/sdk']).toEqual(cells);
     expect(gateway.simulator.calls.map(({ format }) => format)).toEqual(served);

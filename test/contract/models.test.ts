@@ -101,7 +101,7 @@ describe('the model list', () => {
       'many/vectors',
       'many/translated',
     ]);
-    for (const { apis: _apis, ...model } of models) {
+    for (const { apis: _apis, translated_apis: _translated, ...model } of models) {
       expect(Object.keys(model).toSorted()).toEqual(modelMembers.toSorted());
       expect(Object.keys(model.stats as Json).toSorted()).toEqual(['median_latency_ms', 'throughput_rpm', 'uptime']);
       for (const provider of model.providers as Json[]) {
@@ -156,9 +156,15 @@ describe('the model list', () => {
       ['acme/unpriced', undefined],
       ['many/apis', ['chat-completions', 'messages', 'embeddings']],
       ['many/vectors', ['embeddings']],
-      ['many/translated', undefined],
+      ['many/translated', ['chat-completions', 'messages']],
     ]);
-    expect(models.filter((model) => 'apis' in model)).toHaveLength(2);
+    expect(models.filter((model) => 'apis' in model)).toHaveLength(3);
+    expect(
+      models.filter((model) => 'translated_apis' in model).map(({ id, translated_apis: apis }) => [id, apis]),
+    ).toEqual([
+      ['many/apis', ['chat-completions']],
+      ['many/translated', ['chat-completions', 'messages']],
+    ]);
   });
 
   it('keeps prices strings where none is set, and says that the model cannot be routed to', async () => {

@@ -179,6 +179,10 @@ const model: MembersOf<ModelObject> = {
     { enum: listedInterfaceIds },
     { description: 'The interfaces that serve it. Left out where it is chat completions alone.', minItems: 1 },
   ),
+  translated_apis: arrayOf(
+    { enum: listedInterfaceIds },
+    { description: 'Those of them in which a call is translated at every provider.', minItems: 1 },
+  ),
   providers: arrayOf(schemaReference('ProviderEntry')),
   stats: schemaReference('Stats'),
 };
@@ -223,7 +227,7 @@ export const componentSchemas: Readonly<Record<string, JsonSchema>> = {
   OpenAiError: openAiError,
   ModelList: objectSchema(modelList),
   AutoModel: { ...objectSchema(auto), additionalProperties: false },
-  Model: { ...objectSchema(model, { optional: ['apis'] }), additionalProperties: false },
+  Model: { ...objectSchema(model, { optional: ['apis', 'translated_apis'] }), additionalProperties: false },
   FunctionModel: { ...objectSchema(functionModel), additionalProperties: false },
   ProviderEntry: { ...objectSchema(providerEntry), additionalProperties: false },
   Stats: { ...objectSchema(stats), additionalProperties: false },

@@ -71,6 +71,9 @@ const servedHeaders = {
   model: text('The catalogue id of the model that served.'),
   provider: text('The id of the provider that served.'),
   cache: text('Where `cache` was sent: what the response cache did.', { enum: ['HIT', 'MISS', 'BYPASS', 'REFRESH'] }),
+  leftOut: text(
+    'Members of the request that the format of the provider has no words for: paths with commas between them.',
+  ),
   idempotentReplayed: text('The stored answer of the first call with this Idempotency-Key.', { const: 'true' }),
   serverTiming: text('`gw;dur=`: the milliseconds spent in the gateway itself.'),
 } satisfies Partial<Record<Name, Header>>;

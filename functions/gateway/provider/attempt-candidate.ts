@@ -1,16 +1,17 @@
 // One candidate: call it in its format, and hold a stream back until its first output. Failures are values; only a bug throws.
 import { traceparentOf } from '../../../shared/foundation/telemetry/index.ts';
 import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
-import { callCandidate, type NoAnswer } from '../../../shared/routing/formats/index.ts';
+import { callCandidate, type NoAnswer, type Spoken } from '../../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ModelCall, OpenStream } from '../stages.ts';
 import { createSend } from './create-send.ts';
 import { openStream, readBrokenStream } from './open-stream.ts';
 
-type Answer =
+type Answer = { readonly spoken: Spoken } & (
   | { readonly kind: 'json'; readonly answer: JsonAnswer }
-  | { readonly kind: 'stream'; readonly stream: OpenStream };
+  | { readonly kind: 'stream'; readonly stream: OpenStream }
+);
 
 /** `answeredAtMs`: when the answer, or the first output of a stream, was there. */
 export type AttemptOutcome = (Answer & { readonly answeredAtMs: number }) | NoAnswer;
@@ -43,7 +44,7 @@ export async function attemptCandidate(
       watch.abort();
       return stream;
     }
-    return { kind: 'stream', stream, answeredAtMs: deps.clock.nowMs() };
+    return { kind: 'stream', stream, spoken: called.spoken, answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
     const watch = sending.watch();
     // Before anything was sent there is no connection that could break.

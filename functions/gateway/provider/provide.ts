@@ -25,7 +25,7 @@ export async function provide(deps: GatewayDependencies, call: ModelCall): Promi
     admitted: AdmittedCandidate,
     outcome: Attempt['outcome'],
     endedAtMs: number,
-    answered: Pick<Attempt, 'tokens' | 'charge' | 'said' | 'schemaMismatch'> = { tokens: 0 },
+    answered: Pick<Attempt, 'tokens' | 'charge' | 'said' | 'schemaMismatch' | 'spoken'> = { tokens: 0 },
   ) => {
     const ended = { ...admitted, outcome, latencyMs: endedAtMs - admitted.startedAtMs, ...answered };
     attempts.push(ended);
@@ -61,12 +61,12 @@ export async function provide(deps: GatewayDependencies, call: ModelCall): Promi
       firstOutputAtMs = outcome.answeredAtMs;
       // The attempt of a stream ends with the stream.
       if (outcome.kind === 'stream') return { ...outcome, admitted };
-      const { answer } = outcome;
+      const { answer, spoken } = outcome;
       const { charge, verdict } = await output.check(admitted, answer);
       const tokens = charge.usage.promptTokens + charge.usage.completionTokens;
       const schemaMismatch = verdict.kind === 'mismatch' ? verdict.mismatch : undefined;
-      endAttempt(admitted, 'ok', outcome.answeredAtMs, { tokens, charge, said: answer, schemaMismatch });
-      if (verdict.kind === 'accepted') return { kind: 'json', answer: verdict.answer, admitted };
+      endAttempt(admitted, 'ok', outcome.answeredAtMs, { tokens, charge, said: answer, schemaMismatch, spoken });
+      if (verdict.kind === 'accepted') return { kind: 'json', answer: verdict.answer, admitted, spoken };
       if (!verdict.mayBeAsked) break;
       queue.again(admitted.candidate);
     }

@@ -97,6 +97,7 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
     const outcome = relayed.end ?? ({ kind: 'client_gone', cause: 'client_gone' } as const);
     const attempt = {
       ...provided.admitted,
+      spoken: provided.spoken,
       outcome: outcome === 'complete' || outcome === 'schema_mismatch' ? ('ok' as const) : outcome,
       latencyMs: deps.clock.nowMs() - startedAtMs,
       firstOutputMs,
@@ -129,7 +130,7 @@ function servedHeaders(
   { clock }: GatewayDependencies,
   { arrivedAtMs, holdings: { cache } }: AdmittedPlain,
   { upstreamMs }: ProviderRun,
-  { admitted: { candidate } }: ProvidedAnswer,
+  { admitted: { candidate }, spoken: { leftOut } }: ProvidedAnswer,
 ): Record<string, string> {
   const gatewayMs = Math.max(0, clock.nowMs() - arrivedAtMs - upstreamMs);
   return {
@@ -137,5 +138,6 @@ function servedHeaders(
     [headerNames.provider]: candidate.provider.id,
     [headerNames.serverTiming]: `gw;dur=${gatewayMs}`,
     ...(cache === undefined ? {} : { [headerNames.cache]: cache.outcome }),
+    ...(leftOut.length === 0 ? {} : { [headerNames.leftOut]: leftOut.join(',') }),
   };
 }

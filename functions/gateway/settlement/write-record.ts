@@ -81,6 +81,8 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
   return {
     workspace: workspace.id,
     interfaceId: call.clientInterface.id,
+    format: attempts.at(-1)?.spoken?.format,
+    leftOut: attempts.at(-1)?.spoken?.leftOut,
     basePath: scope.basePath,
     executionId: call.owner,
     arrivedAtMs,

@@ -206,6 +206,6 @@ export const keyFields: readonly Field<KeyFigures>[] = [
   setting('expires_at', { title: 'expires' }),
   { member: 'models', title: 'models', isFlexible: true, value: ({ models }) => models },
   setting('tags', { title: 'tags', isFlexible: true, leftOut: 1 }),
-  { member: 'owner', title: 'owner', isFlexible: true, leftOut: 1, value: ({ owner }) => owner },
+  { member: 'owner', value: ({ owner }) => owner },
   { member: 'replaced_by', value: ({ replacedBy }) => replacedBy },
 ];

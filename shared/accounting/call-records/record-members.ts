@@ -8,6 +8,8 @@ import {
   type InterfaceId,
   idPattern,
   interfaceIds,
+  type ProviderApi,
+  providerApis,
 } from '../../foundation/constants/index.ts';
 import { tagsMax } from '../../protocol/wire/index.ts';
 import type { CallOutcome } from './call-record.ts';
@@ -19,6 +21,7 @@ import {
   duration,
   flag,
   instant,
+  paths,
   type Scalar,
   type StoredKind,
   shares,
@@ -83,6 +86,8 @@ const attemptsMax = 16;
 const otherSharesMax = 16;
 
 const interfaceId = textLike<InterfaceId>((value) => interfaceIds.some((one) => one === value));
+const providerApi = textLike<ProviderApi>((value) => providerApis.some((one) => one === value));
+const leftOutMax = 32;
 const basePath = textLike<BasePath>((value) => basePaths.some((one) => one === value));
 
 /** In the order of a document. Texts are cut at the bound of their kind. */
@@ -113,6 +118,10 @@ export const members = {
   attemptCauses: required('attempt_causes', words(attemptsMax), hidden),
   /** Undefined: of a release that had chat completions only. */
   interfaceId: optional('interface', interfaceId),
+  /** The interface that was spoken to the provider that answered. Undefined: none answered, or a release that did not tell. */
+  format: optional('format', providerApi),
+  /** Members of the request that this format has no words for, as paths. */
+  leftOut: optional('left_out', paths(leftOutMax)),
   /** Of the base URL that the client used. Undefined: of a release that did not tell. */
   basePath: optional('base_path', basePath),
   functionId: optional('function_id', id),

@@ -73,6 +73,21 @@ export const words = (countMax: number): StoredKind<readonly string[], undefined
   fromScalar: (stored) => (stored === '' ? [] : (stored as string).split(' ')),
 });
 
+const memberPath = /^[\w.[\]-]{1,80}$/;
+
+/** Paths of members of a request, stored as one text. What is no such path is not kept. */
+export const paths = (countMax: number): StoredKind<readonly string[], readonly string[]> => ({
+  toScalar: (value) => {
+    const kept = (Array.isArray(value) ? value : []).filter(
+      (path) => typeof path === 'string' && memberPath.test(path),
+    );
+    return kept.length === 0 ? undefined : kept.slice(0, countMax).join(',');
+  },
+  fromScalar: (stored) => (stored as string).split(','),
+  toJson: asItIs,
+  schema: { type: 'array', items: { type: 'string' } },
+});
+
 /** `provider:outcome:status:ms`, the status empty where there was none: in log lines, and in records of old. */
 const attemptText = /^([a-z0-9][a-z0-9._-]{0,63}):([a-z0-9_]{1,40}):([1-5]\d\d)?:(\d{1,12})$/;
 

@@ -21,6 +21,7 @@ export const headerNames = {
   model: 'x-gw-model',
   provider: 'x-gw-provider',
   cache: 'x-gw-cache',
+  leftOut: 'x-gw-left-out',
   idempotentReplayed: 'idempotent-replayed',
   cost: 'x-gw-cost',
   messagesRequestId: 'request-id',

@@ -4,8 +4,8 @@
  */
 export const servingApis = {
   'chat-completions': { own: 'chat-completions', throughHub: ['messages', 'converse', 'generate-content'] },
-  messages: { own: 'messages', throughHub: [] },
-  'count-tokens': { own: 'messages', throughHub: [] },
+  messages: { own: 'messages', throughHub: ['converse', 'generate-content'] },
+  'count-tokens': { own: 'messages', throughHub: ['converse', 'generate-content'] },
   responses: { own: 'responses', throughHub: [] },
   embeddings: { own: 'embeddings', throughHub: [] },
 } as const satisfies Readonly<Record<string, { readonly own: string; readonly throughHub: readonly string[] }>>;

@@ -10,3 +10,13 @@ export function hubMembers(
   const wholeBody = once(() => parseJson(text().text) as Readonly<Record<string, unknown>>);
   return { wholeBody, hubNeeds: once(() => readNeeds(wholeBody())) };
 }
+
+/** A request may ask for the same thing a hundred thousand times: one place of it says enough. */
+export function firstOfEachNeed(needs: readonly HubNeed[]): HubNeed[] {
+  const first = new Map<string, HubNeed>();
+  for (const need of needs) {
+    const key = `${need.kind} ${need.mediaType ?? ''}`;
+    if (!first.has(key)) first.set(key, need);
+  }
+  return [...first.values()];
+}

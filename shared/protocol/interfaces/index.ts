@@ -3,7 +3,7 @@ export { fallbackModelsMax, namesFunction, readAskedModels, readModel } from './
 export type * from './client-interface.ts';
 export { closeBrokenStream } from './close-broken-stream.ts';
 export { dearerFeatures, dearerMemberNames, dearerTools, isClientTool, toolShape } from './dearer-features.ts';
-export { hubMembers } from './hub-members.ts';
+export { firstOfEachNeed, hubMembers } from './hub-members.ts';
 export { pixelsOf } from './image-pixels.ts';
 export { keptCacheMember } from './kept-cache.ts';
 export { boundedByContext, type Media, measureImage, sumOfMedia } from './media-tokens.ts';

@@ -16,5 +16,6 @@ export * from './provider-preferences.ts';
 export * from './read-json-text.ts';
 export type * from './routed-request.ts';
 export * from './server-sent-events.ts';
+export * from './signed-envelope.ts';
 export * from './tags.ts';
 export * from './usage-report.ts';

@@ -38,6 +38,8 @@ export interface ModelObject {
   routable: boolean;
   /** The interfaces that serve it. Left out where it is chat completions alone. */
   apis?: InterfaceId[];
+  /** Of them, or of chat completions, those in which a call is translated at every provider. */
+  translated_apis?: InterfaceId[];
   providers: ProviderEntryObject[];
   stats: StatsObject;
 }

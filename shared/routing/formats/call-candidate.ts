@@ -14,6 +14,8 @@ export async function callCandidate(call: CandidateCall, candidate: Candidate, s
   const [lacking] = way.lacks;
   // The planner passes such a candidate over; here nothing is dropped in silence either.
   if (lacking !== undefined) return cannotSay(lacking.member);
+  const itself = request.answerItself?.();
+  if (itself !== undefined) return { kind: 'json', answer: itself, spoken: { format: way.api, leftOut: [] } };
   // Loaded with the first call of such a provider.
   const { callThroughHub } = await import('./hub/index.ts');
   const { interfaceId, model: askedModel, stream } = request;

@@ -1,4 +1,5 @@
 // A call of one candidate, and what comes of it in the form of the client's interface. Types only.
+import type { ProviderApi } from '../../foundation/constants/index.ts';
 import type { ClientInterface, ClientRequest, JsonAnswer, PassedOn } from '../../protocol/interfaces/index.ts';
 import type { EventBatch, NoAnswer } from '../providers/index.ts';
 
@@ -19,7 +20,14 @@ export interface EventStream {
   readonly drain: () => void;
 }
 
+/** How a provider was asked. */
+export interface Spoken {
+  readonly format: ProviderApi;
+  /** Members of the request that the format has no words for, and that change little: paths, as `tools.web_search`. */
+  readonly leftOut: readonly string[];
+}
+
 export type CandidateOutcome =
-  | { readonly kind: 'json'; readonly answer: JsonAnswer }
-  | ({ readonly kind: 'stream' } & EventStream)
+  | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly spoken: Spoken }
+  | ({ readonly kind: 'stream'; readonly spoken: Spoken } & EventStream)
   | NoAnswer;

@@ -1,4 +1,4 @@
 export type { CandidateRequest, NoAnswer, Send } from '../providers/index.ts';
 export { callCandidate } from './call-candidate.ts';
-export type { EventStream } from './candidate-call.ts';
+export type { EventStream, Spoken } from './candidate-call.ts';
 export { wayTo } from './capabilities.ts';

@@ -2,15 +2,16 @@
 // and events come back as they are.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../configuration/model-list/index.ts';
-import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
+import { servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import type { ClientInterface } from '../../protocol/interfaces/index.ts';
 import { readEvents } from '../../protocol/wire/index.ts';
 import { type CandidateAnswer, classifyErrorObject, type NoAnswer, readStream, type Send } from '../providers/index.ts';
-import type { CandidateCall, CandidateOutcome } from './candidate-call.ts';
+import type { CandidateCall, CandidateOutcome, Spoken } from './candidate-call.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
 export async function relay(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
   const { clientInterface, request, passedOn, zdr } = call;
+  const spoken: Spoken = { format: servingApis[request.interfaceId].own, leftOut: [] };
   const sent = await send({
     path: clientInterface.upstreamPath + (passedOn.query === '' ? '' : `?${passedOn.query}`),
     headers: passedOn.headers,
@@ -22,15 +23,16 @@ export async function relay(call: CandidateCall, candidate: Candidate, send: Sen
   if (request.stream && !sent.contentType.includes('application/json')) {
     const reader = clientInterface.openEventReader(request.size().choices);
     const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, describe);
-    return { kind: 'stream', batches, drain };
+    return { kind: 'stream', batches, drain, spoken };
   }
-  return readWhole(sent, clientInterface, request.stream);
+  return readWhole(sent, clientInterface, request.stream, spoken);
 }
 
 async function readWhole(
   { readText, describe }: CandidateAnswer,
   { readAnswer }: ClientInterface,
   isStreamAsked: boolean,
+  spoken: Spoken,
 ): Promise<CandidateOutcome> {
   const text = await readText();
   if (text === undefined) return unreadableAnswer;
@@ -42,7 +44,7 @@ async function readWhole(
     const { refused: refusedAnswer } = read;
     return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', refusedAnswer } };
   }
-  return read.kind === 'unreadable' || isStreamAsked ? unreadableAnswer : { kind: 'json', answer: read.answer };
+  return read.kind === 'unreadable' || isStreamAsked ? unreadableAnswer : { kind: 'json', answer: read.answer, spoken };
 }
 
 const unreadableAnswer: NoAnswer = { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable_answer' } };

@@ -2,9 +2,15 @@
 // provider_not_configured on use, while `routable: false` means model_not_routable on use.
 
 import type { Figures, Statistics } from '../../accounting/provider-health/index.ts';
-import { type Candidate, type Catalogue, type CatalogueModel, serves } from '../../configuration/catalogue/index.ts';
+import {
+  type Candidate,
+  type Catalogue,
+  type CatalogueModel,
+  serves,
+  speaksOwn,
+} from '../../configuration/catalogue/index.ts';
 import type { WorkspaceDocument } from '../../configuration/workspaces/index.ts';
-import { autoModelId, type InterfaceId, listedInterfaceIds } from '../../foundation/constants/index.ts';
+import { autoModelId, listedInterfaceIds } from '../../foundation/constants/index.ts';
 import {
   autoModelObject,
   type FunctionModelObject,
@@ -83,9 +89,13 @@ function toModelObject(
 }
 
 /** What the OpenAI SDKs expect of every model is not said. */
-function apisOf(candidates: readonly Candidate[]): { readonly apis?: InterfaceId[] } {
+function apisOf(candidates: readonly Candidate[]): Pick<ModelObject, 'apis' | 'translated_apis'> {
   const apis = listedInterfaceIds.filter((id) => candidates.some((candidate) => serves(candidate, id)));
-  return apis.every((id) => id === 'chat-completions') ? {} : { apis };
+  const translated = apis.filter((id) => !candidates.some((candidate) => speaksOwn(candidate, id)));
+  return {
+    ...(apis.every((id) => id === 'chat-completions') ? {} : { apis }),
+    ...(translated.length === 0 ? {} : { translated_apis: translated }),
+  };
 }
 
 const toStats = (figures: Figures | undefined): StatsObject =>

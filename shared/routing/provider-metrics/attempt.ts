@@ -3,6 +3,7 @@ import type { Permit } from '../../accounting/limits/index.ts';
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { AnswerFacts } from '../../protocol/interfaces/index.ts';
 import type { Charge } from '../billing/index.ts';
+import type { Spoken } from '../formats/index.ts';
 import type { AttemptFailure } from '../providers/index.ts';
 
 /** A candidate that may be called now: its limits were asked. */
@@ -27,6 +28,8 @@ export interface Attempt extends AdmittedCandidate {
   readonly charge?: Charge | undefined;
   /** Where and by which rule its answer fails the schema of the call. Undefined: it satisfies it, or there is none. */
   readonly schemaMismatch?: string | undefined;
+  /** How its provider was asked, where it answered. */
+  readonly spoken?: Spoken | undefined;
   /** What the answer says of itself. */
   readonly said?: AnswerFacts | undefined;
 }

@@ -1,20 +1,11 @@
 // What a chat completion asks for that not every format of a provider has words for.
 import { type HubNeed, type HubNeedKind, isJsonObject } from '../../wire/index.ts';
+import { firstOfEachNeed } from '../index.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
 export const readHubNeeds = (body: Body): readonly HubNeed[] =>
-  firstOfEach([...neededMembers(body), ...neededTools(body), ...neededChoice(body), ...neededParts(body.messages)]);
-
-/** A request may ask for the same thing a hundred thousand times: one place of it says enough. */
-function firstOfEach(needs: readonly HubNeed[]): HubNeed[] {
-  const first = new Map<string, HubNeed>();
-  for (const need of needs) {
-    const key = `${need.kind} ${need.mediaType ?? ''}`;
-    if (!first.has(key)) first.set(key, need);
-  }
-  return [...first.values()];
-}
+  firstOfEachNeed([...neededMembers(body), ...neededTools(body), ...neededChoice(body), ...neededParts(body.messages)]);
 
 const isSent = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 

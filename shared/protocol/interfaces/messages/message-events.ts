@@ -1,6 +1,7 @@
 // The stateful reader of a stream of events: what of a message was said, and what it has used.
 import { isJsonObject, type UsageReport } from '../../wire/index.ts';
 import {
+  type AnswerEvent,
   type AnswerFacts,
   type EventFacts,
   type EventReader,
@@ -35,6 +36,20 @@ export function openEventReader(): EventReader {
     return { kind: 'event', event: new ParsedEvent(name, text, facts) };
   }
   return { read, isComplete: () => isComplete };
+}
+
+/**
+ * An event that the gateway wrote itself: its text is made once, and not parsed again. `usage`: what the provider reported, in the
+ * words of a message; left out: it did not.
+ */
+export function writtenEvent(event: Members & { readonly type: string }, usage?: object): AnswerEvent {
+  const facts = {
+    ...saidIn(event),
+    ...tellsOfMessage(event),
+    isLast: event.type === 'message_stop',
+    usage: readUsageReport(usage),
+  };
+  return new ParsedEvent(event.type, JSON.stringify(event), facts);
 }
 
 /** What is used stands in the message that begins, then beside what has changed of it. */

@@ -16,9 +16,12 @@ import {
   toolShape,
   withoutGatewayMembers,
 } from '../index.ts';
+import { estimateCount } from './estimate-count.ts';
+import { readHubNeeds } from './message-hub-needs.ts';
 import { readNeeds } from './message-needs.ts';
 import { callSizeOf } from './message-size.ts';
 import { countTokensSchema, type MessagesMembers, messagesSchema } from './messages-request.ts';
+import { withoutEnvelopes } from './without-envelopes.ts';
 import { openEventWriter, writeMessage } from './write-message.ts';
 
 const usedNames = [...new Set([...Object.keys(messagesSchema.shape), ...plainGatewayMembers, ...dearerMemberNames])];
@@ -50,7 +53,7 @@ export function readCountRequest(body: JsonText, reading: RequestReading): Clien
   const request = readAs(countTokensSchema, body, reading);
   if (request instanceof GatewayError) return request;
   const size = once(() => ({ ...request.size(), textBytes: 0, mediaTokens: 0, hasMediaElsewhere: false }));
-  return { ...request, size };
+  return { ...request, size, answerItself: () => estimateCount(request) };
 }
 
 function readAs(
@@ -90,8 +93,9 @@ function check(
     ...members,
     needs: once(() => readNeeds(members, betas, size())),
     size,
-    ...hubMembers(() => json),
-    upstreamBody: ({ model }) => rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model]])),
+    ...hubMembers(() => json, readHubNeeds),
+    upstreamBody: ({ model }) =>
+      rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model], ...withoutEnvelopes(json)])),
     schemaCheck: undefined,
     writeAnswer: writeMessage,
     openStreamWriter: openEventWriter,

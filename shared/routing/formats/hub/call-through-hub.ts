@@ -11,6 +11,7 @@ import { boundedSend } from './bounded-send.ts';
 import { failureOfAnswer, finishFailure, knownEnd, untranslatable } from './failure.ts';
 import {
   type AnswerHead,
+  type HubCall,
   type HubPart,
   type HubTarget,
   reasoningOf,
@@ -41,11 +42,19 @@ export interface HubRequest {
   readonly canForceTools: boolean;
 }
 
+/** How the provider was asked. */
+export interface HubSpoken {
+  readonly format: HubApi;
+  /** Members of the request that the target has no words for, as paths. */
+  readonly leftOut: readonly string[];
+}
+
 /** In the form of the client's interface. */
 export type HubOutcome =
-  | { readonly kind: 'json'; readonly answer: JsonAnswer }
+  | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly spoken: HubSpoken }
   | {
       readonly kind: 'stream';
+      readonly spoken: HubSpoken;
       readonly batches: AsyncGenerator<EventBatch, void, undefined>;
       /** Called at the end: a socket that is read to its end serves the next call. */
       readonly drain: () => void;
@@ -59,6 +68,7 @@ interface Asking {
   readonly target: HubTarget;
   readonly exchange: Exchange;
   readonly head: AnswerHead;
+  readonly spoken: HubSpoken;
   readonly nextStep: () => Promise<void>;
 }
 
@@ -105,12 +115,17 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     const options = target.toOptions(targetCall);
     await nextStep();
     const opened = target.openModel({ model, ...exchange.settings, generateId: toolCallIds(id) });
-    const asking = { model: opened, options, source, target, exchange, head, nextStep };
+    const spoken = { format: api, leftOut: leftOutOf(call, target) };
+    const asking = { model: opened, options, source, target, exchange, head, spoken, nextStep };
     return await (stream ? openStream(asking) : askOnce(asking));
   } catch (error) {
     return readFailure(error, exchange);
   }
 }
+
+const leftOutOf = ({ optional }: HubCall, { says }: HubTarget): string[] => [
+  ...new Set(optional.flatMap(({ name, member }) => (says.has(name) ? [] : [member]))),
+];
 
 /** Bodies of clients, and arguments inside them, are less deep by far. */
 const bodyDepthMax = 1_024;
@@ -122,7 +137,7 @@ function boundBody(text: string, target: HubTarget, call: TargetCall): string {
   return rewriteMembers(scanned.json, new Map(Object.entries(target.boundBody(scanned.json, call))));
 }
 
-async function askOnce({ model, options, source, target, head, nextStep }: Asking): Promise<HubOutcome> {
+async function askOnce({ model, options, source, target, head, spoken, nextStep }: Asking): Promise<HubOutcome> {
   const generated = await model.doGenerate(options);
   const result = { ...generated, finishReason: knownEnd(generated.finishReason) };
   await nextStep();
@@ -133,12 +148,13 @@ async function askOnce({ model, options, source, target, head, nextStep }: Askin
   const written = source.writeAnswer(result, head);
   const json = await readInTurns(written.text, async (scanned) => scanned);
   if (json === undefined) return noAnswer({ kind: 'failed', cause: 'unreadable_answer' });
-  return { kind: 'json', answer: { ...written, json } };
+  return { kind: 'json', answer: { ...written, json }, spoken };
 }
 
 async function openStream(asking: Asking): Promise<HubOutcome> {
   const { stream } = await asking.model.doStream(asking.options);
-  return { kind: 'stream', batches: readParts(stream, asking), drain: () => asking.exchange.answer()?.drain() };
+  const drain = () => asking.exchange.answer()?.drain();
+  return { kind: 'stream', batches: readParts(stream, asking), drain, spoken: asking.spoken };
 }
 
 /** Rejects where reading broke off before the end was said; every other fault is the last batch. */

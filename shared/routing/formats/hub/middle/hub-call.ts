@@ -16,9 +16,13 @@ export type OptionalName =
   | 'cache_key'
   | 'cache_marks'
   | 'context_management'
+  | 'diagnostics'
+  | 'inference_geo'
   | 'metadata'
   | 'provider_tool'
   | 'safety_identifier'
+  | 'service_tier'
+  | 'speed'
   | 'user'
   | 'verbosity';
 

@@ -15,3 +15,4 @@ export {
   untold,
 } from './reasoning.ts';
 export { signedOptions, withOwnSigned } from './signed.ts';
+export { createToolNames, type ToolNames } from './tool-names.ts';

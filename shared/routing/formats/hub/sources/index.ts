@@ -2,9 +2,11 @@
 import type { InterfaceId } from '../../../../foundation/constants/index.ts';
 import type { HubSource } from '../middle/index.ts';
 import { chatSource } from './chat-completions/index.ts';
+import { messagesSource } from './messages/index.ts';
 
 const sources: Readonly<Partial<Record<InterfaceId, HubSource>>> = {
   'chat-completions': chatSource,
+  messages: messagesSource,
 };
 
 export function sourceOf(interfaceId: InterfaceId): HubSource {

@@ -1,0 +1,29 @@
+// Names of tools that every target takes: some take 64 characters, and not all that others allow. What is shortened gets its own
+// name back on the way out.
+import { sha256Hex } from '../../../../foundation/ids/index.ts';
+
+export interface ToolNames {
+  /** For the target. The same name is always shortened to the same. */
+  readonly short: (name: string) => string;
+  /** For the client. */
+  readonly long: (name: string) => string;
+}
+
+const nameMaxCharacters = 64;
+const commonName = /^[a-zA-Z_][\w-]{0,63}$/;
+const digestCharacters = 8;
+
+export function createToolNames(): ToolNames {
+  const longByShort = new Map<string, string>();
+  return {
+    short(name) {
+      if (commonName.test(name)) return name;
+      const plain = name.replaceAll(/[^\w-]/g, '_').replace(/^(?![a-zA-Z_])/, '_');
+      const kept = plain.slice(0, nameMaxCharacters - digestCharacters - 1);
+      const short = `${kept}_${sha256Hex(name).slice(0, digestCharacters)}`;
+      longByShort.set(short, name);
+      return short;
+    },
+    long: (name) => longByShort.get(name) ?? name,
+  };
+}

@@ -1,0 +1,87 @@
+// A request of Messages as a call of the hub. What not every target has words for is optional: the call tells what was left out.
+import { isRawNumber } from '../../../../../foundation/ids/index.ts';
+import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import {
+  type AskedReasoning,
+  type HubCall,
+  isEffort,
+  type OptionalMember,
+  type ToolNames,
+} from '../../middle/index.ts';
+import { toPrompt } from './message-prompt.ts';
+import { toToolOptions } from './message-tools.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+export function toHubCall(body: Body, names: ToolNames): HubCall {
+  const { tools, toolChoice, parallelToolCalls, leftOut } = toToolOptions(body, names);
+  const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.filter((one) => typeof one === 'string') : [];
+  return {
+    prompt: toPrompt(body, names),
+    ...numberMember('temperature', body.temperature),
+    ...numberMember('topP', body.top_p),
+    ...numberMember('topK', body.top_k),
+    ...(stops.length === 0 ? {} : { stopSequences: stops }),
+    ...toResponseFormat(body.output_config, body.output_format),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    reasoning: readReasoning(body),
+    parallelToolCalls,
+    optional: [...leftOut, ...readOptional(body)],
+  };
+}
+
+const numberMember = <Name extends string>(name: Name, value: unknown): { [name in Name]?: number } =>
+  typeof value === 'number' || isRawNumber(value)
+    ? ({ [name]: typeof value === 'number' ? value : Number(value.rawJSON) } as { [name in Name]?: number })
+    : {};
+
+/** Of a model that is to think as it sees fit, where nothing says how hard. */
+const adaptiveEffort = 'medium';
+
+function readReasoning({ thinking, output_config: output }: Body): AskedReasoning | undefined {
+  const { type, budget_tokens: tokens } = isJsonObject(thinking) ? thinking : {};
+  if (type === 'disabled') return 'none';
+  const effort = isJsonObject(output) && isEffort(output.effort) ? output.effort : undefined;
+  if (effort !== undefined) return effort;
+  if (type === 'adaptive') return adaptiveEffort;
+  return type === 'enabled' && typeof tokens === 'number' ? { budgetTokens: tokens } : undefined;
+}
+
+function toResponseFormat(output: unknown, former: unknown): Pick<HubCall, 'responseFormat'> {
+  const format = isJsonObject(output) && isJsonObject(output.format) ? output.format : former;
+  if (!isJsonObject(format) || format.type !== 'json_schema' || !isJsonObject(format.schema)) return {};
+  return { responseFormat: { type: 'json', schema: format.schema } };
+}
+
+const optionalNames = {
+  metadata: 'metadata',
+  context_management: 'context_management',
+  service_tier: 'service_tier',
+  inference_geo: 'inference_geo',
+  speed: 'speed',
+  cache_control: 'cache_marks',
+  diagnostics: 'diagnostics',
+  safeguards: 'safety_identifier',
+} as const;
+
+function readOptional(body: Body): OptionalMember[] {
+  const members = Object.entries(optionalNames).flatMap(([member, name]): OptionalMember[] =>
+    (body[member] ?? null) === null ? [] : [{ name, member, value: body[member] }],
+  );
+  const marked = firstMark(body);
+  return marked === undefined ? members : [...members, { name: 'cache_marks', member: marked, value: true }];
+}
+
+/** Where the first part is marked for the cache. */
+function firstMark({ system, tools, messages }: Body): string | undefined {
+  const markedAt = (list: unknown): number =>
+    Array.isArray(list) ? list.findIndex((one) => isJsonObject(one) && isJsonObject(one.cache_control)) : -1;
+  if (markedAt(system) >= 0) return `system[${markedAt(system)}].cache_control`;
+  if (markedAt(tools) >= 0) return `tools[${markedAt(tools)}].cache_control`;
+  for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
+    const at = markedAt(isJsonObject(message) ? message.content : undefined);
+    if (at >= 0) return `messages[${index}].content[${at}].cache_control`;
+  }
+  return undefined;
+}

@@ -1,0 +1,61 @@
+// Blocks of a message that hold content: text, images and documents, as the language-model interface has them.
+import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { cacheMark, fileOfUrl } from '../../middle/index.ts';
+
+export type ContentPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Providers refuse a text without a visible character, and it says nothing. */
+export const isBlank = (text: string): boolean => text.trim() === '';
+
+/** The parts of a content, a plain text as one. Blocks of another kind have none. */
+export function toParts(content: unknown): ContentPart[] {
+  if (typeof content === 'string') return isBlank(content) ? [] : [{ type: 'text', text: content }];
+  return (Array.isArray(content) ? content.filter(isJsonObject) : []).flatMap((block) => {
+    const [first, ...rest] = toBlockParts(block).filter((part) => part.type !== 'text' || !isBlank(part.text));
+    return first === undefined ? [] : [{ ...first, ...cacheMark(block.cache_control) }, ...rest];
+  });
+}
+
+export const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>
+  toParts(content).filter((part) => part.type === 'text');
+
+/** One block. Several parts where it is a document made of blocks. */
+function toBlockParts(block: Json): ContentPart[] {
+  if (block.type === 'text' && typeof block.text === 'string') return [{ type: 'text', text: block.text }];
+  if (block.type === 'image') return toFile(block, 'image');
+  if (block.type === 'document') return toDocument(block);
+  if (block.type === 'search_result') return searchResult(block);
+  // What a search for tools found: the tools themselves go out whole.
+  if (block.type === 'tool_reference' && typeof block.tool_name === 'string') {
+    return [{ type: 'text', text: `Tool found: ${block.tool_name}` }];
+  }
+  return [];
+}
+
+function toFile({ source }: Json, kind: 'image' | 'file'): LanguageModelV4FilePart[] {
+  const { type, data, media_type: mediaType, url } = isJsonObject(source) ? source : {};
+  if (type === 'url' && typeof url === 'string' && URL.canParse(url)) return [fileOfUrl(url, kind)];
+  if (type !== 'base64' || typeof data !== 'string') return [];
+  const named = typeof mediaType === 'string' ? mediaType : kind === 'image' ? 'image/png' : 'application/pdf';
+  return [{ type: 'file', mediaType: named, data: { type: 'data', data } }];
+}
+
+function toDocument(block: Json): ContentPart[] {
+  const { title, context, source } = block;
+  const { type, data, content } = isJsonObject(source) ? source : {};
+  const about = [title, context].filter((text) => typeof text === 'string' && !isBlank(text)).join('\n');
+  const head: ContentPart[] = about === '' ? [] : [{ type: 'text', text: about }];
+  if (type === 'text' && typeof data === 'string') return [...head, { type: 'text', text: data }];
+  if (type === 'content') return [...head, ...toParts(content)];
+  const files = toFile(block, 'file').map((file) => (typeof title === 'string' ? { ...file, filename: title } : file));
+  const rest: ContentPart[] = typeof context === 'string' && !isBlank(context) ? [{ type: 'text', text: context }] : [];
+  return [...rest, ...files];
+}
+
+const searchResult = ({ title, source, content }: Json): ContentPart[] => {
+  const head = [title, source].filter((text) => typeof text === 'string').join('\n');
+  return [...(head === '' ? [] : [{ type: 'text', text: head } as const]), ...toParts(content)];
+};

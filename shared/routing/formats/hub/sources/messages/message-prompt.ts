@@ -1,0 +1,145 @@
+// The messages of a request of Messages as a prompt.
+import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { isJsonObject, openEnvelope, type SignedEnvelope } from '../../../../../protocol/wire/index.ts';
+import {
+  addResults,
+  cacheMark,
+  createKnownCalls,
+  type KnownCalls,
+  signedOptions,
+  type ToolNames,
+} from '../../middle/index.ts';
+import { type ContentPart, isBlank, toParts, toTextParts } from './message-parts.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
+type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
+type ToolOutput = Extract<ToolMessage['content'][number], { type: 'tool-result' }>['output'];
+
+export function toPrompt({ system, messages }: Json, names: ToolNames): LanguageModelV4Prompt {
+  const prompt: LanguageModelV4Prompt = [...toSystem(system)];
+  const calls = createKnownCalls();
+  for (const message of (Array.isArray(messages) ? messages : []).filter(isJsonObject)) {
+    if (message.role === 'assistant') prompt.push(...toAssistant(message.content, calls, names));
+    else if (message.role === 'system') prompt.push(...toSystem(message.content));
+    else addUser(prompt, message.content, calls);
+  }
+  return prompt;
+}
+
+const toSystem = (content: unknown): LanguageModelV4Prompt =>
+  toTextParts(content).map(({ text, ...marked }) => ({ role: 'system', content: text, ...withoutType(marked) }));
+
+const withoutType = ({ type: _type, ...rest }: { readonly type?: string }) => rest;
+
+/** Results of calls come first: they have to follow the calls at once. */
+function addUser(prompt: LanguageModelV4Prompt, content: unknown, calls: KnownCalls): void {
+  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  for (const block of blocks.filter(isResult)) addResults(prompt, toResult(block, calls));
+  const parts = Array.isArray(content) ? toParts(blocks.filter((block) => !isResult(block))) : toParts(content);
+  if (parts.length > 0) prompt.push({ role: 'user', content: parts });
+}
+
+const isResult = ({ type }: Json): boolean => type === 'tool_result';
+
+function toResult(block: Json, calls: KnownCalls): ToolMessage {
+  const { id, name } = calls.find(block.tool_use_id) ?? calls.add(block.tool_use_id, 'tool');
+  const parts = toParts(block.content).map(({ providerOptions: _marked, ...part }) => part as ContentPart);
+  return {
+    role: 'tool',
+    content: [
+      {
+        type: 'tool-result',
+        toolCallId: id,
+        toolName: name,
+        output: toOutput(parts, block.is_error === true),
+        ...cacheMark(block.cache_control),
+      },
+    ],
+  };
+}
+
+function toOutput(parts: readonly ContentPart[], isError: boolean): ToolOutput {
+  if (!parts.every((part) => part.type === 'text')) {
+    // There is no word for a failure beside images: the text says it.
+    const failed: ContentPart[] = isError ? [{ type: 'text', text: 'The tool failed.' }] : [];
+    return { type: 'content', value: [...failed, ...parts] as Extract<ToolOutput, { type: 'content' }>['value'] };
+  }
+  const value = parts.map((part) => ('text' in part ? part.text : '')).join('\n');
+  return isError ? { type: 'error-text', value } : { type: 'text', value };
+}
+
+function toAssistant(content: unknown, calls: KnownCalls, names: ToolNames): LanguageModelV4Prompt {
+  if (typeof content === 'string') {
+    return isBlank(content) ? [] : [{ role: 'assistant', content: [{ type: 'text', text: content }] }];
+  }
+  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  const signedCalls = new Map<string, SignedEnvelope>();
+  const parts: AssistantPart[] = [];
+  for (const block of blocks) {
+    const envelope = openEnvelope(block.type === 'redacted_thinking' ? block.data : block.signature);
+    if (typeof envelope?.of === 'object') signedCalls.set(envelope.of.call, envelope);
+    else if (envelope?.of === 'text') signLastText(parts, envelope);
+    else parts.push(...toAssistantParts(block, envelope, { calls, names, signedCalls }));
+  }
+  return parts.length === 0 ? [] : [{ role: 'assistant', content: parts }];
+}
+
+const signedOf = ({ origin, model, signature, encrypted }: SignedEnvelope) =>
+  signedOptions({
+    origin,
+    model,
+    ...(signature === undefined ? {} : { signature }),
+    ...(encrypted === undefined ? {} : { encrypted }),
+  });
+
+function signLastText(parts: AssistantPart[], envelope: SignedEnvelope): void {
+  const at = parts.findLastIndex(({ type }) => type === 'text');
+  const last = parts[at];
+  if (last?.type !== 'text') parts.push({ type: 'text', text: '', providerOptions: signedOf(envelope) });
+  else parts[at] = { ...last, providerOptions: { ...last.providerOptions, ...signedOf(envelope) } };
+}
+
+interface Known {
+  readonly calls: KnownCalls;
+  readonly names: ToolNames;
+  readonly signedCalls: ReadonlyMap<string, SignedEnvelope>;
+}
+
+function toAssistantParts(block: Json, envelope: SignedEnvelope | undefined, known: Known): AssistantPart[] {
+  const { type } = block;
+  if (type === 'thinking' || type === 'redacted_thinking') {
+    // Without an envelope it is signed by a provider for itself: no other can read it.
+    if (envelope === undefined) return [];
+    const text = typeof block.thinking === 'string' ? block.thinking : '';
+    return [{ type: 'reasoning', text, providerOptions: signedOf(envelope) }];
+  }
+  if (type === 'tool_use') return [toCall(block, known)];
+  if (typeof type === 'string' && providerRan.test(type)) return [{ type: 'text', text: describeRun(block) }];
+  return toParts([block]).filter((part) => part.type === 'text' || part.type === 'file');
+}
+
+/** What a provider ran itself, and what came of it: to any other model it is text. */
+const providerRan = /^(server_tool_use|mcp_tool_use|[a-z_]+_tool_result)$/;
+const runMaxCharacters = 16_384;
+
+function describeRun({ name, input, content, type }: Json): string {
+  const what = type === 'server_tool_use' || type === 'mcp_tool_use' ? `Called ${String(name)}` : 'It answered';
+  return `[${what}: ${JSON.stringify(input ?? content ?? null).slice(0, runMaxCharacters)}]`;
+}
+
+function toCall(block: Json, { calls, names, signedCalls }: Known): AssistantPart {
+  const { id, name } = calls.add(block.id, names.short(typeof block.name === 'string' ? block.name : ''));
+  const signed = typeof block.id === 'string' ? signedCalls.get(block.id) : undefined;
+  const options = {
+    ...cacheMark(block.cache_control).providerOptions,
+    ...(signed === undefined ? {} : signedOf(signed)),
+  };
+  return {
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    input: calls.readArguments(block.input),
+    ...(Object.keys(options).length === 0 ? {} : { providerOptions: options }),
+  };
+}

@@ -1,0 +1,65 @@
+// Tools and the choice among them. Tools that only their own provider knows are left out, and told.
+import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { cacheMark, type OptionalMember, type ToolNames } from '../../middle/index.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface ToolOptions {
+  readonly tools: LanguageModelV4FunctionTool[];
+  readonly toolChoice: LanguageModelV4CallOptions['toolChoice'];
+  readonly parallelToolCalls: boolean | undefined;
+  readonly leftOut: readonly OptionalMember[];
+}
+
+export function toToolOptions({ tools: sent, tool_choice: choice }: Json, names: ToolNames): ToolOptions {
+  const tools: LanguageModelV4FunctionTool[] = [];
+  const leftOut: OptionalMember[] = [];
+  for (const [index, tool] of (Array.isArray(sent) ? sent : []).entries()) {
+    if (!isJsonObject(tool)) continue;
+    if (isClientTool(tool)) tools.push(toTool(tool, names));
+    else leftOut.push({ name: 'provider_tool', member: nameOfTool(tool, index), value: true });
+  }
+  const { disable_parallel_tool_use: isSerial } = isJsonObject(choice) ? choice : {};
+  return {
+    tools,
+    toolChoice: tools.length === 0 ? undefined : toChoice(choice, names),
+    parallelToolCalls: typeof isSerial === 'boolean' ? !isSerial : undefined,
+    leftOut,
+  };
+}
+
+/** A tool of the client's own says its schema. */
+const isClientTool = ({ type, input_schema: schema }: Json): boolean =>
+  isJsonObject(schema) && ((type ?? 'custom') === 'custom' || type === null);
+
+const versionSuffix = /_\d{8}$/;
+
+/** As in `tools.web_search`: without its version, which says nothing to who reads it. */
+const nameOfTool = ({ type }: Json, index: number): string =>
+  typeof type === 'string' ? `tools.${type.replace(versionSuffix, '')}` : `tools[${index}]`;
+
+function toTool(tool: Json, names: ToolNames): LanguageModelV4FunctionTool {
+  const { name, description, input_schema: schema, strict } = tool;
+  return {
+    type: 'function',
+    name: names.short(typeof name === 'string' ? name : ''),
+    ...(typeof description === 'string' ? { description } : {}),
+    inputSchema: toInputSchema(schema),
+    // Said outright: some targets take a tool that says nothing for a strict one.
+    strict: strict === true,
+    ...cacheMark(tool.cache_control),
+  };
+}
+
+const toInputSchema = (schema: unknown): JSONSchema7 =>
+  isJsonObject(schema) && schema.type !== undefined
+    ? schema
+    : { type: 'object', properties: {}, ...(isJsonObject(schema) ? schema : {}) };
+
+function toChoice(choice: unknown, names: ToolNames): ToolOptions['toolChoice'] {
+  const { type, name } = isJsonObject(choice) ? choice : {};
+  if (type === 'any') return { type: 'required' };
+  if (type === 'auto' || type === 'none') return { type };
+  return type === 'tool' && typeof name === 'string' ? { type: 'tool', toolName: names.short(name) } : undefined;
+}

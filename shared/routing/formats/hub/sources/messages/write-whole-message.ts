@@ -1,0 +1,86 @@
+// What a model answered, whole, as a message.
+import type { LanguageModelV4Content } from '@ai-sdk/provider';
+import { readUsageReport } from '../../../../../protocol/interfaces/messages/index.ts';
+import { type SignedEnvelope, scanJson, sealEnvelope } from '../../../../../protocol/wire/index.ts';
+import type { AnswerHead, HubResult, ToolNames, WrittenAnswer } from '../../middle/index.ts';
+import { messageEnd, messageHead } from './message-head.ts';
+import { estimatedUsage, toUsage, wholeUsage } from './usage-of-message.ts';
+
+export function writeMessage(result: HubResult, head: AnswerHead, names: ToolNames): WrittenAnswer {
+  const content = contentOf(result);
+  const calls = content.filter((part) => part.type === 'tool-call').length;
+  const blocks = content.flatMap((part) => blockTexts(part, head, names));
+  const outputBytes = content.reduce((sum, part) => sum + bytesOf(part), 0);
+  const usage = toUsage(result.usage);
+  const end = messageEnd(result.finishReason, calls, result.providerMetadata);
+  const rest = {
+    ...end,
+    usage: wholeUsage(usage ?? estimatedUsage(head.estimatedInputTokens(), outputBytes)),
+    container: null,
+    diagnostics: null,
+  };
+  const opening = JSON.stringify(messageHead(head)).slice(0, -1);
+  return {
+    // Arguments are written as the model wrote them: their digits are kept.
+    text: `${opening},"content":[${blocks.join(',')}],${JSON.stringify(rest).slice(1)}`,
+    usage: readUsageReport(usage),
+    outputBytes,
+    model: result.response?.modelId ?? head.model,
+    finishReasons: [end.stop_reason],
+  };
+}
+
+/** What the provider ran itself is nothing for the client to run. */
+function contentOf({ content, structuredOutputText: json }: HubResult): readonly LanguageModelV4Content[] {
+  const own = content.filter((part) => part.type !== 'tool-call' || part.providerExecuted !== true);
+  if (json === undefined) return own;
+  return [...own.filter(({ type }) => type === 'reasoning'), { type: 'text', text: json }];
+}
+
+function bytesOf(part: LanguageModelV4Content): number {
+  if (part.type === 'tool-call') return Buffer.byteLength(part.input) + Buffer.byteLength(part.toolName);
+  return part.type === 'text' || part.type === 'reasoning' ? Buffer.byteLength(part.text) : 0;
+}
+
+function blockTexts(part: LanguageModelV4Content, head: AnswerHead, names: ToolNames): string[] {
+  const signed = head.readSigned(part.providerMetadata);
+  const isSigned = Object.keys(signed).length > 0;
+  if (part.type === 'reasoning') return [JSON.stringify(thinkingBlock(part.text, envelope(head, signed)))];
+  if (part.type === 'text') {
+    const text = part.text === '' ? [] : [JSON.stringify({ type: 'text', text: part.text, citations: null })];
+    return isSigned ? [...text, JSON.stringify(thinkingBlock('', envelope(head, signed, 'text')))] : text;
+  }
+  if (part.type !== 'tool-call') return [];
+  const before = isSigned ? [JSON.stringify(thinkingBlock('', envelope(head, signed, { call: part.toolCallId })))] : [];
+  return [...before, callText(part.toolCallId, names.long(part.toolName), part.input)];
+}
+
+export const thinkingBlock = (thinking: string, signature: string) => ({ type: 'thinking', thinking, signature });
+
+/** Of thinking that is not signed too: no other model may get it, and a relay knows that it is none of its provider's. */
+export const envelope = (
+  { origin, model }: AnswerHead,
+  { signature, encrypted }: { readonly signature?: string; readonly encrypted?: string },
+  of?: SignedEnvelope['of'],
+): string =>
+  sealEnvelope({
+    origin,
+    model,
+    ...(signature === undefined ? {} : { signature }),
+    ...(encrypted === undefined ? {} : { encrypted }),
+    ...(of === undefined ? {} : { of }),
+  });
+
+const inputDepthMax = 64;
+
+/** What a model wrote as arguments and is no object goes out as the text that it is. */
+export function inputText(input: string): string {
+  if (input.trim() === '') return '{}';
+  const scanned = scanJson(input, { depthMax: inputDepthMax });
+  return scanned.kind === 'json' && scanned.json.isObject(0) ? input : JSON.stringify({ raw_input: input });
+}
+
+const callText = (id: string, name: string, input: string): string => {
+  const opening = JSON.stringify({ type: 'tool_use', id, name, caller: { type: 'direct' } }).slice(0, -1);
+  return `${opening},"input":${inputText(input)}}`;
+};

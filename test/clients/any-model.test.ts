@@ -1,0 +1,207 @@
+// Clients of one interface on models that speak another: what they send reaches the model, and what they get is whole in the form
+// of their own SDK, from JSON and from a stream alike.
+import Anthropic from '@anthropic-ai/sdk';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { openEnvelope } from '../../shared/protocol/wire/index.ts';
+import type { Harness } from '../support/harness.ts';
+import { citySchema, formats, startClientGateway } from './client-gateway.ts';
+
+let gateway: Harness;
+let client: Anthropic;
+beforeAll(async () => {
+  gateway = await startClientGateway();
+  client = new Anthropic({ baseURL: new URL(gateway.url).origin, authToken: gateway.key, apiKey: null });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.simulator.clear());
+
+const translated = formats.filter((format) => ['converse', 'generate-content'].includes(format));
+const tools: Anthropic.Tool[] = [
+  { name: 'get_weather', description: 'Asks about a city', input_schema: { ...citySchema, required: ['city'] } },
+];
+const ask = (
+  model: string,
+  content: Anthropic.MessageParam['content'],
+  more: Partial<Anthropic.MessageCreateParamsNonStreaming> = {},
+): Anthropic.MessageCreateParamsNonStreaming => ({
+  model,
+  max_tokens: 2_000,
+  messages: [{ role: 'user', content }],
+  ...more,
+});
+
+const textOf = ({ content }: Anthropic.Message) =>
+  content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+/** What may differ between two calls of the same kind. */
+const comparable = ({ id: _id, usage: _usage, ...message }: Anthropic.Message & { parsed_output?: unknown }) => ({
+  ...message,
+  // A member that the SDK adds itself.
+  parsed_output: undefined,
+  content: message.content.map((block) => {
+    if (block.type === 'tool_use') return { ...block, id: 'id' };
+    return block.type === 'thinking' ? { ...block, signature: 'signature' } : block;
+  }),
+});
+
+describe.each(translated)('Messages on a model of %s', (format) => {
+  it('answers as a message with every member, its cost in a header, and a record of the format that was spoken', async () => {
+    const { data, response } = await client.messages.create(ask(`${format}/echo`, 'Hello')).withResponse();
+    expect(textOf(data)).toContain('Hello');
+    expect(data).toEqual({
+      id: expect.stringMatching(/^msg_\w+$/),
+      type: 'message',
+      role: 'assistant',
+      model: `${format}/echo`,
+      content: [expect.objectContaining({ type: 'text', citations: null })],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+      stop_details: null,
+      container: null,
+      diagnostics: null,
+      usage: {
+        input_tokens: expect.any(Number),
+        output_tokens: expect.any(Number),
+        cache_creation_input_tokens: expect.any(Number),
+        cache_read_input_tokens: expect.any(Number),
+        cache_creation: {
+          ephemeral_5m_input_tokens: expect.any(Number),
+          ephemeral_1h_input_tokens: expect.any(Number),
+        },
+        output_tokens_details: { thinking_tokens: expect.any(Number) },
+        inference_geo: null,
+        server_tool_use: null,
+        service_tier: null,
+        speed: null,
+      },
+    });
+    expect(Number(response.headers.get('x-gw-cost'))).toBeGreaterThan(0);
+    await gateway.settled();
+    const record = (await gateway.records()).find(
+      ({ correlationId }) => correlationId === response.headers.get('request-id'),
+    );
+    expect(record).toMatchObject({ interfaceId: 'messages', format });
+  });
+
+  it.each([
+    ['a text', 'echo', 'Hello', {}],
+    ['thinking', 'reasoning', 'Hello', { thinking: { type: 'adaptive' as const } }],
+    ['a call of a tool', 'echo', 'Call the tool get_weather', { tools }],
+    [
+      'thinking and a call',
+      'reasoning',
+      'Call the tool get_weather',
+      { tools, thinking: { type: 'adaptive' as const } },
+    ],
+  ])('gives a stream that its SDK puts together to what JSON says: %s', async (_what, behaviour, content, more) => {
+    const question = ask(`${format}/${behaviour}`, content, more);
+    const json = await client.messages.create(question);
+    const stream = client.messages.stream(question);
+    const events: Anthropic.MessageStreamEvent[] = [];
+    for await (const event of stream) events.push(structuredClone(event));
+    const message = await stream.finalMessage();
+    expect(comparable(message)).toEqual(comparable(json));
+    // One block is open at a time, and their numbers have no gap.
+    let open: number | undefined;
+    let next = 0;
+    for (const event of events) {
+      if (event.type === 'content_block_start') {
+        expect([open, event.index]).toEqual([undefined, next]);
+        open = event.index;
+        next += 1;
+      }
+      if (event.type === 'content_block_delta') expect(event.index).toBe(open);
+      if (event.type === 'content_block_stop') {
+        expect(event.index).toBe(open);
+        open = undefined;
+      }
+    }
+    expect([events[0]?.type, events.at(-2)?.type, events.at(-1)?.type]).toEqual([
+      'message_start',
+      'message_delta',
+      'message_stop',
+    ]);
+    const [start] = events;
+    expect(start?.type === 'message_start' && start.message.usage.input_tokens).toBeGreaterThan(0);
+    expect(message.usage.output_tokens).toBeGreaterThan(0);
+  });
+
+  it('lets the model call a tool, and gives it the result with its own thinking; the client only ever sees sealed signatures', async () => {
+    const question = ask(`${format}/reasoning`, 'Call the tool get_weather', { tools, thinking: { type: 'adaptive' } });
+    const first = await client.messages.create(question);
+    expect(first.stop_reason).toBe('tool_use');
+    const calls = first.content.filter((block) => block.type === 'tool_use');
+    expect(calls.length).toBeGreaterThan(0);
+    for (const { id } of calls) expect(id).toMatch(/^[\w-]{1,64}$/);
+    const results = calls.map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: 'sunny' }));
+    for (const block of first.content) {
+      if (block.type === 'thinking') expect(openEnvelope(block.signature)).toMatchObject({ model: expect.any(String) });
+    }
+    gateway.simulator.clear();
+    const second = await client.messages.create({
+      ...question,
+      messages: [
+        ...question.messages,
+        { role: 'assistant', content: first.content },
+        { role: 'user', content: results },
+      ],
+    });
+    expect(second.content.length).toBeGreaterThan(0);
+    expect(gateway.simulator.calls).toHaveLength(1);
+    expect(JSON.stringify(gateway.simulator.calls)).toContain('sunny');
+    expect(JSON.stringify(gateway.simulator.calls)).not.toContain('gw1.');
+  });
+
+  it('counts tokens without a provider, high rather than low', async () => {
+    const text = 'word '.repeat(4_000);
+    const { input_tokens: count } = await client.messages.countTokens({
+      model: `${format}/echo`,
+      messages: [{ role: 'user', content: text }],
+    });
+    expect(count).toBeGreaterThan(4_000);
+    expect(count).toBeLessThan(12_000);
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+
+  it('leaves out what the format has no words for, and tells it in a header and in the record', async () => {
+    const { response } = await client.messages
+      .create(
+        ask(`${format}/echo`, 'Hello', {
+          metadata: { user_id: 'u' },
+          tools: [...tools, { type: 'web_search_20250305', name: 'web_search' }],
+        }),
+      )
+      .withResponse();
+    const leftOut = response.headers.get('x-gw-left-out')?.split(',');
+    expect(leftOut).toEqual(expect.arrayContaining(['metadata', 'tools.web_search']));
+    await gateway.settled();
+    const record = (await gateway.records()).find(
+      ({ correlationId }) => correlationId === response.headers.get('request-id'),
+    );
+    expect(record?.leftOut).toEqual(leftOut);
+  });
+
+  it.each([
+    [
+      'a forced tool of a provider’s own',
+      {
+        tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+        tool_choice: { type: 'tool', name: 'web_search' },
+      },
+      'tool_choice',
+    ],
+    ['servers of tools', { mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'm' }] }, 'mcp_servers'],
+    ['a thread', { thread: { type: 'continue' } }, 'thread'],
+    [
+      'a file that a provider keeps',
+      { messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'f' } }] }] },
+      'messages[0].content[0]',
+    ],
+  ])('refuses %s by name, and calls no provider', async (_what, more, member) => {
+    const refused = client.messages.create({ ...ask(`${format}/echo`, 'Hello'), ...more } as never);
+    await expect(refused).rejects.toMatchObject({
+      status: 400,
+      error: { error_code: 'feature_unsupported', error: { message: expect.stringContaining(member) } },
+    });
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+});
