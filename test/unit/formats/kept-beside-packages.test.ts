@@ -1,7 +1,8 @@
 import { describe, expect, it } from '#jest';
+import { rawNumber } from '../../../shared/foundation/ids/index.ts';
 import { readChunks } from '../../support/read-chunks.ts';
 import { ask, completionOf, failureOf, type Json, jsonAnswer, readTexts } from './fake-send.ts';
-import { type apis, eventStream, jsonOf } from './provider-answers.ts';
+import { apis, eventStream, jsonOf, streamOf } from './provider-answers.ts';
 
 type Api = (typeof apis)[number];
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into member by member.
@@ -76,6 +77,57 @@ it.each([
   const body = await sentBody(api, { stop: ['END', '', '\n\n'] });
   expect((body.inferenceConfig ?? body)[name]).toEqual(['END']);
   expect((await sentBody('generate-content', { stop: ['END', ''] })).generationConfig.stopSequences).toEqual(['END']);
+});
+
+describe.each(apis)('arguments of %s', (api) => {
+  // What JSON.parse rounds, and what packages refuse an answer for.
+  const named = '{"__proto__":{"a":1},"constructor":{"prototype":{}}}';
+  const given = [{ n: rawNumber('12345678901234567890.10'), e: rawNumber('1.0e5') }, JSON.parse(named)];
+  const texts = ['{"n":12345678901234567890.10,"e":1.0e5}', named];
+  const blocks = given.map((args, index) => ({ id: `c${index}`, name: 'weather', args }));
+
+  it('keep their digits and their names, whole, streamed, and in the history', async () => {
+    const tools = [tool('weather')];
+    const whole = await ask({ api, body: { tools }, answer: jsonAnswer(jsonOf(api, { blocks })) });
+    const { message } = completionOf(whole.outcome).choices[0];
+    expect(message.tool_calls.map((call: Any) => call.function.arguments)).toEqual(texts);
+    const stream = await ask({ api, body: { tools }, stream: true, answer: streamOf(api, { blocks }) });
+    const read = readChunks((await readTexts(stream.outcome)).texts);
+    expect(read.message.tool_calls?.map((call: Any) => call.function.arguments)).toEqual(texts);
+    const { texts: sent } = await ask({
+      api,
+      answer: fine(api),
+      body: { tools, messages: [user('?'), message, { role: 'tool', tool_call_id: 'c0', content: 'Fine.' }] },
+    });
+    for (const text of ['{"n":12345678901234567890.10,', named]) expect(sent[0]).toContain(text);
+  });
+
+  it('of a tool whose name every object has are arguments of that tool', async () => {
+    const names = ['constructor', 'toString', '__proto__'];
+    const tools = [...names, 'constructor_'].map((name) => tool(name));
+    const calls = names.map((name, index) => ({ id: `c${index}`, name, args: { city: name } }));
+    const asNamed = { tools, tool_choice: { type: 'function', function: { name: 'constructor' } } };
+    const forced = (await ask({ api, body: asNamed, answer: fine(api) })).texts[0];
+    expect(forced).toMatch(/("name":|"allowedFunctionNames":\[)"constructor__"/);
+    const body = { tools };
+    const sent = (await ask({ api, body, answer: fine(api) })).texts[0] ?? '';
+    const given = ['constructor__', 'toString_', '__proto___'];
+    expect(sent.match(/"name":"\w+"/g)).toEqual([...given, 'constructor_'].map((name) => `"name":"${name}"`));
+    // The provider calls them as they were sent.
+    const answered = calls.map((call, index) => ({ ...call, name: given[index] ?? '' }));
+    const whole = await ask({ api, body, answer: jsonAnswer(jsonOf(api, { blocks: answered })) });
+    const stream = await ask({ api, body, stream: true, answer: streamOf(api, { blocks: answered }) });
+    const { message } = completionOf(whole.outcome).choices[0];
+    for (const { tool_calls: called } of [message, readChunks((await readTexts(stream.outcome)).texts).message]) {
+      expect(called?.map((call: Any) => [call.function.name, JSON.parse(call.function.arguments).city])).toEqual(
+        names.map((name) => [name, name]),
+      );
+    }
+    const history = [user('?'), message, { role: 'tool', tool_call_id: 'c0', content: 'Fine.' }];
+    const { texts: again } = await ask({ api, body: { tools, messages: history }, answer: fine(api) });
+    expect(again[0]).not.toMatch(/"name":"(constructor|toString|__proto__)"/);
+    expect(again[0]?.match(/"name":"toString_"/g)).toHaveLength(2);
+  });
 });
 
 it.each(['messages', 'converse'] as const)('%s: of many cache marks the four that bring most are kept', async (api) => {

@@ -13,6 +13,7 @@ import {
   type AnswerHead,
   type HubCall,
   type HubPart,
+  type HubResult,
   type HubTarget,
   reasoningOf,
   type SourceCall,
@@ -22,6 +23,8 @@ import {
   withOwnSigned,
 } from './middle/index.ts';
 import { createExchange, type Exchange } from './package-exchange.ts';
+import { createPackageNames } from './package-names.ts';
+import { contentWithArguments, createRawArguments, partWithArguments } from './raw-arguments.ts';
 import { sourceOf } from './sources/index.ts';
 import { loadTarget } from './targets/index.ts';
 
@@ -69,6 +72,11 @@ interface Asking {
   readonly exchange: Exchange;
   readonly head: AnswerHead;
   readonly spoken: HubSpoken;
+  /** What packages are not given as it is. */
+  readonly restore: {
+    readonly content: (content: HubResult['content']) => HubResult['content'];
+    readonly part: (part: HubPart) => HubPart;
+  };
   readonly nextStep: () => Promise<void>;
 }
 
@@ -83,7 +91,9 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   const source = sourceOf(request.interfaceId)(request.body);
   const model = entry.upstream_model;
   const boundTokens = askedOutputTokens(entry, size);
-  const { call } = source;
+  const names = createPackageNames(source.call);
+  const { call } = names;
+  const raw = createRawArguments(id, target.argumentsForm);
   const reasoning = reasoningOf(model, candidate.model.id) ?? target.unknownReasoning ?? untold;
   const targetCall: TargetCall = {
     call: { ...call, prompt: withOwnSigned(call.prompt, target, model) },
@@ -98,6 +108,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     stream,
     target,
     body: (text) => boundBody(text, target, targetCall),
+    takeOut: raw.takeOut,
     nextStep,
   });
   const head: AnswerHead = {
@@ -116,7 +127,11 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     await nextStep();
     const opened = target.openModel({ model, ...exchange.settings, generateId: toolCallIds(id) });
     const spoken = { format: api, leftOut: leftOutOf(call, target) };
-    const asking = { model: opened, options, source, target, exchange, head, spoken, nextStep };
+    const restore = {
+      content: (content: HubResult['content']) => names.contentOf(contentWithArguments(content, raw.putBack)),
+      part: (part: HubPart) => names.partOf(partWithArguments(part, raw.putBack)),
+    };
+    const asking = { model: opened, options, source, target, exchange, head, restore, spoken, nextStep };
     return await (stream ? openStream(asking) : askOnce(asking));
   } catch (error) {
     return readFailure(error, exchange);
@@ -137,9 +152,19 @@ function boundBody(text: string, target: HubTarget, call: TargetCall): string {
   return rewriteMembers(scanned.json, new Map(Object.entries(target.boundBody(scanned.json, call))));
 }
 
-async function askOnce({ model, options, source, target, head, spoken, nextStep }: Asking): Promise<HubOutcome> {
+async function askOnce({
+  model,
+  options,
+  source,
+  target,
+  head,
+  restore,
+  spoken,
+  nextStep,
+}: Asking): Promise<HubOutcome> {
   const generated = await model.doGenerate(options);
-  const result = { ...generated, finishReason: knownEnd(generated.finishReason) };
+  const content = restore.content(generated.content);
+  const result = { ...generated, content, finishReason: knownEnd(generated.finishReason) };
   await nextStep();
   const isBlocked = result.content.length === 0 && target.isBlockedPrompt?.(result.providerMetadata) === true;
   const isEmpty = target.failsEmpty === true && result.content.length === 0;
@@ -160,7 +185,7 @@ async function openStream(asking: Asking): Promise<HubOutcome> {
 /** Rejects where reading broke off before the end was said; every other fault is the last batch. */
 async function* readParts(
   stream: ReadableStream<HubPart>,
-  { exchange, source, target, head }: Asking,
+  { exchange, source, target, head, restore }: Asking,
 ): AsyncGenerator<EventBatch, void, undefined> {
   const write = source.openWriter(head);
   let hasContent = false;
@@ -181,7 +206,7 @@ async function* readParts(
         fault = found;
         break;
       }
-      const events = write(part);
+      const events = write(restore.part(part));
       hasContent ||= events.length > 0;
       if (events.length > 0) yield { events };
       // What the provider says behind the end is for `drain`.

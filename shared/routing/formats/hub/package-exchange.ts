@@ -30,11 +30,13 @@ export interface ExchangeOptions {
   readonly target: HubTarget;
   /** The body that goes out in place of the package's. Of its headers none does: what they announce is no preview any more. */
   readonly body: (text: string) => string;
+  /** Of an answer, or an event of a stream. */
+  readonly takeOut: (text: string) => string;
   /** Awaited when the package has written its request, and before it reads the answer. */
   readonly nextStep: () => Promise<void>;
 }
 
-export function createExchange({ send, stream, target, body, nextStep }: ExchangeOptions): Exchange {
+export function createExchange({ send, stream, target, body, takeOut, nextStep }: ExchangeOptions): Exchange {
   let answer: CandidateAnswer | undefined;
   let failure: AttemptFailure | undefined;
   let broken: { readonly error: unknown } | undefined;
@@ -62,7 +64,7 @@ export function createExchange({ send, stream, target, body, nextStep }: Exchang
     }
     answer = sent;
     if (stream && !sent.contentType.includes('application/json')) {
-      return new Response(readable(target.readStream(sent.body)), {
+      return new Response(readable(target.readStream(sent.body, takeOut)), {
         headers: { 'content-type': sent.contentType },
       });
     }
@@ -70,7 +72,7 @@ export function createExchange({ send, stream, target, body, nextStep }: Exchang
     failure = errorIn(text, sent.describe);
     if (stream || text === undefined) failure ??= { kind: 'failed', cause: 'unreadable_answer' };
     if (failure !== undefined) throw new Error('what the provider sent is no answer');
-    const answerText = target.withReadableUsage(text ?? '');
+    const answerText = target.withReadableUsage(takeOut(text ?? ''));
     await nextStep();
     const response = new Response(answerText, { headers: { 'content-type': 'application/json' } });
     await nextStep();

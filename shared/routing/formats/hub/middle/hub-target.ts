@@ -39,6 +39,14 @@ export interface Signed {
 
 export type SignedPart = 'text' | 'reasoning' | 'tool-call' | 'file';
 
+/** Where a format keeps the arguments of calls. */
+export interface ArgumentsForm {
+  /** Text without which an answer, or an event, has none. */
+  readonly mark: string;
+  /** Names of members from the outside in, `*` for each item of a list. */
+  readonly paths: readonly (readonly string[])[];
+}
+
 export interface HubTarget {
   readonly openModel: (options: ModelOptions) => LanguageModelV4;
   /** How models think that the table does not know. Left out: they are told nothing. */
@@ -54,8 +62,16 @@ export interface HubTarget {
   readonly says: ReadonlySet<OptionalName>;
   /** The media type of a stream. */
   readonly streamType: string;
-  /** A stream as its package can read it: events bounded, nothing in it that the package would end it for. */
-  readonly readStream: (bytes: AsyncIterable<Uint8Array>) => AsyncGenerator<Uint8Array, void, undefined>;
+  /**
+   * A stream as its package can read it: events bounded, nothing in it that the package would end it for. `takeOut`: of an event,
+   * the arguments of calls, where they are no texts.
+   */
+  readonly readStream: (
+    bytes: AsyncIterable<Uint8Array>,
+    takeOut: (text: string) => string,
+  ) => AsyncGenerator<Uint8Array, void, undefined>;
+  /** Left out: the arguments of calls are texts. */
+  readonly argumentsForm?: ArgumentsForm;
   /** A whole answer with a usage that its package can read. */
   readonly withReadableUsage: (text: string) => string;
   /** Of an answer without content: the provider refused the prompt. Left out: it says so with a status. */

@@ -30,7 +30,7 @@ export const messageUsage: UsageForm = {
 const knownEvents = /"type"\s*:\s*"(message_|content_block_|error|ping)/;
 const usageEvents = /"type"\s*:\s*"message_(start|delta)"/;
 
-export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
+export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>, takeOut: (text: string) => string): Bytes {
   let isFinished = false;
   let isEnded = false;
   const isNew = openNewBlocks();
@@ -38,7 +38,7 @@ export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>): Bytes 
     if (!knownEvents.test(text)) return isEventObject(text) ? [] : [{ name, text }];
     if (isNew(text)) return [];
     isEnded ||= text.includes('"message_stop"');
-    if (!usageEvents.test(text)) return [{ name, text }];
+    if (!usageEvents.test(text)) return [{ name, text: takeOut(text) }];
     const event = parsed(text);
     if (event === undefined) return [{ name, text }];
     isFinished ||= isJsonObject(event.delta) && typeof event.delta.stop_reason === 'string';

@@ -66,6 +66,8 @@ export const target: HubTarget = {
   },
   says: new Set(['cache_marks']),
   streamType: 'application/vnd.amazon.eventstream',
+  // In streams they are texts.
+  argumentsForm: { mark: '"toolUse"', paths: [['output', 'message', 'content', '*', 'toolUse', 'input']] },
   readStream: bedrockFrames,
   withReadableUsage: (text) => withReadableUsage(text, converseUsage),
   originOf: (model) => (/(^|\.)openai\./.test(model) ? 'openai-responses-v1' : claudeOrigin),

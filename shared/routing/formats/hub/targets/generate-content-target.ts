@@ -32,9 +32,13 @@ export const target: HubTarget = {
   },
   says: new Set(),
   streamType: 'text/event-stream',
-  async *readStream(bytes) {
+  argumentsForm: {
+    mark: '"functionCall"',
+    paths: [['candidates', '*', 'content', 'parts', '*', 'functionCall', 'args']],
+  },
+  async *readStream(bytes, takeOut) {
     for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
-      yield eventBytes(events.map(({ name, text }) => ({ name, text: withReadableEventUsage(text) })));
+      yield eventBytes(events.map(({ name, text }) => ({ name, text: withReadableEventUsage(takeOut(text)) })));
     }
   },
   withReadableUsage: (text) => withReadableUsage(text, geminiUsage),

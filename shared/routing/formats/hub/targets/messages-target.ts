@@ -55,6 +55,13 @@ export const target: HubTarget = {
   unknownReasoning: byBudget,
   says: new Set(['cache_marks']),
   streamType: 'text/event-stream',
+  argumentsForm: {
+    mark: 'tool_use"',
+    paths: [
+      ['content', '*', 'input'],
+      ['content_block', 'input'],
+    ],
+  },
   readStream: anthropicEvents,
   withReadableUsage: (text) => withReadableUsage(withKnownBlocks(text), messageUsage),
   refusalOf(metadata) {

@@ -1,0 +1,55 @@
+// Names of tools that packages look up in objects of theirs, where they find what every object inherits: `constructor`, `toString`.
+// Such a tool has another name for the package, and for the provider.
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { HubCall, HubPart, HubResult } from './middle/index.ts';
+
+export interface PackageNames {
+  readonly call: HubCall;
+  readonly contentOf: (content: HubResult['content']) => HubResult['content'];
+  readonly partOf: (part: HubPart) => HubPart;
+}
+
+const isInherited = (name: string): boolean => name in Object.prototype;
+
+export function createPackageNames(call: HubCall): PackageNames {
+  const used = new Set(namesIn(call));
+  const inherited = [...used].filter(isInherited);
+  if (inherited.length === 0) return { call, contentOf: (content) => content, partOf: (part) => part };
+  const given = new Map<string, string>();
+  for (const name of inherited) {
+    let other = `${name}_`;
+    while (used.has(other)) other += '_';
+    used.add(other);
+    given.set(name, other);
+  }
+  const asked = new Map(Array.from(given, ([name, other]) => [other, name]));
+  const rename = (names: ReadonlyMap<string, string>) =>
+    function renamed<Part extends object>(part: Part): Part {
+      if (!('toolName' in part) || typeof part.toolName !== 'string') return part;
+      return { ...part, toolName: names.get(part.toolName) ?? part.toolName };
+    };
+  const [give, restore] = [rename(given), rename(asked)];
+  const { tools, toolChoice, prompt } = call;
+  return {
+    call: {
+      ...call,
+      ...(tools && { tools: tools.map((tool) => ({ ...tool, name: given.get(tool.name) ?? tool.name })) }),
+      ...(toolChoice && { toolChoice: give(toolChoice) }),
+      prompt: prompt.map((message) =>
+        typeof message.content === 'string'
+          ? message
+          : ({ ...message, content: message.content.map((part) => give(part)) } as LanguageModelV4Message),
+      ),
+    },
+    contentOf: (content) => content.map((part) => restore(part)),
+    partOf: restore,
+  };
+}
+
+function* namesIn({ tools = [], prompt }: HubCall): Generator<string> {
+  for (const { name } of tools) yield name;
+  for (const { content } of prompt) {
+    if (typeof content === 'string') continue;
+    for (const part of content) if ('toolName' in part) yield part.toolName;
+  }
+}

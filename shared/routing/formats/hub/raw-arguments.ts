@@ -1,0 +1,71 @@
+// Arguments of tool calls as the provider wrote them. A package parses them, which rounds long numbers, and refuses an answer in
+// which a member is called `__proto__`. So it gets stand-ins, and what comes back of these is the text that they stand for.
+import { findMember, type JsonText, replaceValues, scanJson } from '../../../protocol/wire/index.ts';
+import type { ArgumentsForm, HubPart, HubResult } from './middle/index.ts';
+
+export interface RawArguments {
+  /** An answer, or an event, for a package. */
+  readonly takeOut: (text: string) => string;
+  readonly putBack: (text: string) => string;
+}
+
+/** A step of a path. */
+const eachItem = '*';
+
+/** Nested as deep as answers may be. */
+const answerDepthMax = 512;
+
+/** `id`: no model knows it, so that none writes a text that is taken for a stand-in. */
+export function createRawArguments(id: string, form: ArgumentsForm | undefined): RawArguments {
+  const texts = new Map<string, string>();
+  return {
+    takeOut(text) {
+      if (form === undefined || !text.includes(form.mark)) return text;
+      const scanned = scanJson(text, { depthMax: answerDepthMax });
+      if (scanned.kind !== 'json' || !scanned.json.isObject(0)) return text;
+      const { json } = scanned;
+      const replaced = Array.from(argumentsIn(json, form), (value) => {
+        const standIn = JSON.stringify({ [`arguments of ${id}`]: texts.size });
+        texts.set(standIn, json.slice(value));
+        return [value, standIn] as const;
+      });
+      return replaced.length === 0 ? text : replaceValues(json, replaced);
+    },
+    putBack: (text) => (texts.size === 0 ? text : (texts.get(text) ?? text)),
+  };
+}
+
+function* argumentsIn(json: JsonText, { paths }: ArgumentsForm): Generator<number> {
+  // In the order in which they stand: an answer, or an event, has them in one place only.
+  for (const path of paths) yield* valuesAt(json, 0, path);
+}
+
+function* valuesAt(json: JsonText, value: number, [step, ...rest]: readonly string[]): Generator<number> {
+  if (step === undefined) {
+    // Behind an empty object the arguments may follow in pieces.
+    if (json.isObject(value) && json.next(value) > value + 1) yield value;
+  } else if (step === eachItem) {
+    if (json.isArray(value)) for (const item of json.inside(value)) yield* valuesAt(json, item, rest);
+  } else if (json.isObject(value)) {
+    const member = findMember(json, step, value);
+    if (member !== undefined) yield* valuesAt(json, member, rest);
+  }
+}
+
+/** With the texts of arguments, and JSON that the model wrote as arguments, as `change` has them. */
+export const contentWithArguments = (
+  content: HubResult['content'],
+  change: (text: string) => string,
+): HubResult['content'] =>
+  content.map((part) => {
+    if (part.type === 'tool-call') return { ...part, input: change(part.input) };
+    return part.type === 'text' ? { ...part, text: change(part.text) } : part;
+  });
+
+/** The same of a part of a stream. */
+export function partWithArguments(part: HubPart, change: (text: string) => string): HubPart {
+  if (part.type === 'tool-call') return { ...part, input: change(part.input) };
+  if (part.type !== 'tool-input-delta' && part.type !== 'text-delta') return part;
+  const delta = change(part.delta);
+  return delta === part.delta ? part : { ...part, delta };
+}
