@@ -23,6 +23,7 @@ type Picked = Pick<
   | 'credit'
   | 'idempotency'
   | 'spans'
+  | 'providerAffinity'
   | 'responseCache'
   | 'credentials'
   | 'credentialCheck'

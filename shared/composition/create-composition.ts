@@ -10,6 +10,7 @@ import {
   type SpanStore,
 } from '../accounting/idempotency/index.ts';
 import { createProviderLimiter } from '../accounting/limits/index.ts';
+import { createProviderAffinity, type ProviderAffinity } from '../accounting/provider-affinity/index.ts';
 import { createCooldowns, createStatisticsRecorder } from '../accounting/provider-health/index.ts';
 import { createResponseCache, type ResponseCache } from '../accounting/response-cache/index.ts';
 import { type CallsUnderWay, createCallsUnderWay, createSlotPools, type SlotPools } from '../accounting/slots/index.ts';
@@ -65,6 +66,7 @@ export interface Composition extends TableReaders, AdministrationDependencies, P
   readonly stageConcurrency: number | undefined;
   readonly idempotency: IdempotencyStore;
   readonly spans: SpanStore;
+  readonly providerAffinity: ProviderAffinity;
   readonly responseCache: ResponseCache;
   readonly credentialCheck: CredentialCheck;
   readonly transport: Transport;
@@ -106,6 +108,7 @@ export function createComposition(options: CompositionOptions): Composition {
     credit: createCreditLedger({ store, counters, randomness }),
     idempotency: createIdempotencyStore({ store, blobs }),
     spans: createSpanStore(store, clock),
+    providerAffinity: createProviderAffinity(store),
     responseCache: createResponseCache({ store, onError: logFailure('response_cache_failed') }),
     records: createCallRecords({ store }),
     credentials,

@@ -54,6 +54,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   {
     'shared/accounting/holds': rules,
     'shared/accounting/idempotency': rules,
+    'shared/accounting/provider-affinity': rules,
     'shared/accounting/provider-health': rules,
     'shared/accounting/response-cache': rules,
     'shared/accounting/call-records': rules,

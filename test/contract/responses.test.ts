@@ -219,6 +219,85 @@ describe('the interface of Responses', () => {
     },
   );
 
+  describe('a call that refers to what a provider keeps', () => {
+    const calledBy = async (body: Json) => {
+      gateway.simulator.clear();
+      const response = await post(body);
+      const text = await response.text();
+      const providers = gateway.simulator.calls.map(({ provider }) => provider);
+      return { status: response.status, id: /resp_[0-9a-f]+/.exec(text)?.[0], providers, text };
+    };
+    /** Made by the provider that is not the first in order. */
+    const made = (more: Json = {}) => calledBy({ model: 'acme/request', provider: { only: 'globex' }, ...more });
+
+    it.each([false, true])(
+      'goes to the provider that made the response, also in the turn after it (stream: %s)',
+      async (stream) => {
+        const first = await made({ stream });
+        const second = await calledBy({ model: 'acme/request', stream, previous_response_id: first.id });
+        const third = await calledBy({ model: 'acme/request', stream, previous_response_id: second.id });
+        expect([first, second, third].map(({ status, providers }) => [status, ...providers])).toEqual(
+          Array(3).fill([200, 'globex']),
+        );
+      },
+    );
+
+    it('goes to it alone, also while it cools', async () => {
+      const { id, providers } = await calledBy({
+        model: 'acme/failing',
+        provider: { order: ['acme', 'globex'] },
+      });
+      expect(providers).toEqual(['acme', 'globex']);
+      const candidate = { provider: 'globex', model: 'acme/failing' };
+      gateway.composition.cooldowns.report(candidate, { workspace: 'team', callId: '1', isRateLimited: true });
+      expect(gateway.composition.cooldowns.isCooling(candidate, 'team')).toBe(true);
+      expect(await calledBy({ model: 'acme/failing', previous_response_id: id })).toMatchObject({
+        status: 200,
+        providers: ['globex'],
+      });
+    });
+
+    it.each([{ conversation: 'conv_7' }, { conversation: { id: 'conv_8' } }, { prompt: { id: 'pmpt_7' } }])(
+      'goes to who has answered a call that referred to it before: %j',
+      async (reference) => {
+        const model = 'acme/failing';
+        expect((await calledBy({ model, provider: { only: 'globex' }, ...reference })).providers).toEqual(['globex']);
+        expect((await calledBy({ model, ...reference })).providers).toEqual(['globex']);
+      },
+    );
+
+    it('goes to the first provider where none is known to keep it', async () => {
+      const unkept = await made({ store: false });
+      for (const previous_response_id of ['resp_unknown', unkept.id, 7])
+        expect((await calledBy({ model: 'acme/request', previous_response_id })).providers).toEqual(['acme']);
+    });
+
+    it('is refused where who keeps it may not serve it, and none is called', async () => {
+      const { id } = await made();
+      for (const more of [
+        { model: 'acme/echo', models: ['acme/request'], provider: { ignore: ['globex'] } },
+        { model: 'acme/request', provider: { only: 'acme' } },
+      ]) {
+        const refused = await calledBy({ ...more, previous_response_id: id });
+        expect(refused).toMatchObject({ status: 400, providers: [] });
+        expect(refused.text).toContain('model_not_routable');
+      }
+    });
+
+    it('is remembered for thirty days and for its workspace', async () => {
+      const { id = '' } = await made();
+      const { providerAffinity, clock } = gateway.composition;
+      const dayMs = 24 * 60 * 60 * 1_000;
+      const found = (workspace: string, days: number) =>
+        providerAffinity.find(workspace, [id], clock.nowMs() + days * dayMs);
+      expect(await Promise.all([found('team', 29), found('team', 31), found('other', 0)])).toEqual([
+        'globex',
+        undefined,
+        undefined,
+      ]);
+    });
+  });
+
   it('keeps nothing under zdr: an absent store is sent as false, and what is kept all the same loosens the policy', async () => {
     const provider = { zdr: true };
     expect(await sentBy({ model: 'acme/request', provider })).toMatchObject({ store: false });

@@ -159,7 +159,10 @@ describe('the roles of the functions, while the gateway serves every kind of req
             { provider: 'bolt', upstream: 'echo', more: { output_price_per_million: '9' } },
           ],
         },
-        providers: { acme: { accepts_byok_header: true }, bolt: {} },
+        providers: {
+          acme: { accepts_byok_header: true, apis: ['chat-completions', 'responses'] },
+          bolt: { apis: ['chat-completions', 'responses'] },
+        },
         key: { rpm: 1_000, spend_limit_usd: '10' },
         workspace: {
           features: { byok: true },
@@ -208,8 +211,8 @@ describe('the roles of the functions, while the gateway serves every kind of req
     await Promise.all(running);
     return recorded.splice(0);
   };
-  const send = async (body: object, headers: Record<string, string> = {}): Promise<number> => {
-    const response = await fetch(`${url}/chat/completions`, {
+  const send = async (body: object, headers: Record<string, string> = {}, path = 'chat/completions') => {
+    const response = await fetch(`${url}/${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
@@ -248,8 +251,14 @@ describe('the roles of the functions, while the gateway serves every kind of req
       await send(cached),
       await send(cached),
       await send(ask('answer')),
+      await send({ model: 'acme/failing', input: 'Hello' }, {}, 'responses'),
+      await send(
+        { model: 'acme/failing', input: 'Hello', conversation: 'conv_1', provider: { order: ['bolt'] } },
+        {},
+        'responses',
+      ),
     ];
-    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 409, 200, 200, 200]);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 409, 200, 200, 200, 200, 200]);
     for (const path of ['/key', '/credits', '/generation?id=01a20259-a9d1-7658-8559-d8e0dce60050']) {
       await (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })).text();
     }

@@ -138,7 +138,7 @@ export const createResponse = relayedOperation({
   operationId: 'createResponse',
   summary: 'A response',
   description:
-    "OpenAI's Responses. `previous_response_id`, `conversation` and `prompt` bind a call to the first candidate; `background` is refused.",
+    "OpenAI's Responses. `previous_response_id`, `conversation` and `prompt` bind a call to the provider that made the response (unknown: to the first candidate); `background` is refused.",
   members: {
     input: { description: 'A text, or a list of items.' },
     max_output_tokens: { type: ['integer', 'null'], minimum: 1, description: 'What the worst case is counted from.' },

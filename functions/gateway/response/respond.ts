@@ -13,6 +13,7 @@ import type { AdmittedPlain, EndedCall, OpenStream, ProvidedAnswer, ProviderRun 
 import { chargedCost } from './answer-cost.ts';
 import { type RelayedStream, relayStream } from './event-stream.ts';
 import { keepEvents } from './kept-events.ts';
+import { openKeeperMemory } from './remember-keeper.ts';
 import { cacheWriter } from './write-cache.ts';
 
 export interface Responded {
@@ -51,7 +52,9 @@ async function jsonResponse(deps: GatewayDependencies, answered: Answered, answe
     headers: { ...headers, ...written.headers, ...jsonHeaders },
     body: written.body,
   };
-  await Promise.all([call.names.store(response), call.freeSlots?.()]);
+  const keeper = openKeeperMemory(deps, call, provided);
+  keeper.hear(answer.keptId);
+  await Promise.all([call.names.store(response), call.freeSlots?.(), keeper.written()]);
   const readContent = () => ({ kind: 'json', text: answer.text }) as const;
   return { response, end: () => ({ stream: undefined, writeCache: cacheWriter(deps, call, charge, readContent) }) };
 }
@@ -62,6 +65,7 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
   const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
   const writer = request.openStreamWriter(call.scope.conventions);
   const kept = keepEvents(holdings.cache?.store !== undefined);
+  const keeper = openKeeperMemory(deps, call, provided);
   let made: Charge | undefined;
   const charge = (): Charge => {
     made ??= chargeStream(call, provided, relayed);
@@ -71,14 +75,16 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
     clock: deps.clock,
     writer,
     cost: () => chargedCost(call, run, provided, charge(), relayed.usage),
-    onEvent: kept.add,
+    onEvent: (event) => {
+      keeper.hear(event.facts.keptId);
+      kept.add?.(event);
+    },
     onComplete:
       call.idempotencyKey === undefined ? undefined : (transcript) => names.store({ ...answer, body: transcript }),
     onEnd: async () => {
-      if (call.freeSlots === undefined) return;
       // What the call owes goes with its slots.
-      charge();
-      await call.freeSlots();
+      if (call.freeSlots !== undefined) charge();
+      await Promise.all([call.freeSlots?.(), keeper.written()]);
     },
     schemaCheck: request.schemaCheck?.openStream(call.schemaWork),
     onBroken: () => names.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),

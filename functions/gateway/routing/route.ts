@@ -16,6 +16,7 @@ import {
   checkByokHeader,
   entryOf,
   failUnknownModel,
+  hasSeveralKeepers,
   makePlan,
   readByokFacts,
   tighten,
@@ -35,11 +36,13 @@ export async function route(
   if (preset instanceof GatewayError) return preset;
   const { request, workspace } = preset;
   await admissionTime.wait(deps.credentials.ready());
+  const keeper = await admissionTime.wait(findKeeper(deps, { ...call, request, workspace }));
   const statistics = sortsByStatistics(request) ? await admissionTime.wait(deps.statistics.current()) : noStatistics;
   const plan = makePlan(request, {
     catalogue: call.catalogue,
     workspace,
     byok,
+    keeper,
     isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
     statsOf: ({ provider, model }) => statistics.of(model.id, provider.id),
     isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate), workspace.id),
@@ -94,6 +97,16 @@ function findOtherModel(
   return models === null || other === undefined
     ? undefined
     : failUnknownModel(other, { catalogue, workspace: { models } }, request);
+}
+
+/** Of what the request refers to. Undefined: it refers to nothing, or to what is not known. */
+async function findKeeper(
+  { providerAffinity, clock }: GatewayDependencies,
+  call: IdentifiedCall,
+): Promise<string | undefined> {
+  const { request, workspace } = call;
+  if (request.keptIds === undefined || !hasSeveralKeepers(request, call)) return undefined;
+  return providerAffinity.find(workspace.id, request.keptIds, clock.nowMs());
 }
 
 /** Only these orders use statistics, and only they wait for them. */

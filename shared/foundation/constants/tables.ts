@@ -53,7 +53,7 @@ export const tableDefinitions = {
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
   spans: {
-    purpose: 'span ids by hash, used once per workspace; kept 30 days',
+    purpose: 'span ids by hash, used once per workspace, and which provider keeps a response; kept 30 days',
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },

@@ -91,6 +91,8 @@ export interface AnswerFacts {
   readonly model?: string | undefined;
   /** Of each choice that has ended, in words of the interface. */
   readonly finishReasons?: readonly string[] | undefined;
+  /** Under which its provider keeps it for calls that refer to it. Left out: it says of none. */
+  readonly keptId?: string | undefined;
 }
 
 export interface JsonAnswer extends AnswerFacts {

@@ -23,8 +23,8 @@ export interface RoutedRequest {
   readonly cache: CacheOptions | undefined;
   /** What an answer must satisfy. */
   readonly responseSchema: unknown;
-  /** It refers to what one provider keeps, so that no other can serve it. */
-  readonly firstCandidateOnly: boolean;
+  /** Ids of what it refers to that one provider keeps, so that no other can serve it. Undefined: it refers to nothing. */
+  readonly keptIds: readonly string[] | undefined;
   /** The member that holds the prompt. */
   readonly promptMember: string;
   /** `user`, for the record. */

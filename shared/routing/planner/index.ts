@@ -7,6 +7,7 @@ export {
   readByokFacts,
 } from './byok.ts';
 export { looseningMember, satisfies, tighten } from './data-policy.ts';
+export { hasSeveralKeepers } from './keepers.ts';
 export type { CandidateStats } from './order.ts';
 export { makePlan, type Plan, type PlanFacts } from './plan.ts';
 export { isBillable, totalPrice } from './prices.ts';

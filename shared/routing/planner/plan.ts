@@ -21,6 +21,8 @@ export interface PlanFacts extends OrderFacts, VisibilityFacts {
   readonly isConfigured: (candidate: Candidate) => boolean;
   /** Undefined: every candidate is called with our credential and billed. */
   readonly byok?: ByokFacts | undefined;
+  /** The provider that keeps what the request refers to. Undefined: none is known. */
+  readonly keeper?: string | undefined;
 }
 
 /** Never empty. In the order of trying. */
@@ -36,7 +38,7 @@ export function makePlan(request: RoutedRequest, facts: PlanFacts): Plan | Gatew
   const plans = models.map((model) => planModel({ ...request, model }, facts));
   const [first, ...rest] = new Set(plans.flatMap((plan) => (plan instanceof GatewayError ? [] : plan)));
   const error = plans.find((plan) => plan instanceof GatewayError);
-  if (first !== undefined) return request.firstCandidateOnly ? [first] : [first, ...rest];
+  if (first !== undefined) return request.keptIds === undefined ? [first, ...rest] : [first];
   if (error === undefined) throw new Error('a plan without candidates gave no error');
   return error;
 }
@@ -71,7 +73,12 @@ function readConditions(request: RoutedRequest, facts: PlanFacts): readonly Cond
   const isPaid = (candidate: Candidate) => mustBringKey || bringsKey(candidate) || isBillable(candidate);
   const servesClient = (candidate: Candidate) => serves(candidate, request.interfaceId);
   const lacks = (candidate: Candidate) => lacksOf(candidate, request);
+  const { keeper } = facts;
   return [
+    {
+      refuse: () => failUnkept(keeper),
+      keeps: ({ provider }) => keeper === undefined || provider.id === keeper,
+    },
     {
       refuse: (left) =>
         left.some(servesClient) ? failUnroutable(left.filter(servesClient), choice, isPaid) : failUnserved(request),
@@ -140,6 +147,11 @@ const failLoosening = (member: string | undefined, storing: string | undefined):
   fail('data_policy_loosening_forbidden', {
     param: member,
     ...(member === storing ? { message: `${storing} lets a provider keep the call, which zdr rules out.` } : {}),
+  });
+
+const failUnkept = (keeper = ''): GatewayError =>
+  fail('model_not_routable', {
+    message: `The provider ${keeper} keeps what the request refers to, and does not serve the model.`,
   });
 
 const failUnserved = ({ model, interfaceId, memberOfModel }: RoutedRequest): GatewayError =>

@@ -104,9 +104,7 @@ describe('the order of trying', () => {
   it('ends with the first candidate where the request refers to what one provider keeps', () => {
     const facts = planFactsOf([entryOf('dear', priced('3', '6')), entryOf('cheap', priced('1', '2'))]);
     expect(makePlan(requestOf(), facts)).toHaveLength(2);
-    expect(makePlan({ ...requestOf(), firstCandidateOnly: true }, facts)).toMatchObject([
-      { provider: { id: 'cheap' } },
-    ]);
+    expect(makePlan({ ...requestOf(), keptIds: [] }, facts)).toMatchObject([{ provider: { id: 'cheap' } }]);
   });
 
   const defaultFacts = planFactsOf([

@@ -100,7 +100,7 @@ function toChatRequest(raw: Readonly<Record<string, unknown>>, text: () => JsonT
     ...readOutputBound(body),
     choices: body.n ?? 1,
     responseSchema: readResponseSchema(body),
-    firstCandidateOnly: false,
+    keptIds: undefined,
     promptMember: 'messages',
     user: typeof raw.user === 'string' ? raw.user : undefined,
   };

@@ -56,7 +56,7 @@ function check(json: JsonText): ClientRequest {
     cache: body.cache ?? undefined,
     preset: undefined,
     responseSchema: undefined,
-    firstCandidateOnly: false,
+    keptIds: undefined,
     promptMember: 'input',
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: () => ({ features: [], schemaMember: undefined, storingMember: undefined, promptBytes: longestCharacters }),

@@ -84,7 +84,7 @@ function check(
     cache: body.cache ?? undefined,
     preset: undefined,
     responseSchema: undefined,
-    firstCandidateOnly: false,
+    keptIds: undefined,
     promptMember: 'messages',
     user: userOf(raw.metadata),
   };

@@ -9,9 +9,12 @@ import {
   readUsageMember,
   textBytesIn,
 } from '../index.ts';
+import { keptIdOf } from './response-events.ts';
 import { readResponseUsage } from './response-usage.ts';
 
 const factsShape = membersOf({
+  id: {},
+  store: {},
   object: {},
   model: {},
   status: {},
@@ -22,7 +25,8 @@ export const readResponse = async (text: string): Promise<ReadAnswer> =>
   (await readInTurns(text, readFacts)) ?? readUnscanned(text, readResponseUsage);
 
 async function readFacts(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
-  const { object, model, status, error } = pick(json, 0, factsShape) as Record<string, unknown>;
+  const facts = pick(json, 0, factsShape) as Record<string, unknown>;
+  const { object, model, status, error } = facts;
   if (status === 'failed' || (error ?? null) !== null) return { kind: 'error', error: { error: error ?? {} } };
   if (object === 'error') return { kind: 'error', error: readErrorObject(json) };
   const output = findMember(json, 'output');
@@ -38,6 +42,7 @@ async function readFacts(json: JsonText, nextStep: () => Promise<void>): Promise
       outputBytes,
       model: typeof model === 'string' ? model : undefined,
       finishReasons: typeof status === 'string' ? [status] : undefined,
+      keptId: keptIdOf(facts),
     },
   };
 }

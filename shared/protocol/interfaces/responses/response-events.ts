@@ -32,7 +32,7 @@ const longEvent = membersOf({
   delta: {},
   sequence_number: {},
   error,
-  response: membersOf({ id: {}, model: {}, status: {}, error, usage }),
+  response: membersOf({ id: {}, store: {}, model: {}, status: {}, error, usage }),
 });
 
 export function openResponseReader(): EventReader {
@@ -58,9 +58,14 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
     model: typeof response.model === 'string' ? response.model : undefined,
     finishReasons: isLast && typeof response.status === 'string' ? [response.status] : undefined,
     responseId: typeof response.id === 'string' ? response.id : undefined,
+    keptId: keptIdOf(response),
   };
   return { kind: 'event', event: new ParsedEvent(name, text, facts) };
 }
+
+/** A provider of this interface keeps a response unless it says otherwise. */
+export const keptIdOf = ({ id, store }: Members): string | undefined =>
+  typeof id === 'string' && store !== false ? id : undefined;
 
 /** An output item, a part of it or a delta, of whatever kind. */
 const bringsOutput = (type: unknown): boolean =>

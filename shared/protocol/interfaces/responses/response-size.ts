@@ -2,7 +2,7 @@
 import type { CallSize, JsonText } from '../../wire/index.ts';
 import { boundedByContext, type Media, measureImage, sumOfMedia } from '../index.ts';
 import { imageTypes, partsOf } from './response-parts.ts';
-import { type ResponsesBody, refersToKept } from './responses-body.ts';
+import { keptIds, type ResponsesBody } from './responses-body.ts';
 
 export function responseSize(body: ResponsesBody, json: JsonText): CallSize {
   const { tokens, dataCharacters, isElsewhere } = sumOfMedia(mediaIn(body));
@@ -14,7 +14,7 @@ export function responseSize(body: ResponsesBody, json: JsonText): CallSize {
     predictionBytes: 0,
     textBytes: json.compactBytes - dataCharacters,
     // What the provider keeps comes into the context too, and only the context bounds it.
-    mediaTokens: refersToKept(body) ? undefined : tokens,
+    mediaTokens: keptIds(body) === undefined ? tokens : undefined,
     hasMediaElsewhere: isElsewhere,
     contexts: 1,
     answersMax: 1,

@@ -18,7 +18,7 @@ import {
 } from '../index.ts';
 import { responseNeeds } from './response-needs.ts';
 import { responseSize } from './response-size.ts';
-import { type ResponsesBody, refersToKept, responsesSchema } from './responses-body.ts';
+import { keptIds, type ResponsesBody, responsesSchema } from './responses-body.ts';
 import { openResponseWriter, writeResponse } from './write-response.ts';
 
 const usedNames = [...new Set([...Object.keys(responsesSchema.shape), ...plainGatewayMembers, ...dearerMemberNames])];
@@ -35,8 +35,8 @@ const reading = {
     input: { items: membersOf({ ...partMembers, content: parts, output: parts, tools }) },
     tools,
     text: membersOf({ format: membersOf({ type: {} }) }),
-    prompt: {},
-    conversation: {},
+    prompt: membersOf({ id: {} }),
+    conversation: membersOf({ id: {} }),
   },
   indivisible: plainGatewayMembers,
 };
@@ -64,7 +64,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     cache: body.cache && isKept ? { ...body.cache, enabled: false } : (body.cache ?? undefined),
     preset: undefined,
     responseSchema: undefined,
-    firstCandidateOnly: refersToKept(body),
+    keptIds: keptIds(body),
     promptMember: 'input',
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: once(() => responseNeeds(body, { json, betas })),
