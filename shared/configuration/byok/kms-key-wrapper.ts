@@ -1,43 +1,25 @@
 // The master key in KMS: it never leaves the service, every use of it is in CloudTrail, and the place a data key was
 // made for is authenticated as its encryption context.
-import {
-  DecryptCommand,
-  GenerateDataKeyCommand,
-  IncorrectKeyException,
-  InvalidCiphertextException,
-  KMSClient,
-} from '@aws-sdk/client-kms';
 import { once } from '../../foundation/cache/index.ts';
-import type { Randomness } from '../../foundation/ids/index.ts';
-import { type AwsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts';
-import { callWithAttempts } from '../../storage/store/index.ts';
 import { SealBroken } from './aes-gcm.ts';
 import type { DataKey, KeyWrapper, SealContext } from './key-wrapper.ts';
+import type { KmsCalls, KmsCallsOptions } from './kms-calls.ts';
 
 const dataKeyBytes = 32;
 /** What KMS takes as a wrapped key; it refuses others like any malformed request. */
 const wrappedMaxBytes = 6144;
-const socketsMax = 64;
-/** A wrapped key, or an error. */
-const answerMaxBytes = 64 * 1024;
 
-export interface KmsKeyWrapperOptions {
-  readonly access: AwsAccess;
-  readonly randomness: Randomness;
+export interface KmsKeyWrapperOptions extends KmsCallsOptions {
   readonly keyId: string;
 }
 
 /** Calls nothing yet, and makes no client: few instances serve a call with a stored connection. */
-export function kmsKeyWrapper({ access, randomness, keyId }: KmsKeyWrapperOptions): KeyWrapper {
-  const kms = once(() => new KMSClient(awsClientSettings(access, { socketsMax, answerMaxBytes })));
-  const { clock, callTimeoutMs: limitMs } = access;
-  const attempts = { clock, randomness, limitMs, kind: 'repeatable' } as const;
+export function kmsKeyWrapper({ keyId, ...options }: KmsKeyWrapperOptions): KeyWrapper {
+  const kms = once(async (): Promise<KmsCalls> => (await import('./kms-calls.ts')).createKmsCalls(options));
   return {
     async createDataKey(context): Promise<DataKey> {
       const input = { KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: contextOf(context) } as const;
-      const { Plaintext, CiphertextBlob, KeyId } = await callWithAttempts(attempts, (abortSignal) =>
-        kms().send(new GenerateDataKeyCommand(input), { abortSignal }),
-      );
+      const { Plaintext, CiphertextBlob, KeyId } = await (await kms()).generateDataKey(input);
       // KMS answers with the ARN, also where an alias was asked for.
       return { clear: readDataKey(Plaintext), wrapped: readBytes(CiphertextBlob), wrappedBy: KeyId };
     },
@@ -45,22 +27,12 @@ export function kmsKeyWrapper({ access, randomness, keyId }: KmsKeyWrapperOption
       if (wrapped.byteLength === 0 || wrapped.byteLength > wrappedMaxBytes) throw new SealBroken();
       // The key is named, so that bytes which another key of the account wrapped do not open.
       const input = { KeyId: keyId, CiphertextBlob: wrapped, EncryptionContext: contextOf(context) };
-      try {
-        const { Plaintext } = await callWithAttempts(attempts, (abortSignal) =>
-          kms().send(new DecryptCommand(input), { abortSignal }),
-        );
-        return readDataKey(Plaintext);
-      } catch (error) {
-        if (isBrokenSeal(error)) throw new SealBroken();
-        throw error;
-      }
+      const opened = await (await kms()).decrypt(input);
+      if (opened === undefined) throw new SealBroken();
+      return readDataKey(opened.clear);
     },
   };
 }
-
-/** The answers to bytes that were changed, that stand in another place, or that another key wrapped. */
-const isBrokenSeal = (error: unknown): boolean =>
-  error instanceof InvalidCiphertextException || error instanceof IncorrectKeyException;
 
 /** Member by member: what is not named here is not authenticated. */
 const contextOf = ({ workspace, connection, stage }: SealContext) => ({ workspace, connection, stage });

@@ -1,0 +1,74 @@
+// Whose code is in a bundle, under which licence: read from what esbuild says went into it, so that it is as current as the
+// bundle. Written beside each bundle, because a bundle is handed on without the packages that it is made of.
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Metafile } from 'esbuild';
+
+export const noticesFile = 'THIRD-PARTY-NOTICES.txt';
+
+/** Licences that let this project be given on under its own. Another one is for a person to judge first. */
+const acceptedLicenses = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', '0BSD'];
+
+/** For packages that name a licence and bring no text of it. */
+const mitText = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation
+files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy,
+modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the
+Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
+
+/** The terms of this project too. */
+const apacheFile = join(import.meta.dirname, '../../LICENSE');
+
+interface PackageFile {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+  readonly author?: string | { readonly name?: string };
+}
+
+/** The notices of every package with code in the outputs. Throws for a package whose licence is not known or not accepted. */
+export async function noticesOf(metafiles: readonly Metafile[]): Promise<string> {
+  const folders = new Set(metafiles.flatMap(packageFolders));
+  /** Most packages of a family bring the same text: it is written once. */
+  const namesByText = new Map<string, Set<string>>();
+  for (const folder of folders) {
+    const own = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as PackageFile;
+    if (own.license === undefined || !acceptedLicenses.includes(own.license)) {
+      throw new Error(`${own.name} has the licence ${own.license ?? 'none'}; accepted: ${acceptedLicenses.join(', ')}`);
+    }
+    const text = await licenseText(folder, own);
+    const names = namesByText.get(text) ?? new Set();
+    namesByText.set(text, names.add(`${own.name} ${own.version} (${own.license})`));
+  }
+  const sections = [...namesByText].map(([text, names]) => `${[...names].toSorted().join('\n')}\n\n${text}\n`);
+  return [
+    'The code beside this file contains, whole or in part, these packages under these terms.\n',
+    ...sections.toSorted(),
+  ].join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+/** Of packages that have code in the output, and are not only read. */
+const packageFolders = ({ outputs }: Metafile): string[] =>
+  Object.values(outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => {
+      const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0];
+      return folder === undefined || bytesInOutput === 0 ? [] : [folder];
+    }),
+  );
+
+async function licenseText(folder: string, { name, license, author }: PackageFile): Promise<string> {
+  const files = (await readdir(folder)).filter((file) => /^(licen[cs]e|notice|copying|copyrightnotice)/i.test(file));
+  const texts = await Promise.all(files.toSorted().map((file) => readFile(join(folder, file), 'utf8')));
+  if (texts.length > 0) return texts.map((text) => text.replaceAll('\r\n', '\n').trim()).join('\n\n');
+  const holder = (typeof author === 'string' ? author : author?.name) ?? `the authors of ${name}`;
+  if (license === 'MIT') return `Copyright (c) ${holder}\n\n${mitText}`;
+  if (license === 'Apache-2.0') return (await readFile(apacheFile, 'utf8')).trim();
+  throw new Error(`${name} brings no text of its licence ${license}`);
+}

@@ -1,0 +1,50 @@
+// The calls to KMS. Few instances serve a call with a stored connection: loaded with the first one, from a file of its own
+// beside the bundle, which is why it gives values and throws no error of this project.
+import {
+  DecryptCommand,
+  type DecryptCommandInput,
+  GenerateDataKeyCommand,
+  type GenerateDataKeyCommandInput,
+  type GenerateDataKeyCommandOutput,
+  IncorrectKeyException,
+  InvalidCiphertextException,
+  KMSClient,
+} from '@aws-sdk/client-kms';
+import type { Randomness } from '../../foundation/ids/index.ts';
+import { type AwsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts';
+import { callWithAttempts } from '../../storage/store/index.ts';
+
+const socketsMax = 64;
+/** A wrapped key, or an error. */
+const answerMaxBytes = 64 * 1024;
+
+export interface KmsCallsOptions {
+  readonly access: AwsAccess;
+  readonly randomness: Randomness;
+}
+
+export interface KmsCalls {
+  generateDataKey(input: GenerateDataKeyCommandInput): Promise<GenerateDataKeyCommandOutput>;
+  /** Undefined: the bytes were changed, stand in another place, or another key wrapped them. */
+  decrypt(input: DecryptCommandInput): Promise<{ readonly clear: Uint8Array | undefined } | undefined>;
+}
+
+/** Calls nothing yet. */
+export function createKmsCalls({ access, randomness }: KmsCallsOptions): KmsCalls {
+  const kms = new KMSClient(awsClientSettings(access, { socketsMax, answerMaxBytes }));
+  const { clock, callTimeoutMs: limitMs } = access;
+  const attempts = { clock, randomness, limitMs, kind: 'repeatable' } as const;
+  return {
+    generateDataKey: (input) =>
+      callWithAttempts(attempts, (abortSignal) => kms.send(new GenerateDataKeyCommand(input), { abortSignal })),
+    decrypt: (input) =>
+      callWithAttempts(attempts, async (abortSignal) => {
+        try {
+          return { clear: (await kms.send(new DecryptCommand(input), { abortSignal })).Plaintext };
+        } catch (error) {
+          if (error instanceof InvalidCiphertextException || error instanceof IncorrectKeyException) return undefined;
+          throw error;
+        }
+      }),
+  };
+}
