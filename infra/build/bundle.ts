@@ -82,6 +82,7 @@ export const bundleEntries = Object.values<BundleDefinition>(definitions).flatMa
 /** Modules that few calls need: each becomes a file of its own beside the index, loaded by its dynamic import. */
 const onDemand: Readonly<Record<string, string>> = {
   'telemetry.cjs': 'shared/composition/telemetry-exporter.ts',
+  'gateway-file.cjs': 'shared/configuration/gateway-file/index.ts',
   'kms-calls.cjs': 'shared/configuration/byok/kms-calls.ts',
   's3-objects.cjs': 'shared/storage/blobs/s3-objects.ts',
   'schema-check.cjs': 'shared/protocol/json-schema/check.ts',

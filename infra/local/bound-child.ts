@@ -46,7 +46,7 @@ export function spawnBoundChild(command: string, args: readonly string[], option
 }
 
 /** The named variables of this process, for a child that needs no others. */
-export const variablesOf = (names: readonly string[]): NodeJS.ProcessEnv =>
+const variablesOf = (names: readonly string[]): NodeJS.ProcessEnv =>
   Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 
 export const hasEnded = (child: ChildProcess): boolean =>

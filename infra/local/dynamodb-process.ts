@@ -4,19 +4,16 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
-import { type BoundChild, hasEnded, spawnBoundChild, variablesOf } from './bound-child.ts';
+import { type BoundChild, hasEnded, spawnBoundChild } from './bound-child.ts';
 import { makePrivate } from './private-folder.ts';
 
 const databaseFile = 'gw.sqlite';
-/** The binary answers after some 10 ms; npx may have to download it first. */
-const binaryStartTimeoutMs = 10_000;
-const npxStartTimeoutMs = 60_000;
+/** It answers after some 10 ms. */
+const startTimeoutMs = 10_000;
 /** What is kept of the engine's messages while it starts: enough for its one line of error. */
 const messagesMaxLength = 2_000;
-/** What npx needs to find, fetch and run a package. No variable that may hold the key of a provider. */
 /** One thread: its store takes one call at a time, and each hand-over between threads costs as much as a tenth of a call. */
 const engineVariables = { TOKIO_WORKER_THREADS: '1' };
-const npxVariables = ['PATH', 'HOME', 'HTTPS_PROXY', 'https_proxy', 'npm_config_registry', 'NODE_EXTRA_CA_CERTS'];
 
 export interface EngineOptions {
   /** The folder of its tables. Left out: they are kept in memory. */
@@ -40,16 +37,11 @@ export async function startEngine(start: EngineStart): Promise<BoundChild> {
   const { args, dataDir, makesPrivate = true, log, untilReady } = start;
   if (dataDir !== undefined && makesPrivate) ensureFolder(dataDir);
   const storage = dataDir === undefined ? [] : ['--db-path', join(dataDir, databaseFile)];
-  const { command, args: commandArgs, env, startTimeoutMs } = installedBinary() ?? viaNpx();
-  const isNpx = command === 'npx';
-  if (isNpx) log('the embedded DynamoDB is not installed for this platform: starting it with npx');
-  const child = spawnBoundChild(command, [...commandArgs, ...args, ...storage], { env, reads: true });
+  const child = spawnBoundChild(engineProgram(), [...args, ...storage], { env: engineVariables, reads: true });
   const failure = await whyNotStarted(child.process, untilReady, startTimeoutMs);
   if (failure === undefined) return reportEnd(child, log);
   await child.stop();
-  // npm explains itself over many lines, and the last one is not the reason.
-  const reason = isNpx ? 'npx could not fetch or run it' : failure;
-  throw new Error(`the embedded DynamoDB did not start (${reason}); pass --dynamodb URL of a running one`);
+  throw new Error(`the embedded DynamoDB did not start (${failure}); pass --dynamodb URL of a running one`);
 }
 
 function ensureFolder(path: string): void {
@@ -60,22 +52,27 @@ function ensureFolder(path: string): void {
   }
 }
 
-function installedBinary() {
-  const name = `@dynoxide/${process.platform}-${process.arch}`;
+const lockedPlatform = 'linux-x64';
+const version = '1.2.1';
+
+/**
+ * The path of the binary that was installed with this project, its hash checked against the lock file. Nothing is fetched
+ * at a start. Throws an Error whose message is one line for the person at the terminal.
+ */
+export function engineProgram(platform = `${process.platform}-${process.arch}`): string {
+  const name = `@dynoxide/${platform}`;
   try {
-    const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
-    return { command: join(folder, 'dynoxide'), args: [], env: engineVariables, startTimeoutMs: binaryStartTimeoutMs };
+    return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'dynoxide');
   } catch {
-    return undefined;
+    const install =
+      platform === lockedPlatform
+        ? 'npm ci, with optional dependencies'
+        : `npm install --no-save ${name}@${version}, where there is such a package`;
+    throw new Error(
+      `the embedded DynamoDB is not installed for ${platform}: ${install}; or pass --dynamodb URL of a running one`,
+    );
   }
 }
-
-const viaNpx = () => ({
-  command: 'npx',
-  args: ['--yes', 'dynoxide@1.2.1'],
-  env: variablesOf(npxVariables),
-  startTimeoutMs: npxStartTimeoutMs,
-});
 
 /** Undefined once the process serves. */
 async function whyNotStarted(

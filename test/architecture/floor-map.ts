@@ -182,7 +182,7 @@ export const powerHomes: readonly PowerHome[] = [
     sign: /from '@aws-sdk\//,
     homes: [
       'shared/storage/',
-      'shared/configuration/byok/kms-key-wrapper.ts',
+      'shared/configuration/byok/kms-calls.ts',
       'shared/routing/providers/provider-secret.ts',
       'infra/',
     ],

@@ -82,7 +82,17 @@ describe('the build of the project', () => {
         'telemetry.cjs',
       ],
       models: [noticesFile, 'index.cjs', 'index.mjs', 'landing-page.cjs', 'telemetry.cjs'],
-      operator: [noticesFile, 'index.cjs', 'index.mjs', 'landing-page.cjs', 'page', 'schema-check.cjs', 'telemetry.cjs'],
+      operator: [
+        noticesFile,
+        'gateway-file.cjs',
+        'index.cjs',
+        'index.mjs',
+        'landing-page.cjs',
+        'model-list.cjs',
+        'page',
+        'schema-check.cjs',
+        'telemetry.cjs',
+      ],
       web: [
         noticesFile,
         'converse-target.cjs',

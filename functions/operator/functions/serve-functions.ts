@@ -9,7 +9,6 @@ import {
   readFunctions,
   showFunction,
 } from '../../../shared/configuration/administration/index.ts';
-import { readFunctionDocument } from '../../../shared/configuration/gateway-file/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { Work } from '../request/manage.ts';
@@ -58,6 +57,8 @@ export const publishRevision: Work = async (deps, request) => {
   const { kind, revision, activate = false } = await readBody(request, publicationSchema, publicationMaxBytes);
   const state = activate ? { state: 'activated' } : {};
   const active = activate ? { active: revision.id } : {};
+  // With a reader of YAML: loaded by those who publish.
+  const { readFunctionDocument } = await import('../../../shared/configuration/gateway-file/index.ts');
   const read = readFunctionDocument({ id: functionId, kind, ...active, revisions: [{ ...revision, ...state }] });
   if (!read.ok) {
     const [{ path, message } = { path: '', message: 'is not valid' }] = read.problems;
