@@ -1,6 +1,7 @@
 // Every way in which a stream can break. Before its first output no client sees it: the next provider answers, or the client
 // gets a JSON error. After it there is one error line, the end marker, and no second provider.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { credentialsOf } from '../support/credentials.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -42,7 +43,6 @@ const beforeOutput: readonly [upstream: string, status: number, code: string][] 
     'role-only',
     'empty-stream',
     'no-choices',
-    'json-instead-of-stream',
   ].map((upstream): [string, number, string] => [upstream, 502, 'no_available_provider']),
 ];
 
@@ -57,7 +57,8 @@ const afterOutput: readonly [upstream: string, code: string][] = [
   ['garbage:3', 'no_available_provider'],
 ];
 
-const all = [...beforeOutput, ...afterOutput].map(([upstream]) => upstream);
+const finished = 'json-instead-of-stream';
+const all = [...[...beforeOutput, ...afterOutput].map(([upstream]) => upstream), finished];
 const secret = 'sk-provider-secret-canary';
 
 describe.each([...spokenInterfaces, ...translatedInterfaces])(
@@ -116,6 +117,18 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])(
         expect(calledProviders()).toEqual(['bad']);
       },
     );
+
+    it('in form only was finished: it is charged as reported, and nobody else is asked', async () => {
+      await gateway.settled();
+      const spent = await expectBalancedBooks(gateway);
+      gateway.simulator.clear();
+      const response = await post(`backed/${finished}`);
+      expect(response.headers.get('x-should-retry')).toBe('false');
+      await expectError(response, 502, 'no_available_provider');
+      await gateway.settled();
+      expect(calledProviders()).toEqual(['bad']);
+      expect(await expectBalancedBooks(gateway)).toBeGreaterThan(spent);
+    });
 
     it.each(afterOutput)(
       'after its output ends with one error line and no second provider: %s',

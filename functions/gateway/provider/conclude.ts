@@ -47,7 +47,7 @@ const answerRefused = (failures: readonly AttemptFailure[]): GatewayError =>
   fail('no_available_provider', {
     isFinal: true,
     message:
-      'The provider finished an answer that is larger than the gateway hands on. It is charged; ask for less at once.',
+      'The provider finished an answer that is too large to be handed on, or no stream as was asked for. It is charged.',
     cause: new Error(failures.map(({ cause }) => cause).join(', ')),
   });
 

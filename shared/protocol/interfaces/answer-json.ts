@@ -54,19 +54,19 @@ export async function readInTurns<Read>(
 export async function readUnscanned(text: string, readUsage: UsageReading): Promise<ReadAnswer> {
   await nextTurn();
   if (!isBeyondBounds(text)) return { kind: 'unreadable' };
-  return { kind: 'refused', refused: { usage: readUsage(lastUsageIn(text)), outputBytes: text.length } };
+  return { kind: 'refused', refused: { usage: readUsage(lastObjectIn(text, 'usage')), outputBytes: text.length } };
 }
 
 export type UsageReading = (usage: unknown) => UsageReport | undefined;
 
-/** No text of a model can be taken for it: inside a string a backslash stands before each quotation mark. */
-const usageName = '"usage"';
-
-/** Of the last member of this name, where it is an object: found without the structure around it. */
-function lastUsageIn(text: string): unknown {
-  const start = text.indexOf('{', text.lastIndexOf(usageName));
-  if (start < 0 || !text.includes(usageName)) return undefined;
-  const end = endOfBrackets(text, start, start + usageMaxCharacters);
+/**
+ * The last member of this name, where it is an object: found without the structure around it. No text of a model can be taken for
+ * it: inside a string a backslash stands before each quotation mark.
+ */
+export function lastObjectIn(text: string, name: string): unknown {
+  const at = text.lastIndexOf(`"${name}"`);
+  const start = at < 0 ? -1 : text.indexOf('{', at);
+  const end = start < 0 ? -1 : endOfBrackets(text, start, start + usageMaxCharacters);
   return end < 0 ? undefined : parsedOrNothing(text.slice(start, end));
 }
 

@@ -44,7 +44,11 @@ async function readWhole(
     const { refused: refusedAnswer } = read;
     return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', refusedAnswer } };
   }
-  return read.kind === 'unreadable' || isStreamAsked ? unreadableAnswer : { kind: 'json', answer: read.answer, spoken };
+  if (read.kind === 'unreadable') return unreadableAnswer;
+  const { answer } = read;
+  if (!isStreamAsked) return { kind: 'json', answer, spoken };
+  // Finished, whatever its form.
+  return { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable_answer', refusedAnswer: answer } };
 }
 
 const unreadableAnswer: NoAnswer = { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable_answer' } };

@@ -184,10 +184,22 @@ describe.each(apis)('an answer of %s', (api) => {
     expect([brokenBy(error).kind, texts]).toEqual(['failed', []]);
   });
 
-  it('of more values than an answer may hold is a failure that no package has read', async () => {
+  it('of more values than an answer may hold is a failure that no package has read, and says what it has used', async () => {
     const junk = Array.from({ length: jsonValuesMax }, () => ({}));
     const { outcome } = await ask({ api, answer: jsonAnswer({ ...jsonOf(api, usual), junk }), body: {} });
-    expect(failureOf(outcome)).toMatchObject({ kind: 'failed', cause: 'unreadable_answer' });
+    const tokens = { input: 17, cached: 3, output: 5 };
+    expect(failureOf(outcome)).toMatchObject({
+      kind: 'failed',
+      cause: 'unreadable_answer',
+      refusedAnswer: { usage: { tokens } },
+    });
+    const silent = await ask({ api, answer: jsonAnswer({ junk }), body: {} });
+    expect(failureOf(silent.outcome).refusedAnswer).toEqual({
+      usage: undefined,
+      outputBytes: JSON.stringify({ junk }).length,
+    });
+    const instead = await ask({ api, stream: true, answer: jsonAnswer(jsonOf(api, usual)), body: {} });
+    expect(failureOf(instead.outcome)).toMatchObject({ refusedAnswer: { usage: { tokens } } });
     const [first, ...others] = streamOf(api, usual).bytes;
     const large = api === 'converse' ? frames(['metadata', { junk }]) : eventStream({ type: 'ping', junk });
     const { error } = await streamed(api, { ...large, bytes: [first ?? Buffer.alloc(0), ...large.bytes, ...others] });

@@ -1,6 +1,6 @@
 // What a package reads is bounded before, and others have the event loop while it reads.
 import { nextTurn } from '../../../foundation/time/index.ts';
-import { scanAnswer } from '../../../protocol/interfaces/index.ts';
+import { isBeyondBounds, scanAnswer } from '../../../protocol/interfaces/index.ts';
 import type { Send } from '../../providers/index.ts';
 
 /** Translated within a few milliseconds. The steps of a longer request, or answer, have turns of their own. */
@@ -10,6 +10,8 @@ const turnMaxBytes = 16 * 1024;
 
 export interface BoundedSend {
   readonly send: Send;
+  /** The answer that came, where it holds more than one may. */
+  readonly refusedText: () => string | undefined;
   /** Between two steps of the translation, where what is translated is long. */
   readonly nextStep: () => Promise<void>;
 }
@@ -23,12 +25,16 @@ export function boundedSend(send: Send, requestCharacters: number): BoundedSend 
     characters = Math.max(characters, answer.length);
     await nextStep();
   };
-  return { send: bounded(send, onText), nextStep };
+  let refusedText: string | undefined;
+  const onRefused = (text: string) => {
+    refusedText = text;
+  };
+  return { send: bounded(send, onText, onRefused), refusedText: () => refusedText, nextStep };
 }
 
 /** A package makes every value of an answer, however many: one that holds more than an answer may is not given to it. */
 const bounded =
-  (send: Send, onText: (text: string) => Promise<void>): Send =>
+  (send: Send, onText: (text: string) => Promise<void>, onRefused: (text: string) => void): Send =>
   async (request) => {
     const sent = await send(request);
     if (sent.kind === 'failure') return sent;
@@ -36,9 +42,10 @@ const bounded =
       const text = await sent.readText();
       if (text === undefined) return undefined;
       await onText(text);
-      if (scanAnswer(text) === undefined) return undefined;
+      const isAnswer = scanAnswer(text) !== undefined;
       await onText(text);
-      return text;
+      if (!isAnswer && isBeyondBounds(text)) onRefused(text);
+      return isAnswer ? text : undefined;
     };
     return { ...sent, readText, body: inTurns(sent.body) };
   };

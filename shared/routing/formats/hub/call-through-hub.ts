@@ -109,6 +109,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     target,
     body: (text) => boundBody(text, target, targetCall),
     takeOut: raw.takeOut,
+    refusedText: bounded.refusedText,
     nextStep,
   });
   const head: AnswerHead = {
@@ -172,7 +173,7 @@ async function askOnce({
   if (failure !== undefined) return noAnswer(failure);
   const written = source.writeAnswer(result, head);
   const json = await readInTurns(written.text, async (scanned) => scanned);
-  if (json === undefined) return noAnswer({ kind: 'failed', cause: 'unreadable_answer' });
+  if (json === undefined) return noAnswer({ kind: 'failed', cause: 'answer_too_large', refusedAnswer: written });
   return { kind: 'json', answer: { ...written, json }, spoken };
 }
 

@@ -32,11 +32,21 @@ export interface ExchangeOptions {
   readonly body: (text: string) => string;
   /** Of an answer, or an event of a stream. */
   readonly takeOut: (text: string) => string;
+  /** The answer that came, where `send` gives none because it holds too much. */
+  readonly refusedText: () => string | undefined;
   /** Awaited when the package has written its request, and before it reads the answer. */
   readonly nextStep: () => Promise<void>;
 }
 
-export function createExchange({ send, stream, target, body, takeOut, nextStep }: ExchangeOptions): Exchange {
+export function createExchange({
+  send,
+  stream,
+  target,
+  body,
+  takeOut,
+  refusedText,
+  nextStep,
+}: ExchangeOptions): Exchange {
   let answer: CandidateAnswer | undefined;
   let failure: AttemptFailure | undefined;
   let broken: { readonly error: unknown } | undefined;
@@ -70,7 +80,7 @@ export function createExchange({ send, stream, target, body, takeOut, nextStep }
     }
     const text = await sent.readText().catch(rememberBroken);
     failure = errorIn(text, sent.describe);
-    if (stream || text === undefined) failure ??= { kind: 'failed', cause: 'unreadable_answer' };
+    if (stream || text === undefined) failure ??= refusal(text, target, refusedText());
     if (failure !== undefined) throw new Error('what the provider sent is no answer');
     const answerText = target.withReadableUsage(takeOut(text ?? ''));
     await nextStep();
@@ -122,6 +132,15 @@ export function createExchange({ send, stream, target, body, takeOut, nextStep }
       valuesWithoutPart = 0;
     },
   };
+}
+
+/** Where a stream was asked for, an answer that says what it used was finished all the same; so was one that holds too much. */
+function refusal(text: string | undefined, { usageIn }: HubTarget, refusedText: string | undefined): AttemptFailure {
+  const answer = refusedText ?? text ?? '';
+  const usage = usageIn?.(answer);
+  const refusedAnswer = { usage, outputBytes: answer.length };
+  const isFinished = refusedText !== undefined || usage !== undefined;
+  return { kind: 'failed', cause: 'unreadable_answer', ...(isFinished && { refusedAnswer }) };
 }
 
 /** Each value stands behind a comma, or opens what it stands in. Texts hold commas too, but not so many between two parts. */

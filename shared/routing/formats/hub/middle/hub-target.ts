@@ -1,6 +1,6 @@
 // What a format of a provider gives to the hub. Types only.
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import type { JsonText } from '../../../../protocol/wire/index.ts';
+import type { JsonText, UsageReport } from '../../../../protocol/wire/index.ts';
 import type { HubCall, OptionalName } from './hub-call.ts';
 import type { ModelReasoning, Thinking } from './reasoning.ts';
 
@@ -74,6 +74,8 @@ export interface HubTarget {
   readonly argumentsForm?: ArgumentsForm;
   /** A whole answer with a usage that its package can read. */
   readonly withReadableUsage: (text: string) => string;
+  /** What a whole answer says that it has used: the ground of the charge where no client gets it. Left out: it is estimated. */
+  readonly usageIn?: (text: string) => UsageReport | undefined;
   /** Of an answer without content: the provider refused the prompt. Left out: it says so with a status. */
   readonly isBlockedPrompt?: (metadata: SharedV4ProviderMetadata | undefined) => boolean;
   /** What its package gets where it asks a second time by itself: nothing was held for that. Left out: it never does. */

@@ -24,6 +24,7 @@ import { claudeThinking } from './claude-thinking.ts';
 import { callsAsText, withResultTexts } from './converse-prompt.ts';
 import { claudeOrigin, nonEmpty } from './package-words.ts';
 import { withReadableUsage } from './readable-usage.ts';
+import { reportedUsage } from './reported-usage.ts';
 
 export const target: HubTarget = {
   // With a key it signs nothing itself.
@@ -70,6 +71,12 @@ export const target: HubTarget = {
   argumentsForm: { mark: '"toolUse"', paths: [['output', 'message', 'content', '*', 'toolUse', 'input']] },
   readStream: bedrockFrames,
   withReadableUsage: (text) => withReadableUsage(text, converseUsage),
+  usageIn: (text) =>
+    reportedUsage(text, converseUsage, (count) => {
+      const [cached, cacheWrite] = [count('cacheReadInputTokens'), count('cacheWriteInputTokens')];
+      const input = count('inputTokens') + cached + cacheWrite;
+      return { input, cached, cacheWrite, output: count('outputTokens'), reasoning: 0 };
+    }),
   originOf: (model) => (/(^|\.)openai\./.test(model) ? 'openai-responses-v1' : claudeOrigin),
   readSigned: ({ amazonBedrock = {} } = {}) => ({
     ...nonEmpty('signature', amazonBedrock.signature),

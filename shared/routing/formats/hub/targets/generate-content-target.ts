@@ -8,6 +8,7 @@ import { anyJsonSchema, callOptions, isAnyJson } from './call-options.ts';
 import { eventBytes } from './event-bytes.ts';
 import { nonEmpty } from './package-words.ts';
 import { type UsageForm, withReadableUsage } from './readable-usage.ts';
+import { reportedUsage } from './reported-usage.ts';
 
 export const target: HubTarget = {
   openModel: ({ model, ...settings }) => createGoogle(settings)(pathOf(model)),
@@ -42,6 +43,17 @@ export const target: HubTarget = {
     }
   },
   withReadableUsage: (text) => withReadableUsage(text, geminiUsage),
+  usageIn: (text) =>
+    reportedUsage(text, geminiUsage, (count) => {
+      const reasoning = count('thoughtsTokenCount');
+      return {
+        input: count('promptTokenCount') + count('toolUsePromptTokenCount'),
+        cached: count('cachedContentTokenCount'),
+        cacheWrite: 0,
+        output: count('candidatesTokenCount') + reasoning,
+        reasoning,
+      };
+    }),
   // In place of an answer.
   isBlockedPrompt(metadata) {
     const feedback = metadata?.google?.promptFeedback;

@@ -15,6 +15,7 @@ import {
 import { claudeThinking } from './claude-thinking.ts';
 import { claudeOrigin, nonEmpty } from './package-words.ts';
 import { withReadableUsage } from './readable-usage.ts';
+import { reportedUsage } from './reported-usage.ts';
 
 export const target: HubTarget = {
   openModel: ({ model, ...settings }) => createAnthropic(settings)(model),
@@ -64,6 +65,12 @@ export const target: HubTarget = {
   },
   readStream: anthropicEvents,
   withReadableUsage: (text) => withReadableUsage(withKnownBlocks(text), messageUsage),
+  usageIn: (text) =>
+    reportedUsage(text, messageUsage, (count) => {
+      const [cached, cacheWrite] = [count('cache_read_input_tokens'), count('cache_creation_input_tokens')];
+      const input = count('input_tokens') + cached + cacheWrite;
+      return { input, cached, cacheWrite, output: count('output_tokens'), reasoning: 0 };
+    }),
   refusalOf(metadata) {
     const details = metadata?.anthropic?.stopDetails;
     const { explanation } = isJsonObject(details) ? (details as Json) : {};
