@@ -34,6 +34,7 @@ async function start(workspace: Record<string, unknown> = {}): Promise<void> {
       'acme/stall': [{ provider: 'patient', upstream: 'stall:1' }],
       'acme/held': [{ provider: 'patient', upstream: 'stall:1' }],
       'acme/echo': [{ provider: 'patient', upstream: 'echo' }],
+      'gemini/stall': [{ provider: 'generate-content', upstream: 'stall:1' }],
     },
     // Longer than the budget, so that moving the clock at one go meets the deadline first.
     providers: Object.fromEntries([['patient', patience], ...apis.map((api) => [api, { ...patience, apis: [api] }])]),
@@ -93,6 +94,19 @@ describe('a stage with a stream budget of 300 seconds', () => {
       const { value } = await reader.read();
       expect(new TextDecoder().decode(value)).toBe(comment);
     }
+    clock.advance(streamBudgetSeconds * 1_000);
+    expect(await readRest(reader)).toContain('"request_deadline_exceeded"');
+  });
+
+  it('keeps a silent stream of Messages alive with pings, where a provider of another interface sends none', async () => {
+    const body = JSON.stringify(hello('gemini/stall', { stream: true, max_tokens: 100 }));
+    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
+    const response = await fetch(`${gateway.url}/messages`, { method: 'POST', headers, body });
+    const reader = await readUntil(response, 'Hello');
+    await clock.waitsFor((delayMs) => delayMs === keepAliveCommentMs, 2);
+    clock.advance(keepAliveCommentMs);
+    const { value } = await reader.read();
+    expect(new TextDecoder().decode(value)).toBe('event: ping\ndata: {"type":"ping"}\n\n');
     clock.advance(streamBudgetSeconds * 1_000);
     expect(await readRest(reader)).toContain('"request_deadline_exceeded"');
   });

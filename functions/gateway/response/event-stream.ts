@@ -17,6 +17,8 @@ import { withKeepAlive } from './keep-alive.ts';
 export interface RelayOptions {
   readonly clock: Clock;
   readonly writer: StreamWriter;
+  /** Sent while nothing comes. Left out: comments. */
+  readonly keepAlive?: string | undefined;
   readonly cost: () => AnswerCost;
   /** Called with every event of the provider. */
   readonly onEvent?: ((event: AnswerEvent) => void) | undefined;
@@ -70,7 +72,7 @@ export function relayStream(stream: OpenStream, options: RelayOptions): StreamRe
     endText: '',
   };
   const lines = relay(stream, relayed, options);
-  const next = withKeepAlive(options.clock, lines);
+  const next = withKeepAlive(options.clock, lines, options.keepAlive);
   return {
     // Without `return` of the generator: a reader that leaves must not end it.
     body: { [Symbol.asyncIterator]: () => ({ next, return: async () => ended }) },

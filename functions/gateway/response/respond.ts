@@ -2,7 +2,7 @@
 // end.
 
 import { okStatus } from '../../../shared/errors/index.ts';
-import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { headerNames, servingApis } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { closeBrokenStream, type JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
@@ -73,6 +73,8 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
   };
   const { body, relayed, readOn } = relayStream(stream, {
     clock: deps.clock,
+    // A provider of the client's own interface sends its own.
+    keepAlive: provided.spoken.format === servingApis[call.clientInterface.id].own ? undefined : writer.ping,
     writer,
     cost: () => chargedCost(call, run, provided, charge(), relayed.usage),
     onEvent: (event) => {

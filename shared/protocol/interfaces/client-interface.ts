@@ -178,6 +178,8 @@ export interface StreamWriter {
   event(event: AnswerEvent): string;
   /** What precedes the end of a stream that ended well. `reported`: the last usage of the provider. */
   readonly beforeEnd: (reported: UsageReport | undefined, cost: () => AnswerCost) => string;
+  /** An event that says nothing, where clients wait for one: in a stream whose provider speaks another interface and sends none. */
+  readonly ping?: string | undefined;
   /** The end marker, behind everything. */
   readonly end: string;
   /** How a stream ends that broke after its first output. `detail`: what the message adds to the words of the code. */

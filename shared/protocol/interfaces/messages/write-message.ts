@@ -11,6 +11,7 @@ export const writeMessage = ({ text }: JsonAnswer, { costUsd }: AnswerCost): Wri
 
 export const openEventWriter = (): StreamWriter => ({
   event: ({ name, text }) => toEventLine(text, name),
+  ping: toEventLine(JSON.stringify({ type: 'ping' }), 'ping'),
   // The provider's own end is the last event.
   beforeEnd: () => '',
   end: '',
