@@ -162,7 +162,8 @@ export interface NamesEnd {
 export interface StoredAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Undefined: it was too long to be collected. Its call is done all the same. */
+  readonly body: string | undefined;
 }
 
 /** A call that may run. */

@@ -6,10 +6,11 @@ import { type Store, StoreUnavailable } from '../../shared/storage/store/index.t
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { outcomeOf } from '../support/outcomes.ts';
 import { readUntil } from '../support/read-stream.ts';
+import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 
 const upstreams = [
@@ -284,5 +285,56 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])('in $name', ({ hel
       await expectError(await harness.post({ ...body, seed: 1 }, name), 409, 'idempotency_conflict');
       expect(calls()).toBe(1);
     });
+  });
+});
+
+describe('an Idempotency-Key of a long stream', () => {
+  const eventBytes = 9 * 1024 * 1024;
+  let harness: Harness;
+  let provider: ScriptedProvider;
+  let events = 0;
+
+  beforeAll(async () => {
+    provider = await startScriptedProvider((outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+      const usage = { prompt_tokens: 1, completion_tokens: 10, total_tokens: 11 };
+      for (let left = events; left > 0; left -= 1) {
+        const choices = [
+          { index: 0, delta: { content: 'x'.repeat(eventBytes) }, finish_reason: left === 1 ? 'stop' : null },
+        ];
+        outgoing.write(`data: ${JSON.stringify({ object: 'chat.completion.chunk', choices, usage })}\n\n`);
+      }
+      outgoing.end('data: [DONE]\n\n');
+    });
+    harness = await startHarness({
+      models: { 'acme/long': [{ provider: 'acme', upstream: 'long' }] },
+      providers: { acme: { base_url: provider.url } },
+    });
+  });
+  afterAll(async () => {
+    await harness.stop();
+    await provider.stop();
+  });
+
+  const call = (name: string) =>
+    harness.post(hello('acme/long', { stream: true, max_tokens: 100 }), { 'idempotency-key': name });
+
+  it('has its answer where that is up to 32 MiB, and is used up where it is longer: no retry runs or is charged', async () => {
+    events = 3;
+    const answer = await (await call('stored')).text();
+    const replay = await call('stored');
+    expect(replay.headers.get('idempotent-replayed')).toBe('true');
+    expect((await replay.text()) === answer && answer.length > 3 * eventBytes).toBe(true);
+    events = 4;
+    expect((await (await call('unstored')).text()).length).toBeGreaterThan(32 * 1024 * 1024);
+    await harness.settled();
+    const { spent } = await harness.credit();
+    for (const _retry of [1, 2]) {
+      const error = await expectError(await call('unstored'), 409, 'idempotency_conflict');
+      expect(error.message).toContain('its answer was too long to be stored');
+    }
+    await harness.settled();
+    expect((await harness.credit()).spent).toBe(spent);
+    expect(provider.bodies).toHaveLength(2);
   });
 });

@@ -1,4 +1,8 @@
-import { createIdempotencyStore, type StoredResult } from '../../shared/accounting/idempotency/index.ts';
+import {
+  type Completion,
+  createIdempotencyStore,
+  type StoredResult,
+} from '../../shared/accounting/idempotency/index.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type BlobStore, memoryBlobs } from '../../shared/storage/blobs/index.ts';
@@ -40,7 +44,7 @@ export function keyScenario(
         nowMs: clock.nowMs(),
         leaseUntilMs: clock.nowMs() + leaseMs,
       }),
-    complete: (owner: string, result: StoredResult) =>
+    complete: (owner: string, result: Completion['result']) =>
       records.complete({ workspace, key, owner, result, nowMs: clock.nowMs() }),
     release: (owner: string) => records.release({ workspace, key, owner }),
   };

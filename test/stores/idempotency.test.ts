@@ -100,13 +100,21 @@ describe('a stored result', () => {
     expect(replay.kind === 'done' && replay.result.body === counts).toBe(true);
   });
 
-  it('of more than 64 MiB is refused as a whole, and the key can be released', async () => {
-    const call = keyScenario(database.store);
-    await call.claim('a');
-    await expect(call.complete('a', resultOf('x'.repeat(64 * 1024 * 1024 + 1)))).rejects.toThrow(RangeError);
-    await call.release('a');
-    expect(await call.claim('b')).toEqual({ kind: 'claimed' });
-  });
+  it.each<[string, string | undefined]>([
+    ['of more than 32 MiB', 'x'.repeat(32 * 1024 * 1024 + 1)],
+    ['too long to be collected', undefined],
+  ])(
+    '%s is not kept, and its key is used up: a retry runs nothing, another body is a conflict',
+    async (_name, body) => {
+      const call = keyScenario(database.store);
+      await call.claim('a');
+      expect(await call.complete('a', { ...resultOf(''), body })).toEqual({ kind: 'completed' });
+      expect(await call.complete('a', { ...resultOf(''), body })).toEqual({ kind: 'completed' });
+      await call.release('a');
+      expect(await call.claim('b')).toEqual({ kind: 'done_unstored' });
+      expect(await call.claim('c', 'other')).toEqual({ kind: 'conflict' });
+    },
+  );
 });
 
 describe('a stored result that cannot be read', () => {

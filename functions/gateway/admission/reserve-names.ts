@@ -7,6 +7,9 @@ import { type Release, type Reservation, type Reserved, type Resolution, refused
 /** Most calls end within seconds, so a longer wait would only delay the retry. */
 const retryAfterMaxSeconds = 2;
 
+const unstored =
+  'The call with this Idempotency-Key is done; its answer was too long to be stored. Nothing was run or charged again.';
+
 /** Runs, replays, conflicts, or is still running. */
 export function reserveIdempotencyKey(
   { idempotency, clock, times }: GatewayDependencies,
@@ -32,6 +35,8 @@ export function reserveIdempotencyKey(
         const retryAfterSeconds = Math.min(retryAfterMaxSeconds, leaseSeconds);
         return refused('idempotency', fail('execution_in_progress', { retryAfterSeconds }));
       }
+      case 'done_unstored':
+        return refused('idempotency', fail('idempotency_conflict', { message: unstored }));
       case 'done':
         return { resolution: { rank: 'idempotency', ready: { ...outcome, kind: 'replay' } } };
     }

@@ -76,7 +76,7 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   },
   idempotency_conflict: {
     cause:
-      'The Idempotency-Key was used in the last 24 hours with another body, other correlation headers or another BYOK key.',
+      'The Idempotency-Key was used in the last 24 hours with another body, other correlation headers or another BYOK key, or for an answer of more than 32 MiB, which is not stored.',
     solution: 'Take a new key for a new request; send a retry exactly as the first one.',
   },
   duplicate_span_id: {

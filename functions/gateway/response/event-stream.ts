@@ -1,6 +1,6 @@
 // The stream a client sees: events unchanged, an error where it broke, one end, last.
 // Its body never throws: on Lambda an error inside a body kills the process.
-import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type {
   AnswerCost,
@@ -22,8 +22,11 @@ export interface RelayOptions {
   readonly cost: () => AnswerCost;
   /** Called with every event of the provider. */
   readonly onEvent?: ((event: AnswerEvent) => void) | undefined;
-  /** Runs when the stream is complete, before its end: what must be stored before the client knows. */
-  readonly onComplete?: ((transcript: string) => Promise<void>) | undefined;
+  /**
+   * Runs when the stream is complete, before its end: what must be stored before the client knows. Without a transcript
+   * where it is longer than any that is stored.
+   */
+  readonly onComplete?: ((transcript: string | undefined) => Promise<void>) | undefined;
   /** Runs when the stream has broken, before the client knows. Never rejects. */
   readonly onBroken: () => Promise<void>;
   /** Runs beside them, however the stream has ended. Never rejects. */
@@ -140,9 +143,8 @@ async function* relay(
     relayed.end = 'complete';
     const beforeEnd = send(writer.beforeEnd(relayed.usage, options.cost));
     if (beforeEnd !== '') yield beforeEnd;
-    const text = transcript.text();
-    const stored = text === undefined ? undefined : options.onComplete?.(text + lastEvent + writer.end);
-    await Promise.all([stored, options.onEnd()]);
+    transcript.add(lastEvent + writer.end);
+    await Promise.all([options.onComplete?.(transcript.text()), options.onEnd()]);
   } catch (error) {
     yield await endBroken(stream.failureOf(error));
     return;
@@ -152,17 +154,17 @@ async function* relay(
   yield endWith(lastEvent + writer.end);
 }
 
-/** Collects up to `collectedStreamMaxBytes`; beyond it there is no text. */
+/** Collects what may be stored; of what is longer there is no text. */
 function collectText(): { readonly add: (lines: string) => void; readonly text: () => string | undefined } {
   let parts: string[] = [];
-  let length = 0;
+  let bytes = 0;
   return {
     add(lines) {
-      length += lines.length;
-      if (length > collectedStreamMaxBytes) parts = [];
+      bytes += Buffer.byteLength(lines);
+      if (bytes > storedAnswerMaxBytes) parts = [];
       else parts.push(lines);
     },
-    text: () => (length > collectedStreamMaxBytes ? undefined : parts.join('')),
+    text: () => (bytes > storedAnswerMaxBytes ? undefined : parts.join('')),
   };
 }
 

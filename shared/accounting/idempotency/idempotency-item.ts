@@ -59,7 +59,7 @@ export const completeUpdate = (
   pk: string,
   owner: string,
   { status, headers, executionId }: Omit<StoredResult, 'body'>,
-  body: PackedBody,
+  body: PackedBody | undefined,
   nowMs: number,
 ) =>
   ({
@@ -72,7 +72,7 @@ export const completeUpdate = (
       ':running': 'running',
       ':owner': owner,
       ':done': 'done',
-      ':result': { status, headers, execution_id: executionId, ...bodyMembers(body) },
+      ':result': { status, headers, execution_id: executionId, ...(body === undefined ? {} : bodyMembers(body)) },
       ':expires': expiryAfter(nowMs),
     },
     // Its own first try is recognised by owner and body in the refused item.
@@ -109,7 +109,6 @@ export function recordOf(item: Item): IdempotencyRecord {
 
 function doneMembers(item: Item): Omit<DoneRecord, 'fingerprint' | 'fingerprintVersion' | 'expiresAtEpochSeconds'> {
   const result = item.result as Item;
-  const sha256 = result.body_sha256 as string;
   return {
     state: 'done',
     owner: item.owner as string,
@@ -118,9 +117,14 @@ function doneMembers(item: Item): Omit<DoneRecord, 'fingerprint' | 'fingerprintV
       headers: result.headers as Record<string, string>,
       ...(result.execution_id === undefined ? {} : { executionId: result.execution_id as string }),
     },
-    body:
-      result.body_gzip === undefined
-        ? { sha256, blobKey: result.body_blob_key as string }
-        : { sha256, bytes: result.body_gzip as Uint8Array },
+    body: bodyOf(result),
   };
+}
+
+function bodyOf({ body_sha256, body_gzip, body_blob_key }: Item): PackedBody | undefined {
+  if (body_sha256 === undefined) return undefined;
+  const sha256 = body_sha256 as string;
+  return body_gzip === undefined
+    ? { sha256, blobKey: body_blob_key as string }
+    : { sha256, bytes: body_gzip as Uint8Array };
 }

@@ -1,5 +1,6 @@
 export { recordLifeSeconds, type StoredResult } from './record.ts';
 export {
+  type Completion,
   createIdempotencyStore,
   type IdempotencyStore,
 } from './record-store.ts';

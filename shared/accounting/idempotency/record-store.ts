@@ -29,11 +29,13 @@ export type ClaimOutcome =
   | { readonly kind: 'conflict' }
   | { readonly kind: 'running'; readonly leaseUntilMs: number }
   /** `owner`: of the call whose answer it is. */
-  | { readonly kind: 'done'; readonly owner: string; readonly result: StoredResult };
+  | { readonly kind: 'done'; readonly owner: string; readonly result: StoredResult }
+  /** The call is done, and its answer was too long to be stored. */
+  | { readonly kind: 'done_unstored' };
 
 export interface Completion extends KeyOwner {
-  /** A complete 2xx answer: nothing else is ever stored. */
-  readonly result: StoredResult;
+  /** A complete 2xx answer: nothing else is ever stored. Without a body, or with one that is too long, its call is done. */
+  readonly result: Omit<StoredResult, 'body'> & { readonly body: string | undefined };
   readonly nowMs: number;
 }
 
@@ -47,7 +49,6 @@ export interface IdempotencyStore {
    * Throws an Error when the stored result is lost for good (`loadBody` says why the call does not run again).
    */
   claim(claim: Claim, options?: CallOptions): Promise<ClaimOutcome>;
-  /** Throws a RangeError for a body that is too large to be stored anywhere: then release the key. */
   complete(completion: Completion, options?: CallOptions): Promise<CompletionOutcome>;
   /** Gives a running claim back after a failure. Does nothing where the claim is no longer this owner's. */
   release(owner: KeyOwner, options?: CallOptions): Promise<void>;
@@ -70,16 +71,18 @@ export function createIdempotencyStore({ store, blobs }: IdempotencyStoreOptions
       const outcome = await claimInLine(recordKey(claim.workspace, claim.key), claim, options);
       if ('kind' in outcome) return outcome;
       const { owner, result, body } = outcome;
+      if (body === undefined) return { kind: 'done_unstored' };
       return { kind: 'done', owner, result: { ...result, body: await loadBody(blobs, body, options) } };
     },
 
     async complete({ workspace, key, owner, result, nowMs }, options = {}) {
       const pk = recordKey(workspace, key);
-      const body = await storeBody(blobs, { pk, owner, body: result.body }, options);
+      const { body: text } = result;
+      const body = text === undefined ? undefined : await storeBody(blobs, { pk, owner, body: text }, options);
       const outcome = await store.update(completeUpdate(pk, owner, result, body, nowMs), options);
       if (outcome.kind === 'written') return { kind: 'completed' };
       const record = outcome.item === undefined ? undefined : recordOf(outcome.item);
-      return { kind: isOwnCompletion(record, owner, body.sha256) ? 'completed' : 'fenced' };
+      return { kind: isOwnCompletion(record, owner, body?.sha256) ? 'completed' : 'fenced' };
     },
 
     async release({ workspace, key, owner }, options = {}) {

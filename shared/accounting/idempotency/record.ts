@@ -46,7 +46,8 @@ export interface DoneRecord extends CommonMembers {
   readonly state: 'done';
   readonly owner: string;
   readonly result: Omit<StoredResult, 'body'>;
-  readonly body: PackedBody;
+  /** Undefined: it was too long to be stored. */
+  readonly body: PackedBody | undefined;
 }
 
 export type IdempotencyRecord = RunningRecord | DoneRecord;
@@ -77,5 +78,8 @@ const isExpired = (record: IdempotencyRecord, nowMs: number): boolean => record.
 export const expiryAfter = (nowMs: number): number => Math.ceil(nowMs / 1000) + recordLifeSeconds;
 
 /** Whether the record holds what this very completion wrote: its answer was lost, its work was not. */
-export const isOwnCompletion = (record: IdempotencyRecord | undefined, owner: string, bodySha256: string): boolean =>
-  record?.state === 'done' && record.owner === owner && record.body.sha256 === bodySha256;
+export const isOwnCompletion = (
+  record: IdempotencyRecord | undefined,
+  owner: string,
+  bodySha256: string | undefined,
+): boolean => record?.state === 'done' && record.owner === owner && record.body?.sha256 === bodySha256;

@@ -1,6 +1,7 @@
 // Bodies of results at rest: packed, in the item where they fit, else in the blob store. Both ways give back the very
 // text that was stored, or fail.
 
+import { storedAnswerMaxBytes } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { type BlobStore, inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';
 import { type CallOptions, StoreUnavailable } from '../../storage/store/index.ts';
@@ -8,18 +9,24 @@ import type { PackedBody } from './record.ts';
 
 /**
  * Packs a body; where it is too large for an item, it is in the blob store when this resolves: no record may name a
- * blob that is not there yet. What a refused completion leaves behind expires by itself.
+ * blob that is not there yet. What a refused completion leaves behind expires by itself. Undefined: it is too long.
  */
 export async function storeBody(
   blobs: BlobStore,
   { pk, owner, body }: { readonly pk: string; readonly owner: string; readonly body: string },
   options: CallOptions,
-): Promise<PackedBody> {
+): Promise<PackedBody | undefined> {
+  if (Buffer.byteLength(body) > storedAnswerMaxBytes) return undefined;
   const { bytes, sha256 } = await packText(body);
   if (bytes.byteLength <= inlineMaxBytes) return { bytes, sha256 };
   // The owner and the content are part of the name: what stands under a name never changes.
   const blobKey = sha256Hex(canonicalJson([pk, owner, sha256]));
-  await orUnavailable(blobs.put(blobKey, bytes, options));
+  try {
+    await orUnavailable(blobs.put(blobKey, bytes, options));
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
   return { blobKey, sha256 };
 }
 
