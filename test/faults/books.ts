@@ -1,5 +1,5 @@
 // The books after the storm. Every figure comes from the tables; what the store was asked to do comes from the witness.
-import { readAmount, readHeld } from '../../shared/accounting/holds/index.ts';
+import { type HeldAmount, readAmount, readHeld } from '../../shared/accounting/holds/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
 import { readRecords } from '../support/read-records.ts';
@@ -19,14 +19,15 @@ async function readCounters({ operator }: FaultHarness): Promise<ReadonlyMap<str
 
 /**
  * 1. Conservation, at every moment: in each counter balance + held + spent is what was put in; for a workspace over all
- *    its shards and what is on its way between them.
+ *    its shards and what is on its way between them. Of slots, free and taken ones are as many as there are.
  */
 export async function brokenSums(harness: FaultHarness): Promise<readonly string[]> {
   const broken: string[] = [];
   for (const [key, item] of await readCounters(harness)) {
-    if (key.startsWith('CREDIT#')) continue;
-    const balance = readAmount(item.balance_pico_usd) + readAmount(item.balance_slots);
-    const sum = balance + heldIn(item) + readAmount(item.spent_pico_usd);
+    const slots = readAmount(item.balance_slots) + slotsHeldIn(key, item);
+    if (slots !== 0n) broken.push(`${key}: ${slots} slots more than there were`);
+    if (key.startsWith('CREDIT#') || isPool(key)) continue;
+    const sum = readAmount(item.balance_pico_usd) + heldIn(item) + readAmount(item.spent_pico_usd);
     if (sum !== 0n) broken.push(`${key}: ${sum} more than was put in`);
   }
   for (const workspace of workspaces) {
@@ -53,7 +54,12 @@ export async function overspent(harness: FaultHarness): Promise<readonly string[
   return found;
 }
 
-const heldIn = (item: Item): bigint => readHeld(item).reduce((sum, { amount }) => sum + amount, 0n);
+const sumHeld = (held: readonly HeldAmount[]): bigint => held.reduce((sum, { amount }) => sum + amount, 0n);
+const heldIn = (item: Item): bigint => sumHeld(readHeld(item));
+
+/** Its holds are slots; elsewhere they stand beside the money. */
+const isPool = (key: string): boolean => /^(SLOTS|CALLS|SERVICECALLS)/.test(key);
+const slotsHeldIn = (key: string, item: Item): bigint => sumHeld(readHeld(item, isPool(key) ? 'held' : 'heldSlots'));
 
 export async function showCredit({ operator }: FaultHarness, workspace: string) {
   const document = await operator.workspaceStore.read(workspace);
@@ -64,7 +70,9 @@ export async function showCredit({ operator }: FaultHarness, workspace: string) 
 export async function standingHolds(harness: FaultHarness): Promise<readonly string[]> {
   const counters = await readCounters(harness);
   return [...counters].flatMap(([key, item]) =>
-    readHeld(item).flatMap(({ amount }) => (amount > 0n ? [`${key} ${amount}`] : [])),
+    [...readHeld(item), ...readHeld(item, 'heldSlots')].flatMap(({ amount }) =>
+      amount > 0n ? [`${key} ${amount}`] : [],
+    ),
   );
 }
 

@@ -84,7 +84,7 @@ export function faultFile(keys: Keys): FileParts {
     models,
     apis: spokenInterfaces.map(({ id }) => id),
     providers: { bad: impatient, good: { accepts_byok_header: true }, ...Object.fromEntries(translating) },
-    service: { function_concurrency: 8, queue_ms: 50 },
+    service: { function_concurrency: 8, queue_ms: 50, concurrency: 50, key_concurrency: 40 },
     key: { key: keys.team },
     workspace: { ...workspace('team', '100', []), keys: teamKeys(keys), functions },
     moreWorkspaces: [
@@ -103,7 +103,7 @@ export function faultFile(keys: Keys): FileParts {
 
 const teamKeys = ({ team, limited, rateLimited }: Keys) => [
   { name: 'team', key: team },
-  { name: 'limited', key: limited, spend_limit_usd: '0.001' },
+  { name: 'limited', key: limited, spend_limit_usd: '0.001', concurrency: 4 },
   { name: 'rateLimited', key: rateLimited, rpm: 20 },
 ];
 
@@ -113,6 +113,7 @@ const workspace = (id: string, credit_usd: string, keys: object[], more: object 
   keys,
   features: { byok: true, presets: true },
   function_concurrency: 4,
+  concurrency: 45,
   ...more,
 });
 

@@ -33,12 +33,12 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
  */
 function slotsFreer(deps: GatewayDependencies, call: AdmittedCall): AdmittedCall['freeSlots'] {
   const { keyHold, creditHold, releaseSlots } = call.holdings;
-  const hasSlot = keyHold?.slot === true || creditHold?.slot === true || releaseSlots !== undefined;
-  if (!hasSlot) return undefined;
+  const isBesideMoney = keyHold?.slot === true || creditHold?.slot === true;
+  if (!isBesideMoney && releaseSlots === undefined) return undefined;
   const { clock } = deps;
   return async () => {
     const deadline = startDeadline(clock, clock.nowMs(), freeSlotsMaxMs);
-    const freed = Promise.allSettled([settleMoney(deps, call, deadline), releaseSlots?.()]);
+    const freed = Promise.allSettled([isBesideMoney && settleMoney(deps, call, deadline), releaseSlots?.()]);
     await waitAtMost(clock, freeSlotsMaxMs, freed, () => undefined);
   };
 }

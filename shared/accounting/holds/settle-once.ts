@@ -56,7 +56,7 @@ export function createSettleOnce({
 }): SettleOnce {
   /** Holds that were taken and not settled, a few for each running call, by the time they were taken. */
   const open = new Map<string, number>();
-  const resolved = createCache<true>({ sizeMax: resolvedMax });
+  const resolved = createCache<'untold' | 'told'>({ sizeMax: resolvedMax });
   const underWay = new Map<string, Promise<unknown>>();
   /** Ends with `settlementRetryMs`. */
   const doubtful = new Map<string, DoubtfulWrite>();
@@ -81,7 +81,7 @@ export function createSettleOnce({
     for (const { owner } of write.settlements) {
       doubtful.delete(nameOf(address, owner));
       open.delete(nameOf(address, owner));
-      resolved.set(nameOf(address, owner), true);
+      resolved.set(nameOf(address, owner), 'untold');
     }
   }
 
@@ -100,6 +100,13 @@ export function createSettleOnce({
       doubt.retrying = undefined;
     });
     await doubt.retrying;
+    return tell(name);
+  }
+
+  /** One asks for all of a write that was not answered: each of the others is told when it asks again. */
+  function tell(name: string): SettlementOutcome {
+    if (resolved.get(name) === 'told') return { kind: 'gone' };
+    resolved.set(name, 'told');
     return { kind: 'settled', item: {}, wasLate: false };
   }
 
@@ -127,9 +134,9 @@ export function createSettleOnce({
         await running;
         return { kind: 'gone' };
       }
+      if (resolved.has(name)) return tell(name);
       // A hold that was not taken must not be taken out of its bucket: it holds those of others.
-      const isKnown = settlement.kind !== 'settle' || open.has(name);
-      if (!isKnown || resolved.has(name)) return { kind: 'gone' };
+      if (settlement.kind === 'settle' && !open.has(name)) return { kind: 'gone' };
       const settled = settleNow(address, write).finally(() => underWay.delete(name));
       underWay.set(name, settled);
       return settled;

@@ -248,6 +248,30 @@ describe('a request', () => {
     expect(await beside).toBe('no answer');
   });
 
+  it('that settles is told so once, also where another of the same unanswered write has asked again first', async () => {
+    const { asked, counters, take, kindOf } = start();
+    const holds = [take(10n), take(20n)];
+    asked[0]?.answer(written({ b: -10n }));
+    await gatheredWrite();
+    asked[1]?.answer(written({ b: -30n }));
+    await Promise.all(holds.map(({ result }) => result));
+    const blocking = take(1n);
+    const settle = ({ hold }: (typeof holds)[number]) => kindOf(counters.settle(counter(100n), hold, 3n));
+    const unanswered = holds.map(settle);
+    asked[2]?.answer(written({ b: -31n }));
+    await blocking.result;
+    await gatheredWrite();
+    asked[3]?.fail();
+    expect(await Promise.all(unanswered)).toEqual(['no answer', 'no answer']);
+    const [first, second] = holds as [(typeof holds)[0], (typeof holds)[0]];
+    const again = settle(second);
+    asked[4]?.answer(written({ b: -7n }));
+    expect(await again).toBe('settled');
+    expect(await settle(first)).toBe('settled');
+    expect(await Promise.all(holds.map(settle))).toEqual(['gone', 'gone']);
+    expect(asked).toHaveLength(5);
+  });
+
   it('that other writers always precede is given up after ten writes', async () => {
     const { asked, take, kindOf } = start();
     const kind = kindOf(take(1n).result);
