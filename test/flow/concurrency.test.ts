@@ -14,7 +14,7 @@ describe('calls in flight', () => {
   let harness: Harness;
   let held: ScriptedProvider;
   const waiting: (() => void)[] = [];
-  const keys = { single: newKey(), poor: newKey(), pair: newKey(), spread: newKey(), plain: newKey() };
+  const keys = { single: newKey(), poor: newKey(), pair: newKey(), spread: newKey(), plain: newKey(), crowd: newKey() };
 
   beforeAll(async () => {
     held = await startScriptedProvider((outgoing) => {
@@ -40,6 +40,7 @@ describe('calls in flight', () => {
           keys: [
             { name: 's', key: keys.single, concurrency: 1 },
             { name: 'plain', key: keys.plain },
+            { name: 'crowd', key: keys.crowd, concurrency: 3 },
           ],
         },
       ],
@@ -69,7 +70,8 @@ describe('calls in flight', () => {
       expect([item.pk, Number(item.balance_slots ?? 0)]).toEqual([item.pk, 0]);
     }
     for await (const item of harness.testStore.store.scan('keys')) expect(Number(item.balance_slots ?? 0)).toBe(0);
-    for (const workspace of ['team', ...Object.keys(keys)]) expect((await harness.credit(workspace)).held).toBe(0n);
+    for (const workspace of ['team', 'single', 'pair', 'spread', 'poor'])
+      expect((await harness.credit(workspace)).held).toBe(0n);
   }
 
   it('of a key are refused beyond its own, on every interface, and cost nobody anything', async () => {
@@ -89,7 +91,7 @@ describe('calls in flight', () => {
   });
 
   it('of one key leave the others what the service has, whoever comes in a crowd', async () => {
-    const crowd = Array.from({ length: 60 }, () => slow());
+    const crowd = Array.from({ length: 60 }, () => slow(as('crowd')));
     const outcomes = countOutcomes(crowd);
     expect((await harness.post(hello('acme/echo'), as('plain'))).status).toBe(200);
     await isHeld(3);

@@ -46,6 +46,12 @@ export function isNearConcurrency(
   return seen > limit * keyShare;
 }
 
+/** A crowd of one key's calls is seen as one before the store has told of its slots. */
+export function enterUnderWay({ callsUnderWay }: GatewayDependencies, { credential, scope }: IdentifiedCall): void {
+  const leave = callsUnderWay.enter(credential.publicId);
+  scope.deferred.add(async () => leave());
+}
+
 /** Calls run for seconds: a longer wait would find no free slot. */
 export const retryAfterSeconds = 1;
 

@@ -5,7 +5,7 @@ import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
-import { concurrencyLimitsOf } from './concurrency.ts';
+import { concurrencyLimitsOf, enterUnderWay } from './concurrency.ts';
 import { findCached } from './find-cached.ts';
 import { type Advise, boundAdvice, noAdvice } from './money-message.ts';
 import type { Reservation } from './reservation.ts';
@@ -41,6 +41,8 @@ export function reservationsOf(
     takesCreditSlot,
     takesPoolSlot: capacity !== undefined,
   });
+  // From the next call on: its own slot is no reason to wait.
+  if (takesCreditSlot || capacity !== undefined) enterUnderWay(deps, call);
   const seen = { keyItem: call.keyItem };
   const advise = adviceFor(call);
   const key = { ...call, advise, defaultConcurrency: limits.keyDefault };

@@ -41,7 +41,7 @@ export const reserveKey = (
   rank: 'key',
   reserve: async () => {
     const admission = await askKey(deps, facts, hold, seen);
-    if (admission.kind === 'admitted' && later !== undefined) {
+    if (admission.kind === 'admitted' && later !== undefined && later.amount > 0n) {
       const available = availableOf(admission.item, deps.clock.nowMs());
       const needed = later.amount;
       if (available !== null && available < needed) return refuseSpend(deps, facts, { needed, available });
