@@ -1,8 +1,8 @@
 // What the stages may ask for: picked from what a process has. Types only; made once per process by the entry point.
-import type { Composition } from '../../shared/composition/index.ts';
+import type { GatewayComposition } from '../../shared/composition/index.ts';
 
 type Picked = Pick<
-  Composition,
+  GatewayComposition,
   | 'clock'
   | 'times'
   | 'randomness'
@@ -35,6 +35,6 @@ type Picked = Pick<
 >;
 
 export interface GatewayDependencies extends Picked {
-  readonly keys: Pick<Composition['keys'], 'read' | 'readItem'>;
-  readonly records: Pick<Composition['records'], 'write' | 'find'>;
+  readonly keys: Pick<GatewayComposition['keys'], 'read' | 'readItem'>;
+  readonly records: Pick<GatewayComposition['records'], 'write' | 'find'>;
 }

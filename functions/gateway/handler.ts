@@ -1,13 +1,13 @@
 // The door of POST /v1/chat/completions: a function URL with RESPONSE_STREAM. Dependencies are made once per
 // environment; what belongs to a request is never kept here.
 
-import { bundleAdapters, createComposition, warmChat } from '../../shared/composition/index.ts';
+import { bundleAdapters, createGatewayComposition, warmChat } from '../../shared/composition/index.ts';
 import { readEnvironment } from '../../shared/foundation/environment/index.ts';
 import { createStreamingHandler, guardProcess } from '../../shared/protocol/http/index.ts';
 import { createChatGateway } from './routes.ts';
 
 const environment = readEnvironment();
-const composition = createComposition({ environment, ...bundleAdapters(environment) });
+const composition = createGatewayComposition({ environment, ...bundleAdapters(environment) });
 guardProcess(composition.log);
 
 /** Awaited by the module that Lambda loads, before the first call. */

@@ -1,7 +1,7 @@
 // The door of a Lambda Web Function: the whole gateway as a plain HTTP server, many requests at once. Lambda names the
 // address to bind, waits ten seconds for it, and gives a second between SIGTERM and the end.
 
-import { bundleAdapters, createComposition } from '../../shared/composition/index.ts';
+import { bundleAdapters, createGatewayComposition } from '../../shared/composition/index.ts';
 import { readEnvironment, readVariable } from '../../shared/foundation/environment/index.ts';
 import { createNodeServer, guardProcess } from '../../shared/protocol/http/index.ts';
 import { createChatGateway } from './routes.ts';
@@ -17,7 +17,7 @@ const readAddress = (): { host: string; port: number } => {
 
 const { host, port } = readAddress();
 const environment = readEnvironment();
-const composition = createComposition({ environment, ...bundleAdapters(environment) });
+const composition = createGatewayComposition({ environment, ...bundleAdapters(environment) });
 guardProcess(composition.log);
 
 // Lambda binds it to a loopback address and passes the public name on.

@@ -5,7 +5,7 @@ import { systemRandomness } from '../foundation/ids/index.ts';
 import { createLog } from '../foundation/log/index.ts';
 import { systemClock } from '../foundation/time/index.ts';
 import { createAwsAdapters } from './create-aws-adapters.ts';
-import type { CompositionOptions } from './create-composition.ts';
+import type { CompositionOptions } from './create-gateway-composition.ts';
 
 export function bundleAdapters(
   environment: Environment,

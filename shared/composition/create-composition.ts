@@ -1,121 +1,28 @@
-// The real dependencies of a process that serves calls, put together once: for its Lambda handler and for the local run.
-
-import { createCallRecords, createRefusalQuota, type RefusalQuota } from '../accounting/call-records/index.ts';
+// All that one process can have: calls, and what operators read and change. For the local run, and for a process that serves all routes.
 import { createCreditLedger } from '../accounting/credit/index.ts';
-import { type Counters, createCounters } from '../accounting/holds/index.ts';
+import { type AdministrationDependencies, createAdministration } from '../configuration/administration/index.ts';
+import { type ConnectionStore, createConnectionStore, createKeyVault } from '../configuration/byok/index.ts';
 import {
-  createIdempotencyStore,
-  createSpanStore,
-  type IdempotencyStore,
-  type SpanStore,
-} from '../accounting/idempotency/index.ts';
-import { createProviderLimiter } from '../accounting/limits/index.ts';
-import { createProviderAffinity, type ProviderAffinity } from '../accounting/provider-affinity/index.ts';
-import { createCooldowns, createStatisticsRecorder } from '../accounting/provider-health/index.ts';
-import { createResponseCache, type ResponseCache } from '../accounting/response-cache/index.ts';
-import { type CallsUnderWay, createCallsUnderWay, createSlotPools, type SlotPools } from '../accounting/slots/index.ts';
-import { createAccessStore } from '../configuration/access/index.ts';
-import type { AdministrationDependencies } from '../configuration/administration/index.ts';
-import {
-  type ConnectionReader,
-  type ConnectionStore,
-  createConnectionReader,
-  createConnectionStore,
-  createKeyVault,
-  type KeyWrapper,
-} from '../configuration/byok/index.ts';
-import { createOperatorStore } from '../configuration/keys/index.ts';
-import {
-  createFunctionReader,
-  createFunctionStore,
-  type FunctionReader,
-} from '../configuration/stored-functions/index.ts';
-import { type Cache, createCache } from '../foundation/cache/index.ts';
-import { cachedKeysMax, recentRefusalMs } from '../foundation/constants/index.ts';
-import type { ProviderMetricsDependencies } from '../routing/provider-metrics/index.ts';
-import {
-  type CheckedCredentials,
-  type CredentialCheck,
-  type CredentialSource,
-  createCredentialCheck,
-  createTransport,
-  type Transport,
-} from '../routing/providers/index.ts';
-import type { BlobStore } from '../storage/blobs/index.ts';
-import type { Item } from '../storage/store/index.ts';
-import { createTableReaders, type TableReaders, type TableReadersOptions } from './create-table-readers.ts';
+  type CompositionOptions,
+  createGatewayComposition,
+  type GatewayComposition,
+} from './create-gateway-composition.ts';
 
-/**
- * Everything that a process has which serves calls: the only list of it. The stages of a call, the administration and the
- * local run pick from it.
- */
-export interface Composition extends TableReaders, AdministrationDependencies, ProviderMetricsDependencies {
-  /** Saves the read of a key. It never decides: the write that admits a call compares it with the item. */
-  readonly keyCache: Cache<Item>;
-  /** Keys and workspaces that were refused lately: their next calls reserve in two rounds. */
-  readonly recentRefusals: Cache<true>;
-  /** Which refused calls leave a record. */
-  readonly refusalQuota: RefusalQuota;
+export interface Composition extends Omit<GatewayComposition, 'credit'>, AdministrationDependencies {
   readonly connectionStore: ConnectionStore;
-  readonly connections: ConnectionReader;
-  readonly functions: FunctionReader;
-  readonly counters: Counters;
-  readonly slotPools: SlotPools;
-  readonly callsUnderWay: CallsUnderWay;
-  /** Calls that the stage can run at once. Undefined: nothing bounds them. */
-  readonly stageConcurrency: number | undefined;
-  readonly idempotency: IdempotencyStore;
-  readonly spans: SpanStore;
-  readonly providerAffinity: ProviderAffinity;
-  readonly responseCache: ResponseCache;
-  readonly credentialCheck: CredentialCheck;
-  readonly transport: Transport;
-}
-
-export interface CompositionOptions extends TableReadersOptions {
-  /** What stands outside the store: where large results, wrapped keys and provider credentials are. */
-  readonly blobs: BlobStore;
-  readonly wrapper: KeyWrapper;
-  readonly credentials: CredentialSource;
-  /** Told which providers have their credential, at the start and whenever the catalogue has changed. */
-  readonly onCredentialsChecked?: ((checked: CheckedCredentials) => void) | undefined;
 }
 
 export function createComposition(options: CompositionOptions): Composition {
-  const { environment, blobs, wrapper, credentials, onCredentialsChecked: onChecked } = options;
-  const readers = createTableReaders(options);
-  const { clock, times, randomness, log, store } = readers;
-  const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
-  const counters = createCounters({ store, clock, randomness, leaseMs: times.leaseMs });
+  const gateway = createGatewayComposition(options);
+  const { store, clock, randomness, counters, records } = gateway;
+  const { wrapper, environment } = options;
   const vault = createKeyVault({ wrapper, stage: environment.stage, clock, randomness });
-  const connectionStore = createConnectionStore(store, vault);
-  const functionStore = createFunctionStore(store);
   return {
-    ...readers,
-    keyCache: createCache<Item>({ sizeMax: cachedKeysMax }),
-    recentRefusals: createCache<true>({ sizeMax: cachedKeysMax, age: { freshMs: recentRefusalMs, clock } }),
-    refusalQuota: createRefusalQuota(clock),
-    connectionStore,
-    connections: createConnectionReader(readers.connections, vault),
-    operators: createOperatorStore(store),
-    access: createAccessStore(store),
-    functionStore,
-    functions: createFunctionReader({ functions: functionStore, clock }),
-    counters,
-    slotPools: createSlotPools(counters, randomness.fraction),
-    callsUnderWay: createCallsUnderWay(),
-    stageConcurrency: environment.stageConcurrency,
+    ...createAdministration({ store, clock, randomness }),
+    ...gateway,
+    records,
+    // With the counters of the calls: what waits for one of them goes together with it.
     credit: createCreditLedger({ store, counters, randomness }),
-    idempotency: createIdempotencyStore({ store, blobs }),
-    spans: createSpanStore(store, clock),
-    providerAffinity: createProviderAffinity(store),
-    responseCache: createResponseCache({ store, onError: logFailure('response_cache_failed') }),
-    records: createCallRecords({ store }),
-    credentials,
-    credentialCheck: createCredentialCheck({ credentials, log, onChecked }),
-    transport: createTransport(clock),
-    limiter: createProviderLimiter({ writer: counters.writer, clock, randomness }),
-    cooldowns: createCooldowns({ store, clock }),
-    recorder: createStatisticsRecorder({ store, clock, randomness, onFailure: logFailure('statistics_lost') }),
+    connectionStore: createConnectionStore(store, vault),
   };
 }

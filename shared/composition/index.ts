@@ -4,7 +4,12 @@ export {
   createAwsAdapters,
   localCredentials,
 } from './create-aws-adapters.ts';
-export { type Composition, type CompositionOptions, createComposition } from './create-composition.ts';
+export { type Composition, createComposition } from './create-composition.ts';
+export {
+  type CompositionOptions,
+  createGatewayComposition,
+  type GatewayComposition,
+} from './create-gateway-composition.ts';
 export { createOperatorComposition } from './create-operator-composition.ts';
 export { createTableReaders } from './create-table-readers.ts';
 export { warmChat, warmModels } from './warm-start.ts';

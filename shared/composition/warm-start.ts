@@ -2,7 +2,7 @@
 // small function a fraction of one. It also opens the first connections to the store. Each function reads what its role
 // allows.
 import { type Clock, waitAtMost } from '../foundation/time/index.ts';
-import type { Composition } from './create-composition.ts';
+import type { GatewayComposition } from './create-gateway-composition.ts';
 import type { TableReaders } from './create-table-readers.ts';
 
 /** Longer than the reads with their own limits, two of them one after the other, and far below Lambda's ten seconds. */
@@ -15,7 +15,10 @@ export const warmChat = ({
   credentials,
   credentialCheck,
   cooldowns,
-}: Pick<Composition, 'clock' | 'catalogue' | 'credentials' | 'credentialCheck' | 'cooldowns'>): Promise<void> => {
+}: Pick<
+  GatewayComposition,
+  'clock' | 'catalogue' | 'credentials' | 'credentialCheck' | 'cooldowns'
+>): Promise<void> => {
   const checked = Promise.all([catalogue.current(), credentials.warm()]).then(([current]) =>
     credentialCheck.look(current),
   );

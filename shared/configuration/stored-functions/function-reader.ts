@@ -4,8 +4,8 @@
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
+import type { FunctionReads } from './function-reads.ts';
 import { contentKey, type FunctionRecord } from './function-record.ts';
-import type { FunctionStore } from './function-store.ts';
 import { type FoundFunction, type FunctionAlias, wantedRevision } from './open-revision.ts';
 import type { StoredContent } from './revision-content.ts';
 
@@ -23,7 +23,7 @@ export interface FunctionReader {
 }
 
 export interface FunctionReaderOptions {
-  readonly functions: Pick<FunctionStore, 'read' | 'readContent'>;
+  readonly functions: FunctionReads;
   readonly clock: Clock;
 }
 

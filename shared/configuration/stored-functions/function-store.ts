@@ -1,18 +1,12 @@
 // Functions at rest. A function is found only under its workspace, and every write is conditional on what was read before
 // it.
-import type { CallOptions, Store } from '../../storage/store/index.ts';
+import type { Store } from '../../storage/store/index.ts';
 import { checkRevisions } from './check-content.ts';
 import type { FunctionDocument, RevisionContent } from './function-document.ts';
-import {
-  contentKey,
-  type FunctionRecord,
-  fromItem,
-  functionKey,
-  isFunctionItem,
-  type RevisionRecord,
-} from './function-record.ts';
+import { createFunctionReads, type FunctionReads } from './function-reads.ts';
+import { type FunctionRecord, fromItem, isFunctionItem } from './function-record.ts';
 import { planApply } from './plan-apply.ts';
-import { contentPut, readContentItem, type StoredContent } from './revision-content.ts';
+import { contentPut } from './revision-content.ts';
 import { activate, qualify, withStatus } from './transitions.ts';
 import { changeOf, type FunctionChange, writeFunction } from './write-function.ts';
 
@@ -35,11 +29,7 @@ export interface PlannedFunction {
 }
 
 /** All calls throw StoreUnavailable; the operator's calls throw an Error that says why a change cannot be made. */
-export interface FunctionStore {
-  /** Strongly consistent, one read. Undefined: this workspace has no such function. */
-  read(workspace: string, id: string, options?: CallOptions): Promise<FunctionRecord | undefined>;
-  /** The content of a revision that the record names. */
-  readContent(record: FunctionRecord, revision: RevisionRecord, options?: CallOptions): Promise<StoredContent>;
+export interface FunctionStore extends FunctionReads {
   /** What `apply` would do now. Throws what it would throw. */
   plan(workspace: string, declared: FunctionDocument, nowMs: number): Promise<PlannedFunction>;
   /** Makes a stored function what a checked function of the gateway file says; writes nothing where it is so. */
@@ -65,13 +55,7 @@ export function createFunctionStore(store: Store): FunctionStore {
   };
 
   const functions: FunctionStore = {
-    async read(workspace, id, options = {}) {
-      const item = await store.get('functions', functionKey(workspace, id), options);
-      return item === undefined ? undefined : fromItem(item);
-    },
-    async readContent(record, { textSha256 }, options = {}) {
-      return readContentItem(await store.get('functions', contentKey(record, textSha256), options));
-    },
+    ...createFunctionReads(store),
     async plan(workspace, declared, nowMs) {
       await checkRevisions(workspace, declared);
       const former = await functions.read(workspace, declared.id);

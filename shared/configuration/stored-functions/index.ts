@@ -8,6 +8,7 @@ export {
   type ListedFunction,
 } from './function-list.ts';
 export { createFunctionReader, type FunctionReader } from './function-reader.ts';
+export { createFunctionReads } from './function-reads.ts';
 export type { FunctionRecord, RevisionRecord } from './function-record.ts';
 export { createFunctionStore, type FunctionStore, type PlannedFunction, type ShownFunction } from './function-store.ts';
 export { judgeCase } from './judge-case.ts';

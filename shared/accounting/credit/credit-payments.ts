@@ -1,0 +1,60 @@
+// The credit of workspaces as calls use it: held before a provider is called, settled to the real cost after the last byte. The rules of
+// holds are those of `holds`; what is here is where they stand and how shards share.
+import type { Randomness } from '../../foundation/ids/index.ts';
+import type { PicoUsd } from '../../foundation/money/index.ts';
+import { type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
+import type { Counters, Hold, SettlementOutcome } from '../holds/index.ts';
+import { type CreditAccount, creditCounter, isInDebt, readBalance, shardCount } from './credit-account.ts';
+import { gather, level, readAll, readShards, type ShardContext } from './credit-shards.ts';
+import { type CreditSummary, summarize } from './credit-summary.ts';
+import { type CreditHold, type CreditTake, createCreditTake } from './take-credit.ts';
+
+export interface CreditPayments {
+  /** Throws StoreUnavailable, and a RangeError for an amount that is not above 0. */
+  take(account: CreditAccount, hold: Hold): Promise<CreditTake>;
+  /** Charges the real cost and gives back the rest, exactly once. Throws StoreUnavailable; asking again is safe. */
+  settle(hold: CreditHold, actual: PicoUsd): Promise<SettlementOutcome>;
+  /** Gives all of it back. */
+  release(hold: CreditHold): Promise<SettlementOutcome>;
+  /** Exact while nothing moves between shards. */
+  show(account: CreditAccount): Promise<CreditSummary>;
+}
+
+export interface CreditOptions {
+  readonly store: Store;
+  readonly counters: Counters;
+  readonly randomness: Randomness;
+}
+
+export function createCreditPayments(options: CreditOptions): CreditPayments {
+  const { store, counters } = options;
+
+  async function settle(hold: CreditHold, actual: PicoUsd): Promise<SettlementOutcome> {
+    const { account, shard } = hold;
+    const result = await counters.settle(creditCounter(account, shard), hold, actual);
+    if (result.kind === 'settled' && shardCount(account) > 1)
+      await evenOut({ store, counters, account }, hold, result.item);
+    return result;
+  }
+
+  return {
+    take: createCreditTake(options),
+    settle,
+    release: (hold) => settle(hold, 0n),
+    show: async (account) => summarize(account, await readAll({ store, account })),
+  };
+}
+
+/** What a settlement has seen of the shards. Best effort: the settlement itself is done. */
+async function evenOut(context: ShardContext, hold: CreditHold, item: Item): Promise<void> {
+  try {
+    if (isInDebt(readBalance(context.account, hold.shard, item))) {
+      // A late cost, more than was held, or a lower limit: what other shards have left pays it before a call holds that.
+      await gather(context, await readShards(context), hold.shard, 0n);
+    } else if (hold.shortShard !== undefined) {
+      await level(context, hold.shard, hold.shortShard, item, hold.amount);
+    }
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  }
+}

@@ -1,0 +1,113 @@
+// The real dependencies of a process that serves calls, put together once. What operators change stands in
+// create-composition.ts, so that the bundle of the gateway does not carry it.
+import {
+  type CallRecords,
+  createCallRecords,
+  createRefusalQuota,
+  type RefusalQuota,
+} from '../accounting/call-records/index.ts';
+import { type CreditPayments, createCreditPayments } from '../accounting/credit/index.ts';
+import { type Counters, createCounters } from '../accounting/holds/index.ts';
+import {
+  createIdempotencyStore,
+  createSpanStore,
+  type IdempotencyStore,
+  type SpanStore,
+} from '../accounting/idempotency/index.ts';
+import { createProviderLimiter } from '../accounting/limits/index.ts';
+import { createProviderAffinity, type ProviderAffinity } from '../accounting/provider-affinity/index.ts';
+import { createCooldowns, createStatisticsRecorder } from '../accounting/provider-health/index.ts';
+import { createResponseCache, type ResponseCache } from '../accounting/response-cache/index.ts';
+import { type CallsUnderWay, createCallsUnderWay, createSlotPools, type SlotPools } from '../accounting/slots/index.ts';
+import {
+  type ConnectionReader,
+  createConnectionReader,
+  createKeyVault,
+  type KeyWrapper,
+} from '../configuration/byok/index.ts';
+import {
+  createFunctionReader,
+  createFunctionReads,
+  type FunctionReader,
+} from '../configuration/stored-functions/index.ts';
+import { type Cache, createCache } from '../foundation/cache/index.ts';
+import { cachedKeysMax, recentRefusalMs } from '../foundation/constants/index.ts';
+import type { ProviderMetricsDependencies } from '../routing/provider-metrics/index.ts';
+import {
+  type CheckedCredentials,
+  type CredentialCheck,
+  type CredentialSource,
+  createCredentialCheck,
+  createTransport,
+  type Transport,
+} from '../routing/providers/index.ts';
+import type { BlobStore } from '../storage/blobs/index.ts';
+import type { Item } from '../storage/store/index.ts';
+import { createTableReaders, type TableReaders, type TableReadersOptions } from './create-table-readers.ts';
+
+/** Everything that a process has which serves calls: the only list of it. The stages of a call pick from it. */
+export interface GatewayComposition extends TableReaders, ProviderMetricsDependencies {
+  readonly credit: CreditPayments;
+  readonly records: CallRecords;
+  /** Saves the read of a key. It never decides: the write that admits a call compares it with the item. */
+  readonly keyCache: Cache<Item>;
+  /** Keys and workspaces that were refused lately: their next calls reserve in two rounds. */
+  readonly recentRefusals: Cache<true>;
+  /** Which refused calls leave a record. */
+  readonly refusalQuota: RefusalQuota;
+  readonly connections: ConnectionReader;
+  readonly functions: FunctionReader;
+  readonly counters: Counters;
+  readonly slotPools: SlotPools;
+  readonly callsUnderWay: CallsUnderWay;
+  /** Calls that the stage can run at once. Undefined: nothing bounds them. */
+  readonly stageConcurrency: number | undefined;
+  readonly idempotency: IdempotencyStore;
+  readonly spans: SpanStore;
+  readonly providerAffinity: ProviderAffinity;
+  readonly responseCache: ResponseCache;
+  readonly credentialCheck: CredentialCheck;
+  readonly transport: Transport;
+}
+
+export interface CompositionOptions extends TableReadersOptions {
+  /** What stands outside the store: where large results, wrapped keys and provider credentials are. */
+  readonly blobs: BlobStore;
+  readonly wrapper: KeyWrapper;
+  readonly credentials: CredentialSource;
+  /** Told which providers have their credential, at the start and whenever the catalogue has changed. */
+  readonly onCredentialsChecked?: ((checked: CheckedCredentials) => void) | undefined;
+}
+
+export function createGatewayComposition(options: CompositionOptions): GatewayComposition {
+  const { environment, blobs, wrapper, credentials, onCredentialsChecked: onChecked } = options;
+  const readers = createTableReaders(options);
+  const { clock, times, randomness, log, store } = readers;
+  const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
+  const counters = createCounters({ store, clock, randomness, leaseMs: times.leaseMs });
+  const vault = createKeyVault({ wrapper, stage: environment.stage, clock, randomness });
+  return {
+    ...readers,
+    keyCache: createCache<Item>({ sizeMax: cachedKeysMax }),
+    recentRefusals: createCache<true>({ sizeMax: cachedKeysMax, age: { freshMs: recentRefusalMs, clock } }),
+    refusalQuota: createRefusalQuota(clock),
+    connections: createConnectionReader(readers.connections, vault),
+    functions: createFunctionReader({ functions: createFunctionReads(store), clock }),
+    counters,
+    slotPools: createSlotPools(counters, randomness.fraction),
+    callsUnderWay: createCallsUnderWay(),
+    stageConcurrency: environment.stageConcurrency,
+    credit: createCreditPayments({ store, counters, randomness }),
+    idempotency: createIdempotencyStore({ store, blobs }),
+    spans: createSpanStore(store, clock),
+    providerAffinity: createProviderAffinity(store),
+    responseCache: createResponseCache({ store, onError: logFailure('response_cache_failed') }),
+    records: createCallRecords({ store }),
+    credentials,
+    credentialCheck: createCredentialCheck({ credentials, log, onChecked }),
+    transport: createTransport(clock),
+    limiter: createProviderLimiter({ writer: counters.writer, clock, randomness }),
+    cooldowns: createCooldowns({ store, clock }),
+    recorder: createStatisticsRecorder({ store, clock, randomness, onFailure: logFailure('statistics_lost') }),
+  };
+}
