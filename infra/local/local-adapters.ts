@@ -4,10 +4,11 @@ import type { CompositionOptions } from '../../shared/composition/index.ts';
 import { localCredentials } from '../../shared/composition/index.ts';
 import { localKeyWrapper } from '../../shared/configuration/byok/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
-import { folderBlobs, memoryBlobs } from '../../shared/storage/blobs/index.ts';
+import { folderBlobs, memoryBlobs, tableBlobs } from '../../shared/storage/blobs/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 import type { LocalOptions } from './start-options.ts';
 
-/** Gateways that share a store must share these too: where no folder is named, this one of the working folder serves. */
+/** Gateways that share a store must share the key too: where no folder is named, this one of the working folder has it. */
 const sharedFolder = '.gw';
 
 type Place = Partial<Pick<LocalOptions, 'data' | 'dynamodb'>>;
@@ -16,13 +17,15 @@ type Place = Partial<Pick<LocalOptions, 'data' | 'dynamodb'>>;
 export const sharedFolderOf = ({ data, dynamodb }: Place): string | undefined =>
   data ?? (dynamodb === undefined ? undefined : resolve(sharedFolder));
 
-export function localAdapters({
-  data,
-  dynamodb,
-}: Place): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials'> {
-  const folder = sharedFolderOf({ data, dynamodb });
+/** `shared`: the store of a server that other gateways use too. They find large results there, wherever they run. */
+export function localAdapters(
+  place: Place,
+  shared?: Store,
+): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials'> {
+  const folder = sharedFolderOf(place);
+  const ownBlobs = () => (folder === undefined ? memoryBlobs() : folderBlobs(join(folder, 'blobs')));
   return {
-    blobs: folder === undefined ? memoryBlobs() : folderBlobs(join(folder, 'blobs')),
+    blobs: shared === undefined ? ownBlobs() : tableBlobs(shared, systemClock),
     wrapper: localKeyWrapper({ folder }),
     credentials: localCredentials(systemClock),
   };

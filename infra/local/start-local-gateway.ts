@@ -1,6 +1,8 @@
 // Brings up store, tables, gateway file and server in this order, and says how to call it. A failure on the way stops what
 // was started before.
+import { join } from 'node:path';
 import { type Composition, createComposition } from '../../shared/composition/index.ts';
+import { masterKeyFile } from '../../shared/configuration/byok/index.ts';
 import {
   ApplyInterrupted,
   type ApplyReport,
@@ -32,7 +34,7 @@ import { demoTraffic, startDemoTraffic } from './demo/demo-traffic.ts';
 import { commandLineHint, describeStart } from './describe-start.ts';
 import { lockFolder } from './folder-lock.ts';
 import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './listen-address.ts';
-import { localAdapters } from './local-adapters.ts';
+import { localAdapters, sharedFolderOf } from './local-adapters.ts';
 import { type PrivateDynamo, startPrivateDynamo } from './private-dynamodb.ts';
 import { createWholeGateway } from './serve-all.ts';
 import { type Simulator, startSimulator } from './simulator/index.ts';
@@ -74,10 +76,11 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
       environment,
       store,
       log: logOf(log),
-      ...localAdapters(options),
+      ...localAdapters(options, options.dynamodb === undefined ? undefined : store),
       onCredentialsChecked: (checked) => void report(composition, checked),
     });
     started.push(() => composition.transport.close());
+    if (options.dynamodb !== undefined) await checkSealedKeys(composition, options);
     // Behind the server: the last requests have spans too.
     started.push(() => composition.telemetry?.close());
     const { keyTexts, simulator, isDemo } = await configure({ composition, say, later, started }, file);
@@ -107,6 +110,17 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     await stop();
     throw error;
   }
+}
+
+/** Where another gateway of the store has sealed keys, this one needs the same master key. */
+async function checkSealedKeys({ connectionStore }: Composition, options: StartOptions): Promise<void> {
+  const closed = await connectionStore.findClosed();
+  if (closed === undefined) return;
+  const { workspace, provider } = closed;
+  const path = join(sharedFolderOf(options) ?? '', masterKeyFile);
+  throw new Error(
+    `the key of the BYOK connection ${workspace}/${provider} was sealed with another master key: copy ${masterKeyFile} of the gateway that sealed it to ${path}, or start in the folder of that gateway`,
+  );
 }
 
 /** Before the first call, which would look too. A store without a catalogue is described later. */

@@ -16,10 +16,11 @@ import { type Simulator, startSimulator } from '../../infra/local/simulator/inde
 import { type LocalGateway, type StartOptions, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { createKeyStore, createOperatorStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { createWorkspaceStore } from '../../shared/configuration/workspaces/index.ts';
-import { canonicalJson, sha256Hex } from '../../shared/foundation/ids/index.ts';
+import { canonicalJson, sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { newKey } from '../support/gateway-file.ts';
+import { sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const publishedKey = 'sk-gw-demodemodemodemo-demodemodemodemodemodemodemodemodemodemokey2Jc7YM';
@@ -272,8 +273,11 @@ describe('the demo key', () => {
     expect(keyOf(started)).toBe(publishedKey);
     expect(started.lines.slice(0, 2)).toEqual([`ready ${started.url}`, `demo key: ${publishedKey}`]);
     const openAiUrl = started.url.replace(/\/v1$/, '/openai/v1');
-    expect(started.lines.at(-2)).toBe(`command line: npm run gw -- status --dynamodb ${dynamo.endpoint}`);
-    expect(started.lines.at(-1)).toBe(`base URL for OpenAI's SDKs and frameworks: ${openAiUrl}`);
+    expect(started.lines).toContainEqual(`base URL for OpenAI's SDKs and frameworks: ${openAiUrl}`);
+    expect(started.lines).toContainEqual(
+      `base URL for Claude Code and Anthropic's SDKs: ${new URL(started.url).origin}`,
+    );
+    expect(started.lines.at(-1)).toBe(`command line: npm run gw -- status --dynamodb ${dynamo.endpoint}`);
   });
 
   it('is random and new at each start as soon as a real provider is offered, and no former one opens anything', async () => {
@@ -511,6 +515,53 @@ describe('the address', () => {
     const started = await start({ host: '0.0.0.0' });
     expect(started.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
     expect(started.lines).toContainEqual('listening on 0.0.0.0: other machines can call this gateway');
+  });
+});
+
+describe('gateways on one --dynamodb, started in different folders', () => {
+  it('serve each other’s large answers', async () => {
+    const key = newKey();
+    const content = systemRandomness.bytes(500_000).toString('base64');
+    const provider = await startScriptedProvider((outgoing) => {
+      const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }];
+      sendJson(outgoing, JSON.stringify({ object: 'chat.completion', choices }));
+    });
+    const config = writeFile(ownFile(key, { provider: { base_url: provider.url } }));
+    const gateways = [await start({ data: join(folder, 'one'), config }), await start({ data: join(folder, 'two') })];
+    const answers: string[] = [];
+    for (const { url } of gateways) {
+      const headers = {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'large',
+      };
+      const body = JSON.stringify({ model: 'own/chat', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 9 });
+      const response = await fetch(`${url}/chat/completions`, { method: 'POST', headers, body });
+      expect(response.status).toBe(200);
+      answers.push(await response.text());
+    }
+    expect(answers[1] === answers[0] && answers[0]?.includes(content)).toBe(true);
+    expect(provider.bodies).toHaveLength(1);
+    await provider.stop();
+  });
+
+  it('start only with the master key with which keys of the store were sealed, and say in one line where it belongs', async () => {
+    process.env.OWN_BYOK = 'sk-own';
+    const byok = { connections: [{ provider: 'own', key: { env: 'OWN_BYOK' }, policy: 'allowed' }] };
+    const workspace = { features: { byok: true }, byok };
+    const auth = { bearer: { env: 'OWN_BYOK' } };
+    const [one, two] = [join(folder, 'sealing'), join(folder, 'other')];
+    await start({
+      data: one,
+      config: writeFile(ownFile(newKey(), { auth, workspace, provider: { accepts_byok_header: true } })),
+    });
+    const before = await storedState();
+    await expect(start({ data: two })).rejects.toThrow(
+      `the key of the BYOK connection team/own was sealed with another master key: copy byok-master.key of the gateway that sealed it to ${join(two, 'byok-master.key')}, or start in the folder of that gateway`,
+    );
+    expect(await storedState()).toBe(before);
+    cpSync(join(one, 'byok-master.key'), join(two, 'byok-master.key'));
+    await start({ data: two });
   });
 });
 

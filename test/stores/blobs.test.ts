@@ -1,23 +1,52 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '#jest';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
 import {
   type BlobStore,
   blobLifeSeconds,
   folderBlobs,
   memoryBlobs,
   packText,
+  tableBlobs,
   unpackText,
 } from '../../shared/storage/blobs/index.ts';
+import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+
+let database: TestStore;
+beforeAll(async () => {
+  database = await startTestStore();
+});
+afterAll(() => database.stop());
 
 const bytes = systemRandomness.bytes(100_000);
 const places: readonly [string, () => BlobStore][] = [
   ['a folder', () => folderBlobs(join(temporaryFolder(), 'made', 'on-demand'))],
   ['memory', () => memoryBlobs()],
+  ['a table', () => inOwnTable()],
 ];
+
+/** Each as in a table of its own. */
+function inOwnTable(): BlobStore {
+  const blobs = tableBlobs(database.store, systemClock);
+  const own = systemRandomness.uuid();
+  const keyOf = (key: string) => (/^[\w-]{1,91}$/.test(key) ? `${own}-${key}` : key);
+  return { put: (key, content) => blobs.put(keyOf(key), content), get: (key) => blobs.get(keyOf(key)) };
+}
+
+describe('blobs in a table', () => {
+  it('may be as large as any answer that is stored, and are not there where a part is missing', async () => {
+    const blobs = tableBlobs(database.store, systemClock);
+    const large = systemRandomness.bytes(4 * 1024 * 1024 + 1);
+    await blobs.put('large', large);
+    expect(Buffer.from((await blobs.get('large')) ?? []).equals(large)).toBe(true);
+    await database.store.delete('idempotency', 'BLOB#large#3');
+    expect(await blobs.get('large')).toBeUndefined();
+  });
+});
 
 describe.each(places)('blobs in %s', (_name, open) => {
   it('come back byte for byte, and nothing comes back under a key that was never used', async () => {

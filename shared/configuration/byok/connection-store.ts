@@ -12,6 +12,7 @@ import {
   readItem,
   revisionOf,
   toItem,
+  workspaceOf,
 } from './connection.ts';
 import { readConnections } from './connection-list.ts';
 import type { KeyVault } from './key-vault.ts';
@@ -52,6 +53,8 @@ interface PlannedChange {
 export interface ConnectionStore {
   /** Strongly consistent, one read. Empty for a workspace that has none or does not exist. */
   read(workspace: string): Promise<Connection[]>;
+  /** The first whose key does not open here. Undefined: all do. For the operator: reads the whole table. */
+  findClosed(): Promise<Connection | undefined>;
   /** What `write` would do now, in the order of `wanted`. */
   plan(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;
   /**
@@ -60,6 +63,9 @@ export interface ConnectionStore {
    */
   write(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;
 }
+
+/** Whatever else keeps a key from being opened says nothing about its seal. */
+const isNotBroken = (error: unknown): boolean => !(error instanceof SealBroken);
 
 export function createConnectionStore(store: Store, vault: KeyVault): ConnectionStore {
   const planAll = (stored: readonly Connection[], workspace: string, wanted: readonly WantedConnection[]) => {
@@ -73,6 +79,16 @@ export function createConnectionStore(store: Store, vault: KeyVault): Connection
 
   return {
     read: (workspace) => readConnections(store, workspace),
+    async findClosed() {
+      for await (const item of store.scan('connections')) {
+        for (const connection of readItem(workspaceOf(item), item)) {
+          if (connection.sealed === undefined) continue;
+          const isOpen = await vault.open(connection, connection.sealed).then(() => true, isNotBroken);
+          if (!isOpen) return connection;
+        }
+      }
+      return undefined;
+    },
     plan: async (workspace, wanted) => {
       const item = await store.get('connections', itemKey(workspace));
       return changesIn(await planAll(readItem(workspace, item), workspace, wanted));

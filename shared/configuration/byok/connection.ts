@@ -36,7 +36,11 @@ interface StoredConnection {
   readonly key_source?: KeySource | undefined;
 }
 
-export const itemKey = (workspace: string): string => `WORKSPACE#${workspace}`;
+const keyPrefix = 'WORKSPACE#';
+
+export const itemKey = (workspace: string): string => keyPrefix + workspace;
+
+export const workspaceOf = ({ pk }: Item): string => String(pk).slice(keyPrefix.length);
 
 export const revisionOf = (item: Item | undefined): number => (item?.revision as number | undefined) ?? 0;
 

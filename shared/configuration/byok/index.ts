@@ -21,5 +21,5 @@ export {
 export { createKeyVault, type SealedKey } from './key-vault.ts';
 export type { KeyWrapper } from './key-wrapper.ts';
 export { kmsKeyWrapper } from './kms-key-wrapper.ts';
-export { localKeyWrapper } from './local-key-wrapper.ts';
+export { localKeyWrapper, masterKeyFile } from './local-key-wrapper.ts';
 export { type ConnectionInFile, readConnection } from './wanted-connection.ts';

@@ -6,7 +6,7 @@ import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts
 import { decrypt, encrypt, joinEncrypted, keyBytes, splitEncrypted } from './aes-gcm.ts';
 import { contextText, type KeyWrapper } from './key-wrapper.ts';
 
-const masterKeyFile = 'byok-master.key';
+export const masterKeyFile = 'byok-master.key';
 const folderMode = 0o700;
 const fileMode = 0o600;
 

@@ -3,3 +3,4 @@ export { folderBlobs } from './folder-blobs.ts';
 export { memoryBlobs } from './memory-blobs.ts';
 export { inlineMaxBytes, packText, unpackText } from './packed-text.ts';
 export { s3Blobs } from './s3-blobs.ts';
+export { tableBlobs } from './table-blobs.ts';
