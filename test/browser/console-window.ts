@@ -15,26 +15,32 @@ export interface ConsoleWindow {
 
 export interface WindowOptions {
   readonly isDark?: boolean;
+  /** Origins beside that of the console, where people are sent; what their pages do is theirs. */
+  readonly others?: readonly string[];
+  /** As a browser on a machine without a language has it. */
+  readonly locale?: string;
 }
 
 /** Each has its own session. */
 export async function openWindow(
   browser: Browser,
   origin: string,
-  { isDark = false }: WindowOptions = {},
+  { isDark = false, others = [], locale = 'en-US' }: WindowOptions = {},
 ): Promise<ConsoleWindow> {
   const context = await browser.newContext({
     baseURL: origin,
-    locale: 'en-US',
+    locale,
     viewport: { width: 1200, height: 800 },
     colorScheme: isDark ? 'dark' : 'light',
   });
   const page = await context.newPage();
   const faults: string[] = [];
+  const isOther = (url: string) => others.some((other) => url.startsWith(`${other}/`));
   page.on('console', (message) => {
     // An answer that is an error belongs to some tests; the browser notes each.
     const isAnswer = message.text().startsWith('Failed to load resource');
-    if (['error', 'warning'].includes(message.type()) && !isAnswer) faults.push(message.text());
+    const isOfOther = isOther(page.url());
+    if (['error', 'warning'].includes(message.type()) && !isAnswer && !isOfOther) faults.push(message.text());
   });
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('dialog', (dialog) => {
@@ -42,7 +48,9 @@ export async function openWindow(
     void dialog.dismiss();
   });
   page.on('request', (request) => {
-    if (!request.url().startsWith(`${origin}/`)) faults.push(`request to ${request.url()}`);
+    const url = request.url();
+    const isOfOther = isOther(url) || (!request.isNavigationRequest() && isOther(request.frame().url()));
+    if (!url.startsWith(`${origin}/`) && !isOfOther) faults.push(`request to ${request.url()}`);
   });
   return {
     page,

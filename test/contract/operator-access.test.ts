@@ -475,6 +475,7 @@ describe('the page where people sign in', () => {
         client_id: clientId,
         authorization_endpoint: `${provider.issuer}/authorize`,
         token_endpoint: `${provider.issuer}/token`,
+        scope: 'openid email',
       },
     });
     for (const path of ['/console', '/console/settings.json']) {

@@ -28,7 +28,6 @@ export async function startRealProvider(groups: readonly string[]): Promise<Real
       {
         client_id: clientId,
         token_endpoint_auth_method: 'none',
-        application_type: 'native',
         redirect_uris: [redirectUri],
         grant_types: ['authorization_code'],
         response_types: ['code'],
@@ -42,7 +41,12 @@ export async function startRealProvider(groups: readonly string[]): Promise<Real
       claims: () => ({ sub: id, email: id, email_verified: true, groups: [...groups] }),
     }),
     pkce: { required: () => true },
+    // The page calls the token endpoint from its own origin.
+    clientBasedCORS: () => true,
   });
+  // The page's server gets its port after the provider has its own.
+  provider.Client.prototype.redirectUriAllowed = (uri: string) =>
+    new URL(uri).pathname === new URL(redirectUri).pathname;
   const handle = provider.callback();
 
   async function signIn(account: string, nonce: string): Promise<string> {

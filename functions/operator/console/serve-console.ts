@@ -5,7 +5,7 @@ import type { Endpoint } from '../../../shared/protocol/router/index.ts';
 import type { IssuerEndpoints, SignIn } from '../sign-in/index.ts';
 import { indexFile, noticesFile, type Page, type PageFile } from './page-folder.ts';
 
-/** Says where clients call: the page tries calls there. */
+/** Says where clients call, and where people sign in. */
 const settingsFile = 'settings.json';
 
 /** Nothing from elsewhere, no code or style inside the page, never in a frame. */
@@ -56,6 +56,7 @@ function settingsOf({ gatewayUrl }: Page, signIn: SignIn | undefined, issuer: Is
     // Null: the provider does not answer. The page says so, and takes an operator key.
     authorization_endpoint: issuer?.authorization ?? null,
     token_endpoint: issuer?.token ?? null,
+    scope: issuer?.scope ?? null,
   };
   const text = JSON.stringify({ gateway_url: gatewayUrl ?? null, sign_in: sign_in ?? null });
   return { contentType: 'application/json', text };

@@ -1,8 +1,12 @@
 import type { ComponentChild } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { type Address, useAddress, type ViewName } from './connection/address.ts';
-import { signOut, useIsSignedIn } from './connection/operator-session.ts';
+import type { Session, Single } from './connection/documents.ts';
+import { useManaged } from './connection/management.ts';
+import { signOut, useCredential } from './connection/operator-session.ts';
+import { type Rights, RightsContext, rightsOf } from './connection/rights.ts';
 import { Link } from './parts/link.tsx';
+import { Failure, Reading } from './parts/states.tsx';
 import { CallView } from './views/call.tsx';
 import { CallsView } from './views/calls.tsx';
 import { FunctionsView } from './views/functions.tsx';
@@ -16,48 +20,81 @@ interface View {
   readonly title: string;
   /** A view that is reached from another one is not in the navigation. */
   readonly isIn?: ViewName;
+  readonly isFor: (rights: Rights) => boolean;
   readonly show: (address: Address) => ComponentChild;
 }
 
+const everybody = () => true;
+const viewers = ({ holds }: Rights) => holds('viewer');
+
 const views: Readonly<Record<ViewName, View>> = {
-  overview: { title: 'Overview', show: (address) => <OverviewView address={address} /> },
-  calls: { title: 'Calls', show: (address) => <CallsView address={address} /> },
-  call: { title: 'Call', isIn: 'calls', show: (address) => <CallView address={address} /> },
-  keys: { title: 'Keys', show: (address) => <KeysView address={address} /> },
-  models: { title: 'Models and providers', show: () => <ModelsView /> },
-  functions: { title: 'Functions', show: () => <FunctionsView /> },
-  playground: { title: 'Playground', show: (address) => <PlaygroundView address={address} /> },
+  overview: { title: 'Overview', isFor: everybody, show: (address) => <OverviewView address={address} /> },
+  calls: { title: 'Calls', isFor: everybody, show: (address) => <CallsView address={address} /> },
+  call: { title: 'Call', isIn: 'calls', isFor: everybody, show: (address) => <CallView address={address} /> },
+  keys: { title: 'Keys', isFor: everybody, show: (address) => <KeysView address={address} /> },
+  models: { title: 'Models and providers', isFor: viewers, show: () => <ModelsView /> },
+  functions: { title: 'Functions', isFor: viewers, show: () => <FunctionsView /> },
+  playground: { title: 'Playground', isFor: everybody, show: (address) => <PlaygroundView address={address} /> },
 };
 
 export const Console = () => {
-  const isSignedIn = useIsSignedIn();
-  const address = useAddress();
-  if (!isSignedIn) return <SignIn />;
-  const { title, isIn, show } = views[address.view];
-  const entries = (Object.keys(views) as ViewName[]).filter((name) => views[name].isIn === undefined);
+  const credential = useCredential();
+  return credential === null ? <SignIn /> : <SignedIn key={credential} />;
+};
+
+const SignedIn = () => {
+  const { answer, failure, reload } = useManaged<Single<Session>>('session');
+  const rights = useMemo(() => answer && rightsOf(answer.data), [answer]);
+  if (rights !== undefined) return <Views rights={rights} />;
   return (
-    <>
+    <main class="sign-in" aria-busy={failure === undefined}>
+      <h1>gw console</h1>
+      {failure === undefined ? <Reading /> : <Failure failure={failure} retry={reload} />}
+      <button type="button" onClick={() => signOut()}>
+        Sign out
+      </button>
+    </main>
+  );
+};
+
+const Views = ({ rights }: { readonly rights: Rights }) => {
+  const address = useAddress();
+  const { title, isIn, isFor, show } = views[address.view];
+  const entries = (Object.keys(views) as ViewName[]).filter(
+    (name) => views[name].isIn === undefined && views[name].isFor(rights),
+  );
+  return (
+    <RightsContext.Provider value={rights}>
       <a class="skip" href="#content">
         Skip to the content
       </a>
       <header>
-        <strong>gw</strong>
-        <nav aria-label="Views">
-          {entries.map((name) => (
-            <Link key={name} view={name} isCurrent={name === (isIn ?? address.view)}>
-              {views[name].title}
-            </Link>
-          ))}
-        </nav>
-        <button type="button" class="plain" onClick={() => signOut()}>
-          Sign out
-        </button>
+        <div class="grid">
+          <strong>gw</strong>
+          <nav aria-label="Views">
+            {entries.map((name) => (
+              <Link key={name} view={name} isCurrent={name === (isIn ?? address.view)}>
+                {views[name].title}
+              </Link>
+            ))}
+          </nav>
+          <span class="who">
+            <span class="muted">{rights.name}</span>
+            <button type="button" class="plain" onClick={() => signOut()}>
+              Sign out
+            </button>
+          </span>
+        </div>
       </header>
       <main id="content">
         <Heading key={address.view} title={title} />
-        {show(address)}
+        {isFor(rights) ? (
+          show(address)
+        ) : (
+          <p class="empty">Your role does not open this view. An owner can change it.</p>
+        )}
       </main>
-    </>
+    </RightsContext.Provider>
   );
 };
 

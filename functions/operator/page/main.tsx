@@ -1,8 +1,9 @@
 // The console: one page that reads and changes a gateway through its management interface. What comes from the gateway is
 // put into the page as text only, and nothing is loaded from elsewhere.
 import { render } from 'preact';
+import { takeCodeFromAddress } from './connection/identity.ts';
 import { takeKeyFromFragment } from './connection/operator-session.ts';
 import { Console } from './console.tsx';
 
 takeKeyFromFragment();
-render(<Console />, document.body);
+void takeCodeFromAddress().then(() => render(<Console />, document.body));

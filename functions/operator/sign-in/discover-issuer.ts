@@ -12,6 +12,8 @@ export interface IssuerEndpoints {
   /** Where the page exchanges the code for a token. */
   readonly token: string;
   readonly keys: URL;
+  /** What the page asks for, of what the provider knows: some refuse a scope that they do not know. */
+  readonly scope: string;
 }
 
 const discoveryPath = '/.well-known/openid-configuration';
@@ -26,19 +28,22 @@ const discoveryDocument = z.object({
   authorization_endpoint: url,
   token_endpoint: url,
   jwks_uri: url,
+  scopes_supported: z.optional(z.array(z.string())),
 });
+
+const scopes = ['openid', 'email', 'groups'];
 
 export interface IssuerDiscovery {
   /** Rejects with an Error where the provider does not answer, or with a document that cannot be used. */
   endpoints(): Promise<IssuerEndpoints>;
 }
 
-export function createIssuerDiscovery({ issuer }: SignInSettings, clock: Clock): IssuerDiscovery {
+export function createIssuerDiscovery(settings: SignInSettings, clock: Clock): IssuerDiscovery {
   const cache = createReadCache<IssuerEndpoints>({ sizeMax: 1, freshMs, clock });
-  return { endpoints: rememberFailure(clock, () => cache.get(issuer, () => discover(issuer, clock))) };
+  return { endpoints: rememberFailure(clock, () => cache.get(settings.issuer, () => discover(settings, clock))) };
 }
 
-async function discover(issuer: string, clock: Clock): Promise<IssuerEndpoints> {
+async function discover({ issuer, groupsClaim }: SignInSettings, clock: Clock): Promise<IssuerEndpoints> {
   const address = new URL(issuer.replace(/\/$/, '') + discoveryPath);
   const read = { url: address, timeoutMs: discoveryTimeoutMs, bytesMax: discoveryBytesMax, clock };
   const document = discoveryDocument.parse(JSON.parse(await fetchText(read)));
@@ -48,5 +53,10 @@ async function discover(issuer: string, clock: Clock): Promise<IssuerEndpoints> 
     authorization: document.authorization_endpoint,
     token: document.token_endpoint,
     keys: new URL(document.jwks_uri),
+    scope: scopeOf(document.scopes_supported, groupsClaim),
   };
 }
+
+/** A provider that does not tell its scopes knows at least these two. */
+const scopeOf = (supported: readonly string[] = ['openid', 'email'], groupsClaim: string): string =>
+  [...new Set([...scopes, groupsClaim])].filter((scope) => scope === 'openid' || supported.includes(scope)).join(' ');

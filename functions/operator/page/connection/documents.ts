@@ -10,6 +10,7 @@ export type {
   ManagedKey as Key,
   ManagedModel as Model,
   ManagedProvider as Provider,
+  ManagedSession as Session,
   ManagedWorkspace as Workspace,
   Overview,
 } from '../../../../shared/configuration/management-documents/index.ts';

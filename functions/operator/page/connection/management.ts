@@ -1,6 +1,6 @@
-// Calls of the management interface, with the operator's key.
+// Calls of the management interface, with what the tab has signed in with.
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { operatorKey, signOut } from './operator-session.ts';
+import { credential, signOut } from './operator-session.ts';
 
 /** What the gateway answered instead of what was asked for, or that it gave no answer. */
 export class RequestFailed extends Error {
@@ -19,12 +19,12 @@ export interface Change {
 
 const jsonType = { 'content-type': 'application/json' };
 
-/** `path` begins behind `/v1/manage/`. Throws RequestFailed; a key that is refused ends the session. */
+/** `path` begins behind `/v1/manage/`. Throws RequestFailed; a key or a token that is refused ends the session. */
 export async function manage<Answer>(path: string, change?: Change, signal?: AbortSignal): Promise<Answer> {
   const { method = 'GET', body } = change ?? {};
   const response = await fetch(`/v1/manage/${path}`, {
     method,
-    headers: { authorization: `Bearer ${operatorKey()}`, ...(body === undefined ? {} : jsonType) },
+    headers: { authorization: `Bearer ${credential()}`, ...(body === undefined ? {} : jsonType) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   }).catch((cause: unknown) => {

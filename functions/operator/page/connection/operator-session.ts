@@ -1,25 +1,56 @@
-// The operator's key of this tab. It is kept as long as the tab, and never stands in the address.
+// With what this tab asks the gateway: an operator key, or the identity token of a person. It is kept as long as the tab, and
+// never stands in the address.
 import { useEffect, useState } from 'preact/hooks';
 
-const storageName = 'gw-operator-key';
+const keyName = 'gw-operator-key';
+const tokenName = 'gw-identity-token';
 const fragmentSign = /^#key=(.+)$/;
+const timeoutMaxMs = 2 ** 31 - 1;
 const listeners = new Set<() => void>();
 
-export const operatorKey = (): string | null => sessionStorage.getItem(storageName);
+interface IdentitySession {
+  readonly token: string;
+  readonly endsAtMs: number;
+}
 
-/** Why the last session ended, where the gateway ended it. */
+export const endedText = 'Your sign-in has ended.';
+
+/** Why the last session ended, where it was not the person who ended it. */
 export let refusal: string | undefined;
 
-export function signIn(key: string): void {
-  refusal = undefined;
-  sessionStorage.setItem(storageName, key);
+const tellAll = () => {
   for (const tell of listeners) tell();
+};
+
+function readIdentity(): IdentitySession | undefined {
+  const stored = sessionStorage.getItem(tokenName);
+  return stored === null ? undefined : (JSON.parse(stored) as IdentitySession);
+}
+
+/** What goes behind `Bearer`. */
+export const credential = (): string | null => readIdentity()?.token ?? sessionStorage.getItem(keyName);
+
+export function signInWithKey(key: string): void {
+  forget();
+  sessionStorage.setItem(keyName, key);
+  tellAll();
+}
+
+export function signInWithToken(session: IdentitySession): void {
+  forget();
+  sessionStorage.setItem(tokenName, JSON.stringify(session));
+  tellAll();
+}
+
+function forget(reason?: string): void {
+  refusal = reason;
+  sessionStorage.removeItem(keyName);
+  sessionStorage.removeItem(tokenName);
 }
 
 export function signOut(reason?: string): void {
-  refusal = reason;
-  sessionStorage.removeItem(storageName);
-  for (const tell of listeners) tell();
+  forget(reason);
+  tellAll();
 }
 
 /** Also out of the history of the browser, where the address with the key would stay. */
@@ -27,13 +58,14 @@ export function takeKeyFromFragment(): void {
   const [, key] = fragmentSign.exec(location.hash) ?? [];
   if (key === undefined) return;
   history.replaceState(null, '', location.pathname + location.search);
-  signIn(decodeURIComponent(key));
+  signInWithKey(decodeURIComponent(key));
 }
 
-export function useIsSignedIn(): boolean {
-  const [isSignedIn, set] = useState(operatorKey() !== null);
+/** What the tab asks with now; null: nobody has signed in. A sign-in that ends while the page is open is told when it ends. */
+export function useCredential(): string | null {
+  const [current, set] = useState(credential);
   useEffect(() => {
-    const look = () => set(operatorKey() !== null);
+    const look = () => set(credential());
     // A printed address that is opened in a tab which shows the console already.
     const take = () => takeKeyFromFragment();
     listeners.add(look);
@@ -43,5 +75,12 @@ export function useIsSignedIn(): boolean {
       window.removeEventListener('hashchange', take);
     };
   }, []);
-  return isSignedIn;
+  useEffect(() => {
+    const session = readIdentity();
+    if (session === undefined) return;
+    const leftMs = Math.min(Math.max(session.endsAtMs - Date.now(), 0), timeoutMaxMs);
+    const timer = setTimeout(() => signOut(endedText), leftMs);
+    return () => clearTimeout(timer);
+  }, [current]);
+  return current;
 }

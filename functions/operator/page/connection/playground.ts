@@ -1,5 +1,4 @@
 // One chat completion with an API key, as any client makes it.
-import { useEffect, useState } from 'preact/hooks';
 import { failureOf, RequestFailed } from './management.ts';
 
 export interface Usage {
@@ -34,19 +33,6 @@ interface Chunk {
 interface Answer {
   readonly choices?: readonly { readonly message?: { readonly content?: unknown } }[];
   readonly usage?: Usage;
-}
-
-/** Where clients call, which is where the page is unless its server says another place. */
-export function useBaseUrl(): string {
-  const [gatewayUrl, setGatewayUrl] = useState(location.origin);
-  useEffect(() => {
-    const settings = fetch('/console/settings.json').then((response) => response.json());
-    settings.then(
-      ({ gateway_url }: { gateway_url: string | null }) => setGatewayUrl(gateway_url ?? location.origin),
-      () => {},
-    );
-  }, []);
-  return new URL('/v1', gatewayUrl).href;
 }
 
 const isFunction = (model: string): boolean => model.startsWith('gw/function/');

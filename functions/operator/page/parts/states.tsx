@@ -16,6 +16,13 @@ export const Failure = ({ failure, retry }: { readonly failure: RequestFailed; r
   </div>
 );
 
+/** Told from nothing there: what is empty has another dress. */
+export const Reading = () => (
+  <p role="status" class="reading">
+    Reading …
+  </p>
+);
+
 interface ShownProperties<Answer> {
   readonly loaded: Loaded<Answer>;
   readonly children: (answer: Answer) => ComponentChildren;
@@ -24,15 +31,5 @@ interface ShownProperties<Answer> {
 /** An answer that is being read again stays where it is. */
 export function Shown<Answer>({ loaded: { answer, failure, isLoading, reload }, children }: ShownProperties<Answer>) {
   if (failure !== undefined) return <Failure failure={failure} retry={reload} />;
-  return (
-    <div aria-busy={isLoading}>
-      {answer === undefined ? (
-        <p role="status" class="empty">
-          Reading …
-        </p>
-      ) : (
-        children(answer)
-      )}
-    </div>
-  );
+  return <div aria-busy={isLoading}>{answer === undefined ? <Reading /> : children(answer)}</div>;
 }

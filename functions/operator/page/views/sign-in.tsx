@@ -1,8 +1,11 @@
+// Who asks: a person, at their identity provider where the stage has one, or the holder of an operator key.
 import { useState } from 'preact/hooks';
-import { refusal, signIn } from '../connection/operator-session.ts';
+import { goToIdentityProvider } from '../connection/identity.ts';
+import { refusal, signInWithKey } from '../connection/operator-session.ts';
+import { type SignInSettings, useSettings } from '../connection/settings.ts';
 
 export const SignIn = () => {
-  const [key, setKey] = useState('');
+  const signIn = useSettings()?.sign_in;
   return (
     <main class="sign-in">
       <h1>gw console</h1>
@@ -11,10 +14,34 @@ export const SignIn = () => {
           {refusal}
         </p>
       )}
+      {signIn && <PersonSignIn settings={signIn} />}
+      <KeySignIn isOnly={!signIn} />
+    </main>
+  );
+};
+
+const PersonSignIn = ({ settings }: { readonly settings: SignInSettings }) =>
+  settings.authorization_endpoint === null ? (
+    <p class="note" role="status">
+      {settings.issuer} does not answer, so nobody can sign in there now. An operator key works.
+    </p>
+  ) : (
+    <p class="lines">
+      <button type="button" class="main" onClick={() => void goToIdentityProvider(settings)}>
+        {refusal === undefined ? 'Sign in' : 'Sign in again'}
+      </button>
+      <span class="muted">at {new URL(settings.issuer).host}</span>
+    </p>
+  );
+
+const KeySignIn = ({ isOnly }: { readonly isOnly: boolean }) => {
+  const [key, setKey] = useState('');
+  return (
+    <>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (key.trim() !== '') signIn(key.trim());
+          if (key.trim() !== '') signInWithKey(key.trim());
         }}
       >
         <label>
@@ -30,13 +57,15 @@ export const SignIn = () => {
             aria-describedby="key-help"
           />
         </label>
-        <button type="submit">Open the console</button>
+        <button type="submit" class={isOnly ? 'main' : ''}>
+          Open the console
+        </button>
       </form>
       <p id="key-help" class="muted">
         An API key does not open the console. Make an operator key with{' '}
         <code>npm run gw -- operators create --name NAME</code>; a local demo prints one as it starts. It is kept in
         this tab only.
       </p>
-    </main>
+    </>
   );
 };

@@ -1,0 +1,119 @@
+// People sign in at their identity provider: OpenID Connect, code flow with PKCE, as a public client. The page checks that the answer
+// belongs to its own question (state, issuer, nonce); the gateway checks the token with every request.
+import { signInWithToken, signOut } from './operator-session.ts';
+import { readSettings, type SignInSettings } from './settings.ts';
+
+/** What was asked, until the browser comes back: in this tab alone, once. */
+interface Asked {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  /** The query of the view that the person wanted to see. */
+  readonly search: string;
+}
+
+interface Claims {
+  readonly nonce?: unknown;
+  readonly iat?: unknown;
+  readonly exp?: unknown;
+}
+
+const askedName = 'gw-sign-in';
+const secretBytes = 32;
+const tokenTimeoutMs = 10_000;
+
+const redirectUri = (): string => `${location.origin}/console`;
+
+const base64Url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '');
+
+const randomText = (): string => base64Url(crypto.getRandomValues(new Uint8Array(secretBytes)));
+
+/** Leaves the page. */
+export async function goToIdentityProvider({ client_id, authorization_endpoint, scope }: SignInSettings) {
+  const asked: Asked = { state: randomText(), nonce: randomText(), verifier: randomText(), search: location.search };
+  const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(asked.verifier));
+  const address = new URL(authorization_endpoint ?? '');
+  const parameters = {
+    client_id,
+    response_type: 'code',
+    redirect_uri: redirectUri(),
+    scope: scope ?? 'openid',
+    state: asked.state,
+    nonce: asked.nonce,
+    code_challenge: base64Url(new Uint8Array(challenge)),
+    code_challenge_method: 'S256',
+  };
+  for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
+  sessionStorage.setItem(askedName, JSON.stringify(asked));
+  location.assign(address);
+}
+
+/** Where the browser has come back from the provider: signs in, or says why not. The address is that of the view again. */
+export async function takeCodeFromAddress(): Promise<void> {
+  const answer = new URLSearchParams(location.search);
+  if (!answer.has('state') || !(answer.has('code') || answer.has('error'))) return;
+  const stored = sessionStorage.getItem(askedName);
+  sessionStorage.removeItem(askedName);
+  const asked = stored === null ? undefined : (JSON.parse(stored) as Asked);
+  // A code is good once: it is not left to the history of the browser.
+  history.replaceState(null, '', location.pathname + (asked?.search ?? ''));
+  try {
+    signInWithToken(await exchange(answer, asked));
+  } catch (error) {
+    signOut(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function exchange(answer: URLSearchParams, asked: Asked | undefined) {
+  if (asked === undefined || answer.get('state') !== asked.state) {
+    throw new Error('This answer of the identity provider was not asked for in this tab. Sign in again.');
+  }
+  const { sign_in: settings } = await readSettings();
+  if (!settings?.token_endpoint) throw new Error('The identity provider does not answer. Try again later.');
+  const issuer = answer.get('iss');
+  if (issuer !== null && issuer !== settings.issuer) throw new Error('The answer is of another identity provider.');
+  const error = answer.get('error');
+  if (error !== null) throw new Error(`The identity provider refused: ${answer.get('error_description') ?? error}`);
+  const token = await readToken(settings.token_endpoint, {
+    grant_type: 'authorization_code',
+    client_id: settings.client_id,
+    code: answer.get('code') ?? '',
+    redirect_uri: redirectUri(),
+    code_verifier: asked.verifier,
+  });
+  const { nonce, iat, exp } = claimsOf(token);
+  if (nonce !== asked.nonce) throw new Error('The identity token is not the one that this tab asked for.');
+  // Counted on the clock of this machine, which may be wrong.
+  const lengthMs = typeof iat === 'number' && typeof exp === 'number' ? (exp - iat) * 1_000 : 0;
+  return { token, endsAtMs: Date.now() + lengthMs };
+}
+
+async function readToken(endpoint: string, form: Record<string, string>): Promise<string> {
+  const response = await fetch(endpoint, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+    credentials: 'omit',
+    signal: AbortSignal.timeout(tokenTimeoutMs),
+  }).catch(() => {
+    throw new Error(
+      'The token endpoint of the identity provider cannot be called from this page: allow its origin there.',
+    );
+  });
+  const body = (await response.json().catch(() => ({}))) as { id_token?: unknown; error?: unknown };
+  if (typeof body.id_token === 'string') return body.id_token;
+  throw new Error(`The identity provider gave no token: ${String(body.error ?? `status ${response.status}`)}`);
+}
+
+/** Not believed, only compared: the gateway checks the signature. */
+function claimsOf(token: string): Claims {
+  try {
+    const [, claims = ''] = token.split('.');
+    return JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as Claims;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,35 @@
+// What the session may do, so that the page shows no button that would be refused. The gateway checks every request anyway.
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Session } from './documents.ts';
+
+export type Role = keyof Session['workspaces'];
+
+export interface Rights {
+  readonly name: string;
+  readonly isPerson: boolean;
+  /** `workspace` left out: anywhere. */
+  readonly holds: (role: Role, workspace?: string) => boolean;
+  readonly holdsInAll: (role: Role) => boolean;
+}
+
+export function rightsOf({ name, is_person, workspaces }: Session): Rights {
+  return {
+    name,
+    isPerson: is_person,
+    holds: (role, workspace) => {
+      const held = workspaces[role];
+      return held === 'all' || (workspace === undefined ? held.length > 0 : held.includes(workspace));
+    },
+    holdsInAll: (role) => workspaces[role] === 'all',
+  };
+}
+
+export const RightsContext = createContext<Rights>({
+  name: '',
+  isPerson: false,
+  holds: () => false,
+  holdsInAll: () => false,
+});
+
+export const useRights = (): Rights => useContext(RightsContext);

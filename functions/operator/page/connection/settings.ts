@@ -1,0 +1,34 @@
+// What the page is told before anybody has signed in: where clients call, and where people sign in.
+import { useEffect, useState } from 'preact/hooks';
+
+export interface SignInSettings {
+  readonly issuer: string;
+  readonly client_id: string;
+  /** Null, as the other two: the identity provider does not answer. */
+  readonly authorization_endpoint: string | null;
+  readonly token_endpoint: string | null;
+  readonly scope: string | null;
+}
+
+export interface Settings {
+  readonly gateway_url: string | null;
+  readonly sign_in: SignInSettings | null;
+}
+
+const withoutServer: Settings = { gateway_url: null, sign_in: null };
+
+export const readSettings = (): Promise<Settings> =>
+  fetch('/console/settings.json').then(
+    (response) => (response.ok ? (response.json() as Promise<Settings>) : withoutServer),
+    () => withoutServer,
+  );
+
+/** Undefined: they are on their way. */
+export function useSettings(): Settings | undefined {
+  const [settings, set] = useState<Settings>();
+  useEffect(() => void readSettings().then(set), []);
+  return settings;
+}
+
+/** Where clients call, which is where the page is unless its server says another place. */
+export const useBaseUrl = (): string => new URL('/v1', useSettings()?.gateway_url ?? location.origin).href;

@@ -1,0 +1,146 @@
+// People sign in to the console at a certified OpenID Connect provider, in a real browser.
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
+import { builtPage } from '../../infra/local/console-page.ts';
+import { createWholeGateway } from '../../infra/local/serve-all.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { clientId } from '../support/identity-provider.ts';
+import { type RealProvider, startRealProvider } from '../support/real-identity-provider.ts';
+import { type GatewayServer, serveGateway } from '../support/serve-gateway.ts';
+import { startChromium } from './chromium.ts';
+import { type ConsoleWindow, openWindow } from './console-window.ts';
+
+const browser = await startChromium();
+
+if (typeof browser === 'string') {
+  it(`nobody signed in with a browser: ${browser}`, () => expect(browser).toMatch(/^Chromium /));
+} else {
+  describe('people sign in to the console', () => {
+    let provider: RealProvider;
+    let gateway: Harness;
+    let server: GatewayServer;
+    let origin: string;
+    const windows: ConsoleWindow[] = [];
+    beforeAll(async () => {
+      provider = await startRealProvider(['editors']);
+      gateway = await startHarness({
+        models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
+        access: [
+          { group: 'editors', role: 'member', workspaces: ['team'] },
+          { email: 'vera@example.com', role: 'viewer', workspaces: ['team'] },
+          { email: 'ada@example.com', role: 'owner', workspaces: 'all' },
+        ],
+      });
+      const settings = { issuer: provider.issuer, clientId, groupsClaim: 'groups' };
+      server = await serveGateway(gateway.composition, createWholeGateway(gateway.composition, builtPage(), settings));
+      ({ origin } = new URL(server.url));
+    });
+    afterEach(async () => {
+      const closed = windows.splice(0);
+      for (const window of closed) await window.close();
+      expect(closed.flatMap(({ faults }) => faults)).toEqual([]);
+    });
+    afterAll(async () => {
+      await browser.close();
+      await server.close();
+      await gateway.stop();
+      await provider.stop();
+    });
+
+    async function open(query = ''): Promise<Page> {
+      const window = await openWindow(browser as Exclude<typeof browser, string>, origin, {
+        others: [provider.issuer],
+      });
+      windows.push(window);
+      await window.page.goto(`/console${query}`);
+      return window.page;
+    }
+
+    async function signIn(page: Page, email: string): Promise<void> {
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.locator('input[name=login]').fill(email);
+      await page.locator('input[name=password]').fill('any');
+      await page.locator('button[type=submit]').click();
+      await page.waitForURL(/interaction/);
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByLabel('Views').waitFor();
+    }
+    const stored = (page: Page) => page.evaluate<string[]>('Object.keys(sessionStorage)');
+    const views = (page: Page) => page.locator('nav a').allTextContents();
+
+    it('at their own provider, come back to the view they wanted, and the tab alone keeps the token', async () => {
+      const page = await open('?view=keys');
+      await signIn(page, 'vera@example.com');
+      await page.getByRole('heading', { name: 'Keys' }).waitFor();
+      expect(page.url()).toBe(`${origin}/console?view=keys`);
+      await page.getByText('vera@example.com').waitFor();
+      expect(await stored(page)).toEqual(['gw-identity-token']);
+      expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
+      await page.reload();
+      await page.getByRole('heading', { name: 'Keys' }).waitFor();
+
+      // Once the sign-in ends the page says so, and one click is enough.
+      await page.evaluate(`{
+        const session = JSON.parse(sessionStorage.getItem('gw-identity-token'));
+        sessionStorage.setItem('gw-identity-token', JSON.stringify({ ...session, endsAtMs: Date.now() }));
+      }`);
+      await page.reload();
+      await page.getByRole('alert').getByText('Your sign-in has ended.').waitFor();
+      expect(await stored(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Sign in again' }).click();
+      await page.getByRole('heading', { name: 'Keys' }).waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByLabel('Operator key').waitFor();
+      expect(await stored(page)).toEqual([]);
+    });
+
+    it.each([
+      ['mia@example.com', ['Overview', 'Calls', 'Keys', 'Playground']],
+      ['vera@example.com', ['Overview', 'Calls', 'Keys', 'Models and providers', 'Functions', 'Playground']],
+    ])('and %s sees the views of their role', async (email, expected) => {
+      const page = await open('?view=models');
+      await signIn(page, email);
+      expect(await views(page)).toEqual(expected);
+      const isOpen = expected.includes('Models and providers');
+      await page
+        .getByText(isOpen ? 'acme/echo' : 'Your role does not open this view')
+        .first()
+        .waitFor();
+    });
+
+    it('and no answer is taken that this tab did not ask for, or whose token is of another sign-in', async () => {
+      const page = await open('?view=calls&code=stolen&state=forged');
+      await page.getByRole('alert').getByText('was not asked for in this tab').waitFor();
+      expect(page.url()).toBe(`${origin}/console`);
+      await page.route(`${provider.issuer}/token`, async (route) => {
+        const response = await route.fetch();
+        const [head, claims = '', signature] = (await response.json()).id_token.split('.');
+        const changed = { ...JSON.parse(Buffer.from(claims, 'base64url').toString()), nonce: 'another' };
+        const other = Buffer.from(JSON.stringify(changed)).toString('base64url');
+        await route.fulfill({ response, json: { id_token: [head, other, signature].join('.') } });
+      });
+      await page.getByRole('button', { name: 'Sign in again' }).click();
+      await page.locator('input[name=login]').fill('vera@example.com');
+      await page.locator('input[name=password]').fill('any');
+      await page.locator('button[type=submit]').click();
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByRole('alert').getByText('is not the one that this tab asked for').waitFor();
+      expect(await stored(page)).toEqual([]);
+    });
+
+    it('and somebody whom no entry names is told what is missing', async () => {
+      const rules = await gateway.composition.access.read();
+      await gateway.composition.access.write([{ email: 'ada@example.com', role: 'owner', workspaces: 'all' }]);
+      const page = await open();
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.locator('input[name=login]').fill('eve@example.com');
+      await page.locator('input[name=password]').fill('any');
+      await page.locator('button[type=submit]').click();
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByRole('alert').getByText('eve@example.com').waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByLabel('Operator key').waitFor();
+      await gateway.composition.access.write(rules);
+    });
+  });
+}
