@@ -75,6 +75,7 @@ if (typeof browser === 'string') {
     it.each([
       ['overview', 'Overview'],
       ['calls', 'Calls'],
+      ['workspaces', 'Workspaces'],
       ['keys', 'Keys'],
       ['models', 'Models and providers'],
       ['functions', 'Functions'],
@@ -111,15 +112,18 @@ if (typeof browser === 'string') {
       await page.goto(`/console?view=keys#key=${served.operatorKey}`);
       await settle(page);
       const row = page.getByRole('row').filter({ hasText: hostile }).first();
-      for (const button of [
-        page.getByRole('button', { name: 'Make a key' }),
-        row.getByRole('button', { name: 'Change' }),
-        row.getByRole('button', { name: 'Revoke' }),
-      ]) {
+      const expectDialog = async (button: Locator) => {
         await button.click();
         await expectReadable(page.getByRole('dialog'));
         await page.keyboard.press('Escape');
         await page.getByRole('dialog').waitFor({ state: 'detached' });
+      };
+      await expectDialog(page.getByRole('button', { name: 'Make a key' }));
+      for (const name of ['Change', 'Rotate', 'Revoke']) await expectDialog(row.getByRole('button', { name }));
+      await page.goto('/console?view=workspaces');
+      await expectDialog(page.getByRole('button', { name: 'Make a workspace' }));
+      for (const name of ['Change workspace other', 'Credit of workspace other']) {
+        await expectDialog(page.getByRole('button', { name }));
       }
     });
 
@@ -280,8 +284,53 @@ if (typeof browser === 'string') {
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
       await row.waitFor({ state: 'detached' });
       expect((await callOf('acme/echo', made)).status).toBe(401);
-      await page.getByLabel('Show revoked keys').check();
+      await page.getByLabel('Show revoked and expired keys').check();
       await row.getByText('revoked').waitFor();
+    });
+
+    it('rotates a key: both work, and the former one is shown as ending', async () => {
+      const { page } = await open('view=keys');
+      const row = page.getByRole('row').filter({ hasText: hostile }).first();
+      await row.getByRole('button', { name: 'Rotate' }).click();
+      await page.getByLabel('The former key ends').selectOption('1h');
+      await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+      const made = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
+      expect((await callOf('acme/echo', made)).status).toBe(200);
+      await page.getByRole('row').filter({ hasText: hostile }).getByText('ending', { exact: true }).waitFor();
+    });
+
+    it('makes a workspace, changes what is changed in the form and nothing else, and adds credit', async () => {
+      const { page } = await open('view=workspaces');
+      await page.getByRole('button', { name: 'Make a workspace' }).click();
+      await page.getByLabel('Id', { exact: true }).fill('search');
+      await page.getByLabel('Credit in USD').fill('5');
+      await page.getByRole('button', { name: 'Make the workspace' }).click();
+      await page.getByRole('button', { name: 'Change workspace search' }).click();
+      const { workspaceStore } = served.gateway.composition;
+      // Somebody else changes another member meanwhile.
+      await workspaceStore.write({ id: 'search', spend_limit_usd: '9' });
+      await page.getByLabel('Calls at once').fill('4');
+      await page.getByLabel('Only providers that keep nothing').check();
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(await workspaceStore.read('search')).toMatchObject({
+        concurrency: 4,
+        spend_limit_usd: '9',
+        data_policy: { zdr: true },
+      });
+      await page.getByRole('button', { name: 'Credit of workspace search' }).click();
+      await page.getByLabel('Amount in USD').fill('2.5');
+      await page.getByRole('button', { name: 'Add' }).click();
+      await page.getByRole('dialog').getByRole('cell', { name: '$2.50' }).waitFor();
+      expect((await served.gateway.credit('search')).granted).toBe(7_500_000_000_000n);
+    });
+
+    it('switches a provider off and on, and says what nobody serves then', async () => {
+      const { page } = await open('view=models');
+      await page.getByRole('button', { name: 'Disable provider globex' }).click();
+      await page.getByRole('status').getByText('globex/failing').waitFor();
+      await page.getByRole('button', { name: 'Enable provider globex' }).click();
+      await page.getByRole('button', { name: 'Disable provider globex' }).waitFor();
     });
 
     it('says in the form why the gateway refuses a key', async () => {

@@ -96,7 +96,10 @@ if (typeof browser === 'string') {
 
     it.each([
       ['mia@example.com', ['Overview', 'Calls', 'Keys', 'Playground']],
-      ['vera@example.com', ['Overview', 'Calls', 'Keys', 'Models and providers', 'Functions', 'Playground']],
+      [
+        'vera@example.com',
+        ['Overview', 'Calls', 'Workspaces', 'Keys', 'Models and providers', 'Functions', 'Playground'],
+      ],
     ])('and %s sees the views of their role', async (email, expected) => {
       const page = await open('?view=models');
       await signIn(page, email);

@@ -15,6 +15,7 @@ import { ModelsView } from './views/models.tsx';
 import { OverviewView } from './views/overview.tsx';
 import { PlaygroundView } from './views/playground.tsx';
 import { SignIn } from './views/sign-in.tsx';
+import { WorkspacesView } from './views/workspaces.tsx';
 
 interface View {
   readonly title: string;
@@ -31,6 +32,7 @@ const views: Readonly<Record<ViewName, View>> = {
   overview: { title: 'Overview', isFor: everybody, show: (address) => <OverviewView address={address} /> },
   calls: { title: 'Calls', isFor: everybody, show: (address) => <CallsView address={address} /> },
   call: { title: 'Call', isIn: 'calls', isFor: everybody, show: (address) => <CallView address={address} /> },
+  workspaces: { title: 'Workspaces', isFor: viewers, show: () => <WorkspacesView /> },
   keys: { title: 'Keys', isFor: everybody, show: (address) => <KeysView address={address} /> },
   models: { title: 'Models and providers', isFor: viewers, show: () => <ModelsView /> },
   functions: { title: 'Functions', isFor: viewers, show: () => <FunctionsView /> },

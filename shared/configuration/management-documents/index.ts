@@ -198,6 +198,7 @@ export const additionDocument = z.object({ id: text, amount_usd: amount, time: i
 export type ShownManagedFunction = z.output<typeof shownFunctionDocument>;
 export type ManagedCases = z.output<typeof casesDocument>;
 export type ManagedAddition = z.output<typeof additionDocument>;
+export type ManagedSwitch = z.output<typeof switchDocument>;
 export type ManagedSession = z.output<typeof sessionDocument>;
 export type Overview = z.output<typeof overviewDocument>;
 export type ManagedProvider = z.output<typeof providerDocument>;

@@ -2,7 +2,16 @@
 // a view can be sent to a colleague, and the browser's buttons lead back.
 import { useEffect, useState } from 'preact/hooks';
 
-export const viewNames = ['overview', 'calls', 'call', 'keys', 'models', 'functions', 'playground'] as const;
+export const viewNames = [
+  'overview',
+  'calls',
+  'call',
+  'workspaces',
+  'keys',
+  'models',
+  'functions',
+  'playground',
+] as const;
 export type ViewName = (typeof viewNames)[number];
 
 export interface Address {

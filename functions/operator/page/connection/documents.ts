@@ -6,11 +6,13 @@ import type {
 } from '../../../../shared/configuration/management-documents/index.ts';
 
 export type {
+  ManagedAddition as Addition,
   ManagedFunction as StoredFunction,
   ManagedKey as Key,
   ManagedModel as Model,
   ManagedProvider as Provider,
   ManagedSession as Session,
+  ManagedSwitch as Switched,
   ManagedWorkspace as Workspace,
   Overview,
 } from '../../../../shared/configuration/management-documents/index.ts';

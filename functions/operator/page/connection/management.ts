@@ -13,7 +13,7 @@ export class RequestFailed extends Error {
 }
 
 export interface Change {
-  readonly method: 'POST' | 'PATCH';
+  readonly method: 'POST' | 'PATCH' | 'PUT';
   readonly body?: object;
 }
 
@@ -53,13 +53,16 @@ export interface Loaded<Answer> {
   readonly reload: () => void;
 }
 
-/** Reads `path` now, whenever it changes, and when it is asked to. */
-export function useManaged<Answer>(path: string): Loaded<Answer> {
-  const [state, setState] = useState<Omit<Loaded<Answer>, 'reload'> & { readonly path: string }>(notLoaded(path));
+/** Reads `path` now, whenever it changes, and when it is asked to. Undefined: nothing. */
+export function useManaged<Answer>(path: string | undefined): Loaded<Answer> {
+  const [state, setState] = useState<Omit<Loaded<Answer>, 'reload'> & { readonly path: string | undefined }>(
+    notLoaded(path),
+  );
   const [turn, setTurn] = useState(0);
   const reload = useCallback(() => setTurn((last) => last + 1), []);
   // Each turn reads again.
   useEffect(() => {
+    if (path === undefined) return;
     const reading = new AbortController();
     setState((last) => ({ ...(last.path === path ? last : notLoaded(path)), isLoading: true }));
     manage<Answer>(path, undefined, reading.signal).then(
@@ -73,9 +76,9 @@ export function useManaged<Answer>(path: string): Loaded<Answer> {
   return { ...(state.path === path ? state : notLoaded<Answer>(path)), reload };
 }
 
-const notLoaded = <Answer>(path: string) => ({
+const notLoaded = <Answer>(path: string | undefined) => ({
   path,
   answer: undefined as Answer | undefined,
   failure: undefined,
-  isLoading: true,
+  isLoading: path !== undefined,
 });

@@ -11,6 +11,8 @@ export interface Rights {
   /** `workspace` left out: anywhere. */
   readonly holds: (role: Role, workspace?: string) => boolean;
   readonly holdsInAll: (role: Role) => boolean;
+  /** Undefined: in all there are. */
+  readonly workspacesOf: (role: Role) => readonly string[] | undefined;
 }
 
 export function rightsOf({ name, is_person, workspaces }: Session): Rights {
@@ -22,6 +24,10 @@ export function rightsOf({ name, is_person, workspaces }: Session): Rights {
       return held === 'all' || (workspace === undefined ? held.length > 0 : held.includes(workspace));
     },
     holdsInAll: (role) => workspaces[role] === 'all',
+    workspacesOf: (role) => {
+      const held = workspaces[role];
+      return held === 'all' ? undefined : held;
+    },
   };
 }
 
@@ -30,6 +36,7 @@ export const RightsContext = createContext<Rights>({
   isPerson: false,
   holds: () => false,
   holdsInAll: () => false,
+  workspacesOf: () => [],
 });
 
 export const useRights = (): Rights => useContext(RightsContext);

@@ -39,6 +39,20 @@ const timeForm: Intl.DateTimeFormatOptions = {
 export const time = (instant: string | null): string =>
   instant === null ? none : new Intl.DateTimeFormat('sv', timeForm).format(new Date(instant));
 
+/** `18:04:07` of the last day, `Nov 22 18:04` of another one. */
+export function shortTime(instant: string, nowMs: number): string {
+  const [day = '', clock = ''] = time(instant).split(' ');
+  if (Math.abs(nowMs - Date.parse(instant)) < dayMs && day === time(new Date(nowMs).toISOString()).split(' ')[0]) {
+    return clock;
+  }
+  const [year = '', month = '', date = ''] = day.split('-');
+  const isThisYear = year === String(new Date(nowMs).getFullYear());
+  return `${isThisYear ? '' : `${year} `}${months[Number(month) - 1]} ${date} ${clock.slice(0, 'hh:mm'.length)}`;
+}
+
+const dayMs = 86_400_000;
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
 /** As they are written in a header: `team=search, feature=rerank`. */
 export const tagPairs = (tags: Readonly<Record<string, string>>): string =>
   Object.entries(tags)

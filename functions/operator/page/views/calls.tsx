@@ -1,13 +1,15 @@
 // The newest calls that match the filters, which stand in the address.
 import { type Address, goTo, sinceOf } from '../connection/address.ts';
-import type { Call, List, Workspace } from '../connection/documents.ts';
+import type { Call, List } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
+import { useWorkspaceNames } from '../connection/workspace-names.ts';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
-import { count, duration, none, time, usd } from '../parts/shown-values.ts';
+import { count, duration, none, usd } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { TextFilter } from '../parts/text-filter.tsx';
+import { Time } from '../parts/time.tsx';
 import { Outcome, pathOf } from '../parts/time-line.tsx';
 import { TimeRange } from '../parts/time-range.tsx';
 
@@ -49,7 +51,7 @@ export const CallsView = ({ address }: { readonly address: Address }) => {
 };
 
 const Filters = ({ address, reload }: { readonly address: Address; readonly reload: () => void }) => {
-  const workspaces = useManaged<List<Workspace>>('workspaces?limit=200').answer?.data ?? [];
+  const workspaces = useWorkspaceNames('member');
   const value = (name: string) => address.parameters.get(name) ?? '';
   const set = (name: string, choice: string) =>
     goTo('calls', { ...Object.fromEntries(address.parameters), [name]: choice });
@@ -67,7 +69,7 @@ const Filters = ({ address, reload }: { readonly address: Address; readonly relo
         Workspace
         <select value={value('workspace')} onChange={({ currentTarget }) => set('workspace', currentTarget.value)}>
           <option value="">all</option>
-          {workspaces.map(({ id }) => (
+          {workspaces.map((id) => (
             <option key={id}>{id}</option>
           ))}
         </select>
@@ -89,7 +91,7 @@ const columns: readonly Column<Call>[] = [
     show: ({ id, created_at }) => (
       <span class="time">
         <Link view="call" parameters={{ id }}>
-          {time(created_at)}
+          <Time instant={created_at} />
         </Link>
       </span>
     ),

@@ -1,7 +1,8 @@
 // The form that makes a key, or changes one. An empty field means: no such limit.
 import { useState } from 'preact/hooks';
-import type { Key, List, NewKey, Single, Workspace } from '../connection/documents.ts';
-import { useManaged } from '../connection/management.ts';
+import type { Key, NewKey, Single } from '../connection/documents.ts';
+import { useRights } from '../connection/rights.ts';
+import { useWorkspaceNames } from '../connection/workspace-names.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { tagPairs } from '../parts/shown-values.ts';
 import { Failure } from '../parts/states.tsx';
@@ -20,7 +21,8 @@ const tagsPattern = String.raw`\s*(?!(.*,\s*)?([^,=]+)=.*,\s*\2=)[^,=]+=[^,=]+(,
 
 export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
   const { isChanging, failure, run } = useChange();
-  const workspaces = useManaged<List<Workspace>>('workspaces?limit=200');
+  // Whoever is a person may make keys of their own where they are members.
+  const workspaces = useWorkspaceNames(useRights().isPerson ? 'member' : 'editor');
   const save = async (form: HTMLFormElement) => {
     const fields = readFields(form);
     const answer =
@@ -45,7 +47,7 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
           <label>
             Workspace
             <select name="workspace" required>
-              {(workspaces.answer?.data ?? []).map(({ id }) => (
+              {workspaces.map((id) => (
                 <option key={id}>{id}</option>
               ))}
             </select>

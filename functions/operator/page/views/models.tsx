@@ -7,6 +7,7 @@ import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { count, duration, none, share, usd } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
+import { ProviderSwitches } from './provider-switches.tsx';
 
 const providersPath = 'providers?limit=200';
 const modelsPath = 'models?limit=200';
@@ -28,6 +29,8 @@ export const ModelsView = () => {
         </button>
       </div>
       <h2>Providers</h2>
+      <Shown loaded={providers}>{({ data }) => <ProviderSwitches providers={data} reload={reload} />}</Shown>
+      <h2>Providers at their models</h2>
       <Shown loaded={providers}>
         {(answer) => (
           <PagedTable

@@ -1,0 +1,106 @@
+// The credit of a workspace: what was added and taken away, and another addition, which counts once however often it is sent.
+import { useState } from 'preact/hooks';
+import type { Addition, List, Workspace } from '../connection/documents.ts';
+import { useManaged } from '../connection/management.ts';
+import { useRights } from '../connection/rights.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { usd } from '../parts/shown-values.ts';
+import { Failure, Shown } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+import { useChange } from '../parts/use-change.ts';
+
+interface CreditDialogProperties {
+  readonly workspace: Workspace;
+  readonly close: () => void;
+  readonly changed: () => void;
+}
+
+export const CreditDialog = ({ workspace: { id }, close, changed }: CreditDialogProperties) => {
+  const path = `workspaces/${encodeURIComponent(id)}/credits`;
+  const history = useManaged<List<Addition>>(`${path}?limit=200`);
+  const mayAdd = useRights().holds('owner', id);
+  return (
+    <Dialog title={`Credit of ${id}`} onClose={close}>
+      {mayAdd && (
+        <AddCredit
+          path={path}
+          added={() => {
+            history.reload();
+            changed();
+          }}
+        />
+      )}
+      <Shown loaded={history}>
+        {({ data }) => (
+          <Table
+            caption="What was added and taken away, the newest first"
+            rows={data}
+            keyOf={(one) => one.id}
+            empty="Nothing was added within 30 days."
+            columns={[
+              { title: 'Time', show: ({ time }) => <Time instant={time} /> },
+              { title: 'Id', show: (one) => one.id },
+              { title: 'Amount', isNumber: true, show: ({ amount_usd }) => usd(amount_usd) },
+            ]}
+          />
+        )}
+      </Shown>
+      <p class="actions">
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </p>
+    </Dialog>
+  );
+};
+
+const AddCredit = ({ path, added }: { readonly path: string; readonly added: () => void }) => {
+  const { isChanging, failure, run } = useChange();
+  const [id, setId] = useState(newId);
+  const add = async (form: HTMLFormElement) => {
+    const amount_usd = String(new FormData(form).get('amount_usd')).trim();
+    if ((await run(path, { method: 'POST', body: { amount_usd, id } })) === undefined) return;
+    form.reset();
+    setId(newId());
+    added();
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void add(event.currentTarget);
+      }}
+    >
+      <label>
+        Amount in USD
+        <input
+          name="amount_usd"
+          required
+          inputMode="decimal"
+          pattern="-?\d+(\.\d+)?"
+          title="An amount such as 25 or 12.50; below 0 takes away"
+        />
+      </label>
+      <label>
+        Id, such as the number of an invoice
+        <input
+          value={id}
+          required
+          pattern="[a-z0-9][a-z0-9._\-]*"
+          title="Lower-case letters, digits, . _ and -"
+          onInput={({ currentTarget }) => setId(currentTarget.value)}
+        />
+      </label>
+      <p class="muted">The same id is added once within 30 days: send it again where no answer came.</p>
+      {failure && <Failure failure={failure} />}
+      <p class="actions">
+        <button type="submit" class="main" disabled={isChanging}>
+          Add
+        </button>
+      </p>
+    </form>
+  );
+};
+
+const newId = (): string => `console-${crypto.randomUUID().slice(0, 8)}`;

@@ -1,0 +1,57 @@
+// What stands in the form of a workspace, and what of it is sent.
+import type { Workspace } from '../connection/documents.ts';
+
+type Fields = Pick<Workspace, 'spend_limit_usd' | 'concurrency' | 'function_concurrency' | 'models' | 'features'> & {
+  readonly id: string;
+  readonly credit_usd: string;
+  readonly data_policy: {
+    readonly zdr: boolean | null;
+    readonly data_collection: 'deny' | null;
+    readonly data_residency: readonly string[] | null;
+  };
+};
+
+export function readWorkspaceForm(form: HTMLFormElement): Fields {
+  const written = new FormData(form);
+  const text = (name: string) => String(written.get(name) ?? '').trim();
+  const number = (name: string) => (text(name) === '' ? null : Number(text(name)));
+  const list = (name: string) =>
+    text(name)
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
+  const [models, regions] = [list('models'), list('data_residency')];
+  return {
+    id: text('id'),
+    credit_usd: text('credit_usd') || '0',
+    spend_limit_usd: text('spend_limit_usd') || null,
+    concurrency: number('concurrency'),
+    function_concurrency: number('function_concurrency'),
+    models: models.length === 0 ? 'all' : models,
+    data_policy: {
+      zdr: written.has('zdr') ? true : null,
+      data_collection: written.has('deny') ? 'deny' : null,
+      data_residency: regions.length === 0 ? null : regions,
+    },
+    features: { byok: written.has('byok'), presets: written.has('presets') },
+  };
+}
+
+/** Of a workspace that there is, what differs, down to the members of its policy. */
+export function workspaceChanges({ id, credit_usd, ...fields }: Fields, former: Workspace | undefined): object {
+  if (former === undefined) return { id, credit_usd, ...(differing(fields, undefined) as object) };
+  return differing(fields, former) as object;
+}
+
+function differing(wanted: object, former: object | undefined): object {
+  const entries = Object.entries(wanted).flatMap(([name, value]): [string, unknown][] => {
+    const before: unknown = (former as Record<string, unknown> | undefined)?.[name] ?? null;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      const inner = differing(value, (before ?? {}) as object);
+      return Object.keys(inner).length === 0 ? [] : [[name, inner]];
+    }
+    if (value === null && former === undefined) return [];
+    return JSON.stringify(value) === JSON.stringify(before) ? [] : [[name, value]];
+  });
+  return Object.fromEntries(entries);
+}

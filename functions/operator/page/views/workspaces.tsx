@@ -1,0 +1,105 @@
+// Workspaces: their credit and its history, limits, policy and models. Owners change them.
+import { useState } from 'preact/hooks';
+import type { List, Workspace } from '../connection/documents.ts';
+import { useManaged } from '../connection/management.ts';
+import { useRights } from '../connection/rights.ts';
+import { Link } from '../parts/link.tsx';
+import { allRows, PagedTable } from '../parts/paged-table.tsx';
+import { count, none, usd } from '../parts/shown-values.ts';
+import { Shown } from '../parts/states.tsx';
+import type { Column } from '../parts/table.tsx';
+import { CreditDialog } from './workspace-credit.tsx';
+import { WorkspaceForm } from './workspace-form.tsx';
+
+type Task = { readonly kind: 'make' } | { readonly kind: 'change' | 'credit'; readonly workspace: Workspace };
+
+const path = 'workspaces?limit=200';
+
+export const WorkspacesView = () => {
+  const rights = useRights();
+  const loaded = useManaged<List<Workspace>>(path);
+  const [task, setTask] = useState<Task>();
+  const close = () => setTask(undefined);
+  const done = () => {
+    close();
+    loaded.reload();
+  };
+  return (
+    <>
+      {rights.holdsInAll('owner') && (
+        <div class="filters">
+          <button type="button" class="main" onClick={() => setTask({ kind: 'make' })}>
+            Make a workspace
+          </button>
+        </div>
+      )}
+      <Shown loaded={loaded}>
+        {(answer) => (
+          <PagedTable
+            caption="Workspaces"
+            path={path}
+            first={answer}
+            columns={columns(setTask, (id) => rights.holds('owner', id))}
+            rowsOf={allRows}
+            keyOf={({ id }) => id}
+            empty={() => 'There is no workspace. Make one: keys and credit belong to a workspace.'}
+            moreTitle="More workspaces"
+          />
+        )}
+      </Shown>
+      {task?.kind === 'make' && <WorkspaceForm close={close} saved={done} />}
+      {task?.kind === 'change' && <WorkspaceForm changed={task.workspace} close={close} saved={done} />}
+      {task?.kind === 'credit' && <CreditDialog workspace={task.workspace} close={close} changed={loaded.reload} />}
+    </>
+  );
+};
+
+const columns = (setTask: (task: Task) => void, isOwned: (id: string) => boolean): readonly Column<Workspace>[] => [
+  {
+    title: 'Workspace',
+    show: ({ id }) => (
+      <Link view="calls" parameters={{ workspace: id }}>
+        {id}
+      </Link>
+    ),
+  },
+  { title: 'Available', isNumber: true, show: ({ available_usd }) => usd(available_usd) },
+  { title: 'Spent', isNumber: true, show: ({ spent_usd }) => usd(spent_usd) },
+  { title: 'Held', isNumber: true, show: ({ held_usd }) => usd(held_usd) },
+  { title: 'Spend limit', isNumber: true, show: ({ spend_limit_usd }) => usd(spend_limit_usd) },
+  { title: 'Calls at once', isNumber: true, show: ({ concurrency }) => count(concurrency) },
+  { title: 'Models', show: ({ models }) => (models === 'all' ? 'all' : models.join(', ')) },
+  { title: 'Policy', show: ({ data_policy }) => policyText(data_policy) || none },
+  {
+    title: 'Actions',
+    show: (workspace) => (
+      <span class="actions">
+        {isOwned(workspace.id) && (
+          <button
+            type="button"
+            aria-label={`Change workspace ${workspace.id}`}
+            onClick={() => setTask({ kind: 'change', workspace })}
+          >
+            Change
+          </button>
+        )}
+        <button
+          type="button"
+          aria-label={`Credit of workspace ${workspace.id}`}
+          onClick={() => setTask({ kind: 'credit', workspace })}
+        >
+          Credit
+        </button>
+      </span>
+    ),
+  },
+];
+
+const policyText = ({ zdr, data_collection, data_residency }: Workspace['data_policy']): string =>
+  [
+    zdr && 'zero retention',
+    data_collection && `collection: ${data_collection}`,
+    data_residency && `in ${data_residency.join(', ')}`,
+  ]
+    .filter(Boolean)
+    .join('; ');
