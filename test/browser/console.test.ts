@@ -132,7 +132,8 @@ if (typeof browser === 'string') {
       expect(await page.locator('canvas').count()).toBe(4);
       expect(await totalsOf(page)).toMatchObject({
         Calls: '5',
-        Failed: '2 (40.0 %)',
+        Failed: '1 (20.0 %)',
+        Refused: '1 (20.0 %)',
         Spend: expect.stringMatching(/^\$0\.0/),
       });
       await page.getByLabel('Time').selectOption('7d');
@@ -169,10 +170,17 @@ if (typeof browser === 'string') {
       const { page, findBarriers } = await open('view=calls');
       await expectRows(page, 5);
       await page.getByLabel('Outcome').selectOption('failed');
-      await expectRows(page, 2);
+      await expectRows(page, 1);
       expect(page.url()).toContain('outcome=failed');
       await page.reload();
-      await expectRows(page, 2);
+      await expectRows(page, 1);
+      await page.goBack();
+      await page.getByLabel('Code').fill('unknown_model');
+      await page.keyboard.press('Enter');
+      await expectRows(page, 1);
+      const download = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'CSV' }).click();
+      expect((await download).suggestedFilename()).toBe('calls.csv');
       await page.goBack();
       await expectRows(page, 5);
       await page.getByLabel('Tag').fill(`team=${hostileTag}`);

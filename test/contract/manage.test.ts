@@ -40,7 +40,8 @@ beforeAll(async () => {
   ada = await operatorOf(gateway, 'ada');
   for (const model of ['acme/echo', 'acme/failing', 'acme/echo', 'acme/failing', 'acme/echo']) {
     const tags = model === 'acme/failing' ? 'team=ads,run=7' : 'run=8';
-    await (await gateway.post(hello(model), { 'x-gw-tags': tags })).text();
+    const session = model === 'acme/failing' ? { 'x-session-id': 's-1' } : { 'x-title': '=HYPERLINK("x")' };
+    await (await gateway.post(hello(model), { 'x-gw-tags': tags, ...session })).text();
   }
   await (await gateway.post(hello('acme/echo'), { authorization: `Bearer ${otherKey}` })).text();
   await gateway.settled();
@@ -242,10 +243,12 @@ describe('the overview', () => {
     expect(status).toBe(200);
     const { totals, series, by_model, by_provider, by_key, is_complete, interval } = body.data;
     const records = [...(await gateway.records()), ...(await gateway.records('other'))];
-    const failed = records.filter(({ outcome }) => outcome !== 'ok').length;
+    const failed = records.filter(({ outcome }) => outcome === 'no_available_provider').length;
+    const refused = records.filter(({ outcome }) => outcome === 'unknown_model').length;
     expect(totals).toEqual({
       calls: records.length,
       failed,
+      refused,
       cost_usd: expect.stringMatching(/^0\.\d+$/),
       tokens: records.reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0),
       p50_ms: expect.any(Number),
@@ -307,12 +310,36 @@ describe('the calls', () => {
         'model=acme/echo',
         'provider=globex',
         'outcome=failed',
+        'outcome=refused',
+        'code=no_available_provider',
+        'code=rate_limited',
+        'interface=chat-completions',
+        'interface=messages',
+        'session=s-1',
+        'session=s-2',
         'tag=team%3Dsearch',
         'tag=team%3Dads,run%3D7',
         'tag=team%3Dads,run%3D8',
       ].map(found),
     );
-    expect(counts).toEqual([5, 0, 5, 1, 4, 2, 2, 1, 2, 0]);
+    expect(counts).toEqual([5, 0, 5, 1, 4, 2, 2, 0, 2, 0, 6, 0, 2, 0, 1, 2, 0]);
+  });
+
+  it('come whole as CSV, whatever the filter finds, and no cell of it is a formula', async () => {
+    const headers = { authorization: `Bearer ${ada.key}`, accept: 'text/csv' };
+    const response = await fetch(`${gateway.url}/manage/calls?workspace=team&limit=1`, { headers });
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(response.headers.has('x-next-cursor')).toBe(false);
+    const [head = '', ...lines] = (await response.text()).trimEnd().split('\r\n');
+    expect(head).toMatch(/^created_at,id,workspace,outcome,error_code,/);
+    expect(lines).toHaveLength(5);
+    expect(lines.filter((line) => line.includes(`,"'=HYPERLINK(""x"")",`))).toHaveLength(3);
+    expect(lines.join()).not.toMatch(/,"?[=+@]/);
+    const failed = await fetch(`${gateway.url}/manage/calls?outcome=failed`, { headers });
+    expect((await failed.text()).trimEnd().split('\r\n').slice(1)).toEqual([
+      expect.stringContaining('"no_available_provider"'),
+      expect.stringContaining('"globex status_500"'),
+    ]);
   });
 
   it('are shown one by one with every attempt, and no prompt or answer', async () => {

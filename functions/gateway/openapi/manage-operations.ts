@@ -13,7 +13,7 @@ import {
   workspaceChangesSchema,
 } from '../../../shared/configuration/administration/index.ts';
 import type { ErrorCode } from '../../../shared/errors/index.ts';
-import { managePaths } from '../../../shared/foundation/constants/index.ts';
+import { interfaceIds, managePaths } from '../../../shared/foundation/constants/index.ts';
 import { codesOf } from './error-responses.ts';
 import { parameters as headerParameters } from './headers.ts';
 import { inPath, inQuery, jsonOperation } from './json-operation.ts';
@@ -65,7 +65,13 @@ const callFilters = [
   inQuery('model', 'Asked for, or answered.'),
   inQuery('provider', 'That of any attempt.'),
   inQuery('tag', 'Calls with this tag, as in `team=search`; of several, with commas between them, all.'),
-  inQuery('outcome', 'Calls whose clients got no whole answer.', { type: 'string', enum: ['failed'] }),
+  inQuery('outcome', '`failed`: by the gateway or its providers. `refused`: to their clients.', {
+    type: 'string',
+    enum: ['failed', 'refused'],
+  }),
+  inQuery('code', 'Of the error that the client got.'),
+  inQuery('interface', 'Through which the call came.', { type: 'string', enum: interfaceIds }),
+  inQuery('session', 'The `x-session-id` of the call.'),
   inQuery('before', 'The `next_cursor` of the page before.'),
   limit,
 ];
@@ -81,7 +87,14 @@ const operations = {
       parameters: [since, inQuery('tag', 'The name of a tag, by whose values calls are grouped too.')],
     }),
   },
-  calls: { get: operation('listCalls', 'Calls, the newest first', list('ManagedCall'), { parameters: callFilters }) },
+  calls: {
+    get: operation(
+      'listCalls',
+      'Calls, the newest first; with `Accept: text/csv` all that are found, as CSV',
+      list('ManagedCall'),
+      { parameters: callFilters },
+    ),
+  },
   call: {
     get: operation('readCall', 'One call, with what providers said of their failures', single('ManagedCall'), {
       parameters: [inPath('id', 'The `x-request-id` of the answer.')],

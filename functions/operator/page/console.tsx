@@ -4,7 +4,7 @@ import { type Address, useAddress, type ViewName } from './connection/address.ts
 import type { Session, Single } from './connection/documents.ts';
 import { useManaged } from './connection/management.ts';
 import { signOut, useCredential } from './connection/operator-session.ts';
-import { type Rights, RightsContext, rightsOf } from './connection/rights.ts';
+import { type Rights, RightsContext, rightsOf } from './connection/session-rights.ts';
 import { Link } from './parts/link.tsx';
 import { Failure, Reading } from './parts/states.tsx';
 import { CallView } from './views/call.tsx';
@@ -25,18 +25,18 @@ interface View {
   readonly show: (address: Address) => ComponentChild;
 }
 
-const everybody = () => true;
+const allRoles = () => true;
 const viewers = ({ holds }: Rights) => holds('viewer');
 
 const views: Readonly<Record<ViewName, View>> = {
-  overview: { title: 'Overview', isFor: everybody, show: (address) => <OverviewView address={address} /> },
-  calls: { title: 'Calls', isFor: everybody, show: (address) => <CallsView address={address} /> },
-  call: { title: 'Call', isIn: 'calls', isFor: everybody, show: (address) => <CallView address={address} /> },
+  overview: { title: 'Overview', isFor: allRoles, show: (address) => <OverviewView address={address} /> },
+  calls: { title: 'Calls', isFor: allRoles, show: (address) => <CallsView address={address} /> },
+  call: { title: 'Call', isIn: 'calls', isFor: allRoles, show: (address) => <CallView address={address} /> },
   workspaces: { title: 'Workspaces', isFor: viewers, show: () => <WorkspacesView /> },
-  keys: { title: 'Keys', isFor: everybody, show: (address) => <KeysView address={address} /> },
+  keys: { title: 'Keys', isFor: allRoles, show: (address) => <KeysView address={address} /> },
   models: { title: 'Models and providers', isFor: viewers, show: () => <ModelsView /> },
   functions: { title: 'Functions', isFor: viewers, show: () => <FunctionsView /> },
-  playground: { title: 'Playground', isFor: everybody, show: (address) => <PlaygroundView address={address} /> },
+  playground: { title: 'Playground', isFor: allRoles, show: (address) => <PlaygroundView address={address} /> },
 };
 
 export const Console = () => {

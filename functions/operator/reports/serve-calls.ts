@@ -1,17 +1,19 @@
 // GET /v1/manage/calls and /v1/manage/calls/{id}: calls by their records, with what providers said of their failures. Never a prompt
 // or an answer: a record has none.
 import * as z from 'zod/mini';
-import { operatorCallDocument } from '../../../shared/accounting/call-records/index.ts';
+import { type CallRecord, operatorCallDocument } from '../../../shared/accounting/call-records/index.ts';
 import { findCall, isCallPosition, matchesFilter, readCallPage } from '../../../shared/accounting/reports/index.ts';
 import { id } from '../../../shared/configuration/administration/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
+import { interfaceIds } from '../../../shared/foundation/constants/index.ts';
 import { timeOfUuidv7 } from '../../../shared/foundation/ids/index.ts';
 import { readTags } from '../../../shared/protocol/wire/index.ts';
 import { anyText, sinceParameter } from '../request/forms.ts';
-import type { Work } from '../request/manage.ts';
+import type { ManageRequest, Work } from '../request/manage.ts';
 import { cursorParameter, fromCursor, limitParameter, toCursor } from '../request/pages.ts';
 import { readQuery } from '../request/read-asked.ts';
 import { seenCalls } from '../request/seen-calls.ts';
+import { callsAsCsv } from './calls-as-csv.ts';
 
 const parameters = z.strictObject({
   since: sinceParameter,
@@ -29,25 +31,41 @@ const parameters = z.strictObject({
       z.transform((text) => readTags(text)),
     ),
   ),
-  outcome: z.optional(z.literal('failed', { error: 'must be failed, or be left out' })),
+  outcome: z.optional(z.enum(['failed', 'refused'], { error: 'must be failed or refused, or be left out' })),
+  code: z.optional(anyText),
+  interface: z.optional(z.enum(interfaceIds, { error: `must be ${interfaceIds.join(', ')}` })),
+  session: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   before: cursorParameter,
   limit: limitParameter,
 });
 
 export const listCalls: Work = async (deps, request) => {
-  const { since, workspace, outcome, tag: tags, before, limit, ...filter } = readQuery(request, parameters);
+  const { since, workspace, tag: tags, before, limit, ...filter } = readQuery(request, parameters);
   const nowMs = deps.clock.nowMs();
-  const page = await readCallPage({
+  const query = {
     ...(await seenCalls(deps, request.operator, workspace)),
     sinceMs: nowMs - since,
     nowMs,
     before: fromCursor(before, 'before', isCallPosition),
     limit,
-    matches: (record) => matchesFilter(record, { ...filter, tags, failed: outcome === 'failed' }),
-  });
+    matches: (record: CallRecord) => matchesFilter(record, { ...filter, tags }),
+  };
+  if (wantsCsv(request)) return inOneAtATime(() => callsAsCsv(query));
+  const page = await readCallPage(query);
   const next_cursor = page.next === undefined ? null : toCursor(page.next);
   return { data: page.calls.map(operatorCallDocument), next_cursor };
 };
+
+/** A list of everything holds as much memory as an overview. */
+let lastCsv: Promise<unknown> = Promise.resolve();
+function inOneAtATime<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+  const answer = lastCsv.then(work);
+  lastCsv = answer.catch(() => undefined);
+  return answer;
+}
+
+const wantsCsv = ({ http }: ManageRequest): boolean =>
+  (http.headers.accept ?? []).some((one) => one.includes('text/csv'));
 
 export const showCall: Work = async (deps, { operator, pathParameters: [callId = ''] }) => {
   const madeAtMs = timeOfUuidv7(callId.toLowerCase());

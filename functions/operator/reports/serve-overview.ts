@@ -56,7 +56,8 @@ const instantOf = (epochMs: number): string => new Date(epochMs).toISOString();
 /** Latencies are those of calls that were answered well; null: there are none. */
 const figuresOf = (summary: UsageSummary) => ({
   calls: summary.calls,
-  failed: summary.calls - summary.okCalls,
+  failed: summary.failedCalls,
+  refused: summary.refusedCalls,
   cost_usd: formatUsd(summary.costPicoUsd),
   tokens: Number(summary.promptTokens + summary.completionTokens),
   p50_ms: summary.latencyMs.p50 ?? null,

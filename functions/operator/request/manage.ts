@@ -19,6 +19,17 @@ export interface ManageRequest {
   tellChange(what: string, target: string): void;
 }
 
+/** An answer that is no JSON. */
+export class TextAnswer {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+
+  constructor(headers: Readonly<Record<string, string>>, text: string) {
+    this.headers = headers;
+    this.text = text;
+  }
+}
+
 /** The body of the answer. Throws a GatewayError or a ChangeFailed. */
 export type Work = (deps: OperatorDependencies, request: ManageRequest) => Promise<object>;
 
@@ -45,6 +56,7 @@ export const manage =
     const body = await work(deps, asked).catch((error: unknown) => {
       throw toClientError(error);
     });
+    if (body instanceof TextAnswer) return { status: okStatus, headers: body.headers, body: body.text };
     return { status: okStatus, headers: jsonHeaders, body: JSON.stringify(body) };
   };
 

@@ -120,10 +120,27 @@ export const operatorCallDocument = (record: CallRecord) => ({
   })),
 });
 
-function errorCodeOf({ outcome, cutCode }: CallRecord): ErrorCode | undefined {
+export function errorCodeOf({ outcome, cutCode }: CallRecord): ErrorCode | undefined {
   if (cutCode !== undefined) return cutCode;
   return outcome === 'ok' || outcome === 'cut' || outcome === 'client_gone' ? undefined : outcome;
 }
+
+/**
+ * failed   the gateway or its providers did not do what they should: 5xx, 429 that providers caused, a stream that broke
+ * refused  any other error: the client asked for what it may not, or cannot, have
+ * gone     the client left
+ */
+export type CallClass = 'ok' | 'failed' | 'refused' | 'gone';
+
+export function classOf(record: CallRecord): CallClass {
+  if (record.outcome === 'ok') return 'ok';
+  if (record.outcome === 'client_gone') return 'gone';
+  const code = errorCodeOf(record);
+  const isFailure = code === undefined || code === 'rate_limited' || errorCatalogue[code].status >= serverErrors;
+  return isFailure ? 'failed' : 'refused';
+}
+
+const serverErrors = 500;
 
 function statusOf(record: CallRecord): number | null {
   if (record.outcome === 'client_gone') return null;

@@ -1,4 +1,11 @@
-export { type CallDocument, callDocument, callDocumentSchemas, operatorCallDocument } from './call-document.ts';
+export {
+  type CallDocument,
+  callDocument,
+  callDocumentSchemas,
+  classOf,
+  errorCodeOf,
+  operatorCallDocument,
+} from './call-document.ts';
 export type { CallAttempt, CallOutcome, CallShare } from './call-record.ts';
 export { callPosition } from './call-record-item.ts';
 export { type CallRecords, createCallRecords } from './call-records.ts';

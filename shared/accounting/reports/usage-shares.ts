@@ -2,7 +2,7 @@
 // took part in the call.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { tagNameShape, tagOf } from '../../protocol/wire/index.ts';
-import { type CallAttempt, type CallRecord, type CallShare, utcDayOf } from '../call-records/index.ts';
+import { type CallAttempt, type CallRecord, type CallShare, classOf, utcDayOf } from '../call-records/index.ts';
 
 export const usageGroupings = ['model', 'provider', 'key', 'day', 'workspace', 'user', 'title', 'function'] as const;
 type NamedGrouping = (typeof usageGroupings)[number];
@@ -25,6 +25,10 @@ export interface UsageShare {
   readonly calls: number;
   /** Calls with the outcome `ok`. */
   readonly okCalls: number;
+  /** Calls that the gateway or its providers failed. */
+  readonly failedCalls: number;
+  /** Calls that were refused to their clients. */
+  readonly refusedCalls: number;
   readonly cacheHits: number;
   /** Calls whose tokens are in part an estimate. */
   readonly estimatedCalls: number;
@@ -73,6 +77,8 @@ export function shareOf(record: CallRecord, group: string | null): UsageShare {
     group,
     calls: 1,
     okCalls: record.outcome === 'ok' ? 1 : 0,
+    failedCalls: classOf(record) === 'failed' ? 1 : 0,
+    refusedCalls: classOf(record) === 'refused' ? 1 : 0,
     cacheHits: record.cacheHit ? 1 : 0,
     estimatedCalls: record.estimated ? 1 : 0,
     attempts: record.attempts,
@@ -143,6 +149,8 @@ const nothingOf = (share: UsageShare): UsageShare => ({
   ...share,
   calls: 0,
   okCalls: 0,
+  failedCalls: 0,
+  refusedCalls: 0,
   cacheHits: 0,
   estimatedCalls: 0,
   latenciesMs: [],

@@ -15,6 +15,8 @@ export interface UsageSummary {
   readonly group: string | null;
   readonly calls: number;
   readonly okCalls: number;
+  readonly failedCalls: number;
+  readonly refusedCalls: number;
   readonly cacheHits: number;
   readonly estimatedCalls: number;
   readonly attempts: bigint;
@@ -111,7 +113,7 @@ type AddedShare = { readonly [Name in SummedName]: number | bigint } & Partial<
 type SummedName = Exclude<keyof UsageSummary, 'group' | 'latencyMs' | 'firstOutputMs'>;
 
 function createSums(group: string | null): Sums {
-  const counts = { calls: 0, okCalls: 0, cacheHits: 0, estimatedCalls: 0 };
+  const counts = { calls: 0, okCalls: 0, failedCalls: 0, refusedCalls: 0, cacheHits: 0, estimatedCalls: 0 };
   const amounts = {
     attempts: 0n,
     failedAttempts: 0n,

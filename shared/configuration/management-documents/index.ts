@@ -21,7 +21,10 @@ const models: z.ZodMiniType<'all' | readonly string[]> = z.union([z.literal('all
 
 const figures = z.object({
   calls: count,
-  failed: count.check(z.describe('Their clients got no whole answer.')),
+  failed: count.check(
+    z.describe('By the gateway or its providers: 5xx, 429 that providers caused, streams that broke.'),
+  ),
+  refused: count.check(z.describe('Refused to their clients: any other error.')),
   cost_usd: decimal,
   tokens: count,
   p50_ms: numberOrNull.check(z.describe('Of calls that a provider answered well. Null: there are none.')),

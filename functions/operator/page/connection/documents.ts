@@ -40,6 +40,7 @@ export interface Attempt {
   readonly status?: number;
   readonly ms: number;
   readonly model?: string;
+  readonly schema_mismatch?: string;
   readonly provider_text?: string;
 }
 

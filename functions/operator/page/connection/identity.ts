@@ -30,7 +30,7 @@ const base64Url = (bytes: Uint8Array): string =>
     .replaceAll('/', '_')
     .replace(/=+$/, '');
 
-const randomText = (): string => base64Url(crypto.getRandomValues(new Uint8Array(secretBytes)));
+export const randomText = (bytes = secretBytes): string => base64Url(crypto.getRandomValues(new Uint8Array(bytes)));
 
 /** Leaves the page. */
 export async function goToIdentityProvider({ client_id, authorization_endpoint, scope }: SignInSettings) {

@@ -19,6 +19,17 @@ export interface Change {
 
 const jsonType = { 'content-type': 'application/json' };
 
+/** Saves an answer as a file of this name. */
+export async function download(path: string, accept: string, fileName: string): Promise<void> {
+  const response = await fetch(`/v1/manage/${path}`, { headers: { authorization: `Bearer ${credential()}`, accept } });
+  if (!response.ok) throw await failureOf(response);
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = fileName;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 /** `path` begins behind `/v1/manage/`. Throws RequestFailed; a key or a token that is refused ends the session. */
 export async function manage<Answer>(path: string, change?: Change, signal?: AbortSignal): Promise<Answer> {
   const { method = 'GET', body } = change ?? {};

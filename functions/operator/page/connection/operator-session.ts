@@ -61,7 +61,7 @@ export function takeKeyFromFragment(): void {
   signInWithKey(decodeURIComponent(key));
 }
 
-/** What the tab asks with now; null: nobody has signed in. A sign-in that ends while the page is open is told when it ends. */
+/** What the tab asks with now; null: the tab is not signed in. A sign-in that ends while the page is open is told when it ends. */
 export function useCredential(): string | null {
   const [current, set] = useState(credential);
   useEffect(() => {

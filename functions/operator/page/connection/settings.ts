@@ -1,4 +1,4 @@
-// What the page is told before anybody has signed in: where clients call, and where people sign in.
+// What the page is told before the sign-in: where clients call, and where people sign in.
 import { useEffect, useState } from 'preact/hooks';
 
 export interface SignInSettings {

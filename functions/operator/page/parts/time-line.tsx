@@ -40,6 +40,14 @@ export const TimeLine = ({ call }: { readonly call: Call }) => {
               <span class="first-output" style={{ left: percent(call.first_output_ms) }} />
             )}
           </span>
+          {call.first_output_ms !== null && at === bars.length - 1 && (
+            <span class="provider-text">First output after {duration(call.first_output_ms)}</span>
+          )}
+          {bar.schema_mismatch !== undefined && (
+            <span class="provider-text">
+              The answer does not match the schema: <code>{bar.schema_mismatch}</code>
+            </span>
+          )}
           {bar.provider_text !== undefined && <code class="provider-text">{bar.provider_text}</code>}
         </li>
       ))}

@@ -1,6 +1,6 @@
 import { none, shortTime, time } from './shown-values.ts';
 
-/** Short, with all of it on hover and for whoever copies it. */
+/** Short, with all of it on hover. */
 export const Time = ({ instant }: { readonly instant: string | null }) =>
   instant === null ? (
     <span>{none}</span>

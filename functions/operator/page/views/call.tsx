@@ -84,6 +84,13 @@ const facts = (call: Call) =>
       ['Referer', call.referer],
       ['Trace', call.trace_id],
       ['Span', call.span_id],
-      ['Session', call.session_id],
+      [
+        'Session',
+        call.session_id && (
+          <Link view="calls" parameters={{ session: call.session_id, since: '30d' }}>
+            {call.session_id}
+          </Link>
+        ),
+      ],
     ] as const
   ).filter(([, text]) => text !== null && text !== undefined && text !== '');

@@ -12,8 +12,19 @@ import { TextFilter } from '../parts/text-filter.tsx';
 import { Time } from '../parts/time.tsx';
 import { Outcome, pathOf } from '../parts/time-line.tsx';
 import { TimeRange } from '../parts/time-range.tsx';
+import { CallActions } from './call-actions.tsx';
 
-const filterNames = ['outcome', 'workspace', 'key', 'model', 'provider', 'tag'] as const;
+const filterNames = [
+  'outcome',
+  'code',
+  'workspace',
+  'key',
+  'model',
+  'provider',
+  'interface',
+  'session',
+  'tag',
+] as const;
 
 export const CallsView = ({ address }: { readonly address: Address }) => {
   const query = new URLSearchParams({ since: sinceOf(address) });
@@ -25,7 +36,7 @@ export const CallsView = ({ address }: { readonly address: Address }) => {
   const loaded = useManaged<List<Call>>(path);
   return (
     <>
-      <Filters address={address} reload={loaded.reload} />
+      <Filters address={address} path={path} reload={loaded.reload} />
       <Shown loaded={loaded}>
         {(answer) => (
           <PagedTable
@@ -50,7 +61,13 @@ export const CallsView = ({ address }: { readonly address: Address }) => {
   );
 };
 
-const Filters = ({ address, reload }: { readonly address: Address; readonly reload: () => void }) => {
+interface FiltersProperties {
+  readonly address: Address;
+  readonly path: string;
+  readonly reload: () => void;
+}
+
+const Filters = ({ address, path, reload }: FiltersProperties) => {
   const workspaces = useWorkspaceNames('member');
   const value = (name: string) => address.parameters.get(name) ?? '';
   const set = (name: string, choice: string) =>
@@ -63,6 +80,7 @@ const Filters = ({ address, reload }: { readonly address: Address; readonly relo
         <select value={value('outcome')} onChange={({ currentTarget }) => set('outcome', currentTarget.value)}>
           <option value="">all</option>
           <option value="failed">failed</option>
+          <option value="refused">refused to clients</option>
         </select>
       </label>
       <label>
@@ -77,10 +95,11 @@ const Filters = ({ address, reload }: { readonly address: Address; readonly relo
       <TextFilter address={address} name="model" title="Model" />
       <TextFilter address={address} name="provider" title="Provider" />
       <TextFilter address={address} name="key" title="Key" />
+      <TextFilter address={address} name="code" title="Code" />
+      <TextFilter address={address} name="interface" title="Interface" />
+      <TextFilter address={address} name="session" title="Session" />
       <TextFilter address={address} name="tag" title="Tag" placeholder="team=search" />
-      <button type="button" onClick={reload}>
-        Refresh
-      </button>
+      <CallActions path={path} reload={reload} />
     </search>
   );
 };

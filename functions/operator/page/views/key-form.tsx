@@ -1,7 +1,7 @@
 // The form that makes a key, or changes one. An empty field means: no such limit.
 import { useState } from 'preact/hooks';
 import type { Key, NewKey, Single } from '../connection/documents.ts';
-import { useRights } from '../connection/rights.ts';
+import { useRights } from '../connection/session-rights.ts';
 import { useWorkspaceNames } from '../connection/workspace-names.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { tagPairs } from '../parts/shown-values.ts';
@@ -21,7 +21,7 @@ const tagsPattern = String.raw`\s*(?!(.*,\s*)?([^,=]+)=.*,\s*\2=)[^,=]+=[^,=]+(,
 
 export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
   const { isChanging, failure, run } = useChange();
-  // Whoever is a person may make keys of their own where they are members.
+  // A person makes keys of their own where they are a member.
   const workspaces = useWorkspaceNames(useRights().isPerson ? 'member' : 'editor');
   const save = async (form: HTMLFormElement) => {
     const fields = readFields(form);

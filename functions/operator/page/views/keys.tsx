@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { type Address, goTo } from '../connection/address.ts';
 import type { Key, List, NewKey } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
-import { useRights } from '../connection/rights.ts';
+import { useRights } from '../connection/session-rights.ts';
 import { PagedTable } from '../parts/paged-table.tsx';
 import { Shown } from '../parts/states.tsx';
 import { RevokeKey, RotateKey } from './end-key.tsx';

@@ -21,6 +21,7 @@ interface GroupsProperties<Row extends Group> {
 const callColumns: readonly Column<Group>[] = [
   { title: 'Calls', isNumber: true, show: ({ calls }) => count(calls) },
   { title: 'Failed', isNumber: true, show: ({ failed }) => count(failed) },
+  { title: 'Refused', isNumber: true, show: ({ refused }) => count(refused) },
 ];
 
 export function Groups<Row extends Group>({ by, rows, since, columns = callColumns }: GroupsProperties<Row>) {

@@ -100,6 +100,7 @@ const Totals = ({ totals }: { readonly totals: Figures }) => (
       Spend: usd(totals.cost_usd),
       Calls: count(totals.calls),
       Failed: `${count(totals.failed)} (${share(totals.failed, totals.calls)})`,
+      Refused: `${count(totals.refused)} (${share(totals.refused, totals.calls)})`,
       Tokens: count(totals.tokens),
       'Latency p50': duration(totals.p50_ms),
       'Latency p95': duration(totals.p95_ms),

@@ -1,7 +1,7 @@
-// Providers on and off. Which models nobody serves then is said.
+// Providers on and off. It says which models have no provider then.
 import { useState } from 'preact/hooks';
 import type { Provider, Single, Switched } from '../connection/documents.ts';
-import { useRights } from '../connection/rights.ts';
+import { useRights } from '../connection/session-rights.ts';
 import { Failure } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import { useChange } from '../parts/use-change.ts';
@@ -21,7 +21,7 @@ export const ProviderSwitches = ({ providers, reload }: ProviderSwitchesProperti
     const answer = await run<Single<Switched>>(path, { method: 'POST' });
     if (answer === undefined) return;
     const unserved = answer.data.models_without_provider;
-    if (unserved.length > 0) setNote(`Nobody serves now: ${unserved.join(', ')}`);
+    if (unserved.length > 0) setNote(`No provider serves now: ${unserved.join(', ')}`);
     reload();
   };
   return (

@@ -23,7 +23,7 @@ export const SignIn = () => {
 const PersonSignIn = ({ settings }: { readonly settings: SignInSettings }) =>
   settings.authorization_endpoint === null ? (
     <p class="note" role="status">
-      {settings.issuer} does not answer, so nobody can sign in there now. An operator key works.
+      {settings.issuer} does not answer: sign-in does not work now. An operator key works.
     </p>
   ) : (
     <p class="lines">

@@ -1,8 +1,9 @@
 // The credit of a workspace: what was added and taken away, and another addition, which counts once however often it is sent.
 import { useState } from 'preact/hooks';
 import type { Addition, List, Workspace } from '../connection/documents.ts';
+import { randomText } from '../connection/identity.ts';
 import { useManaged } from '../connection/management.ts';
-import { useRights } from '../connection/rights.ts';
+import { useRights } from '../connection/session-rights.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { usd } from '../parts/shown-values.ts';
 import { Failure, Shown } from '../parts/states.tsx';
@@ -87,8 +88,8 @@ const AddCredit = ({ path, added }: { readonly path: string; readonly added: () 
         <input
           value={id}
           required
-          pattern="[a-z0-9][a-z0-9._\-]*"
-          title="Lower-case letters, digits, . _ and -"
+          pattern="[a-z0-9][a-z0-9_\-]*"
+          title="Lower-case letters, digits, _ and -"
           onInput={({ currentTarget }) => setId(currentTarget.value)}
         />
       </label>
@@ -103,4 +104,5 @@ const AddCredit = ({ path, added }: { readonly path: string; readonly added: () 
   );
 };
 
-const newId = (): string => `console-${crypto.randomUUID().slice(0, 8)}`;
+const idBytes = 6;
+const newId = (): string => `console-${randomText(idBytes).toLowerCase()}`;

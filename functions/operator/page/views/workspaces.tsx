@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { List, Workspace } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
-import { useRights } from '../connection/rights.ts';
+import { useRights } from '../connection/session-rights.ts';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { count, none, usd } from '../parts/shown-values.ts';
