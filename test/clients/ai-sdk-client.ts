@@ -1,6 +1,7 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import {
+  defaultSettingsMiddleware,
   generateText,
   isStepCount,
   jsonSchema,
@@ -9,6 +10,7 @@ import {
   Output,
   streamText,
   type ToolSet,
+  wrapLanguageModel,
 } from 'ai';
 import { citySchema, labelSchema } from './client-gateway.ts';
 import {
@@ -36,8 +38,12 @@ const thrown = async <Value>(start: (onError: (event: { error: unknown }) => voi
 export const aiSdk = (connection: Connection): ClientUnderTest =>
   clientOf(createOpenAICompatible({ name: 'gw', supportsStructuredOutputs: true, includeUsage: true, ...connection }));
 
-/** Speaks Responses. */
-export const aiSdkOpenai = (connection: Connection): ClientUnderTest => clientOf(createOpenAI(connection));
+/** Speaks Responses. By itself it takes every answer for one that is stored, and sends back references to it. */
+export function aiSdkOpenai(connection: Connection): ClientUnderTest {
+  const openai = createOpenAI(connection);
+  const middleware = defaultSettingsMiddleware({ settings: { providerOptions: { openai: { store: false } } } });
+  return clientOf((id) => wrapLanguageModel({ model: openai(id), middleware }));
+}
 
 const tokensOf = ({ inputTokens: input, outputTokens }: LanguageModelUsage): Tokens => ({
   input,

@@ -15,7 +15,7 @@ import {
   startClientGateway,
   translatedFormats,
 } from './client-gateway.ts';
-import { chatClients, chatFormats, nodeClients, responsesClients } from './node-clients.ts';
+import { chatClients, chatFormats, nodeClients, responsesClients, responsesFormats } from './node-clients.ts';
 import { openaiByHand } from './openai-client.ts';
 import { formatRows, thinkingRows } from './readme-table.ts';
 import { isSentBack, shownAs } from './sent-back.ts';
@@ -47,7 +47,7 @@ interface Cell {
 /** A call is read, and an answer written, in the same place for all formats: the base URL makes no difference to them. */
 const cells: readonly Cell[] = [
   ...Object.keys(nodeClients).flatMap((name) => basePaths.map((base) => ({ name, base, provider: 'acme' as const }))),
-  ...Object.keys(chatClients).flatMap((name) =>
+  ...Object.keys(nodeClients).flatMap((name) =>
     translatedFormats.map((provider) => ({ name, base: '/openai/v1' as const, provider })),
   ),
 ];
@@ -128,7 +128,7 @@ describe('the README', () => {
       if (error !== undefined) expect(error).toContain(`No provider of "formats/${format}" serves the interface`);
     }
     const served = formats.filter((format) => cells[format] === 'yes');
-    expect(served).toEqual(name in chatClients ? chatFormats : ['responses']);
+    expect(served).toEqual(name in chatClients ? chatFormats : responsesFormats);
     expect(formatRows(readme)[name]).toEqual(cells);
     expect(gateway.simulator.calls.map(({ format }) => format)).toEqual(served);
   });

@@ -24,5 +24,6 @@ export const responsesClients: Clients = {
 
 export const nodeClients: Clients = { ...chatClients, ...responsesClients };
 
-/** What a provider may speak for a client of chat completions. Of the other interfaces none is translated. */
+/** What a provider may speak for a client of chat completions, and for one of Responses. */
 export const chatFormats: readonly Format[] = ['chat-completions', ...translatedFormats];
+export const responsesFormats: readonly Format[] = [...translatedFormats, 'responses'];

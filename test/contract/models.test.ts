@@ -154,16 +154,16 @@ describe('the model list', () => {
       ['auto', undefined],
       ['acme/large', undefined],
       ['acme/unpriced', undefined],
-      ['many/apis', ['chat-completions', 'messages', 'embeddings']],
+      ['many/apis', ['chat-completions', 'messages', 'responses', 'embeddings']],
       ['many/vectors', ['embeddings']],
-      ['many/translated', ['chat-completions', 'messages']],
+      ['many/translated', ['chat-completions', 'messages', 'responses']],
     ]);
     expect(models.filter((model) => 'apis' in model)).toHaveLength(3);
     expect(
       models.filter((model) => 'translated_apis' in model).map(({ id, translated_apis: apis }) => [id, apis]),
     ).toEqual([
-      ['many/apis', ['chat-completions']],
-      ['many/translated', ['chat-completions', 'messages']],
+      ['many/apis', ['chat-completions', 'responses']],
+      ['many/translated', ['chat-completions', 'messages', 'responses']],
     ]);
   });
 

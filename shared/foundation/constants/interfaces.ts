@@ -6,7 +6,7 @@ export const servingApis = {
   'chat-completions': { own: 'chat-completions', throughHub: ['messages', 'converse', 'generate-content'] },
   messages: { own: 'messages', throughHub: ['converse', 'generate-content'] },
   'count-tokens': { own: 'messages', throughHub: ['converse', 'generate-content'] },
-  responses: { own: 'responses', throughHub: [] },
+  responses: { own: 'responses', throughHub: ['messages', 'converse', 'generate-content'] },
   embeddings: { own: 'embeddings', throughHub: [] },
 } as const satisfies Readonly<Record<string, { readonly own: string; readonly throughHub: readonly string[] }>>;
 export type InterfaceId = keyof typeof servingApis;

@@ -1,6 +1,14 @@
 // The stateful reader of a stream of Responses events.
-import { isJsonObject } from '../../wire/index.ts';
-import { type EventFacts, type EventReader, type EventReading, membersOf, ParsedEvent, parseEvent } from '../index.ts';
+import { isJsonObject, type UsageReport } from '../../wire/index.ts';
+import {
+  type AnswerEvent,
+  type EventFacts,
+  type EventReader,
+  type EventReading,
+  membersOf,
+  ParsedEvent,
+  parseEvent,
+} from '../index.ts';
 import { readResponseUsage } from './response-usage.ts';
 
 /** What a stream that breaks has to say of the response that began. */
@@ -66,6 +74,31 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
 /** A provider of this interface keeps a response unless it says otherwise. */
 export const keptIdOf = ({ id, store }: Members): string | undefined =>
   typeof id === 'string' && store !== false ? id : undefined;
+
+/** What the gateway knows of an event that it wrote itself. */
+export interface WrittenFacts {
+  readonly type: string;
+  readonly sequenceNumber: number;
+  readonly responseId: string;
+  /** Of the model's text, in bytes. */
+  readonly outputBytes: number;
+  readonly isOnlyThinking: boolean;
+  /** Of the last event. */
+  readonly end?: { readonly usage: UsageReport | undefined; readonly model: string; readonly status: string };
+}
+
+/** Its text is made once, and not parsed again. */
+export function writtenEvent(text: string, { type, end, ...written }: WrittenFacts): AnswerEvent {
+  const facts: ResponseFacts = {
+    ...written,
+    hasOutput: end !== undefined || bringsOutput(type),
+    isLast: end !== undefined,
+    usage: end?.usage,
+    model: end?.model,
+    finishReasons: end && [end.status],
+  };
+  return new ParsedEvent(type, text, facts);
+}
 
 /** An output item, a part of it or a delta, of whatever kind. */
 const bringsOutput = (type: unknown): boolean =>

@@ -16,9 +16,11 @@ import {
   toolShape,
   withoutGatewayMembers,
 } from '../index.ts';
+import { readHubNeeds } from './response-hub-needs.ts';
 import { responseNeeds } from './response-needs.ts';
 import { responseSize } from './response-size.ts';
 import { keptIds, type ResponsesBody, responsesSchema } from './responses-body.ts';
+import { withoutSealedItems } from './without-sealed-items.ts';
 import { openResponseWriter, writeResponse } from './write-response.ts';
 
 const usedNames = [...new Set([...Object.keys(responsesSchema.shape), ...plainGatewayMembers, ...dearerMemberNames])];
@@ -69,7 +71,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: once(() => responseNeeds(body, { json, betas })),
     size: once(() => responseSize(body, json)),
-    ...hubMembers(() => json),
+    ...hubMembers(() => json, readHubNeeds),
     upstreamBody: (target) => upstreamBody(json, body, target),
     schemaCheck: undefined,
     writeAnswer: writeResponse,
@@ -83,7 +85,7 @@ function upstreamBody(
   { store, max_output_tokens: bound }: ResponsesBody,
   { model, zdr, defaultBound }: UpstreamTarget,
 ): string {
-  const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model]]);
+  const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model], ...withoutSealedItems(json)]);
   if (zdr && (store ?? null) === null) changes.set('store', false);
   if ((bound ?? null) === null && defaultBound !== undefined) changes.set('max_output_tokens', defaultBound.tokens);
   return rewriteMembers(json, changes);

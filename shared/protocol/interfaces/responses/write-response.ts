@@ -1,10 +1,19 @@
 // What the client gets: the provider's events, byte for byte; its JSON with the cost in `usage`.
-import { brokenStreamMessages, rewriteMembers, toEventLine } from '../../wire/index.ts';
-import type { AnswerCost, AnswerEvent, JsonAnswer, StreamWriter, WrittenAnswer } from '../index.ts';
+import { brokenStreamMessages, isJsonObject, rewriteMembers, toEventLine } from '../../wire/index.ts';
+import {
+  type AnswerCost,
+  type AnswerEvent,
+  type JsonAnswer,
+  readUsageMember,
+  type StreamWriter,
+  type WrittenAnswer,
+} from '../index.ts';
 import type { ResponseFacts } from './response-events.ts';
 
 export function writeResponse({ json, usage }: JsonAnswer, { cost, costUsd }: AnswerCost): WrittenAnswer {
-  const merged = { ...usage?.members, cost, cost_usd: costUsd };
+  // An answer of the gateway's own has an estimate where its provider reported nothing.
+  const said = usage?.members ?? readUsageMember(json);
+  const merged = { ...(isJsonObject(said) ? said : {}), cost, cost_usd: costUsd };
   return { body: rewriteMembers(json, new Map([['usage', merged]])), headers: {} };
 }
 

@@ -19,6 +19,8 @@ export type OptionalName =
   | 'diagnostics'
   | 'inference_geo'
   | 'metadata'
+  /** No target has a word for it. */
+  | 'other'
   | 'provider_tool'
   | 'safety_identifier'
   | 'service_tier'

@@ -3,10 +3,12 @@ import type { InterfaceId } from '../../../../foundation/constants/index.ts';
 import type { HubSource } from '../middle/index.ts';
 import { chatSource } from './chat-completions/index.ts';
 import { messagesSource } from './messages/index.ts';
+import { responsesSource } from './responses/index.ts';
 
 const sources: Readonly<Partial<Record<InterfaceId, HubSource>>> = {
   'chat-completions': chatSource,
   messages: messagesSource,
+  responses: responsesSource,
 };
 
 export function sourceOf(interfaceId: InterfaceId): HubSource {

@@ -1,0 +1,51 @@
+// The tools that a Responses request declares, wherever they stand, and which of them any model can call.
+import { isJsonObject } from '../../wire/index.ts';
+import { isClientTool } from '../index.ts';
+import { toolListsOf } from './response-parts.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface DeclaredTool {
+  /** In the request. */
+  readonly path: string;
+  readonly tool: Json;
+  /** The name of the namespace that it stands in. */
+  readonly namespace?: string;
+  /** A model that knows no such tool is told of it as a function. */
+  readonly isCallable: boolean;
+}
+
+export function* declaredTools(body: Json): Generator<DeclaredTool> {
+  for (const { path, list } of toolListsOf(body)) yield* toolsIn(list, path);
+}
+
+/** Recursive: within the depth of a body. */
+function* toolsIn(list: unknown, path: string, namespace?: string): Generator<DeclaredTool> {
+  for (const [index, tool] of (Array.isArray(list) ? list : []).entries()) {
+    if (!isJsonObject(tool)) continue;
+    const place = `${path}[${index}]`;
+    if (tool.type === 'namespace') {
+      yield* toolsIn(tool.tools, `${place}.tools`, typeof tool.name === 'string' ? tool.name : '');
+    } else {
+      const found = { path: place, tool, isCallable: isCallable(tool) };
+      yield namespace === undefined ? found : { ...found, namespace };
+    }
+  }
+}
+
+/** The client runs them; of the tools that are OpenAI's own, those whose input can be said in a schema. */
+const callableTypes: ReadonlySet<unknown> = new Set([
+  'function',
+  'custom',
+  'local_shell',
+  'shell',
+  'apply_patch',
+  'tool_search',
+]);
+
+/** A search that the provider runs finds nothing that the model is not given anyway. */
+const isCallable = (tool: Json): boolean =>
+  callableTypes.has(tool.type) && isClientTool(tool) && (tool.type !== 'tool_search' || tool.execution === 'client');
+
+/** Nothing is lost without it. */
+export const isNeedless = ({ type, execution }: Json): boolean => type === 'tool_search' && execution !== 'client';

@@ -1,0 +1,138 @@
+// What a Responses request asks for that not every format of a provider has words for.
+import { type HubNeed, type HubNeedKind, isJsonObject } from '../../wire/index.ts';
+import { firstOfEachNeed } from '../index.ts';
+import { declaredTools } from './declared-tools.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+export const readHubNeeds = (body: Json): readonly HubNeed[] =>
+  firstOfEachNeed([...neededState(body), ...neededMembers(body), ...neededChoice(body), ...inItems(body.input)]);
+
+const isSent = (value: unknown): boolean => (value ?? null) !== null;
+
+/** What one provider keeps, no other has. */
+const stateMembers = {
+  previous_response_id: 'previous_response',
+  conversation: 'conversation',
+  prompt: 'stored_prompt',
+} as const;
+
+const neededState = (body: Json): HubNeed[] =>
+  Object.entries(stateMembers).flatMap(([member, kind]) => (isSent(body[member]) ? [{ kind, member }] : []));
+
+const formatTypes: readonly unknown[] = ['text', 'json_schema', 'json_object'];
+
+function neededMembers({ text, top_logprobs: logprobs, include }: Json): HubNeed[] {
+  const format = isJsonObject(text) && isJsonObject(text.format) ? text.format.type : 'text';
+  const includes = Array.isArray(include) ? include : [];
+  const asked: readonly (readonly [HubNeedKind, string, boolean])[] = [
+    ['response_format', 'text.format', !formatTypes.includes(format)],
+    ['logprobs', 'top_logprobs', isSent(logprobs) && logprobs !== 0],
+    ['logprobs', 'include', includes.includes('message.output_text.logprobs')],
+  ];
+  return asked.flatMap(([kind, member, isAsked]) => (isAsked ? [{ kind, member }] : []));
+}
+
+/** A tool of a provider's own is left out where it may be; where it must be called there is nothing to call. */
+function neededChoice(body: Json): HubNeed[] {
+  const { tool_choice: choice } = body;
+  const { type, mode, tools: allowed } = isJsonObject(choice) ? choice : {};
+  const isAllowed = type === 'allowed_tools';
+  const isForced = choice === 'required' || (isJsonObject(choice) && (!isAllowed || mode === 'required'));
+  if (!isForced) return [];
+  const declared = [...declaredTools(body)];
+  if (declared.length === 0) return [];
+  const wanted = isAllowed ? (Array.isArray(allowed) ? allowed.filter(isJsonObject) : []) : [choice];
+  const canBeCalled = declared.some(({ tool, isCallable }) => isCallable && wanted.some((one) => names(one, tool)));
+  return [{ kind: canBeCalled ? 'forced_tool' : 'tools', member: 'tool_choice' }];
+}
+
+/** A choice names a function or a custom tool by its name, another one by its type. */
+function names(choice: unknown, tool: Json): boolean {
+  if (!isJsonObject(choice)) return true;
+  return choice.type === tool.type && (!isSent(choice.name) || choice.name === tool.name);
+}
+
+const inItems = (input: unknown): HubNeed[] =>
+  (Array.isArray(input) ? input : []).flatMap((item, index) =>
+    isJsonObject(item) ? neededItem(item, `input[${index}]`) : [{ kind: 'content_part', member: `input[${index}]` }],
+  );
+
+/** Items that every format has words for, or that are said as text. */
+const plainItems: ReadonlySet<unknown> = new Set([
+  'message',
+  'reasoning',
+  'function_call',
+  'custom_tool_call',
+  'local_shell_call',
+  'shell_call',
+  'apply_patch_call',
+  'tool_search_call',
+  'computer_call',
+  'local_shell_call_output',
+  'shell_call_output',
+  'apply_patch_call_output',
+  'tool_search_output',
+  'additional_tools',
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+  'image_generation_call',
+  'mcp_call',
+  'mcp_list_tools',
+  'mcp_approval_request',
+  'mcp_approval_response',
+]);
+
+function neededItem(item: Json, member: string): HubNeed[] {
+  const { type, role, content, output } = item;
+  if (type === 'item_reference' || (!isSent(type) && !isSent(role) && isSent(item.id))) {
+    return [{ kind: 'item_reference', member }];
+  }
+  if (typeof type === 'string' && type.includes('compaction')) return [{ kind: 'compaction', member }];
+  if (typeof type === 'string' && type.startsWith('input_')) return neededPart(item, 'user', member);
+  if (isOutputWithParts(type)) return neededParts(output, 'user', `${member}.output`);
+  if (isSent(type) && !plainItems.has(type)) return [{ kind: 'content_part', member }];
+  if (isSent(role) && type !== 'additional_tools') return neededParts(content, role, `${member}.content`);
+  return [];
+}
+
+const outputsWithParts: ReadonlySet<unknown> = new Set([
+  'function_call_output',
+  'custom_tool_call_output',
+  'computer_call_output',
+]);
+export const isOutputWithParts = (type: unknown): boolean => outputsWithParts.has(type);
+
+const neededParts = (content: unknown, role: unknown, path: string): HubNeed[] =>
+  isJsonObject(content)
+    ? neededPart(content, role, path)
+    : (Array.isArray(content) ? content : []).flatMap((part, index) =>
+        isJsonObject(part) ? neededPart(part, role, `${path}[${index}]`) : [],
+      );
+
+const textTypes: ReadonlySet<unknown> = new Set(['input_text', 'output_text', 'text', 'refusal', 'summary_text']);
+
+function neededPart(part: Json, role: unknown, member: string): HubNeed[] {
+  const { type, image_url: image, file_url: url, file_data: data } = part;
+  if (textTypes.has(type)) return [];
+  // Instructions and answers are text in every format.
+  if (role !== 'user') return [{ kind: 'content_part', member }];
+  if (type === 'input_audio') return [{ kind: 'audio_input', member }];
+  if (type === 'input_image' || type === 'computer_screenshot') return neededImage(image, member);
+  if (type !== 'input_file') return [{ kind: 'content_part', member }];
+  if (typeof data === 'string') return [{ kind: 'file', member, mediaType: mediaTypeOf(data) }];
+  return [{ kind: isWebUrl(url) ? 'file_url' : 'file_id', member }];
+}
+
+function neededImage(image: unknown, member: string): HubNeed[] {
+  if (typeof image !== 'string') return [{ kind: 'file_id', member }];
+  if (/^data:[^,]{0,1000},/i.test(image)) return [];
+  return [{ kind: isWebUrl(image) ? 'image_url' : 'image', member }];
+}
+
+const isWebUrl = (url: unknown): boolean => typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
+
+/** What is no data URL is taken for the most usual file. */
+const mediaTypeOf = (data: string): string =>
+  /^data:([^;,]*)/i.exec(data.slice(0, 256))?.[1]?.toLowerCase() ?? 'application/pdf';

@@ -1,0 +1,21 @@
+// OpenAI's Responses as a source: a client of this interface on a model of any format.
+
+import { once } from '../../../../../foundation/cache/index.ts';
+import { responseSettings } from '../../../../../protocol/interfaces/responses/index.ts';
+import type { HubSource } from '../../middle/index.ts';
+import { createClientTools } from './client-tools.ts';
+import { toHubCall } from './response-call.ts';
+import { openResponseWriter } from './write-response-events.ts';
+import { writeResponse } from './write-whole-response.ts';
+
+export const responsesSource: HubSource = (body) => {
+  const tools = createClientTools();
+  const call = toHubCall(body, tools);
+  // Written three times in a stream, and tools are long.
+  const settings = once(() => JSON.stringify(responseSettings(body)));
+  return {
+    call,
+    writeAnswer: (result, head) => writeResponse(result, { head, tools, settings }),
+    openWriter: (head) => openResponseWriter({ head, tools, settings }),
+  };
+};

@@ -1,0 +1,98 @@
+// A request of Responses as a call of the hub. What not every target has words for is optional: the call tells what was left out.
+import { isRawNumber } from '../../../../../foundation/ids/index.ts';
+import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import {
+  type AskedReasoning,
+  type HubCall,
+  isEffort,
+  type OptionalMember,
+  type OptionalName,
+} from '../../middle/index.ts';
+import type { ClientTools } from './client-tools.ts';
+import { toPrompt } from './response-prompt.ts';
+import { toToolOptions } from './response-tools.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+export function toHubCall(body: Body, clientTools: ClientTools): HubCall {
+  // Before the prompt: the tools that are declared have the first choice of names.
+  const { tools, toolChoice, leftOut } = toToolOptions(body, clientTools);
+  return {
+    prompt: toPrompt(body, clientTools),
+    ...numberMember('temperature', body.temperature),
+    ...numberMember('topP', body.top_p),
+    ...toResponseFormat(body.text),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    reasoning: readReasoning(body.reasoning),
+    parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
+    optional: [...leftOut, ...readOptional(body)],
+  };
+}
+
+const numberMember = <Name extends string>(name: Name, value: unknown): { [name in Name]?: number } =>
+  typeof value === 'number' || isRawNumber(value)
+    ? ({ [name]: typeof value === 'number' ? value : Number(value.rawJSON) } as { [name in Name]?: number })
+    : {};
+
+function readReasoning(reasoning: unknown): AskedReasoning | undefined {
+  const { effort } = isJsonObject(reasoning) ? reasoning : {};
+  return effort === 'none' || isEffort(effort) ? effort : undefined;
+}
+
+function toResponseFormat(text: unknown): Pick<HubCall, 'responseFormat'> {
+  const format = isJsonObject(text) && isJsonObject(text.format) ? text.format : {};
+  if (format.type === 'json_object') return { responseFormat: { type: 'json' } };
+  if (format.type !== 'json_schema') return {};
+  const { schema, name, description } = format;
+  return {
+    responseFormat: {
+      type: 'json',
+      schema: isJsonObject(schema) ? schema : { type: 'object', additionalProperties: true },
+      ...(typeof name === 'string' ? { name } : {}),
+      ...(typeof description === 'string' ? { description } : {}),
+    },
+  };
+}
+
+/** Members that the call carries, that the gateway reads itself, or without which it is refused. */
+const readMembers: ReadonlySet<string> = new Set([
+  ...['model', 'models', 'provider', 'cache', 'preset', 'stream', 'background', 'input', 'instructions', 'tools'],
+  ...['tool_choice', 'parallel_tool_calls', 'max_output_tokens', 'temperature', 'top_p', 'reasoning', 'text'],
+  ...['previous_response_id', 'conversation', 'prompt', 'store', 'truncation', 'top_logprobs', 'service_tier'],
+]);
+
+const optionalNames: Readonly<Record<string, OptionalName>> = {
+  metadata: 'metadata',
+  user: 'user',
+  safety_identifier: 'safety_identifier',
+  prompt_cache_key: 'cache_key',
+  context_management: 'context_management',
+};
+
+/** What every model does anyway. */
+const usualTiers: ReadonlySet<unknown> = new Set(['auto', 'default']);
+const isSent = (value: unknown): boolean =>
+  (value ?? null) !== null && !(Array.isArray(value) && value.length === 0) && !(isJsonObject(value) && isEmpty(value));
+const isEmpty = (members: Body): boolean => Object.keys(members).length === 0;
+
+function readOptional(body: Body): OptionalMember[] {
+  const text = isJsonObject(body.text) ? body.text : {};
+  const said = (name: OptionalName, member: string, value: unknown, isAsked = isSent(value)): OptionalMember[] =>
+    isAsked ? [{ name, member, value }] : [];
+  const others = Object.entries(body).flatMap(([member, value]) =>
+    readMembers.has(member) ? [] : said(optionalNames[member] ?? 'other', member, value),
+  );
+  return [
+    ...others,
+    ...said('verbosity', 'text.verbosity', text.verbosity),
+    ...said(
+      'service_tier',
+      'service_tier',
+      body.service_tier,
+      isSent(body.service_tier) && !usualTiers.has(body.service_tier),
+    ),
+    ...said('other', 'truncation', body.truncation, body.truncation === 'auto'),
+    ...said('other', 'store', body.store, body.store === true),
+  ];
+}

@@ -1,0 +1,69 @@
+// Items of the input that are calls of tools, and what came of them.
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import type { ClientTool, ClientTools } from './client-tools.ts';
+import { type ContentPart, toParts } from './content-parts.ts';
+import { ownToolOfCall, ownTools } from './own-tools.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+type ToolOutput = Extract<
+  Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number],
+  { type: 'tool-result' }
+>['output'];
+
+export interface MadeCall {
+  readonly tool: ClientTool;
+  /** As arguments of a function: JSON text, or a value. */
+  readonly input: unknown;
+}
+
+/** Undefined: it is none that the client ran. */
+export function callOf(item: Json): MadeCall | undefined {
+  const { type } = item;
+  const name = typeof item.name === 'string' ? item.name : '';
+  const namespace = typeof item.namespace === 'string' ? item.namespace : undefined;
+  if (type === 'function_call') return { tool: { kind: 'function', name, namespace }, input: item.arguments };
+  if (type === 'custom_tool_call') {
+    return { tool: { kind: 'custom', name, namespace }, input: { input: item.input ?? '' } };
+  }
+  const kind = ownToolOfCall(type);
+  return kind && { tool: { kind, name: kind }, input: ownTools[kind].toInput(item) };
+}
+
+/** `tool_search_output` and all others; an item of the assistant is none. */
+export const isResult = (type: unknown): boolean => typeof type === 'string' && /_(call|search)_output$/.test(type);
+
+export function outputOf({ type, output, tools, status }: Json, clientTools: ClientTools): ToolOutput {
+  if (type === 'tool_search_output') return { type: 'text', value: describeFound(tools, clientTools) };
+  const parts = toParts(output);
+  const isPlain = typeof output === 'string' || parts.every((part) => part.type === 'text');
+  if (!isPlain) return { type: 'content', value: parts as Extract<ToolOutput, { type: 'content' }>['value'] };
+  const value = typeof output === 'string' ? output : textOf(output, parts);
+  return { type: status === 'failed' ? 'error-text' : 'text', value };
+}
+
+/** What has no part with a text goes out as it is written. */
+function textOf(output: unknown, parts: readonly ContentPart[]): string {
+  if (parts.length > 0) return parts.map((part) => ('text' in part ? part.text : '')).join('\n');
+  const isNothing = (output ?? null) === null || (Array.isArray(output) && output.every(isTextPart));
+  return isNothing ? '' : JSON.stringify(output);
+}
+
+const isTextPart = (part: unknown): boolean => isJsonObject(part) && typeof part.text === 'string';
+
+/** The tools themselves go out whole. */
+function describeFound(tools: unknown, clientTools: ClientTools): string {
+  const namesIn = (list: unknown, namespace?: string): string[] =>
+    (Array.isArray(list) ? list.filter(isJsonObject) : []).flatMap(({ type, name, tools: inner }) => {
+      const own = typeof name === 'string' ? name : '';
+      if (type === 'namespace') return namesIn(inner, own);
+      return [clientTools.nameFor({ kind: type === 'custom' ? type : 'function', name: own, namespace })];
+    });
+  const names = namesIn(tools);
+  return names.length === 0 ? 'No tool was found.' : `Tools found: ${names.join(', ')}`;
+}
+
+const runMaxCharacters = 16_384;
+
+export const describeRun = ({ id: _id, status: _status, type, ...item }: Json): string =>
+  `[${String(type)}: ${JSON.stringify(item).slice(0, runMaxCharacters)}]`;

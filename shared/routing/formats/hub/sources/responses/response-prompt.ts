@@ -1,0 +1,157 @@
+// The input of a Responses request as a prompt: items that an answer was made of are one message of the assistant, and results
+// stand behind the calls that they answer, wherever the client put them.
+import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { isJsonObject, openEnvelope, type SignedEnvelope } from '../../../../../protocol/wire/index.ts';
+import { createKnownCalls, type KnownCalls, signedOptions } from '../../middle/index.ts';
+import type { ClientTools } from './client-tools.ts';
+import { type ContentPart, toParts, toTexts } from './content-parts.ts';
+import { callOf, describeRun, isResult, type MadeCall, outputOf } from './response-items.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
+type ResultPart = Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number];
+
+interface Answer {
+  readonly parts: AssistantPart[];
+  readonly results: ResultPart[];
+}
+
+interface Reading {
+  readonly entries: (LanguageModelV4Message | Answer)[];
+  readonly calls: KnownCalls;
+  readonly clientTools: ClientTools;
+  /** By the id of a call, as the target gets it. */
+  readonly answers: Map<string, Answer>;
+  /** Some outputs name the item of a call. */
+  readonly callIds: Map<unknown, unknown>;
+  readonly signedCalls: ReadonlyMap<string, SignedEnvelope>;
+}
+
+export function toPrompt({ instructions, input }: Json, clientTools: ClientTools): LanguageModelV4Prompt {
+  const items = Array.isArray(input) ? input.filter(isJsonObject) : [];
+  const reading: Reading = {
+    entries: toTexts(instructions).map(toSystem),
+    calls: createKnownCalls(),
+    clientTools,
+    answers: new Map(),
+    callIds: new Map(),
+    signedCalls: signedCallsIn(items),
+  };
+  if (typeof input === 'string') addUser(reading, toParts(input));
+  for (const item of items) addItem(reading, item);
+  return reading.entries.flatMap((entry) => ('role' in entry ? [entry] : toMessages(entry)));
+}
+
+const toSystem = (content: string): LanguageModelV4Message => ({ role: 'system', content });
+
+const toMessages = ({ parts, results }: Answer): LanguageModelV4Message[] => [
+  ...(parts.length === 0 ? [] : [{ role: 'assistant', content: parts } as const]),
+  ...(results.length === 0 ? [] : [{ role: 'tool', content: results } as const]),
+];
+
+function addUser({ entries }: Reading, content: ContentPart[]): void {
+  if (content.length > 0) entries.push({ role: 'user', content });
+}
+
+/** The one that is being said: what comes behind results belongs to the next. */
+function openAnswer({ entries }: Reading): Answer {
+  const last = entries.at(-1);
+  if (last !== undefined && !('role' in last) && last.results.length === 0) return last;
+  const answer = { parts: [], results: [] };
+  entries.push(answer);
+  return answer;
+}
+
+function addItem(reading: Reading, item: Json): void {
+  const { type, role, content } = item;
+  const call = callOf(item);
+  // The tools that are added, or that a provider found, go out themselves.
+  if (type === 'additional_tools' || isSearchOfProvider(item)) return;
+  if (type === 'reasoning') addReasoning(reading, item);
+  else if (typeof type === 'string' && type.startsWith('input_')) addUser(reading, toParts(item));
+  else if (isResult(type)) addResult(reading, item);
+  else if (call !== undefined) addCall(reading, item, call);
+  else if (role === 'assistant') addText(reading, toTexts(content));
+  else if (role === 'system' || role === 'developer') reading.entries.push(...toTexts(content).map(toSystem));
+  else if (typeof role === 'string') addUser(reading, toParts(content));
+  else if (type === 'mcp_approval_response') addUser(reading, toParts(describeRun(item)));
+  else openAnswer(reading).parts.push(...madeByProvider(item));
+}
+
+function addText(reading: Reading, texts: readonly string[]): void {
+  for (const text of texts) openAnswer(reading).parts.push({ type: 'text', text });
+}
+
+const isSearchOfProvider = ({ type, call_id: id }: Json): boolean =>
+  (type === 'tool_search_call' || type === 'tool_search_output') && (id ?? null) === null;
+
+/** What a provider ran itself, and what came of it: to any other model it is text, or the image that it made. */
+function madeByProvider(item: Json): AssistantPart[] {
+  const { type, result } = item;
+  if (type !== 'image_generation_call') return [{ type: 'text', text: describeRun(item) }];
+  if (typeof result !== 'string' || result === '') return [];
+  return [{ type: 'file', mediaType: 'image/png', data: { type: 'data', data: result } }];
+}
+
+function signedCallsIn(items: readonly Json[]): ReadonlyMap<string, SignedEnvelope> {
+  const signed = new Map<string, SignedEnvelope>();
+  for (const { type, encrypted_content: sealed } of items) {
+    const envelope = type === 'reasoning' ? openEnvelope(sealed) : undefined;
+    if (typeof envelope?.of === 'object') signed.set(envelope.of.call, envelope);
+  }
+  return signed;
+}
+
+const signedOf = ({ origin, model, signature, encrypted }: SignedEnvelope) =>
+  signedOptions({
+    origin,
+    model,
+    ...(signature === undefined ? {} : { signature }),
+    ...(encrypted === undefined ? {} : { encrypted }),
+  });
+
+/** Without an envelope it is encrypted by a provider for itself: no other can read it. */
+function addReasoning(reading: Reading, { summary, encrypted_content: sealed }: Json): void {
+  const envelope = openEnvelope(sealed);
+  if (envelope === undefined || typeof envelope.of === 'object') return;
+  const { parts } = openAnswer(reading);
+  const providerOptions = signedOf(envelope);
+  if (envelope.of === undefined) {
+    const texts = (Array.isArray(summary) ? summary : []).flatMap((part) => (isJsonObject(part) ? [part.text] : []));
+    parts.push({ type: 'reasoning', text: texts.filter((text) => typeof text === 'string').join(''), providerOptions });
+    return;
+  }
+  const last = parts.at(-1);
+  if (last?.type === 'text') parts[parts.length - 1] = { ...last, providerOptions };
+  else parts.push({ type: 'text', text: '', providerOptions });
+}
+
+function addCall(reading: Reading, item: Json, { tool, input }: MadeCall): void {
+  const { calls, clientTools, signedCalls, answers, callIds } = reading;
+  const clientId = item.call_id ?? item.id;
+  const { id, name } = calls.add(clientId, clientTools.nameFor(tool));
+  if (item.id !== undefined) callIds.set(item.id, clientId);
+  const signed = typeof clientId === 'string' ? signedCalls.get(clientId) : undefined;
+  const answer = openAnswer(reading);
+  answers.set(id, answer);
+  answer.parts.push({
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    input: calls.readArguments(input),
+    ...(signed === undefined ? {} : { providerOptions: signedOf(signed) }),
+  });
+}
+
+function addResult(reading: Reading, item: Json): void {
+  const { calls, answers, callIds, clientTools } = reading;
+  const call = calls.find(item.call_id) ?? calls.find(callIds.get(item.id) ?? item.id);
+  const output = outputOf(item, clientTools);
+  if (call === undefined) {
+    // A result without its call every provider refuses.
+    const said = output.type === 'text' || output.type === 'error-text' ? toParts(output.value) : toParts(item.output);
+    addUser(reading, [...toParts('Result of a tool:'), ...said]);
+    return;
+  }
+  answers.get(call.id)?.results.push({ type: 'tool-result', toolCallId: call.id, toolName: call.name, output });
+}

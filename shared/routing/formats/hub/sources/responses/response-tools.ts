@@ -1,0 +1,91 @@
+// Tools and the choice among them. Whatever a client runs is a function to other models; what only OpenAI runs is left out, and told.
+import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import { type DeclaredTool, declaredTools, isNeedless } from '../../../../../protocol/interfaces/responses/index.ts';
+import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import type { OptionalMember } from '../../middle/index.ts';
+import type { ClientTool, ClientTools } from './client-tools.ts';
+import { freeformParameters } from './freeform-input.ts';
+import { type OwnToolType, ownTools } from './own-tools.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface ToolOptions {
+  readonly tools: LanguageModelV4FunctionTool[];
+  readonly toolChoice: LanguageModelV4CallOptions['toolChoice'];
+  readonly leftOut: readonly OptionalMember[];
+}
+
+export function toToolOptions(body: Json, clientTools: ClientTools): ToolOptions {
+  const declared = [...declaredTools(body)];
+  const callable = declared.filter(({ isCallable }) => isCallable);
+  // One that is declared again, in mid-conversation, is meant as it is there.
+  const byName = new Map(callable.map((one) => [clientTools.nameFor(toClientTool(one)), one]));
+  const allowed = allowedNames(body.tool_choice, byName);
+  const tools = [...byName].flatMap(([name, { tool }]) => (allowed?.has(name) === false ? [] : [toTool(tool, name)]));
+  return {
+    tools,
+    toolChoice: tools.length === 0 ? undefined : toChoice(body.tool_choice, byName),
+    leftOut: declared.flatMap((one) =>
+      one.isCallable || isNeedless(one.tool) ? [] : [{ name: 'provider_tool', member: pathOf(one), value: true }],
+    ),
+  };
+}
+
+const nameOf = ({ name }: Json): string => (typeof name === 'string' ? name : '');
+
+function toClientTool({ tool, namespace }: Pick<DeclaredTool, 'tool' | 'namespace'>): ClientTool {
+  const { type } = tool;
+  if (type === 'function' || type === 'custom') return { kind: type, name: nameOf(tool), namespace };
+  return { kind: type as OwnToolType, name: type as string };
+}
+
+const versionSuffix = /(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
+
+/** As in `tools.web_search`: without its version, which says nothing to who reads it. */
+const pathOf = ({ tool: { type }, path }: DeclaredTool): string =>
+  typeof type === 'string' ? `tools.${type.replace(versionSuffix, '')}` : path;
+
+function toTool(tool: Json, name: string): LanguageModelV4FunctionTool {
+  const { type, description, parameters, strict } = tool;
+  if (type === 'custom') return { type: 'function', name, ...freeformParameters(tool), strict: false };
+  const own = type === 'function' ? undefined : ownTools[type as OwnToolType];
+  const said = typeof description === 'string' && description !== '' ? description : own?.description;
+  return {
+    type: 'function',
+    name,
+    ...(said === undefined ? {} : { description: said }),
+    inputSchema: isJsonObject(parameters) || own === undefined ? toInputSchema(parameters) : own.parameters,
+    // Said outright: some targets take a tool that says nothing for a strict one.
+    strict: strict === true,
+  };
+}
+
+/** Targets want its type said, also where a function has no parameters. */
+const toInputSchema = (parameters: unknown): JSONSchema7 =>
+  isJsonObject(parameters) && parameters.type !== undefined
+    ? parameters
+    : { type: 'object', properties: {}, ...(isJsonObject(parameters) ? parameters : {}) };
+
+type Named = ReadonlyMap<string, DeclaredTool>;
+
+/** A choice names a function or a custom tool by its name, another one by its type. */
+const isMeant = (choice: Json, { tool, namespace }: DeclaredTool): boolean =>
+  choice.type === tool.type &&
+  ((choice.name ?? null) === null || choice.name === tool.name) &&
+  ((choice.namespace ?? null) === null || choice.namespace === namespace);
+
+const namesMeant = (choice: Json, tools: Named): string[] =>
+  [...tools].flatMap(([name, one]) => (isMeant(choice, one) ? [name] : []));
+
+/** Of a choice among some of the tools: only those go out. */
+function allowedNames(choice: unknown, tools: Named): ReadonlySet<string> | undefined {
+  if (!isJsonObject(choice) || choice.type !== 'allowed_tools' || !Array.isArray(choice.tools)) return undefined;
+  return new Set(choice.tools.filter(isJsonObject).flatMap((one) => namesMeant(one, tools)));
+}
+
+function toChoice(choice: unknown, tools: Named): ToolOptions['toolChoice'] {
+  const mode = isJsonObject(choice) && choice.type === 'allowed_tools' ? choice.mode : choice;
+  if (mode === 'auto' || mode === 'none' || mode === 'required') return { type: mode };
+  const [toolName] = isJsonObject(mode) ? namesMeant(mode, tools) : [];
+  return toolName === undefined ? undefined : { type: 'tool', toolName };
+}

@@ -1,0 +1,128 @@
+// The parts of a streamed answer as events of Responses. What comes while a tool call is being written waits until that has ended.
+import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
+import { ownResponseId, type WrittenFacts, writtenEvent } from '../../../../../protocol/interfaces/responses/index.ts';
+import type { HubPart } from '../../middle/index.ts';
+import { createOutput } from './build-output.ts';
+import { imageOf } from './image-of.ts';
+import { responseEnd, responseText, type Writing } from './response-object.ts';
+import { toReport } from './usage-of-response.ts';
+
+const isText = (part: HubPart): part is Part<'text-start' | 'text-delta' | 'text-end'> => part.type.startsWith('text-');
+const isReasoning = (part: HubPart): part is Part<'reasoning-start' | 'reasoning-delta'> =>
+  part.type.startsWith('reasoning-');
+const deltaOf = (part: HubPart): string => ('delta' in part ? part.delta : '');
+
+const isOfItem = (type: string): boolean => type.startsWith('response.output_item.');
+/** No text of a model can be taken for it: inside a string a backslash stands before each quotation mark. */
+const reasoningItem = '"type":"reasoning"';
+
+type Part<Type extends HubPart['type']> = Extract<HubPart, { type: Type }>;
+
+export function openResponseWriter(writing: Writing): (part: HubPart) => AnswerEvent[] {
+  const { head } = writing;
+  const responseId = ownResponseId(head.id);
+  let { model } = head;
+  let sequenceNumber = 0;
+  let outputBytes = 0;
+  let events: AnswerEvent[] = [];
+  /** Behind a call that is being written. Bounded as the answer is. */
+  let waiting: HubPart[] = [];
+  /** Calls that have begun. */
+  const begun = new Set<string>();
+
+  function add(type: string, text: string, spoken: string, end?: WrittenFacts['end']): void {
+    const bytes = Buffer.byteLength(spoken);
+    outputBytes += bytes;
+    const isOnlyThinking = type.startsWith('response.reasoning') || (isOfItem(type) && text.includes(reasoningItem));
+    const facts = { type, sequenceNumber, responseId, outputBytes: bytes, isOnlyThinking, ...(end && { end }) };
+    events.push(writtenEvent(text, facts));
+    sequenceNumber += 1;
+  }
+
+  const opening = (type: string, members: object): string =>
+    JSON.stringify({ type, sequence_number: sequenceNumber, ...members }).slice(0, -1);
+
+  /** `response`: its text. */
+  const addStage = (type: string, response: string, end?: WrittenFacts['end']): void =>
+    add(type, `${opening(type, {})},"response":${response}}`, '', end);
+
+  function start(): void {
+    if (sequenceNumber > 0) return;
+    const response = responseText(writing);
+    addStage('response.created', response);
+    addStage('response.in_progress', response);
+  }
+
+  const output = createOutput(writing, (type, members, { spoken = '', item } = {}) => {
+    start();
+    add(type, `${opening(type, members)}${item === undefined ? '' : `,"item":${item}`}}`, spoken);
+  });
+
+  function wholeCall({ toolCallId: id, toolName, input, providerMetadata }: Part<'tool-call'>): void {
+    if (!begun.has(id)) beginCall(id, toolName, providerMetadata);
+    output.endCall(id, input);
+  }
+
+  function beginCall(id: string, toolName: string, metadata: Part<'tool-call'>['providerMetadata']): void {
+    begun.add(id);
+    output.beginCall(id, toolName, head.readSigned(metadata));
+  }
+
+  function finish({ finishReason, providerMetadata, usage }: Part<'finish'>): void {
+    const end = responseEnd(finishReason);
+    output.finish(end.status === 'incomplete', end.reason && head.refusalOf(providerMetadata));
+    start();
+    const reported = toReport(usage);
+    const response = responseText(writing, end, { items: output.items, usage: reported, outputBytes });
+    addStage(`response.${end.status}`, response, { usage: reported, model, status: end.status });
+  }
+
+  function write(part: HubPart): void {
+    if (part.type === 'response-metadata') model = part.modelId ?? model;
+    else if (isText(part)) output.addText(part.id, deltaOf(part), head.readSigned(part.providerMetadata));
+    else if (part.type === 'reasoning-end') endReasoning(part);
+    else if (isReasoning(part)) output.addReasoning(part.id, deltaOf(part), head.readSigned(part.providerMetadata));
+    else if (part.type === 'tool-input-delta') output.addArguments(part.id, part.delta);
+    else if (part.type === 'finish') finish(part);
+    else if (part.type === 'file') addFile(part);
+    else if (part.type === 'tool-input-start' && part.providerExecuted !== true) {
+      beginCall(part.id, part.toolName, part.providerMetadata);
+    } else if (part.type === 'tool-call' && part.providerExecuted !== true) wholeCall(part);
+  }
+
+  function addFile(part: Part<'file'>): void {
+    const image = imageOf(part);
+    if (image !== undefined) output.addImage(image);
+  }
+
+  function endReasoning({ id, providerMetadata }: Part<'reasoning-end'>): void {
+    const signed = head.readSigned(providerMetadata);
+    if (Object.keys(signed).length > 0) output.addReasoning(id, '', signed);
+    output.endReasoning(id);
+  }
+
+  function route(part: HubPart): void {
+    const call = output.openCall();
+    const isOfCall = ('id' in part && part.id === call) || (part.type === 'tool-call' && part.toolCallId === call);
+    if (call === undefined || isOfCall) write(part);
+    else if (part.type === 'finish') {
+      // The answer is over: so is the call, whether or not the package said so.
+      output.endCall(call);
+      routeAll();
+      route(part);
+    } else waiting.push(part);
+  }
+
+  function routeAll(): void {
+    const parts = waiting;
+    waiting = [];
+    for (const part of parts) route(part);
+  }
+
+  return (part) => {
+    events = [];
+    route(part);
+    if (output.openCall() === undefined && waiting.length > 0) routeAll();
+    return events;
+  };
+}

@@ -1,0 +1,46 @@
+// What a model answered, whole, as a response.
+import type { LanguageModelV4Content } from '@ai-sdk/provider';
+import type { HubResult, WrittenAnswer } from '../../middle/index.ts';
+import { createOutput } from './build-output.ts';
+import { imageOf } from './image-of.ts';
+import { responseEnd, responseText, type Writing } from './response-object.ts';
+import { toReport } from './usage-of-response.ts';
+
+export function writeResponse(result: HubResult, writing: Writing): WrittenAnswer {
+  const { head } = writing;
+  let outputBytes = 0;
+  const output = createOutput(writing, (_type, _members, { spoken = '' } = {}) => {
+    outputBytes += Buffer.byteLength(spoken);
+  });
+  for (const [index, part] of contentOf(result).entries()) {
+    const key = String(index);
+    if (part.type === 'text') output.addText(key, part.text, head.readSigned(part.providerMetadata));
+    if (part.type === 'reasoning') {
+      output.addReasoning(key, part.text, head.readSigned(part.providerMetadata));
+      output.endReasoning(key);
+    }
+    if (part.type === 'tool-call') {
+      output.beginCall(part.toolCallId, part.toolName, head.readSigned(part.providerMetadata));
+      output.endCall(part.toolCallId, part.input);
+    }
+    const image = part.type === 'file' ? imageOf(part) : undefined;
+    if (image !== undefined) output.addImage(image);
+  }
+  const end = responseEnd(result.finishReason);
+  output.finish(end.status === 'incomplete', end.reason && head.refusalOf(result.providerMetadata));
+  const usage = toReport(result.usage);
+  return {
+    text: responseText(writing, end, { items: output.items, usage, outputBytes }),
+    usage,
+    outputBytes,
+    model: result.response?.modelId ?? head.model,
+    finishReasons: [end.status],
+  };
+}
+
+/** What the provider ran itself is nothing for the client to run. */
+function contentOf({ content, structuredOutputText: json }: HubResult): readonly LanguageModelV4Content[] {
+  const own = content.filter((part) => part.type !== 'tool-call' || part.providerExecuted !== true);
+  if (json === undefined) return own;
+  return [...own.filter(({ type }) => type === 'reasoning'), { type: 'text', text: json }];
+}
