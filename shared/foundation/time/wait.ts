@@ -61,5 +61,16 @@ export async function sleep(clock: Clock, delayMs: number, signal?: AbortSignal)
   cancel();
 }
 
+/** Those that wait for a turn. Each gets one of its own: what is long in steps is not long because many do it at once. */
+const waitingForTurn: (() => void)[] = [];
+
+function giveTurn(): void {
+  waitingForTurn.shift()?.();
+  if (waitingForTurn.length > 0) setImmediate(giveTurn);
+}
+
 /** Resolves behind everything that this turn of the event loop has to serve: answers that have come, requests, timers. */
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (waitingForTurn.push(resolve) === 1) setImmediate(giveTurn);
+  });

@@ -8,7 +8,7 @@ type Members = Readonly<Record<string, unknown>>;
 type DearerFeature = Extract<Feature, { readonly extra: Extra }>;
 
 /** What of a tool is read. A namespace holds tools of its own. */
-export const toolShape: Shape = membersOf({ type: {}, name: {} });
+export const toolShape: Shape = membersOf({ type: {}, name: {}, max_uses: {} });
 (toolShape.members as Map<string, Shape>)
   .set('function', membersOf({ name: {} }))
   .set('environment', membersOf({ type: {} }))

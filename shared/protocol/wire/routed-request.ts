@@ -109,6 +109,8 @@ export interface OutputSize {
   readonly choices: number;
   /** Bytes of a predicted output: what of it is rejected is billed as output, beside what was asked for. */
   readonly predictionBytes: number;
+  /** What the provider writes beside the answers, in answers of its own: only what the model can write bounds each. */
+  readonly answersBeside?: number | undefined;
 }
 
 export interface InputSize {

@@ -80,7 +80,8 @@ export function outputTokensMax({ entry, provider }: Pick<Candidate, 'entry' | '
   const asked = askedOutputTokens(entry, size);
   // Additive reasoning comes on top of what was asked for, within the provider's own limit. A call for no output has none.
   const reasoning = asked > 0 && provider.reasoning_tokens === 'additive' ? entry.max_output_tokens : 0;
-  return (asked + reasoning + size.predictionBytes) * size.choices;
+  const beside = (size.answersBeside ?? 0) * entry.max_output_tokens;
+  return (asked + reasoning + size.predictionBytes) * size.choices + beside;
 }
 
 /** Of a workflow's step before it runs: answers of other steps come into its messages, so only the context bounds them. */

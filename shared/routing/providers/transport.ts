@@ -1,5 +1,6 @@
 // Calls of providers: the answer's head, then its body piece by piece.
 import type { IncomingMessage } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
 import { keepAliveIdleMs, socketsPerProviderMax } from '../../foundation/constants/index.ts';
 import { ConnectionBroken, createOutgoingCalls } from '../../foundation/outgoing/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -71,13 +72,15 @@ export async function readBoundedBody(
   maxBytes: number,
   onBytes: () => void,
 ): Promise<string | undefined> {
-  const parts: Uint8Array[] = [];
+  // Decoded as it comes: all at once, a long one would hold up others.
+  const decoder = new StringDecoder('utf8');
+  const parts: string[] = [];
   let size = 0;
   for await (const bytes of body) {
     size += bytes.length;
     if (size > maxBytes) return undefined;
-    parts.push(bytes);
+    parts.push(decoder.write(bytes));
     onBytes();
   }
-  return Buffer.concat(parts).toString('utf8');
+  return parts.join('') + decoder.end();
 }

@@ -649,3 +649,19 @@ describe("Gemini's answers", () => {
     expect(texts.some((text) => text.includes(JSON.stringify(image)))).toBe(true);
   });
 });
+
+it('an event of Gemini that holds thousands of calls is given on in turns', async () => {
+  const call = { functionCall: { name: 'f', args: { a: 1 } } };
+  const parts = Array.from({ length: 3_000 }, () => call);
+  const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
+  const answer = eventStream({
+    candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }],
+    usageMetadata,
+  });
+  let texts: string[] = [];
+  const turns = await turnsOf(async () => {
+    ({ texts } = await streamed('generate-content', answer));
+  });
+  expect(texts.filter((text) => text.includes('"arguments":"{\\"a\\":1}"'))).toHaveLength(parts.length);
+  expect(turns).toBeGreaterThanOrEqual(Math.floor((4 * parts.length) / 512));
+});

@@ -18,7 +18,7 @@ import {
   priceOf,
   toUsdNumber,
 } from '../../../shared/foundation/money/index.ts';
-import { type Clock, startTimeBudget, waitAtMost } from '../../../shared/foundation/time/index.ts';
+import { type Clock, nextTurn, startTimeBudget, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const zeros = { uuid: () => '00000000-0000-4000-8000-000000000000' };
@@ -492,5 +492,24 @@ describe('a text of others in the log', () => {
   it('has its API keys masked alone where it is a name', () => {
     expect(maskKeys('bedrock/claude-3-5-sonnet-20241022-v2')).toBe('bedrock/claude-3-5-sonnet-20241022-v2');
     expect(maskKeys('sk-gw-0123456789abcdef')).toBe('sk-…');
+  });
+});
+
+describe('a step that gives others a turn', () => {
+  it('goes on in a turn of its own, however many wait for one, in the order in which they came', async () => {
+    let turn = 0;
+    const count = () => {
+      turn += 1;
+      if (turn < 20) setImmediate(count);
+    };
+    setImmediate(count);
+    const goneOn: (readonly [step: number, turn: number])[] = [];
+    const steps = Array.from({ length: 8 }, async (_, step) => {
+      await nextTurn();
+      goneOn.push([step, turn]);
+    });
+    await Promise.all(steps);
+    expect(goneOn.map(([step]) => step)).toEqual([...steps.keys()]);
+    expect(new Set(goneOn.map(([, at]) => at)).size).toBe(steps.length);
   });
 });

@@ -1,8 +1,11 @@
 // Events and usage of Messages as providers send them, and as some servers do.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { messages } from '../../../shared/protocol/interfaces/messages/index.ts';
+import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
+import { outputTokensMax } from '../../../shared/routing/billing/worst-case.ts';
 
 type Json = Record<string, unknown>;
 
@@ -102,6 +105,32 @@ describe('a compaction that a client asks for', () => {
     const compacting = sizeOf({ context_management: { edits: [{ type: 'compact_20260112' }] } });
     expect(compacting).toMatchObject({ choices: 2, contexts: 2, maxOutputTokens: 100 });
     expect(compacting.textBytes).toBeGreaterThan(2_000);
+  });
+
+  it('is held so on Responses too', () => {
+    const sizeOfResponse = (more: Json) => {
+      const asked = { model: 'm', max_output_tokens: 100, input: 'x'.repeat(1_000), ...more };
+      const request = responses.readRequest(jsonTextOf(asked), { bodyBytes: 9, dropsIdleMembers: false });
+      if (!('size' in request)) throw request;
+      return request.size();
+    };
+    const [plain, compacting] = [sizeOfResponse({}), sizeOfResponse({ context_management: [{ type: 'compaction' }] })];
+    expect([plain.choices, plain.contexts]).toEqual([1, 1]);
+    expect(compacting).toMatchObject({ choices: 2, contexts: 2, maxOutputTokens: 100 });
+    expect(compacting.textBytes).toBeGreaterThan(2 * plain.textBytes);
+  });
+
+  it('and an advisor is held, and billed, beside what max_tokens bounds', () => {
+    const advisor = { type: 'advisor_20260301', name: 'advisor', max_uses: 2 };
+    const advised = sizeOf({ tools: [advisor] });
+    expect(advised).toMatchObject({ choices: 1, contexts: 5, answersBeside: 2 });
+    expect(advised.textBytes).toBeGreaterThan(5_000);
+    const entry = { max_output_tokens: 8_000, context_length: 100_000 } as Candidate['entry'];
+    const provider = { reasoning_tokens: 'included' } as Candidate['provider'];
+    expect(outputTokensMax({ entry, provider }, advised)).toBe(100 + 2 * 8_000);
+    expect(sizeOf({ tools: [{ ...advisor, max_uses: undefined }] }).answersBeside).toBe(4);
+    expect(sizeOf({ tools: [{ ...advisor, max_uses: 1e9 }] }).answersBeside).toBe(32);
+    expect(sizeOf({ tools: [{ name: 'advisor' }] }).answersBeside).toBeUndefined();
   });
 });
 

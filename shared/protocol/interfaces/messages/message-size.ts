@@ -1,18 +1,22 @@
 // How much of a Messages call goes in, and how much may come out.
-import { type CallSize, isJsonObject } from '../../wire/index.ts';
+import { type CallSize, isJsonObject, toCount } from '../../wire/index.ts';
 import { mediaOf } from './message-media.ts';
 import type { MessagesMembers } from './messages-request.ts';
 
 export function callSizeOf({ raw, text, maxOutputTokens }: MessagesMembers): CallSize {
   const { tokens, dataCharacters, isElsewhere } = mediaOf(raw.messages);
   // The provider reads all of it, writes a summary, and only then the message: two answers on one bill.
-  const samplings = asksForCompaction(raw.context_management) ? 2 : 1;
+  const answers = asksForCompaction(raw.context_management) ? 2 : 1;
+  // Each use of an advisor is an answer of a model that reads all of it, behind which the model itself reads on.
+  const advices = advicesMax(raw.tools);
+  const samplings = answers + 2 * advices;
   return {
     // Thinking is part of it.
     maxOutputTokens,
     isOutputOpen: false,
-    choices: samplings,
+    choices: answers,
     predictionBytes: 0,
+    ...(advices > 0 && { answersBeside: advices }),
     textBytes: (text().compactBytes - dataCharacters) * samplings,
     mediaTokens: tokens === undefined ? undefined : tokens * samplings,
     hasMediaElsewhere: isElsewhere,
@@ -26,4 +30,19 @@ const compaction = /^compact(_|$)/;
 function asksForCompaction(management: unknown): boolean {
   const edits = isJsonObject(management) && Array.isArray(management.edits) ? management.edits : [];
   return edits.some((edit) => isJsonObject(edit) && typeof edit.type === 'string' && compaction.test(edit.type));
+}
+
+const advisor = /^advisor(_|$)/;
+/** Of a tool that does not say how often it may be used, and the most that is believed of one that does. */
+const advicesDefault = 4;
+const advicesBelieved = 32;
+
+function advicesMax(tools: unknown): number {
+  const advisors = (Array.isArray(tools) ? tools : []).filter(
+    (tool) => isJsonObject(tool) && typeof tool.type === 'string' && advisor.test(tool.type),
+  );
+  return advisors.reduce<number>(
+    (sum, { max_uses: uses }) => sum + Math.min(toCount(uses) ?? advicesDefault, advicesBelieved),
+    0,
+  );
 }

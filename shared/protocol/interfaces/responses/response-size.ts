@@ -1,25 +1,31 @@
 // How much of a Responses request goes in, and how much may come out.
-import type { CallSize, JsonText } from '../../wire/index.ts';
+import { type CallSize, isJsonObject, type JsonText } from '../../wire/index.ts';
 import { boundedByContext, type Media, measureImage, sumOfMedia } from '../index.ts';
 import { imageTypes, partsOf } from './response-parts.ts';
 import { keptIds, type ResponsesBody } from './responses-body.ts';
 
 export function responseSize(body: ResponsesBody, json: JsonText): CallSize {
   const { tokens, dataCharacters, isElsewhere } = sumOfMedia(mediaIn(body));
+  // The provider reads all of it, writes a summary, and only then the answer: two on one bill.
+  const samplings = asksForCompaction(body.context_management) ? 2 : 1;
+  const mediaTokens = keptIds(body) === undefined && tokens !== undefined ? tokens * samplings : undefined;
   return {
     maxOutputTokens: body.max_output_tokens ?? undefined,
     isOutputOpen: (body.max_output_tokens ?? null) === null,
     namesNoBound: (body.max_output_tokens ?? null) === null,
-    choices: 1,
+    choices: samplings,
     predictionBytes: 0,
-    textBytes: json.compactBytes - dataCharacters,
+    textBytes: (json.compactBytes - dataCharacters) * samplings,
     // What the provider keeps comes into the context too, and only the context bounds it.
-    mediaTokens: keptIds(body) === undefined ? tokens : undefined,
+    mediaTokens,
     hasMediaElsewhere: isElsewhere,
-    contexts: 1,
+    contexts: samplings,
     answersMax: 1,
   };
 }
+
+const asksForCompaction = (edits: unknown): boolean =>
+  Array.isArray(edits) && edits.some((edit) => isJsonObject(edit) && edit.type === 'compaction');
 
 function* mediaIn({ input }: ResponsesBody): Generator<Media> {
   for (const { part } of partsOf(input)) if (!isText(part)) yield imageOf(part) ?? boundedByContext;

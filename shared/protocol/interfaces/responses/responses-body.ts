@@ -18,6 +18,7 @@ export const responsesSchema = z.looseObject({
   input: anything,
   text: anything,
   service_tier: anything,
+  context_management: anything,
   previous_response_id: anything,
   conversation: anything,
   prompt: anything,

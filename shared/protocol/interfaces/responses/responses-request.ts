@@ -38,6 +38,7 @@ const reading = {
     tools,
     text: membersOf({ format: membersOf({ type: {} }) }),
     prompt: membersOf({ id: {} }),
+    context_management: { items: membersOf({ type: {} }) },
     conversation: membersOf({ id: {} }),
   },
   indivisible: plainGatewayMembers,

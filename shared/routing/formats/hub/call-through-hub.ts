@@ -3,6 +3,7 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import type { HubApi, InterfaceId } from '../../../foundation/constants/index.ts';
+import { nextTurn } from '../../../foundation/time/index.ts';
 import { type JsonAnswer, readInTurns } from '../../../protocol/interfaces/index.ts';
 import { type CallSize, rewriteMembers, scanJson } from '../../../protocol/wire/index.ts';
 import { askedOutputTokens, estimateInputTokens } from '../../billing/index.ts';
@@ -183,6 +184,9 @@ async function openStream(asking: Asking): Promise<HubOutcome> {
   return { kind: 'stream', batches: readParts(stream, asking), drain, spoken: asking.spoken };
 }
 
+/** One event may be of ten thousand parts. */
+const turnMaxParts = 512;
+
 /** Rejects where reading broke off before the end was said; every other fault is the last batch. */
 async function* readParts(
   stream: ReadableStream<HubPart>,
@@ -199,7 +203,10 @@ async function* readParts(
   };
   let fault: AttemptFailure = { kind: 'failed', cause: 'truncated_stream' };
   try {
+    let parts = 0;
     for await (const given of stream) {
+      parts += 1;
+      if (parts % turnMaxParts === 0) await nextTurn();
       exchange.gavePart();
       const part = given.type === 'finish' ? { ...given, finishReason: knownEnd(given.finishReason) } : given;
       const found = faultOf(part);
