@@ -17,19 +17,17 @@ export interface WindowOptions {
   readonly isDark?: boolean;
   /** Origins beside that of the console, where people are sent; what their pages do is theirs. */
   readonly others?: readonly string[];
-  /** As a browser on a machine without a language has it. */
-  readonly locale?: string;
 }
 
 /** Each has its own session. */
 export async function openWindow(
   browser: Browser,
   origin: string,
-  { isDark = false, others = [], locale = 'en-US' }: WindowOptions = {},
+  { isDark = false, others = [] }: WindowOptions = {},
 ): Promise<ConsoleWindow> {
   const context = await browser.newContext({
     baseURL: origin,
-    locale,
+    locale: 'en-US',
     viewport: { width: 1200, height: 800 },
     colorScheme: isDark ? 'dark' : 'light',
   });

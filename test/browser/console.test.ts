@@ -166,6 +166,16 @@ if (typeof browser === 'string') {
       });
     });
 
+    it('works in a browser whose language is none, as on a machine without one', async () => {
+      const { page } = await openWindowOf();
+      await page.addInitScript(
+        "Object.defineProperty(navigator, 'language', { value: 'en-US@posix', configurable: true })",
+      );
+      await page.goto(`/console?view=overview#key=${served.operatorKey}`);
+      await settle(page);
+      expect(await page.locator('canvas').count()).toBe(4);
+    });
+
     it('finds calls by filters that stand in the address, and shows one call on its way through providers', async () => {
       const { page, findBarriers } = await open('view=calls');
       await expectRows(page, 5);

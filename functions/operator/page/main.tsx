@@ -1,5 +1,6 @@
 // The console: one page that reads and changes a gateway through its management interface. What comes from the gateway is
 // put into the page as text only, and nothing is loaded from elsewhere.
+import './connection/language.ts';
 import { render } from 'preact';
 import { takeCodeFromAddress } from './connection/identity.ts';
 import { takeKeyFromFragment } from './connection/operator-session.ts';
