@@ -20,7 +20,11 @@ import { componentSchema, description, faultsOf, operationOf } from './api-descr
 
 const projectRoot = join(import.meta.dirname, '../..');
 const print = (...args: string[]): string =>
-  execFileSync(process.execPath, ['infra/openapi/main.ts', ...args], { cwd: projectRoot, encoding: 'utf8' });
+  execFileSync(process.execPath, ['infra/openapi/main.ts', ...args], {
+    cwd: projectRoot,
+    encoding: 'utf8',
+    maxBuffer: 16 * 1024 * 1024,
+  });
 
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
