@@ -20,6 +20,7 @@ type Picked = Pick<
   | 'slotPools'
   | 'callsUnderWay'
   | 'stageConcurrency'
+  | 'keyRequestsPerMinute'
   | 'credit'
   | 'idempotency'
   | 'spans'

@@ -10,6 +10,7 @@ import {
   concurrencyAccess,
   connectionKeyAccess,
   defaultAccountConcurrency,
+  keyRateAccess,
   mergeAccess,
   providerSecretAccess,
   spillBucketAccess,
@@ -64,7 +65,7 @@ export class ApiStack extends Stack {
           ? {}
           : { [environmentNames.originSecretHashes]: originSecret.acceptedHashes },
     };
-    const commonAccess = mergeAccess(originAccess, telemetryAccess(stage, settings.telemetry));
+    const commonAccess = mergeAccess(originAccess, keyRateAccess(settings), telemetryAccess(stage, settings.telemetry));
     const chatAccess = mergeAccess(
       streamBudgetAccess(settings.streamBudgetSeconds),
       concurrencyAccess(settings),

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { stagesLine } from './deployment/stages-line.ts';
 import { GatewayStage } from './stage.ts';
 import { stageSettings } from './stage-settings.ts';
 
@@ -17,4 +18,6 @@ for (const [stage, settings] of Object.entries(stageSettings)) {
   new GatewayStage(app, stage, { settings, bundlesRoot, isFirstDeployment, importsIn, alsoAccepts });
 }
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+// cdk runs the app before it looks at what it was asked for: without a stage it would only say that it found no stack.
+process.stderr.write(stagesLine(Object.keys(stageSettings)));
 app.synth();

@@ -90,6 +90,11 @@ const members = z.strictObject({
    * takes no step down. Null: 4,000, as any new table.
    */
   tableWarmWritesPerSecond: wholeNumber(4_000, 40_000).nullable(),
+  /**
+   * Requests a minute of keys that have no `rpm` of their own: one key that is called a thousand times a second slows the
+   * others of its partition. Null or left out: any number.
+   */
+  keyRequestsPerMinute: wholeNumber(1).nullish(),
   /** A CloudFront distribution in front, or none: then clients call the chat function's own URL. */
   edge: oneOf('cloudfront', 'none'),
   /** Own names for the distribution. Null: its name under cloudfront.net. Needs a distribution. */

@@ -22,6 +22,7 @@ const development: StageSettings = {
   tableReadsPerSecondMax: 500,
   tableWritesPerSecondMax: 500,
   tableWarmWritesPerSecond: null,
+  keyRequestsPerMinute: null,
   edge: 'cloudfront',
   customDomain: null,
   webAclArn: null,
@@ -53,6 +54,8 @@ export const stageSettings: Readonly<Record<string, StageSettings>> = {
     tableReadsPerSecondMax: null,
     tableWritesPerSecondMax: null,
     tableWarmWritesPerSecond: 16_000,
+    // A hundred a second; a key that needs more is given its own rpm.
+    keyRequestsPerMinute: 6_000,
     // Half of Lambda's default quota.
     chatReservedConcurrency: 500,
     modelsReservedConcurrency: 20,

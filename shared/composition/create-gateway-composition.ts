@@ -62,6 +62,8 @@ export interface GatewayComposition extends TableReaders, ProviderMetricsDepende
   readonly callsUnderWay: CallsUnderWay;
   /** Calls that the stage can run at once. Undefined: nothing bounds them. */
   readonly stageConcurrency: number | undefined;
+  /** Of keys that have none of their own. Undefined: any number. */
+  readonly keyRequestsPerMinute: number | undefined;
   readonly idempotency: IdempotencyStore;
   readonly spans: SpanStore;
   readonly providerAffinity: ProviderAffinity;
@@ -84,7 +86,8 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
   const readers = createTableReaders(options);
   const { clock, times, randomness, log, store } = readers;
   const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
-  const counters = createCounters({ store, clock, randomness, leaseMs: times.leaseMs });
+  const { keyRequestsPerMinute } = environment;
+  const counters = createCounters({ store, clock, randomness, leaseMs: times.leaseMs, keyRequestsPerMinute });
   const vault = createKeyVault({ wrapper, stage: environment.stage, clock, randomness });
   return {
     ...readers,
@@ -97,6 +100,7 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
     slotPools: createSlotPools(counters, randomness.fraction),
     callsUnderWay: createCallsUnderWay(),
     stageConcurrency: environment.stageConcurrency,
+    keyRequestsPerMinute,
     credit: createCreditPayments({ store, counters, randomness }),
     idempotency: createIdempotencyStore({ store, blobs }),
     spans: createSpanStore(store, clock),

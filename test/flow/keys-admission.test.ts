@@ -33,6 +33,22 @@ describe('a key', () => {
     expect(harness.simulator.calls).toHaveLength(14);
   });
 
+  it('without a limit has that of its stage where there is one, is told it, and any number elsewhere', async () => {
+    const clock = manualClock();
+    harness = await startHarness({ clock, models });
+    const bounded = await harness.open({ clock, keyRequestsPerMinute: 3 });
+    const calls = (door: Pick<Harness, 'post'>) =>
+      countOutcomes(Array.from({ length: 5 }, () => door.post(hello('acme/echo'))));
+    expect(await calls(bounded)).toEqual({ ok: 3, api_key_rate_limit: 2 });
+    const refused = await bounded.post(hello('acme/echo'));
+    expect((await expectError(refused, 429, 'api_key_rate_limit')).message).toContain('may make 3 requests a minute');
+    expect(await calls(harness)).toEqual({ ok: 5 });
+    expect(harness.simulator.calls).toHaveLength(8);
+    await harness.apply({ models, key: { rpm: 9 } });
+    clock.advance(60_000);
+    expect(await calls(bounded)).toEqual({ ok: 5 });
+  });
+
   it('is counted for every request it makes, also those that are refused or answered from memory', async () => {
     harness = await startHarness({ clock: manualClock(), models, key: { rpm: 6, spend_limit_usd: '0.01' } });
     const once = { 'idempotency-key': 'k' };

@@ -110,6 +110,7 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
   it('tells the functions their stage, hashes of the origin secret and where secrets are, never a secret', () => {
     const both = {
       GW_STAGE: stage,
+      ...(stage === 'prod' ? { GW_KEY_REQUESTS_PER_MINUTE: '6000' } : {}),
       GW_ORIGIN_SECRET_SHA256: { 'Fn::GetAtt': [expect.stringMatching(/^OriginSecretHashes/), 'Sha256'] },
     };
     const variablesOf = (prefix: string) => gateway.find(({ id }) => id.startsWith(prefix))?.Properties.Environment;

@@ -1,11 +1,15 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { planOriginChange } from '../../infra/cdk/deployment/accepted-origins.ts';
 import { cdkRuns, readDeployOptions } from '../../infra/cdk/deployment/deploy-options.ts';
+import { stagesLine } from '../../infra/cdk/deployment/stages-line.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { synthesizeStage } from './synthesized-stage.ts';
 
+const root = join(import.meta.dirname, '../..');
 const { dev, prod } = stageSettings as Record<'dev' | 'prod', StageSettings>;
 const stages = { dev, prod };
 const read = (...args: string[]) => readDeployOptions(args, stages);
@@ -103,6 +107,24 @@ describe('the runs of cdk', () => {
       [...first('prod'), ...flags],
       [...all('prod'), ...flags],
     ]);
+  });
+});
+
+describe('plain cdk', () => {
+  it('runs the app with the Node of this project, whatever Node cdk itself runs on, and the app names the stages', () => {
+    const { app } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')) as { app: string };
+    expect(app).toMatch(/ infra\/cdk\/app\.ts$/);
+    // Without the folder of this project's Node, as a shell has it.
+    const own = dirname(process.execPath);
+    const path = String(process.env.PATH)
+      .split(':')
+      .filter((folder) => folder !== own && !folder.includes('node_modules'));
+    const command = app.replace('infra/cdk/app.ts', '--version');
+    const env = { PATH: path.join(':'), HOME: process.env.HOME };
+    expect(execFileSync('/bin/sh', ['-c', command], { cwd: root, env, encoding: 'utf8' }).trim()).toBe(process.version);
+    expect(stagesLine(Object.keys(stageSettings))).toBe(
+      "stages: dev, staging, prod. cdk needs one named: npx cdk deploy 'dev/*'; with all checks: npm run deploy -- --stage dev\n",
+    );
   });
 });
 

@@ -31,6 +31,8 @@ export const otherPages: readonly string[] = [
   'infra/bench/README.md',
   'infra/openapi/README.md',
   'infra/local/simulator/README.md',
+  // What is expected of AWS.
+  'infra/cdk/guides/first-day.md',
 ];
 
 /** By page: what it says, with the numbers of the code. Code in backticks is one backtick here. */

@@ -18,6 +18,8 @@ export interface CompositionOptions {
   readonly store: Store;
   /** Default: 55. */
   readonly streamBudgetSeconds?: number | undefined;
+  /** Of keys without their own. Default: any number. */
+  readonly keyRequestsPerMinute?: number | undefined;
   /** Default: off. */
   readonly telemetry?: TelemetryEnvironment | undefined;
   /** Default: `info`. */
@@ -43,14 +45,14 @@ export async function startGatewayBackends(tables: Tables, blobFolder?: string):
   return {
     simulator,
     logLines,
-    createComposition({ clock, store, streamBudgetSeconds, telemetry, logLevel = 'info' }) {
+    createComposition({ clock, store, streamBudgetSeconds, keyRequestsPerMinute, telemetry, logLevel = 'info' }) {
       const log = createLog({
         clock: clock ?? systemClock,
         level: logLevel,
         write: (line) => void logLines.push(line),
       });
       const composition = createComposition({
-        environment: { ...environment, streamBudgetSeconds, telemetry },
+        environment: { ...environment, streamBudgetSeconds, keyRequestsPerMinute, telemetry },
         clock,
         // Of what is made here and logs by itself.
         ...(telemetry === undefined ? {} : { log }),

@@ -20,6 +20,8 @@ export interface GatewayOptions {
   readonly clock?: Clock | undefined;
   /** Default: 55. */
   readonly streamBudgetSeconds?: number | undefined;
+  /** Of keys without their own. Default: any number. */
+  readonly keyRequestsPerMinute?: number | undefined;
   /** Default: off. */
   readonly telemetry?: TelemetryEnvironment | undefined;
   /** What stands between the gateway and the store. */
@@ -78,6 +80,7 @@ export async function startHarness({
     const real = backends.createComposition({
       clock: options.clock ?? clock,
       streamBudgetSeconds: options.streamBudgetSeconds ?? streamBudgetSeconds,
+      keyRequestsPerMinute: options.keyRequestsPerMinute,
       telemetry: options.telemetry,
       store,
     });

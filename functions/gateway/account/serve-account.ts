@@ -16,7 +16,7 @@ type Read = (deps: GatewayDependencies, key: OwnKey, request: GatewayRequest) =>
 
 /** GET /key. */
 export const serveKey = (deps: GatewayDependencies): Endpoint =>
-  serve(deps, ({ clock }, key) => keyDocument(key, clock.nowMs()));
+  serve(deps, ({ clock, keyRequestsPerMinute }, key) => keyDocument(key, clock.nowMs(), keyRequestsPerMinute));
 
 /** GET /credits. */
 export const serveCredits = (deps: GatewayDependencies): Endpoint => serve(deps, readCredits);
@@ -35,15 +35,15 @@ const serve =
     return { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ data }) };
   };
 
-/** Spending is counted on a key that has a limit, since the last reset of it. */
-export function keyDocument({ record, item }: OwnKey, nowMs: number) {
-  const { name, workspace, status, rpm, spendLimitReset, expiresAtMs, models } = record;
+/** Spending is counted on a key that has a limit, since the last reset of it. `defaultRpm`: of a key without its own. */
+export function keyDocument({ record, item }: OwnKey, nowMs: number, defaultRpm?: number) {
+  const { name, workspace, status, spendLimitReset, expiresAtMs, models } = record;
   const spending = readKeySpending(item, nowMs);
   return {
     name,
     workspace,
     status,
-    rpm,
+    rpm: record.rpm ?? defaultRpm ?? null,
     limit_usd: spending && formatUsd(spending.limit),
     limit_reset: spendLimitReset,
     usage_usd: spending && formatUsd(spending.spent),

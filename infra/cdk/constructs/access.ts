@@ -48,6 +48,12 @@ export function concurrencyAccess(settings: StageSettings): Access {
   return { statements: [], environment: { [environmentNames.stageConcurrency]: String(calls) } };
 }
 
+/** A key of one caller that runs wild slows the others of its partition: every key has a rate, its own or this one. */
+export const keyRateAccess = ({ keyRequestsPerMinute: rate }: StageSettings): Access => ({
+  statements: [],
+  environment: rate == null ? {} : { [environmentNames.keyRequestsPerMinute]: String(rate) },
+});
+
 export const tableAccess = (scope: Construct, stage: string, tables: TableActions): Access => ({
   statements: tableActionsOf(tables).map(({ table, actions }) => ({
     actions: actions.map((action) => `dynamodb:${action}`),

@@ -33,7 +33,7 @@ for (const { data } of process.env.GW_VERIFY_FAIL === 'yes' ? app.node.children 
 app.synth();
 `;
 
-const copied = ['cdk.json', 'package.json', 'functions', 'infra', 'shared'];
+const copied = ['LICENSE', 'cdk.json', 'package.json', 'functions', 'infra', 'shared'];
 
 export function copyProject(): ProjectCopy {
   const folder = mkdtempSync(join(tmpdir(), 'gw-verify-'));

@@ -50,12 +50,18 @@ export type TakeOutcome = { readonly kind: 'taken'; readonly item: Item } | Insu
 export interface CountersOptions extends ItemWriterOptions {
   /** How long after its arrival a call may hold something. */
   readonly leaseMs?: number;
+  /** Of keys that have none of their own. Left out: any number. */
+  readonly keyRequestsPerMinute?: number | undefined;
 }
 
 /** A write that was made for others gives back what was seen before it; the next look sees the rest. */
 const looksMax = 3;
 
-export function createCounters({ leaseMs = leaseDefaultMs, ...options }: CountersOptions): Counters {
+export function createCounters({
+  leaseMs = leaseDefaultMs,
+  keyRequestsPerMinute: defaultRequestsPerMinute,
+  ...options
+}: CountersOptions): Counters {
   const writer = createItemWriter(options);
   const { clock } = options;
   const bucketsOf = ({ expiresAtMs, slot }: Hold): HoldBuckets => {
@@ -101,8 +107,9 @@ export function createCounters({ leaseMs = leaseDefaultMs, ...options }: Counter
       }
     },
 
-    admitKey: (request) => admitKey(writer, request, request.hold && bucketsOf(request.hold)),
-    countKeyRequest: (request) => countKeyRequest(writer, request),
+    admitKey: (request) =>
+      admitKey(writer, { defaultRequestsPerMinute, ...request }, request.hold && bucketsOf(request.hold)),
+    countKeyRequest: (request) => countKeyRequest(writer, { defaultRequestsPerMinute, ...request }),
 
     settleKey(hold, actual) {
       const { counter, prepare } = keySettlement(hold, clock.nowMs);

@@ -18,6 +18,8 @@ export interface KeyRequest {
   readonly known?: Item | undefined;
   /** Default true. False where an earlier call has counted this request and only the hold is wanted. */
   readonly countsRequest?: boolean;
+  /** Of a key that has none of its own. Left out: any number. */
+  readonly defaultRequestsPerMinute?: number | undefined;
 }
 
 export interface PaidKeyRequest extends KeyRequest {
@@ -59,7 +61,7 @@ export async function countKeyRequest(writer: ItemWriter, request: KeyRequest): 
   const { publicId, known } = request;
   const address = { table: 'keys', key: publicId, known } as const;
   const outcome = await writer.reserve(address, (seen, nowMs) => assess(request, seen, nowMs));
-  return outcome.kind === 'reserved' ? { kind: 'counted', item: outcome.item } : refusalOf(outcome);
+  return outcome.kind === 'reserved' ? { kind: 'counted', item: outcome.item } : refusalOf(request, outcome);
 }
 
 /** Where a hold is counted. */
@@ -83,7 +85,7 @@ export async function admitKey(
   }
   if (outcome.kind === 'insufficient')
     return { kind: 'concurrency', concurrency: concurrencyOf(request, item) ?? 0, item };
-  if (outcome.kind !== 'reserved') return refusalOf(outcome);
+  if (outcome.kind !== 'reserved') return refusalOf(request, outcome);
   if (hold === undefined) return { kind: 'admitted', item, hold };
   // The write required that the limits are those that it was made for.
   const { amount, slot } = limitedHold(request, hold, item, outcome.atMs);
@@ -105,10 +107,13 @@ const limitedHold = (request: PaidKeyRequest, { amount, slot = false }: Hold, it
 
 type Unusable = 'unknown' | 'revoked';
 
-function refusalOf(outcome: Refused<Unusable> | Limited): KeyRefusal {
+const requestsPerMinuteOf = ({ defaultRequestsPerMinute }: KeyRequest, item: Item): number | null =>
+  (item[keyAttributes.requestsPerMinute] as number | null | undefined) ?? defaultRequestsPerMinute ?? null;
+
+function refusalOf(request: KeyRequest, outcome: Refused<Unusable> | Limited): KeyRefusal {
   const { item } = outcome;
   if (outcome.kind === 'limited') {
-    return { ...outcome, kind: 'rate_limited', requestsPerMinute: Number(item[keyAttributes.requestsPerMinute]) };
+    return { ...outcome, kind: 'rate_limited', requestsPerMinute: Number(requestsPerMinuteOf(request, item)) };
   }
   return outcome.reason === 'unknown' ? { kind: 'unknown' } : { kind: 'revoked', item };
 }
@@ -116,16 +121,18 @@ function refusalOf(outcome: Refused<Unusable> | Limited): KeyRefusal {
 interface CountDemand extends Required<Pick<Demand, 'balances' | 'counts' | 'prepare'>> {}
 
 function assess(
-  { secretSha256, countsRequest = true }: KeyRequest,
+  request: KeyRequest,
   seen: SeenItem | undefined,
   nowMs: number,
 ): CountDemand | Refusal<Unusable> | 'look' {
   if (seen === undefined) return 'look';
+  const { secretSha256, countsRequest = true } = request;
   const { item } = seen;
   const secret = item[keyAttributes.secretSha256];
   // A key never changes its secret, so an old copy of the item answers this as well as a new one.
   if (!equalInConstantTime(String(secret), secretSha256)) return { reason: 'unknown', isFinal: secret !== undefined };
-  const { isActive, requestsPerMinute: rpm } = readKeyLimits(item, nowMs);
+  const { isActive } = readKeyLimits(item, nowMs);
+  const rpm = requestsPerMinuteOf(request, item);
   if (!isActive) return { reason: 'revoked', isFinal: false };
   const configuration = [
     keyAttributes.status,

@@ -8,6 +8,8 @@ export const environmentNames = {
   streamBudgetSeconds: 'GW_STREAM_BUDGET_SECONDS',
   /** Calls that the functions of the stage can run at once. Not set: nothing bounds them. */
   stageConcurrency: 'GW_STAGE_CONCURRENCY',
+  /** Requests a minute of keys that have no `rpm` of their own. Not set: any number. */
+  keyRequestsPerMinute: 'GW_KEY_REQUESTS_PER_MINUTE',
   /** The bucket for results that are too large for an item. */
   spillBucket: 'GW_SPILL_BUCKET',
   /** Id, ARN or alias of the KMS key that wraps the data keys of stored BYOK connections. */

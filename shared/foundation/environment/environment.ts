@@ -13,6 +13,8 @@ export interface Environment {
   readonly streamBudgetSeconds?: number | undefined;
   /** Calls that the stage can run at once. Absent: nothing bounds them. */
   readonly stageConcurrency?: number | undefined;
+  /** Of keys that have none of their own. Absent: any number. */
+  readonly keyRequestsPerMinute?: number | undefined;
   /** Absent: no traces are sent. */
   readonly telemetry?: TelemetryEnvironment | undefined;
   /** What of its variables has no effect. */
@@ -35,19 +37,21 @@ export function readEnvironment(variables: Variables = process.env): Environment
   const logLevel = logLevels.find((known) => known === level);
   if (logLevel === undefined) throw new Error(`${environmentNames.logLevel} must be one of ${logLevels.join(', ')}`);
   const streamBudgetSeconds = readStreamBudget(variables[environmentNames.streamBudgetSeconds]);
-  const stageConcurrency = readConcurrency(variables[environmentNames.stageConcurrency]);
+  const stageConcurrency = readCount(variables, environmentNames.stageConcurrency);
+  const keyRequestsPerMinute = readCount(variables, environmentNames.keyRequestsPerMinute);
   const { telemetry, notes: telemetryNotes } = readTelemetryEnvironment(variables);
   const gatewayUrl = readGatewayUrl(variables[environmentNames.gatewayUrl]);
   const aws = readAwsEnvironment(variables);
-  const limits = { streamBudgetSeconds, stageConcurrency };
+  const limits = { streamBudgetSeconds, stageConcurrency, keyRequestsPerMinute };
   return { stage, originSecretHashes, logLevel, ...limits, telemetry, telemetryNotes, gatewayUrl, aws };
 }
 
-function readConcurrency(text: string | undefined): number | undefined {
+function readCount(variables: Variables, name: string): number | undefined {
+  const text = variables[name];
   if (text === undefined) return undefined;
-  const concurrency = Number(text);
-  if (Number.isInteger(concurrency) && concurrency >= 1) return concurrency;
-  throw new Error(`${environmentNames.stageConcurrency} must be a whole number of at least 1, or not be set`);
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1) return count;
+  throw new Error(`${name} must be a whole number of at least 1, or not be set`);
 }
 
 /** It becomes part of a header. */
