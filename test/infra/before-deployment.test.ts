@@ -20,6 +20,7 @@ import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { tableNames } from '../../shared/foundation/constants/index.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 const account = '111122223333';
 const region = 'eu-west-1';
@@ -294,5 +295,46 @@ describe('the deployed commit', () => {
     writeFileSync(join(folder, 'file'), 'changed');
     expect(readCommit(folder)).toMatch(/^[0-9a-f]{40}-changed$/);
     expect(readCommit(temporaryFolder())).toBe('unknown');
+  });
+});
+
+describe('a stage of an account with rules of its own', () => {
+  it('has the boundary on every role, and roles and bucket of its own bootstrapping in both stacks', () => {
+    const { api, data } = synthesizeStage('prod', {
+      console: true,
+      permissionsBoundary: 'teams/boundary',
+      bootstrapQualifier: 'teamone',
+    });
+    const roles = [api, data].flatMap((stack) => resourcesOf(stack, 'AWS::IAM::Role'));
+    expect(roles.length).toBeGreaterThan(4);
+    for (const { Properties } of roles) {
+      expect(JSON.stringify(Properties.PermissionsBoundary)).toMatch(/:policy\/teams\/boundary"/);
+    }
+    for (const stack of [api, data]) {
+      const text = JSON.stringify(stack.toJSON());
+      expect(text).toContain('/cdk-bootstrap/teamone/version');
+      expect(text).not.toContain('hnb659fds');
+    }
+    expect(JSON.stringify(synthesizeStage('prod').api.toJSON())).not.toContain('PermissionsBoundary');
+  });
+});
+
+describe('what operators changed', () => {
+  it('stands in a log group that outlives the stack for thirteen months where the stage retains, and in no other', () => {
+    const kept = (stage: string) => {
+      const { api } = synthesizeStage(stage, { console: true });
+      const groups = resourcesOf(api, 'AWS::Logs::LogGroup').filter(
+        ({ DeletionPolicy }) => DeletionPolicy !== 'Delete',
+      );
+      const [operator] = resourcesOf(api, 'AWS::Lambda::Function').filter(({ id }) => id.startsWith('Operator'));
+      expect(operator?.Properties.MemorySize).toBe(1_769);
+      return groups.map(({ id, DeletionPolicy, Properties }) => ({
+        isOperators: JSON.stringify(operator?.Properties.LoggingConfig).includes(`"${id}"`),
+        policy: DeletionPolicy,
+        days: Properties.RetentionInDays,
+      }));
+    };
+    expect(kept('prod')).toEqual([{ isOperators: true, policy: 'RetainExceptOnCreate', days: 400 }]);
+    expect(kept('dev')).toEqual([]);
   });
 });

@@ -56,10 +56,25 @@ describe('the distribution', () => {
     if (own === undefined) throw new Error('the stage must have a distribution');
     const { CacheBehaviors, Origins } = own.Properties.DistributionConfig as unknown as DistributionConfig;
     const operatorPaths = CacheBehaviors.filter(({ PathPattern = '' }) => /console|manage/.test(PathPattern));
-    expect(operatorPaths.map(({ PathPattern }) => PathPattern)).toEqual(['/console*', '/v1/manage/*']);
+    expect(operatorPaths.map(({ PathPattern }) => PathPattern)).toEqual(['/v1/manage/*', '/console*']);
+    const [manage, page] = operatorPaths;
+    expect(manage).toMatchObject({ CachePolicyId: cachingDisabled, AllowedMethods: expect.arrayContaining(['PATCH']) });
+    // Whoever loads the page over and over, with any query or header, takes no execution of the function from operators.
+    const [policy, ...others] = resourcesOf(withConsole.api, 'AWS::CloudFront::CachePolicy');
+    expect(page).toMatchObject({ CachePolicyId: { Ref: policy?.id }, AllowedMethods: ['GET', 'HEAD'] });
+    expect(page).not.toHaveProperty('OriginRequestPolicyId');
+    expect(others).toEqual([]);
+    expect(policy?.Properties.CachePolicyConfig).toMatchObject({
+      MinTTL: 10,
+      DefaultTTL: 10,
+      ParametersInCacheKeyAndForwardedToOrigin: {
+        CookiesConfig: { CookieBehavior: 'none' },
+        HeadersConfig: { HeaderBehavior: 'none' },
+        QueryStringsConfig: { QueryStringBehavior: 'none' },
+      },
+    });
     for (const behaviour of operatorPaths) {
-      expect(behaviour).toMatchObject({ CachePolicyId: cachingDisabled, ViewerProtocolPolicy: 'https-only' });
-      expect(behaviour).toMatchObject({ AllowedMethods: expect.arrayContaining(['PATCH', 'POST']) });
+      expect(behaviour).toMatchObject({ ViewerProtocolPolicy: 'https-only', Compress: false });
       const origin = Origins.find(({ Id }) => Id === behaviour.TargetOriginId);
       expect(JSON.stringify(origin?.DomainName)).toContain('Operator');
       expect(origin?.OriginCustomHeaders.map(({ HeaderName }) => HeaderName)).toEqual(['x-gw-origin-secret']);

@@ -1,6 +1,6 @@
 // One base URL in front of the gateway: /v1/models goes to the model listing where that is an origin of its own, every
 // other path to the chat origin. Nothing is cached, compressed or retried, errors included: answers belong to one
-// workspace.
+// workspace. Files of the console's page are everybody's, and are kept.
 import { Duration, Validations } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
@@ -23,8 +23,15 @@ const keepAliveSeconds = 60;
 /** What the models function serves. */
 const modelPaths = basePaths.flatMap((base) => [`${base}${routePaths.models}`, `${base}${routePaths.model}`]);
 
-/** What the operator function serves. */
-const operatorPaths = [`${rootPaths.console}*`, `${basePaths[0]}/manage/*`];
+/** What the operator function serves, to operators and to whoever opens the page. */
+const managePaths = [`${basePaths[0]}/manage/*`];
+const pagePaths = [`${rootPaths.console}*`];
+/**
+ * Also of files that a browser asks for each time: whoever loads them over and over takes no execution from operators. After a
+ * deployment the former page may be shown for so long.
+ */
+const pageKeptSeconds = 10;
+const namedFilesKeptDays = 365;
 
 /** What every origin here has in common; function URLs and other HTTP origins accept all of it. */
 export interface OriginOptions {
@@ -76,6 +83,14 @@ export class Edge extends Construct {
       // A compressor would hold back chunks of a stream.
       compress: false,
     });
+    // Whatever the query, one answer for all: neither it nor any header is part of what is asked.
+    const pagePolicy = () =>
+      new cloudfront.CachePolicy(this, 'PagePolicy', {
+        comment: `${brand} ${stage}: files of the console`,
+        minTtl: Duration.seconds(pageKeptSeconds),
+        defaultTtl: Duration.seconds(pageKeptSeconds),
+        maxTtl: Duration.days(namedFilesKeptDays),
+      });
     // One origin for all of its paths.
     const behaviorsOf = (paths: readonly string[], createOrigin: CreateOrigin | undefined) => {
       const shared = createOrigin && behavior(createOrigin);
@@ -83,7 +98,22 @@ export class Edge extends Construct {
     };
     const additionalBehaviors = Object.fromEntries([
       ...behaviorsOf(modelPaths, modelsOrigin),
-      ...behaviorsOf(operatorPaths, operatorOrigin),
+      ...behaviorsOf(managePaths, operatorOrigin),
+      ...(operatorOrigin === undefined
+        ? []
+        : pagePaths.map(
+            (path) =>
+              [
+                path,
+                {
+                  origin: behavior(operatorOrigin).origin,
+                  allowedMethods: cloudfront.AllowedMethods.ALLOW_GET_HEAD,
+                  viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
+                  cachePolicy: pagePolicy(),
+                  compress: false,
+                },
+              ] as const,
+          )),
     ]);
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: `${brand} ${stage}`,
