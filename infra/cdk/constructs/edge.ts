@@ -1,6 +1,6 @@
 // One base URL in front of the gateway: /v1/models goes to the model listing where that is an origin of its own, every
 // other path to the chat origin. Nothing is cached, compressed or retried, errors included: answers belong to one
-// workspace. Files of the console's page are everybody's, and are kept.
+// workspace. Files of the console's page belong to no workspace, and are kept.
 import { Duration, Validations } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
@@ -23,11 +23,11 @@ const keepAliveSeconds = 60;
 /** What the models function serves. */
 const modelPaths = basePaths.flatMap((base) => [`${base}${routePaths.models}`, `${base}${routePaths.model}`]);
 
-/** What the operator function serves, to operators and to whoever opens the page. */
+/** What the operator function serves, to operators and to those who open the page. */
 const managePaths = [`${basePaths[0]}/manage/*`];
 const pagePaths = [`${rootPaths.console}*`];
 /**
- * Also of files that a browser asks for each time: whoever loads them over and over takes no execution from operators. After a
+ * Also of files that a browser asks for each time: a client that loads them over and over takes no execution from operators. After a
  * deployment the former page may be shown for so long.
  */
 const pageKeptSeconds = 10;
