@@ -92,7 +92,9 @@ const onDemand: Readonly<Record<string, string>> = {
   'landing-page.cjs': 'shared/protocol/router/landing-page.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',
   'messages-target.cjs': 'shared/routing/formats/hub/targets/messages-target.ts',
+  'responses-target.cjs': 'shared/routing/formats/hub/targets/responses-target.ts',
   'converse-target.cjs': 'shared/routing/formats/hub/targets/converse-target.ts',
+  'chat-completions-target.cjs': 'shared/routing/formats/hub/targets/chat-completions-target.ts',
   'generate-content-target.cjs': 'shared/routing/formats/hub/targets/generate-content-target.ts',
 };
 

@@ -15,7 +15,9 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.simulator.clear());
 
-const translated = formats.filter((format) => ['converse', 'generate-content'].includes(format));
+const translated = formats.filter((format) =>
+  ['responses', 'converse', 'generate-content', 'chat-completions'].includes(format),
+);
 const tools: Anthropic.Tool[] = [
   { name: 'get_weather', description: 'Asks about a city', input_schema: { ...citySchema, required: ['city'] } },
 ];
@@ -167,12 +169,15 @@ describe.each(translated)('Messages on a model of %s', (format) => {
       .create(
         ask(`${format}/echo`, 'Hello', {
           metadata: { user_id: 'u' },
+          context_management: { edits: [] },
           tools: [...tools, { type: 'web_search_20250305', name: 'web_search' }],
-        }),
+        } as never),
       )
       .withResponse();
     const leftOut = response.headers.get('x-gw-left-out')?.split(',');
-    expect(leftOut).toEqual(expect.arrayContaining(['metadata', 'tools.web_search']));
+    // Responses has a word for who asks.
+    const unknown = format === 'responses' ? [] : ['metadata'];
+    expect(leftOut?.toSorted()).toEqual(['context_management', ...unknown, 'tools.web_search']);
     await gateway.settled();
     const record = (await gateway.records()).find(
       ({ correlationId }) => correlationId === response.headers.get('request-id'),
@@ -203,5 +208,21 @@ describe.each(translated)('Messages on a model of %s', (format) => {
       error: { error_code: 'feature_unsupported', error: { message: expect.stringContaining(member) } },
     });
     expect(gateway.simulator.calls).toEqual([]);
+  });
+});
+
+describe.each(['responses'])('a model of %s, which has no word for stops', (format) => {
+  it('ends at a stop of the client, and says which it was, whole and streamed', async () => {
+    const question = ask(`${format}/echo`, 'Hello', { stop_sequences: ['never', 'simulated by', 'only play'] });
+    const message = await client.messages.create(question);
+    const streamed = await client.messages.stream(question).finalMessage();
+    for (const { content, stop_reason, stop_sequence } of [message, streamed]) {
+      expect([stop_reason, stop_sequence, content]).toMatchObject([
+        'stop_sequence',
+        'simulated by',
+        [{ type: 'text', text: expect.stringMatching(/I am the model \S+, $/) }],
+      ]);
+    }
+    expect(streamed.usage.output_tokens).toBe(message.usage.output_tokens);
   });
 });

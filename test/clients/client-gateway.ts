@@ -45,15 +45,20 @@ export const providersOfFormats = {
 export const providers = ['acme', ...translatedFormats] as const;
 export type ProviderName = (typeof providers)[number];
 
+/** Those and the others whose models serve clients of Messages. */
+const serving = [...providers, 'responses', 'chat-completions'] as const;
+
 /** Models that think where a request asks for it: how they are asked goes by such names. */
-const thinkers: Readonly<Record<ProviderName, string>> = {
+const thinkers: Readonly<Record<(typeof serving)[number], string>> = {
   acme: 'echo',
+  responses: 'gpt-5.4/echo',
+  'chat-completions': 'gpt-5.4/echo',
   messages: 'claude-sonnet-4-5/echo',
   converse: 'anthropic.claude-sonnet-4-5-v1:0/echo',
   'generate-content': 'gemini-3-pro/echo',
 };
 
-const modelsOf = (provider: ProviderName) =>
+const modelsOf = (provider: (typeof serving)[number]) =>
   Object.entries({ ...upstreams, thinking: thinkers[provider] }).map(
     ([name, upstream]) => [`${provider}/${name}`, [{ provider, upstream }]] as const,
   );
@@ -63,7 +68,7 @@ export const startClientGateway = (): Promise<Harness> =>
     moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'first', key: poorKey }] }],
     models: {
       ...providersOfFormats.models,
-      ...Object.fromEntries(providers.flatMap(modelsOf)),
+      ...Object.fromEntries(serving.flatMap(modelsOf)),
       'acme/unconfigured': [{ provider: 'unset', upstream: 'echo' }],
     },
     providers: {

@@ -25,5 +25,5 @@ export const responsesClients: Clients = {
 export const nodeClients: Clients = { ...chatClients, ...responsesClients };
 
 /** What a provider may speak for a client of chat completions, and for one of Responses. */
-export const chatFormats: readonly Format[] = ['chat-completions', ...translatedFormats];
+export const chatFormats: readonly Format[] = ['chat-completions', ...translatedFormats, 'responses'];
 export const responsesFormats: readonly Format[] = [...translatedFormats, 'responses'];

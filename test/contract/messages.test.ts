@@ -23,8 +23,9 @@ beforeAll(async () => {
         { provider: 'gone', upstream: 'error-503' },
       ],
       'acme/answering': [{ provider: 'answering', upstream: 'echo' }],
+      'acme/vectors': [{ provider: 'vectors', upstream: 'echo' }],
     },
-    providers: { answering: { apis: ['chat-completions', 'responses'] } },
+    providers: { answering: { apis: ['chat-completions', 'responses'] }, vectors: { apis: ['embeddings'] } },
     workspace: {
       features: { presets: true },
       presets: [{ slug: 'terse', versions: [{ version: '1', config: { temperature: 0 } }], designated: '1' }],
@@ -107,7 +108,7 @@ describe('a refusal speaks the words of the interface that was called', () => {
   });
 
   it('of a count of tokens it names the interface that the list of models names', async () => {
-    const response = await post('/messages/count_tokens', { ...hello('acme/echo'), max_tokens: 1 }, gateway.key);
+    const response = await post('/messages/count_tokens', { ...hello('acme/vectors'), max_tokens: 1 }, gateway.key);
     const { error } = (await response.json()) as { error: { message: string } };
     expect(error.message).toContain('serves the interface messages:');
   });
@@ -176,6 +177,7 @@ describe('the functions that a key can call', () => {
         'acme/busy',
         'acme/failing',
         'acme/answering',
+        'acme/vectors',
         'gw/function/broken',
         'gw/function/label-ticket',
       ]);

@@ -152,16 +152,18 @@ describe('the model list', () => {
     const models = await list();
     expect(models.map((model) => [model.id, model.apis])).toEqual([
       ['auto', undefined],
-      ['acme/large', undefined],
-      ['acme/unpriced', undefined],
+      ['acme/large', ['chat-completions', 'messages']],
+      ['acme/unpriced', ['chat-completions', 'messages']],
       ['many/apis', ['chat-completions', 'messages', 'responses', 'embeddings']],
       ['many/vectors', ['embeddings']],
       ['many/translated', ['chat-completions', 'messages', 'responses']],
     ]);
-    expect(models.filter((model) => 'apis' in model)).toHaveLength(3);
+    expect(models.filter((model) => 'apis' in model)).toHaveLength(5);
     expect(
       models.filter((model) => 'translated_apis' in model).map(({ id, translated_apis: apis }) => [id, apis]),
     ).toEqual([
+      ['acme/large', ['messages']],
+      ['acme/unpriced', ['messages']],
       ['many/apis', ['chat-completions', 'responses']],
       ['many/translated', ['chat-completions', 'messages', 'responses']],
     ]);

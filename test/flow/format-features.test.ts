@@ -21,6 +21,7 @@ const usualUpstreams: Readonly<Record<ColumnApi, string>> = {
   messages: 'claude-sonnet-4-5',
   converse: 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0',
   'generate-content': 'gemini-2.5-flash',
+  responses: 'gpt-4.1',
 };
 const upstreamOf = ({ upstream, scripted }: Ask, api: ColumnApi): string =>
   scripted === undefined ? (upstream?.[api] ?? usualUpstreams[api]) : 'scripted';

@@ -43,6 +43,7 @@ const limiting = ['error-429', 'error-429:rate_limit_exceeded:7', 'error-200:rat
 
 /** Where the model stands in the path. */
 const upstreamPaths: Readonly<Record<string, string>> = {
+  responses: '/responses',
   messages: '/messages',
   converse: '/model/redirect/converse',
   'generate-content': '/models/redirect:generateContent',

@@ -117,7 +117,12 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])('in $name', ({ hel
   describe('amounts', () => {
     it('are exact to the pico-USD, however small the limit', async () => {
       const answers = Array.from({ length: 12 }, () => post('pico', hello('acme/pico', { max_tokens: 1 })));
-      expect(await countOutcomes(answers)).toEqual({ ok: 7, PAYMENT_REQUIRED: 5 });
+      // The least that Responses is asked for is held: 16 pico-USD, of 7.
+      const isRaised = isChat && speaks.api === 'responses';
+      expect(await countOutcomes(answers)).toEqual(
+        isRaised ? { PAYMENT_REQUIRED: 12 } : { ok: 7, PAYMENT_REQUIRED: 5 },
+      );
+      if (isRaised) return;
       await harness.settled();
       expect(await expectBalancedBooks(harness, 'pico')).toBe(7n);
     });

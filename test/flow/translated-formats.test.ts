@@ -6,7 +6,7 @@ import { dataLines, type Harness, hello, startHarness } from '../support/harness
 import { readChunks } from '../support/read-chunks.ts';
 import { contentOf, readStream } from '../support/read-stream.ts';
 
-const apis = ['messages', 'converse', 'generate-content'] as const;
+const apis = ['messages', 'responses', 'converse', 'generate-content'] as const;
 type Api = (typeof apis)[number];
 
 /** What breaks a stream after its first output, and a JSON answer too. */
@@ -15,6 +15,7 @@ const breaking = ['cut:3', 'cut-clean:3', 'garbage:2', 'error-after-chunks:2'];
 const failing = {
   'chat-completions': 'error-after-role',
   messages: 'cut:0',
+  responses: 'error-after-role',
   converse: 'garbage:0',
   'generate-content': 'error-500',
 };
@@ -23,12 +24,14 @@ const formats = Object.keys(failing);
 /** Models whose thinking is signed, and asked for when their calls come back. */
 const families: Readonly<Record<string, string>> = {
   messages: 'claude-sonnet-4-5',
+  responses: 'gpt-5.4',
   converse: 'anthropic.claude-sonnet-4-5-20250929-v1',
   'generate-content': 'gemini-3-pro-preview',
 };
 /** Who can read what is signed. Undefined: it is passed on as it came. */
 const makers: Readonly<Record<string, string>> = {
   messages: 'Anthropic',
+  responses: 'OpenAI',
   converse: 'Anthropic',
   'generate-content': 'Google',
 };
@@ -148,8 +151,8 @@ describe.each(apis)('a provider of %s', (api) => {
       const response = await post(api, 'usage:1000:500:300:120:200:80', { max_tokens: 600, stream });
       await response.text();
       await gateway.settled();
-      // Gemini writes no cache that it bills: all that was not read from one is input.
-      const usd = api === 'generate-content' ? 1_730n : 1_860n;
+      // Gemini and OpenAI write no cache that they bill: all that was not read from one is input.
+      const usd = ['generate-content', 'responses'].includes(api) ? 1_730n : 1_860n;
       const after = await gateway.credit();
       expect([after.spent - spent, after.held]).toEqual([usd * 1_000_000n, 0n]);
     },
@@ -193,7 +196,9 @@ describe.each(apis)('a provider of %s', (api) => {
             hello(`on/${format}`, { ...asked, messages: [...question, message, ...results] }),
           );
           expect((await answerOf(next)).choices[0].message.content).toContain('The tools answered “Sun.” and “Sun.”');
-          const isReadable = makers[format] === undefined || makers[format] === makers[api];
+          // What OpenAI encrypts only the same model can read.
+          const isOfMaker = makers[format] === makers[api] && api !== 'responses';
+          const isReadable = makers[format] === undefined || isOfMaker;
           const sent = gateway.simulator.calls[0]?.bodyText;
           for (const signed of signedIn(message))
             expect([format, sent?.includes(signed)]).toEqual([format, isReadable]);
@@ -281,13 +286,15 @@ it('what a format cannot say is told in a few words, however often a request ask
 });
 
 it('providers of all formats stand in for each other, in any order, as long as there is no output', async () => {
-  for (const [place, order] of ordersOf(formats).entries()) {
+  const others = formats.filter((format) => format !== 'responses');
+  for (const [place, rest] of ordersOf(others).entries()) {
+    const order = rest.toSpliced(place % formats.length, 0, 'responses');
     gateway.simulator.clear();
     const stream = place % 2 === 0;
     const only = `only/${order.at(-1)}`;
     const response = await gateway.post(hello(only, { stream, provider: { order }, usage: { include: true } }));
     const text = await response.text();
-    expect([response.status, text.includes('"error"'), /"attempts":(\d)/.exec(text)?.[1]]).toEqual([200, false, '4']);
+    expect([response.status, text.includes('"error"'), /"attempts":(\d)/.exec(text)?.[1]]).toEqual([200, false, '5']);
     expect(text).toMatch(stream ? /data: \[DONE\]\n\n$/ : /^\{/);
     expect(called()).toEqual(order.map((format) => `${format} ${format}`));
   }

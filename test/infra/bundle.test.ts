@@ -66,6 +66,7 @@ describe('the build of the project', () => {
     const uploaded = {
       gateway: [
         noticesFile,
+        'chat-completions-target.cjs',
         'converse-target.cjs',
         'generate-content-target.cjs',
         'google-tokens.cjs',
@@ -76,6 +77,7 @@ describe('the build of the project', () => {
         'landing-page.cjs',
         'messages-target.cjs',
         'openapi.cjs',
+        'responses-target.cjs',
         's3-objects.cjs',
         'schema-check.cjs',
         'schema-worker.cjs',
@@ -95,6 +97,7 @@ describe('the build of the project', () => {
       ],
       web: [
         noticesFile,
+        'chat-completions-target.cjs',
         'converse-target.cjs',
         'generate-content-target.cjs',
         'google-tokens.cjs',
@@ -105,6 +108,7 @@ describe('the build of the project', () => {
         'messages-target.cjs',
         'openapi.cjs',
         'package.json',
+        'responses-target.cjs',
         's3-objects.cjs',
         'schema-check.cjs',
         'schema-worker.cjs',
@@ -226,6 +230,11 @@ describe('the build of the project', () => {
         'anthropic',
         { id: 'm', type: 'message', model: 'c', role: 'assistant', content: said, stop_reason: 'end_turn', usage },
       ],
+      responses: ['openai', { id: 'r', model: 'g', output: [{ type: 'message', content: said }] }],
+      'chat-completions': [
+        'openai-compatible',
+        { choices: [{ message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }] },
+      ],
       converse: [
         'amazon-bedrock',
         { output: { message: { role: 'assistant', content: said } }, stopReason: 'end_turn', usage },
@@ -252,7 +261,11 @@ describe('the build of the project', () => {
         const asked = { interfaceId: 'chat-completions', api, body, characters: 0, stream: false, size, id: 'a' };
         const called = await callThroughHub(
           asked,
-          { model: { id: 'm' }, entry: { upstream_model: 'm', max_output_tokens: 10 } },
+          {
+            model: { id: 'm' },
+            entry: { upstream_model: 'm', max_output_tokens: 10 },
+            provider: { id: 'p', reasoning_style: 'effort' },
+          },
           send,
         );
         expect(JSON.parse(called.answer.text).choices[0].message.content).toBe('Hello.');

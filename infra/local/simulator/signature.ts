@@ -6,3 +6,16 @@ export const signatureOf = (text: string): string =>
 
 /** Reasoning that its provider alone can read. */
 export const redactedReasoning = Buffer.from('redacted by the simulator').toString('base64');
+
+/** What OpenAI encrypts of a model's reasoning: no other model can read it. */
+export const encryptedBy = (model: string, text: string): string => `gAAAA${signatureOf(`${model}: ${text}`)}`;
+
+/** As OpenAI knows its models: dots between digits are dashes. */
+const plainName = (model: string): string => model.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, '-');
+
+/** Models of OpenAI that think, by their names. */
+export const isThinker = (model: string): boolean => /(^|\/)(gpt-(?!5-chat)[5-9]|o[1-9](-|$))/.test(plainName(model));
+
+/** Those that think and call tools on Responses alone. */
+export const thinksWithToolsElsewhere = (model: string): boolean =>
+  /(^|\/)gpt-(5-([4-9]|\d\d)|[6-9])/.test(plainName(model));

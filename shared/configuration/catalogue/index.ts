@@ -27,3 +27,4 @@ export {
   type CatalogueStore,
   createCatalogueStore,
 } from './catalogue-store.ts';
+export { isOpenAiThinker, plainModelName, thinksWithToolsOnResponsesOnly } from './model-names.ts';

@@ -10,6 +10,9 @@ export const headersMaxBytes = 16 * 1024;
 /** JSON values in the body of a request, and in an answer of a provider or one event of it. */
 export const jsonValuesMax = 100_000;
 
+/** Providers of Responses refuse a lower bound of the output: it is raised. */
+export const responsesOutputMinTokens = 16;
+
 /** `n`, and so the choices that an answer may hold. */
 export const choicesMax = 128;
 

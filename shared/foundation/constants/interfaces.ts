@@ -3,9 +3,12 @@
  * own is relayed as it is, the others are translated, the one that carries most first.
  */
 export const servingApis = {
-  'chat-completions': { own: 'chat-completions', throughHub: ['messages', 'converse', 'generate-content'] },
-  messages: { own: 'messages', throughHub: ['converse', 'generate-content'] },
-  'count-tokens': { own: 'messages', throughHub: ['converse', 'generate-content'] },
+  'chat-completions': {
+    own: 'chat-completions',
+    throughHub: ['messages', 'responses', 'converse', 'generate-content'],
+  },
+  messages: { own: 'messages', throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'] },
+  'count-tokens': { own: 'messages', throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'] },
   responses: { own: 'responses', throughHub: ['messages', 'converse', 'generate-content'] },
   embeddings: { own: 'embeddings', throughHub: [] },
 } as const satisfies Readonly<Record<string, { readonly own: string; readonly throughHub: readonly string[] }>>;

@@ -51,6 +51,7 @@ export type HubNeedKind =
   | 'file_url'
   | 'file_id'
   | 'forced_tool'
+  | 'effort_with_tools'
   | 'content_part'
   | 'thread'
   | 'mcp_servers'
@@ -105,6 +106,8 @@ export interface OutputSize {
   readonly isOutputOpen: boolean;
   /** No bound was sent at all: the entry's `default_output_tokens` counts, where it has some. */
   readonly namesNoBound?: boolean | undefined;
+  /** Its providers refuse a bound below their least: it goes out as it is. Left out: it is raised where it is translated. */
+  readonly keepsBound?: true;
   /** `n`. */
   readonly choices: number;
   /** Bytes of a predicted output: what of it is rejected is billed as output, beside what was asked for. */

@@ -1,6 +1,7 @@
 // The most a call can cost: what is held before any provider is called, so that no number of parallel calls can spend
 // more than there is. An estimate of what a call has used rests on the same size, and is never more.
 import type { Candidate, TokenPrices } from '../../configuration/catalogue/index.ts';
+import { responsesOutputMinTokens } from '../../foundation/constants/index.ts';
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 import type { CallSize, InputSize, OutputSize } from '../../protocol/wire/index.ts';
 import { pricesUpTo } from './cost.ts';
@@ -77,12 +78,17 @@ type BoundedEntry = Pick<Candidate['entry'], 'max_output_tokens' | 'default_outp
 type AskedOutput = Pick<OutputSize, 'maxOutputTokens' | 'isOutputOpen' | 'namesNoBound'>;
 
 export function outputTokensMax({ entry, provider }: Pick<Candidate, 'entry' | 'provider'>, size: OutputSize): number {
-  const asked = askedOutputTokens(entry, size);
+  const bound = askedOutputTokens(entry, size);
+  const asked = size.keepsBound === true ? bound : raised(bound, provider);
   // Additive reasoning comes on top of what was asked for, within the provider's own limit. A call for no output has none.
   const reasoning = asked > 0 && provider.reasoning_tokens === 'additive' ? entry.max_output_tokens : 0;
   const beside = (size.answersBeside ?? 0) * entry.max_output_tokens;
   return (asked + reasoning + size.predictionBytes) * size.choices + beside;
 }
+
+/** To the least that it takes. A call for no output has none. */
+const raised = (asked: number, { apis }: Candidate['provider']): number =>
+  asked > 0 && apis.includes('responses') ? Math.max(asked, responsesOutputMinTokens) : asked;
 
 /** Of a workflow's step before it runs: answers of other steps come into its messages, so only the context bounds them. */
 export const withUnknownInput = (size: CallSize): CallSize => ({ ...size, mediaTokens: undefined });

@@ -1,44 +1,64 @@
 // In which interface of its provider a candidate is called, and what each format can be told of a request. Loads no translator.
-import { type Candidate, hubApisFor, speaksOwn } from '../../configuration/catalogue/index.ts';
+import {
+  type Candidate,
+  hubApisFor,
+  plainModelName,
+  speaksOwn,
+  thinksWithToolsOnResponsesOnly,
+} from '../../configuration/catalogue/index.ts';
 import type { HubApi } from '../../foundation/constants/index.ts';
 import type { HubNeed, HubNeedKind, RoutedRequest } from '../../protocol/wire/index.ts';
 
 /** Media types of files, or all that a need of this kind can ask for. */
 type Ability = true | ReadonlySet<string>;
 
+const officeFiles = [
+  'application/msword',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/vnd.ms-excel',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+];
+const textFiles = ['text/plain', 'text/csv', 'text/html', 'text/markdown'];
+
 /** What is not named here a format has no words for. `data:` goes everywhere; a format without URLs takes only bytes. */
 const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ability>>>>> = {
   messages: {
+    effort_with_tools: true,
     forced_tool: true,
     image_url: true,
     file_url: true,
     file: new Set(['application/pdf', 'text/plain']),
   },
   converse: {
+    effort_with_tools: true,
     forced_tool: true,
-    file: new Set([
-      'application/pdf',
-      'text/plain',
-      'text/csv',
-      'text/html',
-      'text/markdown',
-      'application/msword',
-      'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-      'application/vnd.ms-excel',
-      'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-    ]),
+    file: new Set(['application/pdf', ...textFiles, ...officeFiles]),
   },
-  'generate-content': { forced_tool: true, image_url: true, file_url: true, file: true, audio_input: true },
+  responses: {
+    effort_with_tools: true,
+    forced_tool: true,
+    image_url: true,
+    file_url: true,
+    file: new Set(['application/pdf', ...textFiles, ...officeFiles]),
+  },
+  // Of files its package knows words for these alone.
+  'chat-completions': { forced_tool: true, image_url: true, file: new Set(['application/pdf', ...textFiles]) },
+  'generate-content': {
+    effort_with_tools: true,
+    forced_tool: true,
+    image_url: true,
+    file_url: true,
+    file: true,
+    audio_input: true,
+  },
 };
 
-/** Models that think in every call, and refuse to be made to call a tool. Dots between digits are dashes. */
+/** Models that think in every call, and refuse to be made to call a tool. */
 const unforceable = /claude-(sonnet-5-5|opus-5-5|fable-5-[12])/;
 
 /** By what its provider and the catalogue call it: a profile of a host does not say which model it is. */
 export const canBeForced = ({ entry, model }: Pick<Candidate, 'entry' | 'model'>): boolean =>
-  ![entry.upstream_model, model.id].some((name) =>
-    unforceable.test(name.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, '-')),
-  );
+  ![entry.upstream_model, model.id].some((name) => unforceable.test(plainModelName(name)));
 
 export function can(api: HubApi, { kind, mediaType = '' }: HubNeed): boolean {
   const ability = abilities[api][kind];
@@ -54,14 +74,29 @@ export type WayToCandidate =
   /** `lacks`: what the format cannot be told. With anything in it the candidate is not called. */
   | { readonly kind: 'hub'; readonly api: HubApi; readonly lacks: readonly HubNeed[] };
 
-/** Of several formats the first that can be told everything, else the first. Undefined: its provider serves no such client. */
+/** Its own interface cannot carry what is asked, and another one of its provider may. */
+const isOwnTooNarrow = (
+  { entry, model, provider }: Candidate,
+  { interfaceId, hubNeeds }: Pick<RoutedRequest, 'interfaceId' | 'hubNeeds'>,
+): boolean =>
+  interfaceId === 'chat-completions' &&
+  provider.apis.includes('responses') &&
+  thinksWithToolsOnResponsesOnly(entry.upstream_model, model.id) &&
+  hubNeeds().some(({ kind }) => kind === 'effort_with_tools');
+
+/**
+ * The client's own interface where its provider speaks it, and it can carry what is asked. Else of several formats the first that
+ * can be told everything, else the first. Undefined: its provider serves no such client.
+ */
 export function wayTo(
   candidate: Candidate,
-  { interfaceId, hubNeeds }: Pick<RoutedRequest, 'interfaceId' | 'hubNeeds'>,
+  request: Pick<RoutedRequest, 'interfaceId' | 'hubNeeds'>,
 ): WayToCandidate | undefined {
-  if (speaksOwn(candidate, interfaceId)) return { kind: 'relay' };
+  const { interfaceId, hubNeeds } = request;
+  const isOwn = speaksOwn(candidate, interfaceId);
+  if (isOwn && !isOwnTooNarrow(candidate, request)) return { kind: 'relay' };
   const ways = hubApisFor(candidate, interfaceId).map(
     (api) => ({ kind: 'hub', api, lacks: hubNeeds().filter((need) => lacks(candidate, api, need)) }) as const,
   );
-  return ways.find((way) => way.lacks.length === 0) ?? ways[0];
+  return ways.find((way) => way.lacks.length === 0) ?? (isOwn ? { kind: 'relay' } : ways[0]);
 }

@@ -1,6 +1,6 @@
 // A feature of chat completions, and what becomes of it in each format. The rows are the tables of the README of the
 // translated formats: a cell is what stands there, with the checks that show it.
-export const translatedApis = ['messages', 'converse', 'generate-content'] as const;
+export const translatedApis = ['messages', 'converse', 'generate-content', 'responses'] as const;
 /** A format that has a column. */
 export type ColumnApi = (typeof translatedApis)[number];
 
@@ -61,8 +61,8 @@ export interface FeatureRow {
 export const row = (
   feature: string,
   asks: FeatureRow['asks'],
-  ...[messages, converse, generateContent]: readonly [Cell, Cell, Cell]
-): FeatureRow => ({ feature, asks, cells: { messages, converse, 'generate-content': generateContent } });
+  ...[messages, converse, generateContent, responses]: readonly [Cell, Cell, Cell, Cell]
+): FeatureRow => ({ feature, asks, cells: { messages, converse, 'generate-content': generateContent, responses } });
 
 export const cell = (says: string, ...checks: Cell['checks']): Cell => ({ says, checks });
 export const yes = (...checks: Cell['checks']): Cell => cell('yes', ...checks);

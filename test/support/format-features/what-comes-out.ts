@@ -25,6 +25,7 @@ const behaving = (behaviour: string, asks: Json = {}): Ask => ({
     messages: `claude-sonnet-4-5/${behaviour}`,
     converse: `anthropic.claude-sonnet-4-5-20250929-v1/${behaviour}`,
     'generate-content': `gemini-3-pro-preview/${behaviour}`,
+    responses: `gpt-5.4/${behaviour}`,
   },
 });
 const callingTools = behaving('tools', { tools: [weather], messages: [{ role: 'user', content: 'The weather?' }] });
@@ -53,6 +54,26 @@ const claudeAnswer = (...content: Json[]): ScriptedAnswer => {
       ...blocks,
       { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage },
       { type: 'message_stop' },
+    ],
+  };
+};
+
+/** GPT's answer of one text, with an item that is new, and a usage that says more. */
+const openAiAnswer = (text: string, more: Json, ...items: Json[]): ScriptedAnswer => {
+  const part = { type: 'output_text', text, annotations: [] };
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [part] };
+  const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15, ...more };
+  const whole = { id: 'resp_1', object: 'response', created_at: 1, model: 'gpt', status: 'completed', usage };
+  const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+  return {
+    whole: { ...whole, output: [...items, message] },
+    events: [
+      { type: 'response.created', response: { ...whole, usage: null, output: [] } },
+      ...items.map((item, index) => ({ type: 'response.output_item.done', output_index: index + 1, item })),
+      { type: 'response.output_item.added', output_index: 0, item: { ...message, content: [] } },
+      { type: 'response.output_text.delta', ...place, delta: text },
+      { type: 'response.output_item.done', output_index: 0, item: message },
+      { type: 'response.completed', response: { ...whole, output: [...items, message] } },
     ],
   };
 };
@@ -108,10 +129,12 @@ export const whatComesOut: readonly FeatureRow[] = [
     yes(answers(beginning, 'Hello!'), answers(inPieces, [twoCalls, true])),
     yes(answers(beginning, 'Hello!'), answers(inPieces, [twoCalls, true])),
     cell('yes, arguments in one piece', answers(beginning, 'Hello!'), answers(atOnce, [twoCalls, true])),
+    yes(answers(beginning, 'Hello!'), answers(inPieces, [twoCalls, true])),
   ),
   row(
     '`finish_reason`',
     [usual, { ...usual, asks: { max_tokens: 3 } }, callingTools, behaving('content-filter')],
+    yes(...finishes),
     yes(...finishes),
     yes(...finishes),
     yes(...finishes),
@@ -129,6 +152,23 @@ export const whatComesOut: readonly FeatureRow[] = [
         scripted: geminiAnswer({ text: 'So.', thoughtSignature: 'c2ln' }),
       }),
     ),
+    cell(
+      'summary, encrypted items',
+      answers(
+        ({ message }) => [
+          message.reasoning,
+          message.reasoning_details.map(({ type, text, data = '' }: Any) => [type, text, data.slice(0, 3)]),
+        ],
+        [
+          thought,
+          [
+            ['reasoning.text', thought, ''],
+            ['reasoning.encrypted', undefined, 'rs_'],
+            ['reasoning.encrypted', undefined, 'rs_'],
+          ],
+        ],
+      ),
+    ),
   ),
   row(
     '`extra_content.google.thought_signature`',
@@ -136,6 +176,7 @@ export const whatComesOut: readonly FeatureRow[] = [
     nothing(thoughtSignature),
     nothing(thoughtSignature),
     cell('on tool calls', answers(thoughtSignature, signatureOf('weather'))),
+    nothing(thoughtSignature),
   ),
   row(
     '`images`',
@@ -147,10 +188,12 @@ export const whatComesOut: readonly FeatureRow[] = [
         scripted: geminiAnswer({ text: 'Here.' }, { inlineData: { mimeType: 'image/png', data: 'AAAA' } }),
       }),
     ),
+    nothing(images),
   ),
   row(
     '`prompt_tokens` with what a cache gave and took, `completion_tokens`',
     [used],
+    yes(answers(tokens, [1_000, 500, 1_500])),
     yes(answers(tokens, [1_000, 500, 1_500])),
     yes(answers(tokens, [1_000, 500, 1_500])),
     yes(answers(tokens, [1_000, 500, 1_500])),
@@ -161,6 +204,7 @@ export const whatComesOut: readonly FeatureRow[] = [
     yes(answers(cached, 300)),
     yes(answers(cached, 300)),
     yes(answers(cached, 300)),
+    yes(answers(cached, 300)),
   ),
   row(
     '`cache_write_tokens`, `cache_write_1h_tokens`',
@@ -168,6 +212,13 @@ export const whatComesOut: readonly FeatureRow[] = [
     yes(answers(written, [280, 80])),
     yes(answers(written, [280, 80])),
     cell('', answers(written, [undefined, undefined])),
+    cell(
+      'where it says them',
+      answers(written, [undefined, undefined]),
+      answers(written, [4, undefined], {
+        scripted: openAiAnswer('So.', { input_tokens_details: { cache_write_tokens: 4 } }),
+      }),
+    ),
   ),
   row(
     '`completion_tokens_details.reasoning_tokens`',
@@ -179,9 +230,10 @@ export const whatComesOut: readonly FeatureRow[] = [
     ),
     nothing(reasoned),
     yes(answers(reasoned, 120)),
+    yes(answers(reasoned, 120)),
   ),
-  row('a prompt that is blocked, without an answer', [behaving('blocked-prompt')], blocked, blocked, blocked),
-  row('an answer that was refused', [behaving('refusal')], filtered, filtered, filtered),
+  row('a prompt that is blocked, without an answer', [behaving('blocked-prompt')], blocked, blocked, blocked, blocked),
+  row('an answer that was refused', [behaving('refusal')], filtered, filtered, filtered, filtered),
   row(
     'calls that the provider ran itself',
     [usual],
@@ -200,6 +252,16 @@ export const whatComesOut: readonly FeatureRow[] = [
       'no `tool_calls`',
       answers(noCalls, ['One.', undefined], {
         scripted: geminiAnswer({ executableCode: { language: 'PYTHON', code: '1' } }, { text: 'One.' }),
+      }),
+    ),
+    cell(
+      'no `tool_calls`',
+      answers(noCalls, ['Found.', undefined], {
+        scripted: openAiAnswer(
+          'Found.',
+          {},
+          { id: 'ws_1', type: 'web_search_call', status: 'completed', action: { type: 'search' } },
+        ),
       }),
     ),
   ),

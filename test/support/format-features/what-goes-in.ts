@@ -1,6 +1,6 @@
 // What of a request reaches a provider of each format.
 
-import { redactedReasoning, signatureOf } from '../../../infra/local/simulator/signature.ts';
+import { encryptedBy, redactedReasoning, signatureOf } from '../../../infra/local/simulator/signature.ts';
 import { png } from '../png.ts';
 import {
   type Any,
@@ -28,6 +28,8 @@ const dataUrl = (mediaType: string): string => `data:${mediaType};base64,JVBERi0
 const brought = 'messages[0].content[1]';
 /** And in what is sent. */
 const sentPart = (body: Any): Any => (body.messages ?? body.contents)[0][body.contents ? 'parts' : 'content'][1];
+
+const inputPart = (body: Any): Any => body.input[0].content[1];
 
 const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 const weather: Json = {
@@ -63,6 +65,7 @@ const toldHowHard = {
   messages: 'claude-opus-4-7',
   converse: 'amazon.nova-2-lite-v1:0',
   'generate-content': 'gemini-3-pro-preview',
+  responses: 'gpt-5.4',
 };
 const thought = 'Let me see.';
 const signature = signatureOf(thought);
@@ -72,6 +75,15 @@ const claudeDetails = [
 ];
 const format = 'google-gemini-v1';
 const geminiDetails = [{ type: 'reasoning.encrypted', data: signatureOf('weather'), id: 'a', format, index: 0 }];
+const encrypted = encryptedBy('gpt-5.4', thought);
+/** What a model of this provider thought. */
+const openAiDetails = (provider: string): Json[] => {
+  const of = `openai-responses-v1:${provider}:gpt-5.4`;
+  return [
+    { type: 'reasoning.text', text: thought, signature: 'rs_1', format: of, index: 0 },
+    { type: 'reasoning.encrypted', data: `rs_1:${encrypted}`, format: of, index: 1 },
+  ];
+};
 /** A conversation with an answer, and one in which it carries such details. */
 const thinking = (list: readonly Json[], reasoning_details: readonly Json[]) => ({
   asks: messages(...list.map((one) => (one.role === 'assistant' ? { ...one, reasoning_details } : one))),
@@ -119,6 +131,16 @@ export const whatGoesIn: readonly FeatureRow[] = [
       '`systemInstruction`',
       sends((body) => body.systemInstruction.parts, [{ text: 'One.' }, { text: 'Two.' }]),
     ),
+    cell(
+      'first items of `input`',
+      sends(
+        ({ input }) => input.slice(0, 2),
+        [
+          { role: 'system', content: 'One.' },
+          { role: 'system', content: 'Two.' },
+        ],
+      ),
+    ),
   ),
   row(
     'such a message later',
@@ -126,6 +148,10 @@ export const whatGoesIn: readonly FeatureRow[] = [
     cell('text of the user', sends(saying('Be brief.'), 'user')),
     cell('text of the user', sends(saying('Be brief.'), 'user')),
     cell('text of the user', sends(saying('Be brief.'), 'user')),
+    cell(
+      'in its place',
+      sends(({ input }) => input.at(-1), { role: 'system', content: 'Be brief.' }),
+    ),
   ),
   row(
     'image as a data URL',
@@ -133,6 +159,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
     yes(sends((body) => sentPart(body).source, { type: 'base64', media_type: 'image/png', data: pngBytes })),
     yes(sends((body) => sentPart(body).image, { format: 'png', source: { bytes: pngBytes } })),
     yes(sends((body) => sentPart(body).inlineData, { mimeType: 'image/png', data: pngBytes })),
+    yes(sends(inputPart, { type: 'input_image', image_url: smallPng })),
   ),
   row(
     'image at a URL',
@@ -143,6 +170,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
       'yes, its kind by its name',
       sends((body) => sentPart(body).fileData, { mimeType: 'image/webp', fileUri: 'https://example.com/a.webp' }),
     ),
+    yes(sends(inputPart, { type: 'input_image', image_url: 'https://example.com/a.webp' })),
   ),
   row(
     'PDF as a data URL',
@@ -150,6 +178,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
     yes(sends((body) => sentPart(body).source.media_type, 'application/pdf')),
     yes(sends((body) => sentPart(body).document.format, 'pdf')),
     yes(sends((body) => sentPart(body).inlineData.mimeType, 'application/pdf')),
+    yes(sends(inputPart, { type: 'input_file', filename: 'a report', file_data: dataUrl('application/pdf') })),
   ),
   row(
     'PDF at a URL',
@@ -157,6 +186,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
     yes(sends((body) => sentPart(body).source, { type: 'url', url: 'https://example.com/a.pdf' })),
     no(brought),
     yes(sends((body) => sentPart(body).fileData.fileUri, 'https://example.com/a.pdf')),
+    yes(sends(inputPart, { type: 'input_file', file_url: 'https://example.com/a.pdf' })),
   ),
   row(
     'other files as data URLs',
@@ -186,10 +216,25 @@ export const whatGoesIn: readonly FeatureRow[] = [
         asks: bringing(file(dataUrl('application/zip'))),
       }),
     ),
+    cell(
+      'text, CSV, HTML, Markdown, Office',
+      ...([
+        'text/plain',
+        'text/csv',
+        'text/html',
+        'text/markdown',
+        'application/msword',
+        'application/vnd.ms-excel',
+      ].map((mediaType) => sends((body) => inputPart(body).file_data, dataUrl(mediaType))) as [
+        ReturnType<typeof sends>,
+      ]),
+      passesOver(brought),
+    ),
   ),
   row(
     "a file by a provider's id",
     [{ asks: bringing({ type: 'file', file: { file_id: 'file-1' } }) }],
+    no(brought),
     no(brought),
     no(brought),
     no(brought),
@@ -200,6 +245,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
     no(brought),
     no(brought),
     yes(sends((body) => sentPart(body).inlineData, { mimeType: 'audio/wav', data: 'AAAA' })),
+    no(brought),
   ),
   row(
     'tools, tool calls, tool results',
@@ -240,6 +286,16 @@ export const whatGoesIn: readonly FeatureRow[] = [
         [[{ name: 'weather', description: 'Tells it.', parametersJsonSchema: city }], { city: 'Köln' }, 'Rain.'],
       ),
     ),
+    yes(
+      sends(
+        ({ tools, input: [, , called, result] }) => [tools, called.arguments, result.output],
+        [
+          [{ type: 'function', name: 'weather', description: 'Tells it.', parameters: city, strict: false }],
+          '{"city":"Köln"}',
+          'Rain.',
+        ],
+      ),
+    ),
   ),
   row(
     'images in tool results',
@@ -247,6 +303,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
     yes(sends((body) => body.messages[2].content[0].content[1].source.data, pngBytes)),
     yes(sends((body) => body.messages[2].content[0].toolResult.content[1].image.source.bytes, pngBytes)),
     yes(sends((body) => JSON.stringify(body.contents[2]).includes(String(pngBytes)), true)),
+    yes(sends((body) => body.input[3].output[1].image_url, smallPng)),
   ),
   row(
     '`tool_choice`, also `none` and `allowed_tools`',
@@ -284,6 +341,12 @@ export const whatGoesIn: readonly FeatureRow[] = [
         [1, 'ANY'],
       ),
     ),
+    yes(
+      sends((body) => body.tool_choice, 'required'),
+      sends((body) => body.tool_choice, { type: 'function', name: 'weather' }),
+      sends((body) => body.tool_choice, 'none'),
+      sends((body) => [toolNames(body.tools), body.tool_choice], [['time'], 'required']),
+    ),
   ),
   row(
     '`parallel_tool_calls: false`',
@@ -302,6 +365,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
       leavesOut,
     ),
     leftOut,
+    yes(sends((body) => body.parallel_tool_calls, false)),
   ),
   row(
     'tools that are no functions, the former `functions`',
@@ -309,6 +373,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
       { asks: { tools: [weather, { type: 'custom', custom: { name: 'grep' } }] } },
       { asks: { functions: [{ name: 'weather' }] } },
     ],
+    no('tools[1]', 'functions'),
     no('tools[1]', 'functions'),
     no('tools[1]', 'functions'),
     no('tools[1]', 'functions'),
@@ -331,14 +396,31 @@ export const whatGoesIn: readonly FeatureRow[] = [
       sends((body) => body.generationConfig, { maxOutputTokens: 77, temperature: 0.25, stopSequences: ['END', 'FIN'] }),
       sends((body) => body.generationConfig, { maxOutputTokens: 78, topP: 0.5, stopSequences: ['END'] }),
     ),
+    cell(
+      'yes, the bound raised to its least; the gateway ends the answer at a stop; models that think: no `temperature`, `top_p`',
+      sends((body) => [body.max_output_tokens, body.temperature, body.stop], [77, 0.25, undefined]),
+      sends((body) => [body.max_output_tokens, body.top_p, body.stop], [78, 0.5, undefined]),
+      sends((body) => [body.max_output_tokens, body.temperature], [16, undefined], {
+        asks: { max_tokens: 1, temperature: 0.25 },
+        upstream: toldHowHard,
+      }),
+    ),
   ),
-  row('`seed`', [{ asks: { seed: 7 } }], leftOut, leftOut, yes(sends((body) => body.generationConfig.seed, 7))),
+  row(
+    '`seed`',
+    [{ asks: { seed: 7 } }],
+    leftOut,
+    leftOut,
+    yes(sends((body) => body.generationConfig.seed, 7)),
+    leftOut,
+  ),
   row(
     '`top_k`',
     [{ asks: { top_k: 5 } }],
     yes(sends((body) => body.top_k, 5)),
     leftOut,
     yes(sends((body) => body.generationConfig.topK, 5)),
+    leftOut,
   ),
   row(
     '`frequency_penalty`, `presence_penalty`',
@@ -356,6 +438,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
       leavesOut,
       sends(({ generationConfig: of }) => [of.frequencyPenalty, of.presencePenalty], [0.5, 0.25]),
     ),
+    leftOut,
   ),
   row(
     '`response_format: json_schema`',
@@ -377,6 +460,13 @@ export const whatGoesIn: readonly FeatureRow[] = [
       ),
     ),
     yes(sends(({ generationConfig: of }) => of.responseJsonSchema.properties, schema.properties)),
+    cell(
+      'yes, strict where the schema is',
+      sends(({ text: of }) => [of.format.schema, of.format.strict], [schema, true]),
+      sends(({ text: of }) => [of.format.schema, of.format.strict], [city, false], {
+        asks: { response_format: { type: 'json_schema', json_schema: { name: 'label', schema: city } } },
+      }),
+    ),
   ),
   row(
     '`response_format: json_object`',
@@ -401,6 +491,11 @@ export const whatGoesIn: readonly FeatureRow[] = [
         beside: { tools: [weather] },
         upstream: toldHowHard,
       }),
+    ),
+    cell(
+      'yes, named in the instructions where nothing names it',
+      sends(({ text: of, input }) => [of.format, /JSON/.test(input[0].content)], [{ type: 'json_object' }, true]),
+      sends(({ text: of, tools }) => [of.format, toolNames(tools)], [{ type: 'json_object' }, ['weather']]),
     ),
   ),
   row(
@@ -427,6 +522,33 @@ export const whatGoesIn: readonly FeatureRow[] = [
       sends(({ generationConfig: of }) => of.thinkingConfig.thinkingBudget, 2_048),
       sends(({ generationConfig: of }) => of.thinkingConfig.thinkingBudget, 4_096),
       sends(({ generationConfig: of }) => of.thinkingConfig.thinkingLevel, 'medium'),
+    ),
+    cell(
+      'effort, with a summary',
+      sends(
+        (body) => body.reasoning,
+        { effort: 'low', summary: 'auto' },
+        {
+          asks: { reasoning: { max_tokens: 2_048 } },
+          upstream: toldHowHard,
+        },
+      ),
+      sends(
+        (body) => body.reasoning,
+        { effort: 'medium', summary: 'auto' },
+        {
+          asks: { reasoning_effort: 'medium' },
+          upstream: toldHowHard,
+        },
+      ),
+      sends(
+        (body) => body.reasoning,
+        { effort: 'none' },
+        {
+          asks: { reasoning_effort: 'none' },
+          upstream: toldHowHard,
+        },
+      ),
     ),
   ),
   row(
@@ -461,6 +583,24 @@ export const whatGoesIn: readonly FeatureRow[] = [
         upstream: { 'generate-content': toldHowHard['generate-content'] },
       }),
     ),
+    cell(
+      'encrypted items of the same model',
+      sends(
+        (body) => body.input[1],
+        {
+          type: 'reasoning',
+          id: 'rs_1',
+          encrypted_content: encrypted,
+          summary: [{ type: 'summary_text', text: thought }],
+        },
+        {
+          ...thinking(talk, openAiDetails('responses')),
+          upstream: toldHowHard,
+        },
+      ),
+      { ...leavesOut, ask: { ...thinking(talk, openAiDetails('another')), upstream: toldHowHard } },
+      leavesOut,
+    ),
   ),
   row(
     '`cache_control` of a part, a message',
@@ -486,6 +626,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
       sends((body) => body.system, [{ text: 'Long.' }, { cachePoint: { type: 'default', ttl: '1h' } }]),
     ),
     cell('left out: it caches by itself', leavesOut, leavesOut, leavesOut),
+    cell('left out: it caches by itself', leavesOut, leavesOut, leavesOut),
   ),
   row(
     '`cache_control` of a tool',
@@ -493,10 +634,12 @@ export const whatGoesIn: readonly FeatureRow[] = [
     yes(sends((body) => body.tools[0].cache_control, forAnHour.cache_control)),
     leftOut,
     leftOut,
+    leftOut,
   ),
   row(
     'several answers (`n`), `logprobs`, audio output',
     [{ asks: { n: 2 } }, { asks: { logprobs: true } }, { asks: { modalities: ['text', 'audio'] } }],
+    no('n', 'logprobs', 'modalities'),
     no('n', 'logprobs', 'modalities'),
     no('n', 'logprobs', 'modalities'),
     no('n', 'logprobs', 'modalities'),
@@ -512,6 +655,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
     no('web_search_options', 'plugins', 'best_of', 'service_tier'),
     no('web_search_options', 'plugins', 'best_of', 'service_tier'),
     no('web_search_options', 'plugins', 'best_of', 'service_tier'),
+    no('web_search_options', 'plugins', 'best_of', 'service_tier'),
   ),
   row(
     'parts and response formats of another type',
@@ -519,6 +663,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
     no(brought, 'response_format'),
     no(brought, 'response_format'),
     no(brought, 'response_format'),
+    no(brought, 'response_format'),
   ),
-  row('any other member of the request', [{ asks: otherMembers }], leftOut, leftOut, leftOut),
+  row('any other member of the request', [{ asks: otherMembers }], leftOut, leftOut, leftOut, leftOut),
 ];

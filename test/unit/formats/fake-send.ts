@@ -72,6 +72,7 @@ export const jsonAnswer = (value: unknown): FakeAnswer => ({
 
 const upstreamModels: Readonly<Partial<Record<HubApi, string>>> = {
   messages: 'claude-sonnet-4-5',
+  responses: 'gpt-5.4',
   converse: 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0',
   'generate-content': 'gemini-2.5-flash',
 };
@@ -81,7 +82,7 @@ export const candidateOf = (api: HubApi, upstreamModel = upstreamModels[api] ?? 
   ({
     entry: { upstream_model: upstreamModel, max_output_tokens: 8_192 },
     model: { id },
-    provider: { apis: [api] },
+    provider: { id: 'acme', apis: [api], reasoning_style: 'effort' },
   }) as unknown as Candidate;
 
 export interface Asked {

@@ -99,7 +99,8 @@ describe.each(apis)('arguments of %s', (api) => {
       answer: fine(api),
       body: { tools, messages: [user('?'), message, { role: 'tool', tool_call_id: 'c0', content: 'Fine.' }] },
     });
-    for (const text of ['{"n":12345678901234567890.10,', named]) expect(sent[0]).toContain(text);
+    // Responses has them as text in text.
+    for (const text of ['{"n":12345678901234567890.10,', named]) expect(sent[0]?.replaceAll('\\', '')).toContain(text);
   });
 
   it('of a tool whose name every object has are arguments of that tool', async () => {

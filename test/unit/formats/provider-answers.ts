@@ -1,5 +1,5 @@
 // What providers of each format answer, whole and streamed, from one description. The shapes are those of their public
-// references: Anthropic's Messages, Bedrock's Converse in frames of AWS event streams, Gemini's generateContent.
+// references: Anthropic's Messages, OpenAI's Responses, Bedrock's Converse in frames of AWS event streams, Gemini's generateContent.
 import { EventStreamCodec } from '@smithy/core/event-streams';
 import type { FakeAnswer, Json } from './fake-send.ts';
 
@@ -15,7 +15,7 @@ export interface ProviderAnswer {
   readonly reason?: string;
 }
 
-export const apis = ['messages', 'converse', 'generate-content'] as const;
+export const apis = ['messages', 'responses', 'converse', 'generate-content'] as const;
 export type Api = (typeof apis)[number];
 
 const pieces = (text: string): string[] => (text === '' ? [''] : (text.match(/.{1,3}/gsu) ?? []));
@@ -72,6 +72,14 @@ const geminiUsage = {
   totalTokenCount: 22,
 };
 
+const responsesUsage = {
+  input_tokens: 17,
+  input_tokens_details: { cached_tokens: 3, cache_write_tokens: 4 },
+  output_tokens: 5,
+  output_tokens_details: { reasoning_tokens: 2 },
+  total_tokens: 22,
+};
+
 const anthropicBlock = (block: Block): Json => {
   if ('thinking' in block) return { type: 'thinking', ...block };
   if ('redacted' in block) return { type: 'redacted_thinking', data: block.redacted };
@@ -94,6 +102,35 @@ const geminiPart = (block: Block): Json => {
   return { functionCall: { id: block.id, name: block.name, args: block.args }, thoughtSignature: `of ${block.id}` };
 };
 
+/** A thought that it shows is a summary, and its signature what is encrypted of it. */
+const responsesItem = (block: Block, index: number): Json => {
+  if ('thinking' in block) {
+    const summary = [{ type: 'summary_text', text: block.thinking }];
+    return { id: `rs_${index}`, type: 'reasoning', summary, encrypted_content: block.signature };
+  }
+  if ('redacted' in block) {
+    return { id: `rs_${index}`, type: 'reasoning', summary: [], encrypted_content: block.redacted };
+  }
+  const status = 'completed';
+  if ('text' in block) {
+    const content = [{ type: 'output_text', text: block.text, annotations: [], logprobs: [] }];
+    return { id: `msg_${index}`, type: 'message', role: 'assistant', status, content };
+  }
+  const { id, name, args } = block;
+  return { id: `fc_${index}`, type: 'function_call', call_id: id, name, arguments: JSON.stringify(args), status };
+};
+const responsesOf = ({ blocks, reason = 'completed' }: ProviderAnswer): Json => ({
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1_760_000_000,
+  model: 'gpt-answering',
+  status: reason === 'completed' ? reason : 'incomplete',
+  error: null,
+  incomplete_details: reason === 'completed' ? null : { reason },
+  output: blocks.map(responsesItem),
+  usage: responsesUsage,
+});
+
 const whole: Readonly<Record<Api, (answer: ProviderAnswer) => Json>> = {
   messages: ({ blocks, reason = hasCall(blocks) ? 'tool_use' : 'end_turn' }) => ({
     id: 'msg_1',
@@ -105,6 +142,7 @@ const whole: Readonly<Record<Api, (answer: ProviderAnswer) => Json>> = {
     stop_sequence: null,
     usage: { ...anthropicUsage, output_tokens: 5 },
   }),
+  responses: responsesOf,
   converse: ({ blocks, reason = hasCall(blocks) ? 'tool_use' : 'end_turn' }) => ({
     output: { message: { role: 'assistant', content: blocks.map(converseBlock) } },
     stopReason: reason,
@@ -145,6 +183,45 @@ const anthropicEvents = (block: Block, index: number): Json[] => {
               ),
             ];
   return [...inner, { type: 'content_block_stop', index }];
+};
+
+const responsesEvents = (block: Block, output_index: number): Json[] => {
+  const { encrypted_content: encrypted, ...item } = responsesItem(block, output_index);
+  // What is encrypted at first is not what it is in the end.
+  const early = encrypted === undefined ? {} : { encrypted_content: 'first' };
+  const added = { ...item, ...early, ...('summary' in item ? { summary: [] } : {}) };
+  const place = { item_id: item.id, output_index };
+  const inner = (): Json[] => {
+    if ('thinking' in block) {
+      const of = { ...place, summary_index: 0 };
+      return [
+        { type: 'response.reasoning_summary_part.added', ...of, part: { type: 'summary_text', text: '' } },
+        ...pieces(block.thinking).map((delta) => ({ type: 'response.reasoning_summary_text.delta', ...of, delta })),
+        { type: 'response.reasoning_summary_text.done', ...of, text: block.thinking },
+        { type: 'response.reasoning_summary_part.done', ...of, part: { type: 'summary_text', text: block.thinking } },
+      ];
+    }
+    if ('redacted' in block) return [];
+    if ('text' in block) {
+      const of = { ...place, content_index: 0 };
+      return [
+        { type: 'response.content_part.added', ...of, part: { type: 'output_text', text: '', annotations: [] } },
+        ...pieces(block.text).map((delta) => ({ type: 'response.output_text.delta', ...of, delta, logprobs: [] })),
+        { type: 'response.output_text.done', ...of, text: block.text },
+      ];
+    }
+    const kind = 'response.function_call_arguments';
+    return pieces(JSON.stringify(block.args)).map((delta) => ({ type: `${kind}.delta`, ...place, delta }));
+  };
+  return [
+    {
+      type: 'response.output_item.added',
+      output_index,
+      item: { ...added, ...('id' in block ? { arguments: '' } : {}) },
+    },
+    ...inner(),
+    { type: 'response.output_item.done', output_index, item: responsesItem(block, output_index) },
+  ];
 };
 
 const converseFrames = (block: Block, contentBlockIndex: number): (readonly [string, Json])[] => {
@@ -193,6 +270,19 @@ const streamed: Readonly<Record<Api, (answer: ProviderAnswer) => FakeAnswer>> = 
       { type: 'message_delta', delta: { stop_reason: reason, stop_sequence: null }, usage: { output_tokens: 5 } },
       { type: 'message_stop' },
     ),
+  responses(answer) {
+    const response = { ...responsesOf(answer), status: 'in_progress', output: [], usage: null };
+    const end = {
+      type: `response.${answer.reason === undefined ? 'completed' : 'incomplete'}`,
+      response: responsesOf(answer),
+    };
+    return eventStream(
+      { type: 'response.created', response },
+      { type: 'response.in_progress', response },
+      ...answer.blocks.flatMap(responsesEvents),
+      end,
+    );
+  },
   converse: ({ blocks, reason = hasCall(blocks) ? 'tool_use' : 'end_turn' }) =>
     frames(
       ['messageStart', { role: 'assistant', p: 'ab' }],

@@ -56,6 +56,7 @@ function withEachMember(value: unknown, odd: unknown): unknown[] {
 
 const formats: Readonly<Record<Api, string>> = {
   messages: 'anthropic-claude-v1',
+  responses: 'openai-responses-v1:acme:gpt-5.4',
   converse: 'anthropic-claude-v1',
   'generate-content': 'google-gemini-v1',
 };
@@ -69,15 +70,26 @@ describe.each(apis)('an answer of %s', (api) => {
     expect([index, reason, message.role, message.content]).toEqual([0, 'tool_calls', 'assistant', 'Grüße, 世界 👋']);
     expect(message.reasoning).toBe('Let me see.');
     const format = formats[api];
-    // Gemini signs what comes before: its encrypted detail belongs to the text.
-    expect(message.reasoning_details.slice(0, 2)).toMatchObject(
-      api === 'generate-content'
-        ? [{ type: 'reasoning.text', text: 'Let me see.', format, index: 0 }, { type: 'reasoning.encrypted' }]
-        : [
-            { type: 'reasoning.text', text: 'Let me see.', signature: 'c2ln', format, index: 0 },
-            { type: 'reasoning.encrypted', data: 'ZW5j', format, index: 1 },
-          ],
-    );
+    const claudeDetails = [
+      { type: 'reasoning.text', text: 'Let me see.', signature: 'c2ln', format, index: 0 },
+      { type: 'reasoning.encrypted', data: 'ZW5j', format, index: 1 },
+    ];
+    const details = {
+      messages: claudeDetails,
+      converse: claudeDetails,
+      // An item is known by its id, and what is encrypted of it comes with that.
+      responses: [
+        { type: 'reasoning.text', text: 'Let me see.', signature: 'rs_0', format, index: 0 },
+        { type: 'reasoning.encrypted', data: 'rs_0:c2ln', format, index: 1 },
+        { type: 'reasoning.encrypted', data: 'rs_1:ZW5j', format, index: 2 },
+      ],
+      // Gemini signs what comes before: its encrypted detail belongs to the text.
+      'generate-content': [
+        { type: 'reasoning.text', text: 'Let me see.', format, index: 0 },
+        { type: 'reasoning.encrypted' },
+      ],
+    }[api];
+    expect(message.reasoning_details.slice(0, details.length)).toMatchObject(details);
     expect(message.tool_calls.map((call: Json) => [call.id, call.type, call.function])).toEqual([
       ['call_a', 'function', { name: 'weather', arguments: '{"city":"Köln"}' }],
       ['call_b', 'function', { name: 'weather', arguments: '{}' }],
@@ -86,23 +98,27 @@ describe.each(apis)('an answer of %s', (api) => {
 
   it('reports usage in which the input includes what a cache gave and took, for how long, and the output the thinking', async () => {
     const { usage } = await wholeMessage(api, usual);
-    const isGemini = api === 'generate-content';
+    const [cacheWrite, cacheWrite1h, reasoning] = {
+      messages: [4, 3, 0],
+      responses: [4, 0, 2],
+      converse: [4, 3, 0],
+      'generate-content': [0, 0, 2],
+    }[api];
+    const hour = cacheWrite1h === 0 ? {} : { cache_write_1h_tokens: cacheWrite1h };
     expect(usage).toEqual({
       prompt_tokens: 17,
       completion_tokens: 5,
       total_tokens: 22,
-      prompt_tokens_details: isGemini
-        ? { cached_tokens: 3, cache_write_tokens: 0 }
-        : { cached_tokens: 3, cache_write_tokens: 4, cache_write_1h_tokens: 3 },
-      completion_tokens_details: { reasoning_tokens: isGemini ? 2 : 0 },
+      prompt_tokens_details: { cached_tokens: 3, cache_write_tokens: cacheWrite, ...hour },
+      completion_tokens_details: { reasoning_tokens: reasoning },
     });
     expect(readUsageReport(usage)?.tokens).toEqual({
       input: 17,
       output: 5,
       cached: 3,
-      cacheWrite: isGemini ? 0 : 4,
-      cacheWrite1h: isGemini ? 0 : 3,
-      reasoning: isGemini ? 2 : 0,
+      cacheWrite,
+      cacheWrite1h,
+      reasoning,
     });
     expect(readChunks((await streamed(api, streamOf(api, usual))).texts).usage).toEqual(usage);
   });
@@ -201,7 +217,8 @@ describe.each(apis)('an answer of %s', (api) => {
     const instead = await ask({ api, stream: true, answer: jsonAnswer(jsonOf(api, usual)), body: {} });
     expect(failureOf(instead.outcome)).toMatchObject({ refusedAnswer: { usage: { tokens } } });
     const [first, ...others] = streamOf(api, usual).bytes;
-    const large = api === 'converse' ? frames(['metadata', { junk }]) : eventStream({ type: 'ping', junk });
+    const type = api === 'responses' ? 'response.output_item.added' : 'ping';
+    const large = api === 'converse' ? frames(['metadata', { junk }]) : eventStream({ type, junk });
     const { error } = await streamed(api, { ...large, bytes: [first ?? Buffer.alloc(0), ...large.bytes, ...others] });
     expect(error).toBeInstanceOf(RangeError);
   });
@@ -289,6 +306,9 @@ describe('why an answer ended', () => {
     ['converse', 'max_tokens', 'length'],
     ['converse', 'content_filtered', 'content_filter'],
     ['converse', 'guardrail_intervened', 'content_filter'],
+    ['responses', undefined, 'stop'],
+    ['responses', 'max_output_tokens', 'length'],
+    ['responses', 'content_filter', 'content_filter'],
     ['generate-content', 'STOP', 'stop'],
     ['generate-content', 'MAX_TOKENS', 'length'],
     ['generate-content', 'SAFETY', 'content_filter'],
@@ -296,7 +316,7 @@ describe('why an answer ended', () => {
     ['generate-content', 'PROHIBITED_CONTENT', 'content_filter'],
     ['converse', 'model_context_window_exceeded', 'length'],
   ] as const)('%s says %s: %s', async (api, said, expected) => {
-    const answer = { blocks: [{ text: 'So far' }], reason: said };
+    const answer = { blocks: [{ text: 'So far' }], ...(said === undefined ? {} : { reason: said }) };
     expect((await wholeMessage(api, answer)).choices[0].finish_reason).toBe(expected);
     expect(readChunks((await streamed(api, streamOf(api, answer))).texts).finishReason).toBe(expected);
   });
@@ -331,6 +351,7 @@ describe('why an answer ended', () => {
 describe.each(apis)('a usage of %s that cannot be read', (api) => {
   const [member = '', first = '', second = ''] = {
     messages: ['usage', 'input_tokens', 'output_tokens'],
+    responses: ['usage', 'input_tokens', 'output_tokens'],
     converse: ['usage', 'inputTokens', 'outputTokens'],
     'generate-content': ['usageMetadata', 'promptTokenCount', 'candidatesTokenCount'],
   }[api];
@@ -359,6 +380,14 @@ describe.each(apis)('a usage of %s that cannot be read', (api) => {
           { type: 'content_block_stop', index: 0 },
           { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 'x' } },
           { type: 'message_stop' },
+        ),
+      responses: () =>
+        eventStream(
+          { type: 'response.created', response: { id: 'r', created_at: 1, model: 'm' } },
+          { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'm' } },
+          { type: 'response.output_text.delta', item_id: 'm', output_index: 0, delta: 'So' },
+          { type: 'response.output_item.done', output_index: 0, item: { type: 'message', id: 'm' } },
+          { type: 'response.completed', response: { id: 'r', usage } },
         ),
       converse: () =>
         frames(
@@ -485,7 +514,12 @@ describe('an error with a status that says success', () => {
 });
 
 describe('an error inside a stream', () => {
-  const begun = (api: Api) => streamOf(api, { blocks: [{ text: 'So far, so good' }] }).bytes.slice(0, 4);
+  const begun = (api: Api) =>
+    streamOf(api, { blocks: [{ text: 'So far, so good' }] }).bytes.slice(0, api === 'responses' ? 6 : 4);
+  const openAiError = (code: string) =>
+    eventStream({ type: 'error', sequence_number: 4, code, message: 'No.', param: null });
+  const openAiFailure = (code: string) =>
+    eventStream({ type: 'response.failed', response: { id: 'r', status: 'failed', error: { code, message: 'No.' } } });
   const anthropicError = (type: string) => eventStream({ type: 'error', error: { type, message: 'No.' } });
   const geminiError = (code: number, status: string) => eventStream({ error: { code, message: 'No.', status } });
 
@@ -494,6 +528,11 @@ describe('an error inside a stream', () => {
     ['messages', 'api_error', 'failed', anthropicError('api_error')],
     ['messages', 'rate_limit_error', 'rate_limited', anthropicError('rate_limit_error')],
     ['messages', 'invalid_request_error', 'invalid', anthropicError('invalid_request_error')],
+    ['responses', 'server_error', 'failed', openAiError('server_error')],
+    ['responses', 'response.failed', 'failed', openAiFailure('server_error')],
+    ['responses', 'rate_limit_exceeded', 'rate_limited', openAiFailure('rate_limit_exceeded')],
+    ['responses', 'insufficient_quota', 'failed', openAiError('insufficient_quota')],
+    ['responses', 'invalid_prompt', 'invalid', openAiError('invalid_prompt')],
     ['converse', 'throttling', 'rate_limited', frames(['throttlingException', { message: 'No.' }])],
     ['converse', 'validation', 'invalid', frames(['validationException', { message: 'No.' }])],
     ['converse', 'server', 'failed', frames(['internalServerException', { message: 'No.' }])],
@@ -521,6 +560,7 @@ describe('an error inside a stream', () => {
         error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' },
       }),
     ],
+    ['responses', openAiFailure('context_length_exceeded')],
     ['converse', frames(['validationException', { message: 'Input is too long for requested model.' }])],
     [
       'generate-content',
@@ -552,23 +592,28 @@ describe('an error inside a stream', () => {
     const more = rest.map((piece) => Buffer.from(piece));
     const event = {
       messages: () => eventStream({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: long } }),
+      responses: () =>
+        eventStream({ type: 'response.output_text.delta', item_id: 'msg_0', output_index: 0, delta: long }),
       converse: () => frames(['contentBlockDelta', { contentBlockIndex: 0, delta: { text: long } }]),
       'generate-content': () => eventStream({ candidates: [{ content: { role: 'model', parts: [{ text: long }] } }] }),
     }[api]();
     const pieces = Array.from({ length: 6 }, () => event.bytes[0] ?? Buffer.of());
-    const at = api === 'messages' ? 3 : 1;
+    const at = { messages: 3, responses: 4, converse: 1, 'generate-content': 1 }[api];
     const bytes = [first, ...more.slice(0, at), ...pieces, ...more.slice(at)];
     const { texts, error } = await streamed(api, { ...event, bytes });
     expect([error, texts.at(-1)]).toEqual([undefined, '[DONE]']);
     expect(String(readChunks(texts).message.content).length).toBe(6 * long.length + 6);
   });
 
-  it.each(['messages', 'generate-content'] as const)('%s: an event without end is too large', async (api) => {
-    const endless = Buffer.from(`data: {"type":"${'x'.repeat(1024 * 1024)}`);
-    const bytes = Array.from({ length: Math.ceil(upstreamEventMaxBytes / endless.length) + 3 }, () => endless);
-    const { error } = await streamed(api, { contentType: 'text/event-stream', bytes: [...begun(api), ...bytes] });
-    expect(error).toBeInstanceOf(RangeError);
-  });
+  it.each(['messages', 'responses', 'generate-content'] as const)(
+    '%s: an event without end is too large',
+    async (api) => {
+      const endless = Buffer.from(`data: {"type":"${'x'.repeat(1024 * 1024)}`);
+      const bytes = Array.from({ length: Math.ceil(upstreamEventMaxBytes / endless.length) + 3 }, () => endless);
+      const { error } = await streamed(api, { contentType: 'text/event-stream', bytes: [...begun(api), ...bytes] });
+      expect(error).toBeInstanceOf(RangeError);
+    },
+  );
 });
 
 describe('an answer that no tool of the client is called in', () => {

@@ -120,7 +120,12 @@ describe('tools', () => {
 
   it('answers with text once the results are there, and where tools are forbidden or not asked for', () =>
     withSimulator(async (simulator) => {
-      const results = [userMessage('?'), { role: 'tool', tool_call_id: 'a', content: 'sunny' }];
+      const called = { id: 'a', type: 'function', function: { name: 'get_weather', arguments: '{}' } };
+      const results = [
+        userMessage('?'),
+        { role: 'assistant', tool_calls: [called] },
+        { role: 'tool', tool_call_id: 'a', content: 'sunny' },
+      ];
       for (const [model, members] of [
         ['tools', { tools, messages: results }],
         ['tools', { tools, tool_choice: 'none' }],

@@ -67,13 +67,13 @@ describe('Responses, for the OpenAI SDK', () => {
 
   it('is incomplete at the output bound and behind a content filter', async () => {
     for (const [model, more, reason] of [
-      ['echo', { max_output_tokens: 3 }, 'max_output_tokens'],
+      ['echo', { max_output_tokens: 16 }, 'max_output_tokens'],
       ['content-filter', {}, 'content_filter'],
     ] as const) {
       const expected = {
         status: 'incomplete',
         incomplete_details: { reason },
-        usage: { output_tokens: reason === 'max_output_tokens' ? 3 : 4 },
+        usage: { output_tokens: reason === 'max_output_tokens' ? 16 : 4 },
       };
       expect(await create(model, more)).toMatchObject(expected);
       const { events, response } = await streamed(model, more);

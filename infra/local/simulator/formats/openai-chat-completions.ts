@@ -14,6 +14,7 @@ import type { Call, Format, Received } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
+import { isThinker, thinksWithToolsElsewhere } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
 
 /** The members that are looked at. Anything else may be there too. */
@@ -29,13 +30,15 @@ interface Body {
   readonly tools?: readonly { readonly function: { readonly name: string; readonly parameters?: unknown } }[] | null;
   readonly tool_choice?: string | { readonly function?: { readonly name?: string } } | null;
   readonly parallel_tool_calls?: boolean | null;
+  readonly reasoning_effort?: string | null;
   readonly response_format?: { readonly type?: string; readonly json_schema?: { readonly schema?: unknown } } | null;
 }
 
 interface Message {
   readonly role: string;
   readonly content?: string | null | readonly { readonly type: string; readonly text?: string }[];
-  readonly tool_calls?: readonly { readonly function?: { readonly arguments?: string } }[];
+  readonly tool_calls?: readonly { readonly id?: string; readonly function?: { readonly arguments?: string } }[];
+  readonly tool_call_id?: string;
 }
 
 function read({ body: received }: Received): ModelRequest | string {
@@ -46,6 +49,8 @@ function read({ body: received }: Received): ModelRequest | string {
   if (!Array.isArray(messages) || messages.length === 0) return "Invalid 'messages': expected an array with messages.";
   const isMessage = (message: unknown) => typeof (message as { role?: unknown } | null)?.role === 'string';
   if (!messages.every(isMessage)) return "Invalid 'messages': every message needs a role.";
+  const invalid = invalidMember(body) ?? invalidResult(messages);
+  if (invalid !== undefined) return invalid;
   const named = typeof choice === 'object' ? choice?.function?.name : undefined;
   return {
     ...plainRequest,
@@ -66,6 +71,41 @@ function read({ body: received }: Received): ModelRequest | string {
           : 'text',
   };
 }
+
+/** What OpenAI's own models that think refuse. */
+function invalidMember(body: Body): string | undefined {
+  const { model, tools, reasoning_effort: effort, max_tokens: bound, stop } = body;
+  if (!isThinker(model)) return undefined;
+  if ((tools ?? []).length > 0 && (effort ?? 'none') !== 'none' && thinksWithToolsElsewhere(model)) {
+    return `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions. Please use /v1/responses instead.`;
+  }
+  if (typeof bound === 'number') {
+    return "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+  }
+  return (stop ?? null) === null ? undefined : "Unsupported parameter: 'stop' is not supported with this model.";
+}
+
+function invalidResult(messages: readonly Message[]): string | undefined {
+  let open: unknown[] = [];
+  for (const [index, { role, content, tool_calls: calls, tool_call_id: id }] of messages.entries()) {
+    if (role === 'tool') {
+      if (!open.includes(id)) {
+        return "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.";
+      }
+      if (Array.isArray(content) && content.some(({ type }) => type !== 'text')) {
+        return `Invalid 'messages[${index}]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL.`;
+      }
+      open = open.filter((one) => one !== id);
+      continue;
+    }
+    if (open.length > 0) return unanswered(open);
+    open = (role === 'assistant' ? (calls ?? []) : []).map((call) => call.id);
+  }
+  return open.length > 0 ? unanswered(open) : undefined;
+}
+
+const unanswered = (ids: readonly unknown[]): string =>
+  `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids.join(', ')}`;
 
 function turnOf({ role, content, tool_calls = [] }: Message): Turn {
   const parts = Array.isArray(content) ? content : [{ type: 'text', text: typeof content === 'string' ? content : '' }];

@@ -1,7 +1,7 @@
 // What a Responses request asks, and why OpenAI would refuse it.
 import type { Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
-import { redactedReasoning, signatureOf } from '../signature.ts';
+import { encryptedBy, isThinker } from '../signature.ts';
 
 interface Part {
   readonly type: string;
@@ -11,6 +11,7 @@ interface Part {
 interface Item {
   /** Left out: a message. */
   readonly type?: string;
+  readonly id?: string;
   readonly role?: string;
   readonly content?: string | readonly Part[];
   readonly call_id?: string;
@@ -30,13 +31,21 @@ export interface Body {
   readonly stream?: boolean | null;
   readonly store?: boolean | null;
   readonly max_output_tokens?: number | null;
+  readonly temperature?: number | null;
   readonly include?: readonly string[] | null;
   readonly metadata?: unknown;
   readonly parallel_tool_calls?: boolean | null;
   readonly reasoning?: { readonly effort?: string | null } | null;
   readonly text?: { readonly format?: { readonly type: string; readonly schema?: unknown } } | null;
   readonly tool_choice?: string | { readonly type: string; readonly name?: string } | null;
-  readonly tools?: readonly { readonly type: string; readonly name: string; readonly parameters?: unknown }[] | null;
+  readonly tools?:
+    | readonly {
+        readonly type: string;
+        readonly name: string;
+        readonly parameters?: unknown;
+        readonly strict?: boolean | null;
+      }[]
+    | null;
 }
 
 export function readResponses({ body: received }: Received): ModelRequest | string {
@@ -87,7 +96,8 @@ function turnsOf(item: Item): readonly Turn[] {
   }));
 }
 
-function whyInvalid({ model, input, previous_response_id: previous, prompt }: Body): string | undefined {
+function whyInvalid(body: Body): string | undefined {
+  const { model, input, previous_response_id: previous, prompt } = body;
   if (typeof model !== 'string' || model === '') return "Missing required parameter: 'model'.";
   const isThere = typeof input === 'string' || Array.isArray(input);
   if (!isThere && (input !== undefined || (!previous && !prompt))) {
@@ -96,14 +106,76 @@ function whyInvalid({ model, input, previous_response_id: previous, prompt }: Bo
   const items = itemsOf(input ?? []);
   const odd = items.findIndex((item) => typeof item !== 'object' || (item?.role ?? item?.type) === undefined);
   if (odd >= 0) return `Invalid value: 'input[${odd}]'. Every item needs a type or a role.`;
-  const answered = items.filter(({ output }) => output !== undefined).map(({ call_id }) => call_id);
-  const open = items.find((item) => item.type === 'function_call' && !answered.includes(item.call_id));
-  if (open !== undefined) return `No tool output found for function call ${open.call_id}.`;
-  return items.some(isForged) ? 'The encrypted content could not be verified.' : undefined;
+  return (
+    invalidMember(body) ??
+    invalidCall(items, previous) ??
+    items.map((item) => invalidReasoning(item, body)).find(isText)
+  );
 }
 
-const isForged = ({ type, summary = [], encrypted_content: encrypted }: Item): boolean =>
-  type === 'reasoning' &&
-  typeof encrypted === 'string' &&
-  encrypted !== redactedReasoning &&
-  encrypted !== signatureOf(summary.map(({ text = '' }) => text).join(''));
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const outputTokensMin = 16;
+
+/** Other hosts of Responses take any bound. */
+const isOpenAi = /(^|\/)(gpt-|o\d)/;
+
+/** Of chat completions. */
+const elsewhere = ['stop', 'max_tokens', 'max_completion_tokens', 'messages', 'response_format', 'reasoning_effort'];
+
+function invalidMember(body: Body): string | undefined {
+  const { model, max_output_tokens: bound, temperature, reasoning, tools } = body;
+  const unknown = elsewhere.find((member) => member in body);
+  if (unknown !== undefined) return `Unknown parameter: '${unknown}'.`;
+  if (isOpenAi.test(model) && typeof bound === 'number' && bound < outputTokensMin) {
+    return `Invalid 'max_output_tokens': integer below minimum value. Expected a value >= ${outputTokensMin}, but got ${bound} instead.`;
+  }
+  const isThinking = isThinker(model) && reasoning?.effort !== 'none';
+  if (isThinking && typeof temperature === 'number') {
+    return "Unsupported parameter: 'temperature' is not supported with this model.";
+  }
+  const loose = (tools ?? []).find(({ strict, parameters }) => strict === true && !isClosed(parameters));
+  if (loose !== undefined) {
+    return `Invalid schema for function '${loose.name}': In context=(), 'additionalProperties' is required to be supplied and to be false.`;
+  }
+  if (
+    body.text?.format?.type === 'json_object' &&
+    !/json/i.test(JSON.stringify(body.input) + (body.instructions ?? ''))
+  ) {
+    return "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.";
+  }
+  return undefined;
+}
+
+const isClosed = (schema: unknown): boolean =>
+  (schema as { additionalProperties?: unknown } | null | undefined)?.additionalProperties === false;
+
+const callIdMaxCharacters = 64;
+
+function invalidCall(items: readonly Item[], previous: unknown): string | undefined {
+  const answered = items.filter(({ output }) => output !== undefined).map(({ call_id }) => call_id);
+  const called = items.filter(({ type = '' }) => type.endsWith('_call')).map(({ call_id }) => call_id);
+  const open = items.find((item) => item.type === 'function_call' && !answered.includes(item.call_id));
+  if (open !== undefined) return `No tool output found for function call ${open.call_id}.`;
+  const orphan = items.find(({ output, call_id }) => output !== undefined && !called.includes(call_id));
+  if (orphan !== undefined && !previous) {
+    return `No tool call found for function call output with call_id ${orphan.call_id}.`;
+  }
+  const long = items.findIndex(({ call_id = '' }) => call_id.length > callIdMaxCharacters);
+  if (long < 0) return undefined;
+  return `Invalid 'input[${long}].call_id': string too long. Expected a string with maximum length ${callIdMaxCharacters}.`;
+}
+
+function invalidReasoning(
+  { type, id, summary = [], encrypted_content: encrypted }: Item,
+  { model, store }: Body,
+): string | undefined {
+  if (type !== 'reasoning') return undefined;
+  if (id !== undefined && !id.startsWith('rs_'))
+    return `Invalid 'input[0].id': '${id}'. Expected an ID that begins with 'rs'.`;
+  if (encrypted === undefined && store === false)
+    return `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false.`;
+  const isOwn =
+    (encrypted ?? null) === null || encrypted === encryptedBy(model, summary.map(({ text = '' }) => text).join(''));
+  return isOwn ? undefined : 'The encrypted content could not be verified.';
+}

@@ -11,7 +11,7 @@ import {
 import type { Call, Format } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
-import { redactedReasoning, signatureOf } from '../signature.ts';
+import { encryptedBy } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
 import { type Body, readResponses } from './openai-responses-request.ts';
 
@@ -26,14 +26,13 @@ const event = (carries: Frame['carries'], type: string, members: object): Frame 
   jsonFrame(carries, { type, ...members }, type);
 
 function itemsOf(call: Call, { reasoning, hasRedactedReasoning, ...choice }: Choice): readonly Item[] {
-  const { include } = call.body as Body;
+  const { include, model } = call.body as Body;
   const isEncrypted = include?.includes('reasoning.encrypted_content') ?? false;
+  const encrypted = (text: string) => (isEncrypted ? encryptedBy(model, text) : undefined);
   const spoken = choice.refusal ?? choice.content ?? '';
   return [
-    ...(reasoning === undefined
-      ? []
-      : [reasoningItem(call, reasoning, isEncrypted ? signatureOf(reasoning) : undefined)]),
-    ...(hasRedactedReasoning ? [reasoningItem(call, '', redactedReasoning)] : []),
+    ...(reasoning === undefined ? [] : [reasoningItem(call, reasoning, encrypted(reasoning))]),
+    ...(hasRedactedReasoning ? [reasoningItem(call, '', encrypted(''))] : []),
     ...(spoken === '' ? [] : [messageItem(call, choice)]),
     ...choice.toolCalls.map((toolCall) => functionCallItem(call, toolCall)),
   ];

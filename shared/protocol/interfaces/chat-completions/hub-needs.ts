@@ -5,7 +5,13 @@ import { firstOfEachNeed } from '../index.ts';
 type Body = Readonly<Record<string, unknown>>;
 
 export const readHubNeeds = (body: Body): readonly HubNeed[] =>
-  firstOfEachNeed([...neededMembers(body), ...neededTools(body), ...neededChoice(body), ...neededParts(body.messages)]);
+  firstOfEachNeed([
+    ...neededMembers(body),
+    ...neededTools(body),
+    ...neededChoice(body),
+    ...neededEffort(body),
+    ...neededParts(body.messages),
+  ]);
 
 const isSent = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 
@@ -51,6 +57,15 @@ function neededChoice({ tools, tool_choice: choice }: Body): HubNeed[] {
   const isForced =
     choice === 'required' || type === 'function' || (type === 'allowed_tools' && allowedMode === 'required');
   return isForced ? [{ kind: 'forced_tool', member: 'tool_choice' }] : [];
+}
+
+/** Some models take it on another interface alone. */
+function neededEffort({ tools, reasoning, reasoning_effort: effort }: Body): HubNeed[] {
+  if (!Array.isArray(tools) || tools.length === 0) return [];
+  const { effort: told, max_tokens: tokens, enabled } = isJsonObject(reasoning) ? reasoning : {};
+  const isAsked = [effort, told].some((one) => typeof one === 'string' && one !== 'none');
+  const member = typeof effort === 'string' ? 'reasoning_effort' : 'reasoning';
+  return isAsked || enabled === true || isAbove(tokens, 0) ? [{ kind: 'effort_with_tools', member }] : [];
 }
 
 const neededParts = (messages: unknown): HubNeed[] =>

@@ -13,6 +13,7 @@ export function responseSize(body: ResponsesBody, json: JsonText): CallSize {
     maxOutputTokens: body.max_output_tokens ?? undefined,
     isOutputOpen: (body.max_output_tokens ?? null) === null,
     namesNoBound: (body.max_output_tokens ?? null) === null,
+    keepsBound: true,
     choices: samplings,
     predictionBytes: 0,
     textBytes: (json.compactBytes - dataCharacters) * samplings,

@@ -27,6 +27,7 @@ import { createExchange, type Exchange } from './package-exchange.ts';
 import { createPackageNames } from './package-names.ts';
 import { contentWithArguments, createRawArguments, partWithArguments } from './raw-arguments.ts';
 import { sourceOf } from './sources/index.ts';
+import { endedAtStop, stopsMax, watchStops } from './stops.ts';
 import { loadTarget } from './targets/index.ts';
 
 export interface HubRequest {
@@ -78,6 +79,8 @@ interface Asking {
     readonly content: (content: HubResult['content']) => HubResult['content'];
     readonly part: (part: HubPart) => HubPart;
   };
+  /** The gateway ends the answer there. */
+  readonly stops: readonly string[];
   readonly nextStep: () => Promise<void>;
 }
 
@@ -92,18 +95,23 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   const source = sourceOf(request.interfaceId)(request.body);
   const model = entry.upstream_model;
   const boundTokens = askedOutputTokens(entry, size);
-  const names = createPackageNames(source.call);
-  const { call } = names;
+  const packageNames = createPackageNames(source.call);
+  const { call } = packageNames;
   const raw = createRawArguments(id, target.argumentsForm);
-  const reasoning = reasoningOf(model, candidate.model.id) ?? target.unknownReasoning ?? untold;
+  const names = [model, candidate.model.id];
+  const reasoning = reasoningOf(...names) ?? target.unknownReasoning ?? untold;
+  const by = { model, provider: candidate.provider };
   const targetCall: TargetCall = {
-    call: { ...call, prompt: withOwnSigned(call.prompt, target, model) },
-    model,
+    call: { ...call, prompt: withOwnSigned(call.prompt, target, by) },
+    ...by,
+    names,
     boundTokens,
     reasoning,
     canForceTools: request.canForceTools,
     thinking: thinkingOf(call.reasoning, boundTokens, reasoning),
   };
+  const stops = [...new Set(target.untoldStops?.(targetCall))].filter((stop) => stop !== '');
+  if (stops.length > stopsMax) return noAnswer(tooManyStops);
   const exchange = createExchange({
     send: bounded.send,
     stream,
@@ -119,7 +127,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     model,
     askedModel: request.askedModel,
     estimatedInputTokens: () => estimateInputTokens(candidate, size),
-    origin: target.originOf(model),
+    origin: target.originOf(by),
     readSigned: target.readSigned,
     refusalOf: target.refusalOf ?? (() => undefined),
   };
@@ -130,10 +138,10 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     const opened = target.openModel({ model, ...exchange.settings, generateId: toolCallIds(id) });
     const spoken = { format: api, leftOut: leftOutOf(call, target) };
     const restore = {
-      content: (content: HubResult['content']) => names.contentOf(contentWithArguments(content, raw.putBack)),
-      part: (part: HubPart) => names.partOf(partWithArguments(part, raw.putBack)),
+      content: (content: HubResult['content']) => packageNames.contentOf(contentWithArguments(content, raw.putBack)),
+      part: (part: HubPart) => packageNames.partOf(partWithArguments(part, raw.putBack)),
     };
-    const asking = { model: opened, options, source, target, exchange, head, restore, spoken, nextStep };
+    const asking = { model: opened, options, source, target, exchange, head, restore, spoken, stops, nextStep };
     return await (stream ? openStream(asking) : askOnce(asking));
   } catch (error) {
     return readFailure(error, exchange);
@@ -154,19 +162,12 @@ function boundBody(text: string, target: HubTarget, call: TargetCall): string {
   return rewriteMembers(scanned.json, new Map(Object.entries(target.boundBody(scanned.json, call))));
 }
 
-async function askOnce({
-  model,
-  options,
-  source,
-  target,
-  head,
-  restore,
-  spoken,
-  nextStep,
-}: Asking): Promise<HubOutcome> {
+async function askOnce(asking: Asking): Promise<HubOutcome> {
+  const { model, options, source, target, head, restore, spoken, stops, nextStep } = asking;
   const generated = await model.doGenerate(options);
   const content = restore.content(generated.content);
-  const result = { ...generated, content, finishReason: knownEnd(generated.finishReason) };
+  const whole = { ...generated, content, finishReason: knownEnd(generated.finishReason) };
+  const result = stops.length === 0 ? whole : endedAtStop(whole, stops);
   await nextStep();
   const isBlocked = result.content.length === 0 && target.isBlockedPrompt?.(result.providerMetadata) === true;
   const isEmpty = target.failsEmpty === true && result.content.length === 0;
@@ -190,9 +191,10 @@ const turnMaxParts = 512;
 /** Rejects where reading broke off before the end was said; every other fault is the last batch. */
 async function* readParts(
   stream: ReadableStream<HubPart>,
-  { exchange, source, target, head, restore }: Asking,
+  { exchange, source, target, head, restore, stops }: Asking,
 ): AsyncGenerator<EventBatch, void, undefined> {
   const write = source.openWriter(head);
+  const parts = stops.length === 0 ? stream : partsToStop(stream, exchange, stops);
   let hasContent = false;
   const faultOf = (part: HubPart): AttemptFailure | undefined => {
     if (part.type === 'error') return failureOfAnswer(part.error, describeWith(exchange), 'unreadable_event');
@@ -203,10 +205,10 @@ async function* readParts(
   };
   let fault: AttemptFailure = { kind: 'failed', cause: 'truncated_stream' };
   try {
-    let parts = 0;
-    for await (const given of stream) {
-      parts += 1;
-      if (parts % turnMaxParts === 0) await nextTurn();
+    let read = 0;
+    for await (const given of parts) {
+      read += 1;
+      if (read % turnMaxParts === 0) await nextTurn();
       exchange.gavePart();
       const part = given.type === 'finish' ? { ...given, finishReason: knownEnd(given.finishReason) } : given;
       const found = faultOf(part);
@@ -227,6 +229,31 @@ async function* readParts(
   if (broken !== undefined) throw broken.error;
   yield { events: [], failure: fault };
 }
+
+/** Behind a stop its provider may break off: the answer is whole. */
+async function* partsToStop(
+  stream: ReadableStream<HubPart>,
+  exchange: Exchange,
+  stops: readonly string[],
+): AsyncGenerator<HubPart, void, undefined> {
+  const watch = watchStops(stops);
+  try {
+    for await (const part of stream) {
+      exchange.gavePart();
+      yield* watch.next(part);
+    }
+  } catch (error) {
+    if (watch.end() === undefined) throw error;
+  }
+  const end = watch.end();
+  if (end !== undefined) yield end;
+}
+
+const tooManyStops: AttemptFailure = {
+  kind: 'invalid',
+  reason: 'invalid_parameter',
+  cause: 'too_many_stops',
+};
 
 const blockedPrompt: AttemptFailure = {
   kind: 'invalid',

@@ -18,6 +18,10 @@ export function failureOfAnswer(error: unknown, describe: DescribeText, cause: s
   const { data, statusCode, responseBody, message, type } =
     isJsonObject(error) || error instanceof Error ? (error as ErrorFacts) : {};
   const body = data ?? parsed(responseBody);
+  // The code of an error event says more than the status that a package takes it for.
+  if (isJsonObject(body) && body.type === 'error' && isJsonObject(body.error) && typeof body.error.code === 'string') {
+    return { ...classifyErrorObject(body), providerText: describe(body) };
+  }
   if (typeof statusCode === 'number' && statusCode >= 400) {
     // The package has found the words, wherever the format keeps them.
     const failure = classifyStatus(statusCode, { error: { message, type } });
@@ -25,6 +29,10 @@ export function failureOfAnswer(error: unknown, describe: DescribeText, cause: s
   }
   if (isJsonObject(body) && isJsonObject(body.error)) {
     return { ...classifyErrorObject(body), providerText: describe(body) };
+  }
+  // An error that stood where a chunk should.
+  if (isJsonObject(error) && !(error instanceof Error) && typeof message === 'string') {
+    return { ...classifyErrorObject({ error }), providerText: describe({ error }) };
   }
   return { kind: 'failed', cause };
 }

@@ -1,5 +1,6 @@
 // What a format of a provider gives to the hub. Types only.
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderMetadata } from '@ai-sdk/provider';
+import type { ProviderDocument } from '../../../../configuration/catalogue/index.ts';
 import type { JsonText, UsageReport } from '../../../../protocol/wire/index.ts';
 import type { HubCall, OptionalName } from './hub-call.ts';
 import type { ModelReasoning, Thinking } from './reasoning.ts';
@@ -21,12 +22,22 @@ export interface TargetCall {
   readonly call: HubCall;
   /** As the provider names it. */
   readonly model: string;
+  /** As its provider and the catalogue have it: a profile of a host does not say which model it is. */
+  readonly names: readonly string[];
+  readonly provider: Pick<ProviderDocument, 'id' | 'kind' | 'reasoning_style' | 'stream_usage'>;
   /** Output tokens, thinking included. */
   readonly boundTokens: number;
   readonly thinking: Thinking | undefined;
   readonly reasoning: ModelReasoning;
   /** The model can be made to call a tool. */
   readonly canForceTools: boolean;
+}
+
+/** Who signed. */
+export interface SignedBy {
+  /** As the provider names it. */
+  readonly model: string;
+  readonly provider: Pick<ProviderDocument, 'id'>;
 }
 
 /** What a provider signed or encrypted of its thinking. */
@@ -72,7 +83,7 @@ export interface HubTarget {
   ) => AsyncGenerator<Uint8Array, void, undefined>;
   /** Left out: the arguments of calls are texts. */
   readonly argumentsForm?: ArgumentsForm;
-  /** A whole answer with a usage that its package can read. */
+  /** A whole answer as its package can read it, with a usage that it takes. */
   readonly withReadableUsage: (text: string) => string;
   /** What a whole answer says that it has used: the ground of the charge where no client gets it. Left out: it is estimated. */
   readonly usageIn?: (text: string) => UsageReport | undefined;
@@ -84,8 +95,10 @@ export interface HubTarget {
   readonly failsEmpty?: true;
   /** Why the model refused, where the provider explains it. */
   readonly refusalOf?: (metadata: SharedV4ProviderMetadata | undefined) => string | undefined;
+  /** Stops that it cannot be told: the gateway ends the answer there. Left out: it can be told all. */
+  readonly untoldStops?: (call: TargetCall) => readonly string[];
   /** Who can read what a model of it signs. */
-  readonly originOf: (model: string) => string;
+  readonly originOf: (by: SignedBy) => string;
   /** What its package says was signed of a part. */
   readonly readSigned: (metadata: SharedV4ProviderMetadata | undefined) => Signed;
   /** The same in the words of its package, for a part that comes back. Undefined: such a part cannot carry it. */

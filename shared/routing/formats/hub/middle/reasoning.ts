@@ -1,5 +1,6 @@
 // How much a model may think, and in which words it is told so: one table by model for all formats. Thinking is output, so a
 // budget is part of the output bound.
+import { plainModelName } from '../../../../configuration/catalogue/index.ts';
 import type { AskedReasoning, Effort } from './hub-call.ts';
 
 /** How a model is told to think. */
@@ -45,7 +46,7 @@ const byEffort = (least: Effort | undefined, ...efforts: readonly Effort[]): Mod
 /** The smallest maximum of its models: Gemini refuses a budget beyond that of the model. */
 const gemini2: ModelReasoning = { ...byBudget, budgetMax: 24_576 };
 
-/** The first that matches counts. Dots between digits are dashes: hosts and catalogues write both. */
+/** The first that matches counts. */
 const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   [/claude-sonnet-5-5/, { ...adaptive, least: 'between_tools' }],
   [/claude-(opus-5-5|fable-5-[12])/, { ...adaptive, least: 'low' }],
@@ -56,6 +57,7 @@ const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   [/claude-(instant|v?2|3)(?=$|[-.:])/, untold],
   [/claude-/, adaptive],
   [/gpt-oss/, byEffort('low', 'low', 'medium', 'high')],
+  [/gpt-5-chat/, untold],
   [/gpt-5-1/, byEffort(undefined, 'low', 'medium', 'high')],
   [/gpt-(5-\d|[6-9])/, byEffort(undefined, 'low', 'medium', 'high', 'xhigh')],
   [/gpt-5/, byEffort('minimal', 'minimal', 'low', 'medium', 'high')],
@@ -75,7 +77,7 @@ const models: readonly (readonly [RegExp, ModelReasoning])[] = [
 /** `names`: of one model, as its provider and the catalogue have it. A profile of a host does not say which model it is. */
 export function reasoningOf(...names: readonly string[]): ModelReasoning | undefined {
   for (const name of names) {
-    const plain = name.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, '-');
+    const plain = plainModelName(name);
     const found = models.find(([pattern]) => pattern.test(plain));
     if (found !== undefined) return found[1];
   }

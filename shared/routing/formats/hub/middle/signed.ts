@@ -1,7 +1,7 @@
 // Signed and encrypted thinking in a prompt. A part of a prompt carries it in the words of no package until the
 // target is known: only who made it gets it back.
 import type { LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import type { HubTarget, Signed, SignedPart } from './hub-target.ts';
+import type { HubTarget, Signed, SignedBy, SignedPart } from './hub-target.ts';
 
 /** Left out: the client does not know it any more, so that every target may try. */
 export interface SignedOrigin {
@@ -22,11 +22,11 @@ type AssistantPart = Extract<LanguageModelV4Prompt[number], { role: 'assistant' 
 export const withOwnSigned = (
   prompt: LanguageModelV4Prompt,
   target: Pick<HubTarget, 'originOf' | 'signedOptions'>,
-  model: string,
+  by: SignedBy,
 ): LanguageModelV4Prompt =>
   prompt.flatMap((message): LanguageModelV4Prompt => {
     if (message.role !== 'assistant') return [message];
-    const content = message.content.flatMap((part) => withOwn(part, target, model));
+    const content = message.content.flatMap((part) => withOwn(part, target, by));
     return content.length === 0 ? [] : [{ ...message, content }];
   });
 
@@ -37,13 +37,15 @@ const isSignedPart = (part: AssistantPart): part is Extract<AssistantPart, { typ
 function withOwn(
   part: AssistantPart,
   { originOf, signedOptions: toOptions }: Pick<HubTarget, 'originOf' | 'signedOptions'>,
-  model: string,
+  by: SignedBy,
 ): AssistantPart[] {
   if (!isSignedPart(part)) return [part];
   const { [ownName]: sent, ...others } = part.providerOptions ?? {};
   const { origin, model: maker, ...signed } = (sent ?? {}) as Signed & SignedOrigin;
-  const isOwn = (origin === undefined || origin === originOf(model)) && (maker === undefined || maker === model);
-  const own = isOwn && Object.keys(signed).length > 0 ? toOptions(part.type, signed) : undefined;
+  const isOwn = (origin === undefined || origin === originOf(by)) && (maker === undefined || maker === by.model);
+  // Its own thinking that is not signed may come back too: that is for the target to say.
+  const isKnown = origin !== undefined || Object.keys(signed).length > 0;
+  const own = isOwn && isKnown ? toOptions(part.type, signed) : undefined;
   if (own === undefined && part.type === 'reasoning') return [];
   // It stood for its signature alone.
   if (own === undefined && part.type === 'text' && part.text === '') return [];

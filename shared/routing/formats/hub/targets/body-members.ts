@@ -13,4 +13,14 @@ export function readObject(body: JsonText, name: string): Json {
   return isJsonObject(member) ? member : {};
 }
 
+/** Undefined: no JSON, or no object. */
+export function parsedObject(text: string): Json | undefined {
+  try {
+    const value = parseJson(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export const atMost = (value: unknown, max: number): number => (typeof value === 'number' ? Math.min(value, max) : max);

@@ -77,7 +77,7 @@ export const target: HubTarget = {
       const input = count('inputTokens') + cached + cacheWrite;
       return { input, cached, cacheWrite, output: count('outputTokens'), reasoning: 0 };
     }),
-  originOf: (model) => (/(^|\.)openai\./.test(model) ? 'openai-responses-v1' : claudeOrigin),
+  originOf: ({ model }) => (/(^|\.)openai\./.test(model) ? 'openai-responses-v1' : claudeOrigin),
   readSigned: ({ amazonBedrock = {} } = {}) => ({
     ...nonEmpty('signature', amazonBedrock.signature),
     ...nonEmpty('encrypted', amazonBedrock.redactedContent ?? amazonBedrock.redactedData),

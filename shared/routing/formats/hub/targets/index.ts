@@ -5,7 +5,9 @@ import type { HubTarget } from '../middle/index.ts';
 
 const loaders: Readonly<Record<HubApi, () => Promise<{ readonly target: HubTarget }>>> = {
   messages: () => import('./messages-target.ts'),
+  responses: () => import('./responses-target.ts'),
   converse: () => import('./converse-target.ts'),
+  'chat-completions': () => import('./chat-completions-target.ts'),
   'generate-content': () => import('./generate-content-target.ts'),
 };
 

@@ -4,7 +4,7 @@ import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
 import type { AnswerHead, HubPart } from '../../middle/index.ts';
 import { toFinishReason } from './chat-finish-reason.ts';
 import { toUsage } from './chat-usage.ts';
-import { toImage, toToolCall } from './write-completion.ts';
+import { isRefusal, toImage, toToolCall } from './write-completion.ts';
 
 type Delta = Readonly<Record<string, unknown>>;
 type Part<Type extends HubPart['type']> = Extract<HubPart, { type: Type }>;
@@ -47,13 +47,19 @@ export function openChunkWriter(head: AnswerHead): (part: HubPart) => AnswerEven
   }: Part<'reasoning-start' | 'reasoning-delta' | 'reasoning-end'>): Delta[] {
     const { signature, encrypted } = readSigned(providerMetadata);
     const text = part.type === 'reasoning-delta' ? part.delta : '';
-    if (encrypted !== undefined && isNew(block, encrypted)) {
-      return [{ reasoning_details: [detail(block, { type: 'reasoning.encrypted', data: encrypted })] }];
+    const isShown = text !== '' || thoughts.has(block);
+    const signed = signature !== undefined && (isShown || encrypted === undefined) && isNew(block, signature);
+    const deltas: Delta[] = [];
+    if (text !== '' || signed) {
+      const shown = text === '' ? {} : { reasoning: text };
+      const piece = { type: 'reasoning.text', text, ...(signed ? { signature } : {}) };
+      deltas.push({ ...shown, reasoning_details: [detail(block, piece)] });
     }
-    const signed = signature !== undefined && isNew(block, signature) ? { signature } : {};
-    if (text === '' && !('signature' in signed)) return [];
-    const shown = text === '' ? {} : { reasoning: text };
-    return [{ ...shown, reasoning_details: [detail(block, { type: 'reasoning.text', text, ...signed })] }];
+    if (encrypted !== undefined && isNew(block, encrypted)) {
+      const piece = { type: 'reasoning.encrypted', data: encrypted };
+      deltas.push({ reasoning_details: [detail(`encrypted of ${block}`, piece)] });
+    }
+    return deltas;
   }
 
   /** A signature that belongs to a text or a call is a detail of its own. */
@@ -115,7 +121,10 @@ export function openChunkWriter(head: AnswerHead): (part: HubPart) => AnswerEven
       case 'text-end':
         return signatureDelta(part.id, part);
       case 'text-delta':
-        return [...(part.delta === '' ? [] : [{ content: part.delta }]), ...signatureDelta(part.id, part)];
+        return [
+          ...(part.delta === '' ? [] : [isRefusal(part) ? { refusal: part.delta } : { content: part.delta }]),
+          ...signatureDelta(part.id, part),
+        ];
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':

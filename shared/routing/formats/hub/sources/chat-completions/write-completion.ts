@@ -10,15 +10,22 @@ export function writeCompletion(result: HubResult, head: AnswerHead): WrittenAns
   const { content } = result;
   const calls = content.filter(isClientCall);
   const usage = toUsage(result.usage);
-  const text = result.structuredOutputText ?? joinTexts(content, 'text');
+  const refusal = joinTexts(content.filter(isRefusal), 'text');
+  const text =
+    result.structuredOutputText ??
+    joinTexts(
+      content.filter((part) => !isRefusal(part)),
+      'text',
+    );
   const reasoning = joinTexts(content, 'reasoning');
   const details = detailsOf(content, head);
   const images = content.flatMap((part) => toImage(part, head));
   const reason = toFinishReason(result.finishReason, calls.length);
+  const explanation = reason === 'content_filter' ? (head.refusalOf(result.providerMetadata) ?? null) : null;
   const message = {
     role: 'assistant',
-    content: text === '' && calls.length > 0 ? null : text,
-    refusal: reason === 'content_filter' ? (head.refusalOf(result.providerMetadata) ?? null) : null,
+    content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
+    refusal: refusal === '' ? explanation : refusal,
     ...(reasoning === '' ? {} : { reasoning }),
     ...(details.length === 0 ? {} : { reasoning_details: details }),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => toToolCall(call, head)) }),
@@ -41,6 +48,10 @@ export function writeCompletion(result: HubResult, head: AnswerHead): WrittenAns
     finishReasons: [reason],
   };
 }
+
+/** A text that says why there is no answer: its target marks it. */
+export const isRefusal = ({ providerMetadata }: Pick<LanguageModelV4Content, 'providerMetadata'>): boolean =>
+  providerMetadata?.gw?.isRefusal === true;
 
 type ToolCall = Extract<LanguageModelV4Content, { type: 'tool-call' }>;
 
@@ -76,11 +87,12 @@ function detailsOf(
   for (const part of content) {
     const { signature, encrypted } = readSigned(part.providerMetadata);
     const common = { format, index: details.length };
-    if (part.type === 'reasoning' && encrypted !== undefined) {
-      details.push({ type: 'reasoning.encrypted', data: encrypted, ...common });
-    } else if (part.type === 'reasoning') {
+    if (part.type === 'reasoning') {
       const signed = signature === undefined ? {} : { signature };
-      details.push({ type: 'reasoning.text', text: part.text, ...signed, ...common });
+      if (part.text !== '' || encrypted === undefined)
+        details.push({ type: 'reasoning.text', text: part.text, ...signed, ...common });
+      if (encrypted !== undefined)
+        details.push({ type: 'reasoning.encrypted', data: encrypted, ...common, index: details.length });
     } else if (signature !== undefined && part.type !== 'file') {
       const id = isClientCall(part) ? { id: part.toolCallId } : {};
       details.push({ type: 'reasoning.encrypted', data: signature, ...id, ...common });

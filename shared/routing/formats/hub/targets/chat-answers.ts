@@ -1,0 +1,47 @@
+// Answers of chat completions as their package can read them: a usage that it takes, chunks that are some, and the end that
+// was said.
+import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
+import { isJsonObject, readEvents, rewriteMembers, scanJson } from '../../../../protocol/wire/index.ts';
+import { type Json, parsedObject } from './body-members.ts';
+import { type Bytes, eventBytes } from './event-bytes.ts';
+import { chatUsage, readableOpenAiUsage } from './openai-usage.ts';
+
+const answerDepthMax = 512;
+
+/** A whole answer. */
+export function readableCompletion(text: string): string {
+  const scanned = scanJson(text, { depthMax: answerDepthMax });
+  if (scanned.kind !== 'json' || !scanned.json.isObject(0)) return text;
+  return rewriteMembers(scanned.json, new Map([['usage', readableOpenAiUsage(usageIn(text), chatUsage) ?? null]]));
+}
+
+const usageIn = (text: string): unknown => parsedObject(text)?.usage;
+
+const endMark = '[DONE]';
+/** Of the events only those with one of these are looked into. */
+const said = /"usage"\s*:\s*[^n\s]|"finish_reason"\s*:\s*"/;
+
+export async function* chatEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
+  let isFinished = false;
+  const read = (text: string): string[] => {
+    if (text === endMark) return [];
+    if (!said.test(text)) return text.includes('"choices"') || text.includes('"error"') ? [text] : [];
+    const event = parsedObject(text);
+    if (event === undefined) return [text];
+    isFinished ||= hasFinished(event);
+    const usage = readableOpenAiUsage(event.usage, chatUsage) ?? null;
+    return [JSON.stringify({ ...event, choices: event.choices ?? [], usage })];
+  };
+  try {
+    for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
+      yield eventBytes(events.flatMap(({ text }) => read(text)).map((text) => ({ text })));
+      // However the connection ends then, everything was said.
+      if (events.some(({ text }) => text === endMark)) return;
+    }
+  } catch (error) {
+    if (!isFinished) throw error;
+  }
+}
+
+const hasFinished = ({ choices }: Json): boolean =>
+  Array.isArray(choices) && choices.some((choice) => isJsonObject(choice) && typeof choice.finish_reason === 'string');

@@ -1,0 +1,113 @@
+// Chat completions, at OpenAI as at the many providers and servers that are like it.
+import { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { isOpenAiThinker, thinksWithToolsOnResponsesOnly } from '../../../../configuration/catalogue/index.ts';
+import type { HubCall, HubTarget, TargetCall } from '../middle/index.ts';
+import { atMost, type Json, read } from './body-members.ts';
+import { callOptions } from './call-options.ts';
+import { chatEvents, readableCompletion } from './chat-answers.ts';
+import { isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
+import { chatUsage, openAiUsageIn } from './openai-usage.ts';
+import { nonEmpty } from './package-words.ts';
+import { plainPrompt } from './plain-prompt.ts';
+import { watchThinking } from './plain-thinking.ts';
+
+const packageName = 'chat';
+
+export const target: HubTarget = {
+  openModel({ model, baseURL, fetch }) {
+    const thinking = watchThinking();
+    return thinking.marked(
+      new OpenAICompatibleChatLanguageModel(model, {
+        provider: packageName,
+        url: ({ path }) => baseURL + path,
+        fetch,
+        supportsStructuredOutputs: true,
+        metadataExtractor: thinking.extractor,
+      }),
+    );
+  },
+  toOptions(target) {
+    const call = withJsonWord(target.call);
+    const { tools, ...options } = callOptions({ ...target, call: withOwnSchemas(call) });
+    return {
+      ...options,
+      prompt: plainPrompt(call.prompt, isPlain(target)),
+      ...(tools === undefined ? {} : { tools: tools.map(withoutLooseness) }),
+      providerOptions: { [packageName]: { strictJsonSchema: isStrictFormat(call) } },
+    } as LanguageModelV4CallOptions;
+  },
+  boundBody(body, target) {
+    const { call, provider } = target;
+    const boundName = isOpenAi(target) ? 'max_completion_tokens' : 'max_tokens';
+    const isStream = read(body, 'stream') === true && provider.stream_usage !== false;
+    return {
+      max_tokens: undefined,
+      [boundName]: atMost(read(body, 'max_tokens'), target.boundTokens),
+      ...(isStream ? { stream_options: { include_usage: true } } : {}),
+      ...(call.parallelToolCalls === undefined || call.tools === undefined
+        ? {}
+        : { parallel_tool_calls: call.parallelToolCalls }),
+      ...(untoldStops(target).length === 0 ? {} : { stop: undefined }),
+      ...(thinksAtOpenAi(target) ? { temperature: undefined, top_p: undefined } : {}),
+      ...toldThinking(target),
+    };
+  },
+  says: new Set(),
+  streamType: 'text/event-stream',
+  readStream: chatEvents,
+  withReadableUsage: readableCompletion,
+  usageIn: (text) => openAiUsageIn(text, chatUsage),
+  untoldStops,
+  originOf: ({ model, provider }) => `chat-completions-v1:${provider.id}:${model}`,
+  readSigned: ({ [packageName]: google = {}, gw = {} } = {}) => ({
+    // Gemini signs its calls here too.
+    ...nonEmpty('signature', gw.signature ?? google.thoughtSignature),
+  }),
+  signedOptions(part, { signature }) {
+    // Its thinking is not signed: who has it back is known by its origin.
+    if (part === 'reasoning') return { [packageName]: { reasoningMember: signature ?? 'reasoning_content' } };
+    return signature === undefined || part !== 'tool-call' ? undefined : { google: { thoughtSignature: signature } };
+  },
+};
+
+type Tool = NonNullable<HubCall['tools']>[number];
+
+/** What is not strict need not be said here, and not every provider knows the word. */
+function withoutLooseness(tool: Tool): Tool {
+  if (tool.type !== 'function' || tool.strict === true) return tool;
+  const { strict: _loose, ...rest } = tool;
+  return rest;
+}
+
+/** Its own, and Microsoft's: what they refuse and what they are told is known. */
+const isOpenAi = ({ provider, names }: TargetCall): boolean =>
+  provider.kind === 'openai' || provider.kind === 'azure' || isOpenAiThinker(...names);
+
+const isPlain = (target: TargetCall): boolean => !isOpenAi(target);
+
+const thinksAtOpenAi = ({ names, thinking }: TargetCall): boolean =>
+  isOpenAiThinker(...names) && thinking?.kind !== 'off';
+
+/** OpenAI's own take four at most, and those that think none. */
+const openAiStopsMax = 4;
+
+function untoldStops({ call, names }: TargetCall): readonly string[] {
+  const stops = call.stopSequences ?? [];
+  return isOpenAiThinker(...names) || stops.length > openAiStopsMax ? stops : [];
+}
+
+/** As the provider's entry says that it is told. */
+function toldThinking({ thinking, provider: { reasoning_style: style }, names, call }: TargetCall): Json {
+  if (thinking === undefined || style === 'none') return {};
+  const { effort, tokens } = { effort: undefined, tokens: undefined, ...wordsOf(thinking) };
+  if (style === 'object') return { reasoning: effort === undefined ? { max_tokens: tokens } : { effort } };
+  const isRefused = call.tools !== undefined && effort !== 'none' && thinksWithToolsOnResponsesOnly(...names);
+  return effort === undefined || isRefused ? {} : { reasoning_effort: effort };
+}
+
+function wordsOf(thinking: NonNullable<TargetCall['thinking']>): { effort: string } | { tokens: number } | undefined {
+  if (thinking.kind === 'off') return { effort: 'none' };
+  if (thinking.kind === 'budget') return { tokens: thinking.tokens };
+  return 'effort' in thinking ? { effort: thinking.effort } : undefined;
+}

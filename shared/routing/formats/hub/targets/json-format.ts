@@ -1,0 +1,63 @@
+// JSON as OpenAI's formats want it asked for.
+import type { JSONSchema7, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { isJsonObject } from '../../../../protocol/wire/index.ts';
+import type { HubCall } from '../middle/index.ts';
+import { isAnyJson, withJsonInstruction } from './call-options.ts';
+
+/** JSON of any form is refused where no text of the request speaks of it. */
+export const withJsonWord = (call: HubCall): HubCall =>
+  !isAnyJson(call) || speaksOfJson(call.prompt)
+    ? call
+    : { ...withJsonInstruction(call), responseFormat: { type: 'json' } };
+
+const speaksOfJson = (prompt: LanguageModelV4Prompt): boolean =>
+  prompt.some(({ content }) =>
+    typeof content === 'string'
+      ? /json/i.test(content)
+      : content.some((part) => part.type === 'text' && /json/i.test(part.text)),
+  );
+
+/** Schemas go out as the client wrote them: the package would change some, and fail on others. */
+export function withOwnSchemas(call: HubCall): HubCall {
+  const { tools, responseFormat: format } = call;
+  return {
+    ...call,
+    ...(tools === undefined
+      ? {}
+      : {
+          tools: tools.map((tool) =>
+            tool.type === 'function' ? { ...tool, inputSchema: asItIs(tool.inputSchema) } : tool,
+          ),
+        }),
+    ...(format?.type === 'json' && format.schema !== undefined
+      ? { responseFormat: { ...format, schema: asItIs(format.schema) } }
+      : {}),
+  };
+}
+
+const asItIs = (schema: JSONSchema7): JSONSchema7 => ({ toJSON: () => schema }) as JSONSchema7;
+
+/** A schema that holds everything fast, in the words that a strict one may have: any other would be refused. */
+export const isStrictFormat = ({ responseFormat }: HubCall): boolean =>
+  responseFormat?.type === 'json' && responseFormat.schema?.type === 'object' && isStrict(responseFormat.schema);
+
+const strictWords: ReadonlySet<string> = new Set(
+  '$defs $ref additionalProperties anyOf const description enum items properties required title type'.split(' '),
+);
+
+function isStrict(schema: unknown): boolean {
+  if (!isJsonObject(schema) || !Object.keys(schema).every((word) => strictWords.has(word))) return false;
+  const { type, properties, required, items, anyOf, $defs: definitions, additionalProperties: more } = schema;
+  const named = isJsonObject(properties) ? properties : {};
+  if (type === 'object' || properties !== undefined) {
+    const isWhole = Array.isArray(required) && Object.keys(named).every((name) => required.includes(name));
+    if (more !== false || !isWhole) return false;
+  }
+  const inside = [
+    ...Object.values(named),
+    ...Object.values(isJsonObject(definitions) ? definitions : {}),
+    ...(Array.isArray(anyOf) ? anyOf : []),
+    ...(items === undefined ? [] : [items]),
+  ];
+  return inside.every(isStrict);
+}

@@ -1,0 +1,80 @@
+// A prompt as plain chat providers take it: results are text, what is no text is brought by the user, and thinking goes back under
+// the name under which it came.
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { imagesOfUser, instructionsFirst } from '../middle/index.ts';
+
+type Message = LanguageModelV4Prompt[number];
+type ToolMessage = Extract<Message, { role: 'tool' }>;
+type UserMessage = Extract<Message, { role: 'user' }>;
+type ToolResult = Extract<ToolMessage['content'][number], { type: 'tool-result' }>;
+
+/** `isStrictTemplate`: many models take instructions at the start only, and one of them. */
+export function plainPrompt(prompt: LanguageModelV4Prompt, isStrictTemplate: boolean): LanguageModelV4Prompt {
+  const ordered = isStrictTemplate ? oneInstruction(instructionsFirst(prompt)) : resultsFirst(prompt);
+  return imagesOfUser(ordered.flatMap(plainMessages));
+}
+
+/** Results follow their calls at once: what an operator said in between comes after them. */
+function resultsFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const ordered: Message[] = [];
+  for (const message of prompt) {
+    const before = ordered.findLastIndex(({ role }) => role !== 'system');
+    if (message.role === 'tool' && before < ordered.length - 1) ordered.splice(before + 1, 0, message);
+    else ordered.push(message);
+  }
+  return ordered;
+}
+
+function oneInstruction(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const instructions = prompt.flatMap((message) => (message.role === 'system' ? [message.content] : []));
+  if (instructions.length < 2) return prompt;
+  return [{ role: 'system', content: instructions.join('\n\n') }, ...prompt.filter(({ role }) => role !== 'system')];
+}
+
+function plainMessages(message: Message): Message[] {
+  if (message.role === 'tool') return plainResults(message);
+  return [message.role === 'assistant' ? withOwnThinking(message) : message];
+}
+
+/** The user brings what the results hold beside text, behind all of them. */
+function plainResults({ content }: ToolMessage): Message[] {
+  const brought: UserMessage['content'] = [];
+  const results = content.map((part) => {
+    if (part.type !== 'tool-result') return part;
+    const { text, files } = readResult(part);
+    if (files.length > 0) {
+      brought.push({ type: 'text', text: `The result of ${part.toolName} (${part.toolCallId}) also holds:` }, ...files);
+    }
+    return { ...part, output: { type: 'text', value: text } } as ToolResult;
+  });
+  const said: Message[] = [{ role: 'tool', content: results }];
+  return brought.length === 0 ? said : [...said, { role: 'user', content: brought }];
+}
+
+type File = Extract<UserMessage['content'][number], { type: 'file' }>;
+
+function readResult({ output }: ToolResult): { readonly text: string; readonly files: readonly File[] } {
+  if (output.type === 'content') {
+    const texts = output.value.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+    const files = output.value.flatMap((part): File[] => (part.type === 'file' ? [part] : []));
+    return { text: texts.join('\n'), files };
+  }
+  if (output.type === 'execution-denied') return { text: output.reason ?? 'The call was denied.', files: [] };
+  const text = typeof output.value === 'string' ? output.value : JSON.stringify(output.value);
+  // There is no other word for it.
+  return { text: output.type.startsWith('error') ? `The tool failed: ${text}` : text, files: [] };
+}
+
+/** Only thinking of this model is still there, and says in which member it came. */
+function withOwnThinking(message: Extract<Message, { role: 'assistant' }>): Message {
+  const thoughts = message.content.filter((part) => part.type === 'reasoning');
+  if (thoughts.length === 0) return message;
+  const name = thoughts[0]?.providerOptions?.openaiCompatible?.reasoningMember;
+  const member = name === 'reasoning' ? name : 'reasoning_content';
+  const text = thoughts.map((part) => part.text).join('');
+  return {
+    ...message,
+    content: message.content.filter(({ type }) => type !== 'reasoning'),
+    ...(text === '' ? {} : { providerOptions: { openaiCompatible: { [member]: text } } }),
+  };
+}

@@ -1,0 +1,54 @@
+// In which member a provider shows what its model thinks: under the same name it takes it back. The package reads both alike.
+
+import type { MetadataExtractor } from '@ai-sdk/openai-compatible';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { isJsonObject } from '../../../../protocol/wire/index.ts';
+import type { HubPart } from '../middle/index.ts';
+
+export type ReasoningMember = 'reasoning_content' | 'reasoning';
+
+/** For one call. */
+export interface ThinkingWatch {
+  /** The package shows it each answer, and each chunk of one. */
+  readonly extractor: MetadataExtractor;
+  /** Whose thinking says in which member it came. */
+  readonly marked: (model: LanguageModelV4) => LanguageModelV4;
+}
+
+export function watchThinking(): ThinkingWatch {
+  let member: ReasoningMember = 'reasoning_content';
+  const read = (body: unknown, of: 'message' | 'delta') => {
+    const choices = isJsonObject(body) && Array.isArray(body.choices) ? body.choices : [];
+    const said: unknown = isJsonObject(choices[0]) ? choices[0][of] : undefined;
+    if (isJsonObject(said) && typeof said.reasoning === 'string') member = 'reasoning';
+  };
+  const shown = () => ({ providerMetadata: { gw: { signature: member } } });
+  return {
+    extractor: {
+      extractMetadata: async ({ parsedBody }) => {
+        read(parsedBody, 'message');
+        return undefined;
+      },
+      createStreamExtractor: () => ({ processChunk: (chunk) => read(chunk, 'delta'), buildMetadata: () => undefined }),
+    },
+    marked: (model) => ({
+      specificationVersion: model.specificationVersion,
+      provider: model.provider,
+      modelId: model.modelId,
+      supportedUrls: model.supportedUrls,
+      async doGenerate(options) {
+        const result = await model.doGenerate(options);
+        const content = result.content.map((part) => (part.type === 'reasoning' ? { ...part, ...shown() } : part));
+        return { ...result, content };
+      },
+      async doStream(options) {
+        const result = await model.doStream(options);
+        const transform = new TransformStream<HubPart, HubPart>({
+          transform: (part, controller) =>
+            controller.enqueue(part.type === 'reasoning-end' ? { ...part, ...shown() } : part),
+        });
+        return { ...result, stream: result.stream.pipeThrough(transform) };
+      },
+    }),
+  };
+}

@@ -1,0 +1,72 @@
+// A whole answer of Responses as its package can read it: what a model says, thinks and calls. Hosts differ in what else they
+// write, and the package would refuse the whole answer for it.
+import { isJsonObject } from '../../../../protocol/wire/index.ts';
+import { type Json, parsedObject } from './body-members.ts';
+import { readableOpenAiUsage, responseUsage } from './openai-usage.ts';
+
+/** Of a message that is a refusal: its package tells no refusal from a text. */
+export const refusalIdPrefix = 'refusal_';
+
+export function readableResponse(text: string): string {
+  const answer = parsedObject(text);
+  // Which no package takes for an answer.
+  if (!Array.isArray(answer?.output)) return 'null';
+  const { id, created_at: created, model, incomplete_details: incomplete, usage } = answer;
+  return JSON.stringify({
+    id: textOr(id, undefined),
+    created_at: typeof created === 'number' ? created : 0,
+    model: textOr(model, undefined),
+    incomplete_details: readableIncomplete(incomplete),
+    usage: readableOpenAiUsage(usage, responseUsage),
+    output: answer.output.filter(isJsonObject).flatMap(readableItem),
+  });
+}
+
+export const readableIncomplete = (details: unknown): Json | null =>
+  isJsonObject(details) && typeof details.reason === 'string' ? { reason: details.reason } : null;
+
+export const textOr = <Other>(value: unknown, other: Other): string | Other =>
+  typeof value === 'string' ? value : other;
+
+/** What a provider ran itself is nothing for the client to run, and items of another kind are new to the package. */
+function readableItem(item: Json): Json[] {
+  if (item.type === 'message') return readableMessages(item);
+  if (item.type === 'reasoning') return [readableReasoning(item)];
+  const { type, call_id: callId, name, arguments: text } = item;
+  if (type !== 'function_call' || typeof name !== 'string') return [];
+  const id = textOr(callId, textOr(item.id, ''));
+  return [{ type, id: textOr(item.id, id), call_id: id, name, arguments: textOr(text, '{}') }];
+}
+
+function readableMessages({ id, content }: Json): Json[] {
+  const parts = (Array.isArray(content) ? content : []).filter(isJsonObject);
+  const own = textOr(id, 'msg');
+  return parts.flatMap((part) => {
+    const text = textOr(part.text, part.refusal);
+    if (typeof text !== 'string') return [];
+    const isRefusal = part.type === 'refusal';
+    return [
+      {
+        type: 'message',
+        role: 'assistant',
+        id: isRefusal ? refusalIdPrefix + own : own,
+        content: [{ type: 'output_text', text, annotations: [] }],
+      },
+    ];
+  });
+}
+
+/** Models that show all that they think have no summary. */
+function readableReasoning({ id, summary, content, encrypted_content: encrypted }: Json): Json {
+  const textsOf = (list: unknown) =>
+    (Array.isArray(list) ? list : [])
+      .filter(isJsonObject)
+      .flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+  const shown = textsOf(summary);
+  return {
+    type: 'reasoning',
+    id: textOr(id, 'rs'),
+    encrypted_content: textOr(encrypted, null),
+    summary: (shown.length > 0 ? shown : textsOf(content)).map((text) => ({ type: 'summary_text', text })),
+  };
+}

@@ -1,0 +1,159 @@
+// A stream of Responses as its package can read it: events bounded, only those that bring something of an answer, each with what
+// the package looks at. What a response repeats of its request goes no further.
+import { jsonValuesMax, upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
+import { isJsonObject, readEvents, scanJson } from '../../../../protocol/wire/index.ts';
+import { type Json, parsedObject } from './body-members.ts';
+import { type Bytes, eventBytes } from './event-bytes.ts';
+import { readableOpenAiUsage, responseUsage } from './openai-usage.ts';
+import { readableIncomplete, refusalIdPrefix, textOr } from './responses-answer.ts';
+
+/** Where it stands in front, as most providers write it. Undefined: it has to be looked for. */
+const typeOf = (text: string): string | undefined =>
+  /^\{\s*(?:"sequence_number"\s*:\s*\d+\s*,\s*)?"type"\s*:\s*"([\w.]+)"/.exec(text)?.[1];
+
+/** Pieces: they go on as they are. */
+const pieces: ReadonlySet<string> = new Set([
+  'response.output_text.delta',
+  'response.function_call_arguments.delta',
+  'response.reasoning_summary_part.added',
+  'response.reasoning_summary_part.done',
+  'response.reasoning_summary_text.delta',
+]);
+/** What is looked into. Events of another type say nothing that is not said elsewhere, or are new. */
+const read =
+  /^(error|response\.(created|in_progress|completed|incomplete|failed|output_item\.\w+|refusal\.delta|reasoning_text\.delta))$/;
+const ends: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
+
+export async function* responseEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
+  const open = openItems();
+  for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
+    const read = events.map(({ text }) => readEvent(text, open));
+    yield eventBytes(read.flatMap(({ out }) => out.map((event) => ({ text: event }))));
+    // However the connection ends then, everything was said.
+    if (read.some(({ isLast }) => isLast)) return;
+  }
+}
+
+interface ReadEvent {
+  readonly out: readonly string[];
+  readonly isLast: boolean;
+}
+
+interface OpenItems {
+  /** Refusals that have begun, by the item that they stand in. */
+  readonly refusals: Set<string>;
+}
+
+const openItems = (): OpenItems => ({ refusals: new Set() });
+
+function readEvent(text: string, open: OpenItems): ReadEvent {
+  const type = typeOf(text);
+  if (type !== undefined && pieces.has(type)) return { out: [text], isLast: false };
+  if (type !== undefined && !read.test(type)) return { out: [], isLast: false };
+  const event = readObject(text);
+  // The package says what is wrong with it.
+  if (event === undefined) return { out: [text], isLast: false };
+  const out = readableEvents(event, open).map((one) => JSON.stringify(one));
+  return { out, isLast: typeof event.type === 'string' && ends.has(event.type) };
+}
+
+/** A value takes two characters at least. */
+const manyCharacters = jsonValuesMax * 2;
+const eventDepthMax = 512;
+
+function readObject(text: string): Json | undefined {
+  const isBounded =
+    text.length <= manyCharacters ||
+    scanJson(text, { depthMax: eventDepthMax, valuesMax: jsonValuesMax }).kind !== 'fault';
+  if (!isBounded) throw new RangeError('an event holds too many values');
+  return parsedObject(text);
+}
+
+function readableEvents(event: Json, { refusals }: OpenItems): Json[] {
+  const { type, response, item, output_index: place } = event;
+  const told = isJsonObject(response) ? response : {};
+  switch (type) {
+    case 'response.created':
+    case 'response.in_progress':
+      return [
+        { type, response: { id: textOr(told.id, ''), created_at: createdAt(told), model: textOr(told.model, '') } },
+      ];
+    case 'response.completed':
+    case 'response.incomplete':
+      return [
+        {
+          type,
+          response: {
+            incomplete_details: readableIncomplete(told.incomplete_details),
+            usage: readableOpenAiUsage(told.usage, responseUsage),
+          },
+        },
+      ];
+    case 'response.failed':
+      return [failure(told.error)];
+    case 'error':
+      return [failure(isJsonObject(event.error) ? event.error : event)];
+    case 'response.output_item.added':
+    case 'response.output_item.done':
+      return isJsonObject(item) ? readableItem(type, item, place, refusals) : [];
+    case 'response.refusal.delta':
+      return refusalPiece(event, refusals);
+    // Of models that show all that they think.
+    case 'response.reasoning_text.delta':
+      return [{ ...event, type: 'response.reasoning_summary_text.delta', summary_index: 0 }];
+    default:
+      return pieces.has(String(type)) ? [event] : [];
+  }
+}
+
+const createdAt = ({ created_at: created }: Json): number => (typeof created === 'number' ? created : 0);
+
+/** Both ways in which a response fails, in one. */
+function failure(error: unknown): Json {
+  const { type, code, message } = isJsonObject(error) ? (error as Json) : {};
+  const told = { type: textOr(type, 'error'), code: textOr(code, null), message: textOr(message, '') };
+  return { type: 'error', sequence_number: 0, error: told };
+}
+
+function readableItem(type: string, item: Json, place: unknown, refusals: Set<string>): Json[] {
+  const id = textOr(item.id, textOr(item.call_id, `item_${String(place)}`));
+  const head = { type, output_index: place };
+  switch (item.type) {
+    case 'message':
+      return [
+        ...(type.endsWith('done') && refusals.has(id) ? [refusalEvent(type, refusalIdPrefix + id)] : []),
+        { ...head, item: { type: 'message', id } },
+      ];
+    case 'reasoning':
+      // What is encrypted at first is not what it is in the end.
+      return [{ ...head, item: { type: 'reasoning', id, ...(type.endsWith('done') ? encryptedOf(item) : {}) } }];
+    case 'function_call': {
+      const { call_id: callId, name, arguments: text } = item;
+      if (typeof name !== 'string') return [];
+      const call = { type: 'function_call', id, call_id: textOr(callId, id), name, arguments: textOr(text, '') };
+      return [{ ...head, item: { ...call, ...(type.endsWith('done') ? { status: 'completed' } : {}) } }];
+    }
+    default:
+      return [];
+  }
+}
+
+const encryptedOf = ({ encrypted_content: encrypted }: Json): Json => ({ encrypted_content: textOr(encrypted, null) });
+
+/** As a text of its own. */
+function refusalPiece({ item_id: item, delta }: Json, refusals: Set<string>): Json[] {
+  const id = textOr(item, 'msg');
+  const refusalId = refusalIdPrefix + id;
+  const begun = refusals.has(id) ? [] : [refusalEvent('response.output_item.added', refusalId)];
+  refusals.add(id);
+  return [...begun, { type: 'response.output_text.delta', item_id: refusalId, delta: textOr(delta, '') }];
+}
+
+/** No item of a provider stands there. */
+const refusalPlace = -1;
+
+const refusalEvent = (type: string, id: string): Json => ({
+  type,
+  output_index: refusalPlace,
+  item: { type: 'message', id },
+});

@@ -1,0 +1,128 @@
+// OpenAI's Responses.
+import { OpenAIResponsesLanguageModel } from '@ai-sdk/openai/internal';
+import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { isOpenAiThinker } from '../../../../configuration/catalogue/index.ts';
+import { responsesOutputMinTokens } from '../../../../foundation/constants/index.ts';
+import { sha256Hex } from '../../../../foundation/ids/index.ts';
+import { isJsonObject } from '../../../../protocol/wire/index.ts';
+import { type HubCall, type HubTarget, imagesOfUser, type TargetCall } from '../middle/index.ts';
+import { atMost, type Json, read as readMember } from './body-members.ts';
+import { callOptions } from './call-options.ts';
+import { isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
+import { openAiUsageIn, responseUsage } from './openai-usage.ts';
+import { nonEmpty } from './package-words.ts';
+import { readableResponse } from './responses-answer.ts';
+import { responseEvents } from './responses-events.ts';
+import { readEncrypted, withOwnParts } from './responses-parts.ts';
+
+export const target: HubTarget = {
+  openModel: ({ model, baseURL, fetch, generateId }) =>
+    withOwnParts(
+      new OpenAIResponsesLanguageModel(model, {
+        provider: 'openai',
+        url: ({ path }) => baseURL + path,
+        fetch,
+        generateId,
+      }),
+    ),
+  toOptions(target) {
+    const call = withJsonWord(target.call);
+    const { stopSequences: _untold, ...options } = callOptions({ ...target, call: withOwnSchemas(call) });
+    return {
+      ...options,
+      prompt: imagesOfUser(withWholeReasoning(call.prompt)),
+      providerOptions: { openai: packageOptions(target, call) },
+    } as LanguageModelV4CallOptions;
+  },
+  boundBody: (body, { boundTokens, thinking }) => ({
+    max_output_tokens: Math.max(atMost(readMember(body, 'max_output_tokens'), boundTokens), responsesOutputMinTokens),
+    reasoning: toldThinking(thinking),
+  }),
+  says: new Set(['cache_key', 'metadata', 'safety_identifier', 'user', 'verbosity']),
+  streamType: 'text/event-stream',
+  readStream: responseEvents,
+  withReadableUsage: readableResponse,
+  usageIn: (text) => openAiUsageIn(text, responseUsage),
+  untoldStops: ({ call }) => call.stopSequences ?? [],
+  // What is encrypted is bound to the account too.
+  originOf: ({ model, provider }) => `openai-responses-v1:${provider.id}:${model}`,
+  readSigned: ({ gw = {} } = {}) => ({
+    ...nonEmpty('signature', gw.signature),
+    ...nonEmpty('encrypted', gw.encrypted),
+  }),
+  signedOptions(part, { signature, encrypted }) {
+    if (part !== 'reasoning') return undefined;
+    if (encrypted === undefined) return signature === undefined ? undefined : { openai: { itemId: signature } };
+    const read = readEncrypted(encrypted);
+    return read && { openai: { itemId: read.itemId, reasoningEncryptedContent: read.content } };
+  },
+};
+
+function packageOptions(
+  { names, reasoning, thinking }: TargetCall,
+  call: HubCall,
+): Record<string, string | boolean | string[]> {
+  const isThinker = isOpenAiThinker(...names);
+  return {
+    // The client keeps the conversation, and what the model thought comes back with it.
+    store: false,
+    forceReasoning: isThinker,
+    ...(reasoning.kind === 'effort' ? { include: ['reasoning.encrypted_content'] } : {}),
+    // Only then some take a temperature.
+    ...(isThinker && thinking?.kind === 'off' ? { reasoningEffort: 'none' } : {}),
+    ...(call.parallelToolCalls === undefined ? {} : { parallelToolCalls: call.parallelToolCalls }),
+    strictJsonSchema: isStrictFormat(call),
+    passThroughUnsupportedFiles: true,
+    ...optionalOptions(call),
+  };
+}
+
+const idMaxCharacters = 64;
+
+/** Longer ones are refused. The same text stays the same. */
+const shortId = (text: string): string => (text.length <= idMaxCharacters ? text : sha256Hex(text));
+
+function optionalOptions({ optional }: HubCall): Record<string, string> {
+  const told: Record<string, string> = {};
+  for (const { name, value } of optional) {
+    if (name === 'metadata' && isJsonObject(value) && typeof value.user_id === 'string') {
+      // Clients name their session with the user.
+      told.safetyIdentifier ??= shortId(value.user_id);
+      told.promptCacheKey ??= shortId(value.user_id);
+    }
+    if (typeof value !== 'string') continue;
+    if (name === 'user' || name === 'safety_identifier') told.safetyIdentifier = shortId(value);
+    if (name === 'cache_key') told.promptCacheKey = shortId(value);
+    if (name === 'verbosity') told.textVerbosity = value;
+  }
+  return told;
+}
+
+function toldThinking(thinking: TargetCall['thinking']): Json | undefined {
+  if (thinking === undefined) return undefined;
+  if (thinking.kind === 'off') return { effort: 'none' };
+  if (!('effort' in thinking)) return undefined;
+  // Without it models think in silence.
+  return { effort: thinking.effort, ...(thinking.isLeast ? {} : { summary: 'auto' }) };
+}
+
+/** A reasoning item is nothing to its provider without what was encrypted of it, which stands with its last part. */
+function withWholeReasoning(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const whole = new Set(
+    prompt.flatMap(({ content }) =>
+      typeof content === 'string'
+        ? []
+        : content.flatMap(({ providerOptions }) => {
+            const { itemId, reasoningEncryptedContent: encrypted } = providerOptions?.openai ?? {};
+            return encrypted === undefined ? [] : [itemId];
+          }),
+    ),
+  );
+  return prompt.flatMap((message): LanguageModelV4Prompt => {
+    if (message.role !== 'assistant') return [message];
+    const content = message.content.filter(
+      (part) => part.type !== 'reasoning' || whole.has(part.providerOptions?.openai?.itemId),
+    );
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
+}
