@@ -3,7 +3,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { openEnvelope } from '../../shared/protocol/wire/index.ts';
-import type { Harness } from '../support/harness.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { citySchema, formats, startClientGateway } from './client-gateway.ts';
 
 let gateway: Harness;
@@ -43,6 +43,24 @@ const comparable = ({ id: _id, usage: _usage, ...message }: Anthropic.Message & 
     if (block.type === 'tool_use') return { ...block, id: 'id' };
     return block.type === 'thinking' ? { ...block, signature: 'signature' } : block;
   }),
+});
+
+it('is switched off by service.translation, for Messages and not for chat completions', async () => {
+  const off = await startHarness({
+    service: { translation: 'disabled' },
+    models: { 'gemini/echo': [{ provider: 'generate-content', upstream: 'echo' }] },
+    providers: { 'generate-content': { apis: ['generate-content'] } },
+  });
+  try {
+    expect((await off.post(hello('gemini/echo'))).status).toBe(200);
+    const asked = new Anthropic({ baseURL: new URL(off.url).origin, authToken: off.key, apiKey: null });
+    await expect(asked.messages.create(ask('gemini/echo', 'Hello'))).rejects.toMatchObject({
+      error: { error_code: 'model_not_routable' },
+    });
+    expect(off.simulator.calls).toHaveLength(1);
+  } finally {
+    await off.stop();
+  }
 });
 
 describe.each(translated)('Messages on a model of %s', (format) => {

@@ -28,6 +28,8 @@ export const numbersOf =
 
 /** Pages whose numbers something else holds: what the bench measured, the tables that other tests compare, what providers are simulated to do. */
 export const otherPages: readonly string[] = [
+  // Written by the command that refreshes the list.
+  'shared/configuration/model-list/SOURCES.md',
   'infra/bench/README.md',
   'infra/openapi/README.md',
   'infra/local/simulator/README.md',
@@ -199,6 +201,7 @@ export const otherNumbers: readonly RegExp[] = [
   /\bNode (20|24)\b|\bOpenAPI 3\.1\b|\bmiddy 7\b|\bTypeScript 7\b|` 6\.41\b/g,
   /new accounts have 10\b|1,000 at 10 s are 100 a second, and a new account's 10 are one/g,
   /3,000 to 5,000 tokens of a usual model|OpenAI's SDKs is 10 minutes|Lambda's 900 s|Lambda's event holds 6 MB/g,
+  /\(exit 1 where it does\)|audio of Gemini 2\.5 Flash|280 KB that are loaded/g,
   /with exit 1\b|Exit 0: done\. 1: it failed, in one line, or was declined\. 2:/g,
   /\(120 KB\)|is 7 KB in a bundle|exact to the specification, 5 KB|some 20 ms/g,
   /L-B99A9384|any second of the last 35 days|a reserved concurrency of 0\b|every call with 429/g,

@@ -125,6 +125,8 @@ export interface ServiceDocument {
   /** Of a key that has none of its own. Null or absent: the default of the stage; locally no limit. */
   key_concurrency?: number | null | undefined;
   queue_ms: number;
+  /** Of Messages and Responses at providers that speak another interface. Absent: enabled. */
+  translation?: 'enabled' | 'disabled' | undefined;
   /** Of every entry that has none of its own. Null, or left out: none. */
   default_output_tokens?: number | null | undefined;
 }

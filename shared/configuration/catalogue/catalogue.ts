@@ -38,6 +38,8 @@ export interface Candidate {
   readonly provider: ProviderDocument;
   readonly entry: ModelProviderDocument;
   readonly prices: CandidatePrices;
+  /** True: only clients of chat completions reach it in another interface than their own. */
+  readonly isTranslationOff?: boolean | undefined;
 }
 
 /** Whether its provider speaks an interface that can serve this one of a client. */
@@ -49,7 +51,11 @@ export const speaksOwn = ({ provider }: Pick<Candidate, 'provider'>, interfaceId
   provider.apis.includes(servingApis[interfaceId].own);
 
 /** The interfaces of its provider that a call of this one is translated to, the one that carries most first. */
-export function hubApisFor({ provider }: Pick<Candidate, 'provider'>, interfaceId: InterfaceId): readonly HubApi[] {
+export function hubApisFor(
+  { provider, isTranslationOff }: Pick<Candidate, 'provider' | 'isTranslationOff'>,
+  interfaceId: InterfaceId,
+): readonly HubApi[] {
+  if (isTranslationOff === true && interfaceId !== 'chat-completions') return [];
   const serving: readonly HubApi[] = servingApis[interfaceId].throughHub;
   return serving.filter((api) => provider.apis.includes(api));
 }
@@ -77,7 +83,7 @@ export function loadCatalogue(document: CatalogueDocument, version: string): Cat
     {
       model,
       candidates: model.providers.flatMap((entry) =>
-        toCandidate(model, withDefaultBound(entry, document.service), providers.get(entry.provider)),
+        toCandidate(model, withDefaultBound(entry, document.service), providers.get(entry.provider), document.service),
       ),
     },
   ]);
@@ -88,13 +94,15 @@ function toCandidate(
   model: ModelDocument,
   entry: ModelProviderDocument,
   provider: ProviderDocument | undefined,
+  { translation }: ServiceDocument,
 ): Candidate[] {
   if (provider === undefined) return [];
   const base = readPrices(entry);
   const tiers = base.input === null ? [] : (entry.price_tiers ?? []).map(readTier);
   // An entry narrows the interfaces of its provider, so what asks which of them the provider speaks gets the narrower answer.
   const narrowed = entry.apis === undefined ? provider : { ...provider, apis: entry.apis };
-  return [{ model, provider: narrowed, entry, prices: { ...base, tiers } }];
+  const isTranslationOff = translation === 'disabled' ? { isTranslationOff: true } : {};
+  return [{ model, provider: narrowed, entry, prices: { ...base, tiers }, ...isTranslationOff }];
 }
 
 /** With the output bound that counts for a call without one: never more than the model writes. */

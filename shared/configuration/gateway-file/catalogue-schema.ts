@@ -117,6 +117,7 @@ const service = mapping('service', {
   concurrency: limit.optional(),
   key_concurrency: limit.optional(),
   queue_ms: waitMs.optional(),
+  translation: z.enum(['enabled', 'disabled']).optional(),
   default_output_tokens: limit.optional(),
 });
 
