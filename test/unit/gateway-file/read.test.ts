@@ -48,7 +48,7 @@ describe('a file that is right', () => {
   });
 
   it('names every interface that a provider speaks, and constant headers, their names in lower case', () => {
-    const apis = '[chat-completions, messages, converse, generate-content, responses, embeddings]';
+    const apis = '[chat-completions, messages, responses, converse, generate-content, embeddings]';
     const headers = '{ Anthropic-Version: 2023-06-01, x-title: "my gateway" }';
     const [provider] = fileOf(spoiled('reasoning_style: effort', `apis: ${apis}\n    headers: ${headers}`)).providers;
     expect(provider?.apis).toEqual(providerApis);
