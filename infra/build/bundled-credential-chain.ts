@@ -1,5 +1,5 @@
 // Takes the place of `@aws-sdk/credential-provider-node` in the bundles. A function finds its credentials in variables,
-// or at a URL that variables name (Web Functions, SnapStart); the SDK's whole chain brings 120 KB for profiles, single
+// or at a URL that variables name (containers, SnapStart); the SDK's whole chain brings 120 KB for profiles, single
 // sign-on and virtual machines.
 import { fromEnv } from '@aws-sdk/credential-provider-env';
 import { fromHttp } from '@aws-sdk/credential-provider-http';

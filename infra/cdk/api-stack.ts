@@ -1,5 +1,5 @@
-// What may be rebuilt at any time: the functions, their URLs, the distribution in front, dashboard and alarms. Holds no
-// state.
+// What may be rebuilt at any time: functions and their URLs, or tasks and their load balancer, the distribution in front,
+// dashboard and alarms. Holds no state.
 import { CfnOutput, Fn, Stack, type StackProps } from 'aws-cdk-lib';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
@@ -19,17 +19,22 @@ import {
   telemetryAccess,
 } from './constructs/access.ts';
 import { Alarms } from './constructs/alarms.ts';
-import { type Compute, functionCompute } from './constructs/compute.ts';
+import { type Compute, type ComputeProps, functionCompute, type Tasks } from './constructs/compute.ts';
+import { containerCompute } from './constructs/container-compute.ts';
 import { Dashboard } from './constructs/dashboard.ts';
 import { DistributionWatch } from './constructs/distribution-watch.ts';
 import { Edge } from './constructs/edge.ts';
-import { countFailedSettlements, countServerErrors, functionUrlErrors } from './constructs/gateway-metrics.ts';
+import {
+  countFailedSettlements,
+  countRefusedAtMaximum,
+  countServerErrors,
+  functionUrlErrors,
+} from './constructs/gateway-metrics.ts';
 import { createOperatorFunction, type OperatorFunction, signInEnvironment } from './constructs/operator-function.ts';
 import { OriginSecret } from './constructs/origin-secret.ts';
 import { chatTableActions } from './constructs/table-actions.ts';
-import { webCompute } from './constructs/web-compute.ts';
 import { acceptedOutput, direct, wantedOrigins } from './deployment/accepted-origins.ts';
-import { commitOutput, dataStackName } from './resource-names.ts';
+import { commitOutput, computeOutput, dataStackName } from './resource-names.ts';
 import type { StageSettings } from './settings-schema.ts';
 
 export interface ApiStackProps extends StackProps {
@@ -41,16 +46,26 @@ export interface ApiStackProps extends StackProps {
   readonly commit: string;
   /** For this deployment alone: a former origin secret by its number, or `direct`. */
   readonly alsoAccepts?: string | undefined;
+  /** For this deployment alone: the former compute, which ends what runs there. */
+  readonly alsoRuns?: ComputeKind | undefined;
 }
+
+export type ComputeKind = StageSettings['compute'];
+
+const createCompute: Readonly<Record<ComputeKind, (stack: Stack, props: ComputeProps) => Compute>> = {
+  functions: functionCompute,
+  container: containerCompute,
+};
 
 export class ApiStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { stage, settings, bundlesRoot, commit, alsoAccepts, ...props }: ApiStackProps,
+    { stage, settings, bundlesRoot, commit, alsoAccepts, alsoRuns, ...props }: ApiStackProps,
   ) {
     super(scope, id, props);
     new CfnOutput(this, commitOutput, { value: commit });
+    new CfnOutput(this, computeOutput, { value: settings.compute });
     const originSecret =
       settings.edge === 'cloudfront'
         ? new OriginSecret(this, 'OriginSecret', { stage, settings, alsoAccepts })
@@ -68,25 +83,38 @@ export class ApiStack extends Stack {
     const commonAccess = mergeAccess(originAccess, keyRateAccess(settings), telemetryAccess(stage, settings.telemetry));
     const chatAccess = mergeAccess(
       streamBudgetAccess(settings.streamBudgetSeconds),
-      concurrencyAccess(settings),
       tableAccess(this, stage, chatTableActions),
       spillBucketAccess(stage),
       connectionKeyAccess(stage),
       providerSecretAccess(stage),
       bedrockAccess(settings.bedrockRegions),
     );
-    const createCompute = settings.compute === 'web' ? webCompute : functionCompute;
     // CloudFormation deletes no stack whose export another one imports: the data stack goes last.
     const dataStack = Fn.importValue(dataStackName(stage));
-    const compute = createCompute(this, { stage, settings, bundlesRoot, dataStack, commonAccess, chatAccess });
+    const run = (kind: ComputeKind): Compute => {
+      const own = { ...settings, compute: kind };
+      const access = mergeAccess(chatAccess, concurrencyAccess(own));
+      return createCompute[kind](this, {
+        stage,
+        settings: own,
+        bundlesRoot,
+        dataStack,
+        commonAccess,
+        chatAccess: access,
+      });
+    };
+    const compute = run(settings.compute);
+    // It gets no new call, and is taken away by the next deployment.
+    const former = alsoRuns === undefined ? undefined : run(alsoRuns);
     // Without a distribution the console has a URL of its own, and its page must be told where clients call.
     const gatewayUrl = settings.edge === 'none' ? { [environmentNames.gatewayUrl]: compute.url } : {};
     const consoleAccess = mergeAccess(commonAccess, {
       statements: [],
       environment: { ...gatewayUrl, ...signInEnvironment(settings) },
     });
+    // Tasks serve the console beside everything else.
     const operator =
-      settings.console === true
+      settings.console === true && settings.compute === 'functions'
         ? createOperatorFunction(this, { stage, settings, bundlesRoot, commonAccess: consoleAccess })
         : undefined;
     const edge =
@@ -94,25 +122,30 @@ export class ApiStack extends Stack {
     const url = edge === undefined ? compute.url : `https://${edge.domainName}/`;
     new CfnOutput(this, 'BaseUrl', { value: `${url}v1` });
     new CfnOutput(this, 'OpenAiBaseUrl', { value: `${url}openai/v1`, description: "For OpenAI's SDKs and frameworks" });
-    if (operator !== undefined) {
-      const own = edge === undefined ? operator.url : url;
+    if (settings.console === true) {
+      const own = edge === undefined && operator !== undefined ? operator.url : url;
       new CfnOutput(this, 'ConsoleUrl', { value: `${own}console`, description: 'For operators' });
     }
     if (originSecret !== undefined) {
-      // For `npm run smoke`: the functions must refuse who calls this URL without the secret.
-      new CfnOutput(this, 'DirectUrl', { value: compute.url });
+      // For `npm run smoke`: the functions must refuse who calls this URL without the secret. Tasks have no such URL.
+      if (compute.tasks === undefined) new CfnOutput(this, 'DirectUrl', { value: compute.url });
       new CfnOutput(this, 'OriginSecretArn', { value: originSecret.secretArn });
     }
-    const logGroups = { ...compute.logGroups, ...(operator && { Operator: operator.logGroup }) };
+    const logGroups = { ...compute.logGroups, ...former?.logGroups, ...(operator && { Operator: operator.logGroup }) };
     for (const [name, { logGroupName }] of Object.entries(logGroups)) {
       new CfnOutput(this, `${name}LogGroup`, { value: logGroupName });
     }
     const functions = { ...compute.functions, ...(operator && { operator: operator.function }) };
     this.#observability(
       { stage, settings },
-      { functions, logGroups, urls: compute.functions, calls: compute.logGroups },
+      { functions, logGroups, calls: compute.logGroups, tasks: compute.tasks },
       edge?.distribution.distributionId,
     );
+  }
+
+  /** By their place in the region: CDK would look up the names of zones where the settings name a region. */
+  override get availabilityZones(): string[] {
+    return [0, 1].map((at) => Fn.select(at, Fn.getAzs()));
   }
 
   #edge({ stage, settings }: StageOptions, { compute, operator }: Origins, { headerValue }: OriginSecret): Edge {
@@ -137,26 +170,25 @@ export class ApiStack extends Stack {
   /** Alarms exist where data must survive, or where a person is named who wants them. */
   #observability(
     { stage, settings }: StageOptions,
-    { functions, logGroups, urls, calls }: Observed,
+    { functions, logGroups, calls, tasks }: Observed,
     distributionId: string | undefined,
   ): void {
     const { alarmEmail: email, dashboard, removal } = settings;
     for (const logGroup of Object.values(logGroups)) countServerErrors(logGroup, 'ServerErrors', logGroup);
     const [chatLogs] = Object.values(calls) as [LogGroup, ...LogGroup[]];
     countFailedSettlements(chatLogs, 'FailedSettlements', chatLogs);
-    // A Web Function has no such metrics, and those of the operator function alone say nothing beside the errors of all.
-    const watched = Object.keys(urls).length === 0 ? {} : functions;
-    const urlErrors = Object.values(watched).flatMap(functionUrlErrors);
+    if (tasks !== undefined) countRefusedAtMaximum(chatLogs, 'RefusedAtMaximum', chatLogs);
+    const urlErrors = tasks === undefined ? Object.values(functions).flatMap(functionUrlErrors) : [];
     const hasAlarms = removal === 'retain' || email !== null;
     const { accountConcurrency = defaultAccountConcurrency } = settings;
     const hasDistribution = distributionId !== undefined;
-    const watchedProps = { stage, email, functions, urlErrors, hasDistribution, accountConcurrency };
+    const watchedProps = { stage, email, functions, urlErrors, hasDistribution, accountConcurrency, tasks };
     const alarms = hasAlarms ? new Alarms(this, 'Alarms', watchedProps).all : [];
     if (hasAlarms && hasDistribution)
       new DistributionWatch(this, 'DistributionWatch', { stage, settings, distributionId });
     if (!dashboard) return;
     const [logGroup] = Object.values(logGroups) as [LogGroup, ...LogGroup[]];
-    const { url } = new Dashboard(this, 'Dashboard', { stage, logGroup, functions, distributionId, alarms });
+    const { url } = new Dashboard(this, 'Dashboard', { stage, logGroup, functions, tasks, distributionId, alarms });
     new CfnOutput(this, 'DashboardUrl', { value: url });
   }
 }
@@ -167,10 +199,9 @@ interface Origins {
 }
 
 interface Observed extends Pick<Compute, 'functions' | 'logGroups'> {
-  /** The functions that clients call. */
-  readonly urls: Compute['functions'];
   /** Of what serves calls. */
   readonly calls: Compute['logGroups'];
+  readonly tasks: Tasks | undefined;
 }
 
 type StageOptions = Pick<ApiStackProps, 'stage' | 'settings'>;

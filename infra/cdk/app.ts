@@ -1,8 +1,9 @@
 // The CDK app: every stage of the settings, synthesized without a network. What a stage is stands in its settings alone.
-// The three context values belong to deploy.ts and last for one step of one deployment.
+// The four context values belong to deploy.ts and last for one step of one deployment.
 import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import type { ComputeKind } from './api-stack.ts';
 import { stagesLine } from './deployment/stages-line.ts';
 import { GatewayStage } from './stage.ts';
 import { stageSettings } from './stage-settings.ts';
@@ -13,9 +14,10 @@ const isFirstDeployment = app.node.tryGetContext('firstDeployment') === 'true';
 const [account, region] = String(app.node.tryGetContext('importsIn') ?? '').split('/');
 const importsIn = account && region ? { account, region } : undefined;
 const alsoAccepts = app.node.tryGetContext('alsoAccepts') as string | undefined;
+const alsoRuns = app.node.tryGetContext('alsoRuns') as ComputeKind | undefined;
 const bundlesRoot = resolve(import.meta.dirname, '../../dist');
 for (const [stage, settings] of Object.entries(stageSettings)) {
-  new GatewayStage(app, stage, { settings, bundlesRoot, isFirstDeployment, importsIn, alsoAccepts });
+  new GatewayStage(app, stage, { settings, bundlesRoot, isFirstDeployment, importsIn, alsoAccepts, alsoRuns });
 }
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 // cdk runs the app before it looks at what it was asked for: without a stage it would only say that it found no stack.

@@ -7,6 +7,7 @@ import { openAwsAccount } from './aws-account.ts';
 import { checkBeforeDeployment } from './deployment/check-before-deployment.ts';
 import { confirm } from './deployment/confirm.ts';
 import { cdkRuns, readDeployOptions } from './deployment/deploy-options.ts';
+import { findImageBuilder } from './deployment/image-builder.ts';
 import { checkPlace } from './settings-schema.ts';
 import { stageSettings } from './stage-settings.ts';
 
@@ -14,11 +15,12 @@ const projectRoot = resolve(import.meta.dirname, '../..');
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
 /** Resolves with the exit code of cdk, which writes to this terminal. */
-function runCdk(args: readonly string[]): Promise<number> {
+function runCdk(args: readonly string[], imageBuilder: string | undefined): Promise<number> {
   const cdk = join(projectRoot, 'node_modules/aws-cdk/bin/cdk');
   // cdk.json starts the app as `node …`: the same Node as this one.
   const path = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);
-  const env = { ...process.env, PATH: path, CDK_DISABLE_CLI_TELEMETRY: '1' };
+  const builder = imageBuilder === undefined ? {} : { CDK_DOCKER: imageBuilder };
+  const env = { ...process.env, PATH: path, CDK_DISABLE_CLI_TELEMETRY: '1', ...builder };
   const child = spawn(process.execPath, [cdk, ...args, '--no-notices'], { cwd: projectRoot, env, stdio: 'inherit' });
   return new Promise((resolveCode, reject) => {
     child.once('error', reject);
@@ -32,14 +34,17 @@ async function deploy(): Promise<void> {
   const aws = await openAwsAccount({ ...options, defaultRegion: settings.region });
   checkPlace(stage, settings, aws);
   print(`stage ${stage}: account ${aws.account}, region ${aws.region}`);
-  const { dataStackStatus, notes, questions, originChange } = await checkBeforeDeployment(aws, options);
+  const findings = await checkBeforeDeployment(aws, options);
+  const { dataStackStatus, notes, questions, originChange, computeChange } = findings;
+  const hasImage = [settings.compute, computeChange.alsoRuns].includes('container');
+  const imageBuilder = hasImage ? findImageBuilder(process.env.CDK_DOCKER) : undefined;
   for (const note of notes) print(note);
   for (const question of questions) await confirm(question, options.isConfirmed);
-  for (const args of cdkRuns(options, dataStackStatus, aws, originChange.alsoAccepts)) {
-    process.exitCode = await runCdk(args);
+  for (const args of cdkRuns(options, dataStackStatus, aws, { ...originChange, ...computeChange })) {
+    process.exitCode = await runCdk(args, imageBuilder);
     if (process.exitCode !== 0) throw new Error(`${stage} was not deployed; cdk says why above`);
   }
-  if (originChange.next !== undefined) print(originChange.next);
+  for (const { next } of [originChange, computeChange]) if (next !== undefined) print(next);
 }
 
 if (import.meta.main) await runScript('deploy', deploy);

@@ -9,15 +9,10 @@ export const usualQualifier = 'hnb659fds';
 
 /** Output of the api stack. */
 export const commitOutput = 'DeployedCommit';
+export const computeOutput = 'Compute';
 
 /** One secret per stage, a JSON object: provider credentials by the names that the gateway file gives them. */
 export const providerSecretName = (stage: string): string => `${brand}/${stage}/providers`;
-
-/** Of a Web Function. Lambda writes to the second one first, and would create both with logs that never expire. */
-export const webLogGroupNames = (stage: string): readonly [string, string] => [
-  `/${brand}/${stage}/web`,
-  `/${brand}/${stage}/web.local`,
-];
 
 /** What the command line seals with. Functions are given the key's ARN. */
 export const connectionKeyAlias = (stage: string): string => `alias/${brand}-${stage}-connections`;

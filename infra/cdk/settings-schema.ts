@@ -2,6 +2,7 @@
 // same mistakes half an hour into a deployment.
 import { z } from 'zod';
 import { streamBudget } from '../../shared/foundation/constants/index.ts';
+import { isTaskSize, tasksDefault } from './constructs/task-size.ts';
 import { providerSecretName } from './resource-names.ts';
 import {
   must,
@@ -27,17 +28,43 @@ const members = z.strictObject({
     shapes.policyName,
     'the name of an IAM policy, with its path but without its ARN',
   ).optional(),
-  /** For what was never run on a live account. */
-  experimental: switchedOn(),
   /**
-   * What runs the gateway: two Lambda functions, one request per environment; or one Lambda Web Function, many requests
-   * per environment, billed for active processor time. The second needs `experimental: true`.
+   * What runs the gateway: two Lambda functions, one call per environment, which cost nothing while none comes; or tasks on
+   * Fargate, each with many calls at once, which cost the same whether or not they are called.
    */
-  compute: oneOf('functions', 'web'),
+  compute: oneOf('functions', 'container'),
+  /** Of `compute: 'container'`, and without an effect else: how many run, and how large each is. Left out: two to ten of one processor and 2 GiB. */
+  tasks: z
+    .strictObject({
+      min: wholeNumber(1, 1_000),
+      max: wholeNumber(1, 1_000),
+      /** Of 1,024 a processor. */
+      cpu: wholeNumber(512, 4_096),
+      memoryMiB: wholeNumber(1_024, 30_720),
+    })
+    .refine(({ min, max }) => min <= max, must('no larger in its min than in its max'))
+    .refine(isTaskSize, must('a size that Fargate has: with cpu 1024, memoryMiB 2048 to 8192 in steps of 1024'))
+    .optional(),
   /**
-   * Memory of each function in MB. Processor time grows with it, and so does the price of waiting for a provider. A Web
-   * Function always has 2 GB.
+   * Of `compute: 'container'`, and without an effect else: the network where tasks and load balancer are put, in place of one of their own. Its subnets must
+   * lead to the internet by themselves, as by a NAT gateway. One availability zone for each subnet, in their order.
    */
+  vpc: z
+    .strictObject({
+      id: text(shapes.vpcId, 'the id of a VPC'),
+      subnetIds: z.array(text(shapes.subnetId, 'the id of a subnet')).min(2, must('a list of at least two')).readonly(),
+      availabilityZones: z
+        .array(text(shapes.zone, 'the name of an availability zone'))
+        .min(2, must('a list of at least two'))
+        .readonly(),
+    })
+    .refine(
+      ({ subnetIds, availabilityZones: zones }) => subnetIds.length === zones.length,
+      must('one zone for each subnet'),
+    )
+    .refine(({ availabilityZones: zones }) => new Set(zones).size > 1, must('in two availability zones at least'))
+    .optional(),
+  /** Memory of each function in MB. Processor time grows with it, and so does the price of waiting for a provider. */
   memoryMb: wholeNumber(128, 10_240),
   /**
    * Seconds from the arrival of a call to the end of its stream, where the first output came within 55. The time limits of
@@ -51,8 +78,6 @@ const members = z.strictObject({
   chatReservedConcurrency: wholeNumber(1).nullable(),
   /** The same for the model listing. */
   modelsReservedConcurrency: wholeNumber(1).nullable(),
-  /** The same for a Web Function: environments of 64 requests each. Null: the account's quota. */
-  webEnvironmentsMax: wholeNumber(2).nullable(),
   /** Lambda's quota "Concurrent executions" of the account and region: the alarm on it rings at 80 %. Left out: 1,000. */
   accountConcurrency: wholeNumber(10).optional(),
   /** Days after which log lines are deleted. Those of operators are kept longer where the stage retains. */
@@ -95,18 +120,21 @@ const members = z.strictObject({
    * others of its partition. Null or left out: any number.
    */
   keyRequestsPerMinute: wholeNumber(1).nullish(),
-  /** A CloudFront distribution in front, or none: then clients call the chat function's own URL. */
+  /**
+   * A CloudFront distribution in front, or none: then clients call the chat function's own URL. Tasks without a distribution are the
+   * private way, reached from inside their network alone, by the names of `customDomain`.
+   */
   edge: oneOf('cloudfront', 'none'),
-  /** Own names for the distribution. Null: its name under cloudfront.net. Needs a distribution. */
+  /** Own names for the distribution, or for the load balancer of the private way. Null: the distribution's under cloudfront.net. */
   customDomain: z
     .strictObject({
-      /** Their DNS records must point at the output DistributionDomainName; no hosted zone is changed. */
+      /** Their DNS records must point at the output DistributionDomainName, or LoadBalancerName; no hosted zone is changed. */
       domainNames: z
         .array(text(shapes.domainName, 'a domain name'))
         .min(1, must('a list of at least one name'))
         .readonly(),
-      /** Made beforehand, in us-east-1, where CloudFront reads certificates. */
-      certificateArn: text(shapes.certificateArn, 'the ARN of an ACM certificate in us-east-1'),
+      /** Made beforehand: in us-east-1, where CloudFront reads certificates; for a load balancer in its own region. */
+      certificateArn: text(shapes.certificateArn, 'the ARN of an ACM certificate'),
     })
     .nullable(),
   /** ARN of a web ACL (AWS WAF). Null: none. Needs a distribution. */
@@ -148,9 +176,37 @@ const members = z.strictObject({
 
 /** Members that only make sense with another one. */
 const rules: ReadonlyArray<[member: string, isBroken: (settings: StageSettings) => boolean, text: string]> = [
-  ['compute', ({ compute, experimental }) => compute === 'web' && !experimental, "'web' needs experimental: true"],
+  [
+    'tasks.min',
+    ({ tasks = tasksDefault, compute, removal }) => compute === 'container' && removal === 'retain' && tasks.min < 2,
+    "must be at least 2 where removal is 'retain'",
+  ],
   ['sign_in', ({ sign_in, console }) => Boolean(sign_in) && console !== true, 'needs console: true'],
-  ['customDomain', ({ customDomain, edge }) => customDomain !== null && edge === 'none', "needs edge: 'cloudfront'"],
+  [
+    'customDomain',
+    ({ customDomain, edge, compute }) => customDomain !== null && edge === 'none' && compute === 'functions',
+    "needs edge: 'cloudfront', or compute: 'container'",
+  ],
+  [
+    'customDomain',
+    ({ customDomain, edge, compute }) => customDomain === null && edge === 'none' && compute === 'container',
+    "must be set: with compute: 'container' and edge: 'none' clients call by its names",
+  ],
+  [
+    'customDomain.certificateArn',
+    ({ customDomain, edge }) =>
+      edge === 'cloudfront' && customDomain !== null && placeOf(customDomain.certificateArn).region !== 'us-east-1',
+    'must be the ARN of an ACM certificate in us-east-1',
+  ],
+  [
+    'customDomain.certificateArn',
+    ({ edge, region, customDomain }) =>
+      edge === 'none' &&
+      region != null &&
+      customDomain !== null &&
+      placeOf(customDomain.certificateArn).region !== region,
+    'must be of the region of the stage',
+  ],
   ['webAclArn', ({ webAclArn, edge }) => webAclArn !== null && edge === 'none', "needs edge: 'cloudfront'"],
   [
     'deletionProtection',

@@ -7,7 +7,7 @@ export const stageRegion = 'stage-region';
 /** Part of the name of a bucket, beside brand, account and region: 63 characters in all. */
 export const stageShape = /^[a-z0-9][a-z0-9-]{0,25}$/;
 export const shapes = {
-  certificateArn: /^arn:aws[a-z-]*:acm:us-east-1:\d{12}:certificate\/[\w-]+$/,
+  certificateArn: /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
   webAclArn: /^arn:aws[a-z-]*:wafv2:us-east-1:\d{12}:global\/webacl\/[\w-]+\/[\w-]+$/,
   keyArn: /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
   secretArn: /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/,
@@ -20,6 +20,9 @@ export const shapes = {
   qualifier: /^[a-zA-Z0-9]{1,10}$/,
   policyName: /^([\w+=,.@-]+\/)*[\w+=,.@-]{1,128}$/,
   domainName: /^(\*\.)?([a-z0-9-]+\.)+[a-z]{2,}$/,
+  vpcId: /^vpc-[0-9a-f]{8,17}$/,
+  subnetId: /^subnet-[0-9a-f]{8,17}$/,
+  zone: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}(-[a-z]+-\d)?[a-z]$/,
   email: /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
 };
 /** What CloudWatch Logs accepts. */

@@ -3,7 +3,6 @@
 import type { StageSettings } from './settings-schema.ts';
 
 const development: StageSettings = {
-  experimental: false,
   compute: 'functions',
   memoryMb: 512,
   streamBudgetSeconds: 55,
@@ -11,7 +10,6 @@ const development: StageSettings = {
   // too small to reserve any: a new account has ten.
   chatReservedConcurrency: 50,
   modelsReservedConcurrency: 5,
-  webEnvironmentsMax: null,
   logRetentionDays: 7,
   systemLogLevel: 'INFO',
   removal: 'destroy',

@@ -2,7 +2,7 @@
 import { BOOTSTRAP_QUALIFIER_CONTEXT, PermissionsBoundary, Stage, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { brand } from '../../shared/foundation/constants/index.ts';
-import { ApiStack } from './api-stack.ts';
+import { ApiStack, type ComputeKind } from './api-stack.ts';
 import type { ImportPlace } from './constructs/spill-bucket.ts';
 import { DataStack } from './data-stack.ts';
 import { readCommit } from './deployment/commit.ts';
@@ -22,6 +22,8 @@ export interface GatewayStageProps {
   readonly importsIn?: ImportPlace | undefined;
   /** Whom the functions accept for this deployment alone, beside whom the settings name. */
   readonly alsoAccepts?: string | undefined;
+  /** What runs for this deployment alone, beside what the settings name. */
+  readonly alsoRuns?: ComputeKind | undefined;
   /** Default: that of the checkout. */
   readonly commit?: string;
 }
@@ -38,7 +40,7 @@ export class GatewayStage extends Stage {
       ...(boundary === undefined ? {} : { permissionsBoundary: PermissionsBoundary.fromName(boundary) }),
     });
     checkSettings(stage, props.settings);
-    const { bundlesRoot, importsIn, alsoAccepts, commit = readCommit() } = props;
+    const { bundlesRoot, importsIn, alsoAccepts, alsoRuns, commit = readCommit() } = props;
     const settings = props.isFirstDeployment === true ? withoutProtection(props.settings, importsIn) : props.settings;
     const tags = { application: brand, stage };
     const common = { tags, stage, settings };
@@ -52,6 +54,7 @@ export class GatewayStage extends Stage {
       bundlesRoot,
       commit,
       alsoAccepts,
+      alsoRuns,
     });
     this.api.addStackDependency(this.data);
     // CloudFormation hands the tags of a stack on to what takes them; not every region's dashboards do yet.

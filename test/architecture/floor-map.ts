@@ -131,11 +131,11 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   },
   {
     [`${gateway}/handler.ts`]: 'Entry point: dependencies once, then the adapter.',
-    [`${gateway}/web.ts`]: 'Entry point of the web target: dependencies once, then the adapter.',
     'functions/models/handler.ts': 'Entry point: dependencies once, then the adapter.',
     [`${operator}/handler.ts`]: 'Entry point: dependencies once, then the adapter.',
   },
   { 'infra/build/notices.ts': 'Reads licences of packages by path.' },
+  { 'infra/container': 'The process of a task: every route of the functions, and no rules of its own.' },
   { 'infra/build/page.ts': 'Builds the page of the console by path.' },
   { 'infra/local': 'The local run may use everything below.' },
   {

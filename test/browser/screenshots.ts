@@ -3,8 +3,8 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
+import { createWholeGateway } from '../../infra/container/routes.ts';
 import { builtPage } from '../../infra/local/console-page.ts';
-import { createWholeGateway } from '../../infra/local/serve-all.ts';
 import { createKey, createOperator } from '../../shared/configuration/administration/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { promptFunction } from '../support/gateway-file.ts';

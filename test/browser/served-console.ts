@@ -1,7 +1,8 @@
 // A gateway with real calls behind the console, and an operator of it.
+
 import { createOperatorGateway } from '../../functions/operator/routes.ts';
+import { createWholeGateway } from '../../infra/container/routes.ts';
 import { builtPage } from '../../infra/local/console-page.ts';
-import { createWholeGateway } from '../../infra/local/serve-all.ts';
 import { createOperator } from '../../shared/configuration/administration/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';

@@ -4,7 +4,6 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloudFormationClient, DescribeStacksCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
-import { CloudWatchLogsClient, DescribeLogGroupsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { GetPolicyCommand, IAMClient } from '@aws-sdk/client-iam';
 import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from '@aws-sdk/client-lambda';
@@ -34,7 +33,6 @@ const mocks = {
   s3: mockClient(S3Client),
   secrets: mockClient(SecretsManagerClient),
   lambda: mockClient(LambdaClient),
-  logs: mockClient(CloudWatchLogsClient),
   iam: mockClient(IAMClient),
 };
 const refusal = (status = 400) =>
@@ -51,7 +49,7 @@ const noStack = (name: string) =>
 beforeEach(async () => {
   const { CloudFormationServiceException } = await import('@aws-sdk/client-cloudformation');
   for (const mock of Object.values(mocks)) mock.reset();
-  const { sts, cloudFormation, dynamo, s3, secrets, lambda, logs } = mocks;
+  const { sts, cloudFormation, dynamo, s3, secrets, lambda } = mocks;
   sts.on(GetCallerIdentityCommand).resolves({ Account: account, Arn: `arn:aws:iam::${account}:user/operator` });
   sts.on(AssumeRoleCommand).resolves({});
   cloudFormation.on(DescribeStacksCommand).callsFake(({ StackName }: { StackName: string }) => {
@@ -66,7 +64,6 @@ beforeEach(async () => {
   lambda
     .on(GetAccountSettingsCommand)
     .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 1_000 } });
-  logs.on(DescribeLogGroupsCommand).resolves({ logGroups: [] });
 });
 
 afterAll(() => {
@@ -106,7 +103,13 @@ const check = async (
 
 describe('before a deployment', () => {
   it('a new stage in an account where nothing stands has no question and no objection', async () => {
-    expect(await check()).toEqual({ dataStackStatus: undefined, originChange: {}, notes: [], questions: [] });
+    expect(await check()).toEqual({
+      dataStackStatus: undefined,
+      originChange: {},
+      computeChange: {},
+      notes: [],
+      questions: [],
+    });
   });
 
   it('what belongs to the stacks is no orphan', async () => {
@@ -125,20 +128,16 @@ describe('before a deployment', () => {
     expect(await check({ isAdopting: true })).toMatchObject({ questions: [] });
   });
 
-  it('bucket, secret and the named log groups of a Web Function are found too', async () => {
+  it('bucket and secret are found too', async () => {
     const bucket = `gw-prod-spill-${account}-${region}`;
     mocks.s3.on(HeadBucketCommand, { Bucket: bucket }).resolves({});
     mocks.secrets.on(DescribeSecretCommand, { SecretId: 'gw/prod/providers' }).resolves({ ARN: secretArn });
-    mocks.logs
-      .on(DescribeLogGroupsCommand, { logGroupNamePrefix: '/gw/prod/web.local' })
-      .resolves({ logGroups: [{ logGroupName: '/gw/prod/web.local' }] });
-    const web: StageSettings = { ...prod, compute: 'web', experimental: true };
-    await expect(check({ settings: web })).rejects.toThrow(
-      `bucket ${bucket}, log group /gw/prod/web.local, secret gw/prod/providers; to take over what is there, set adopt: { keyArn: null, secretArn: '${secretArn}' }`,
+    await expect(check()).rejects.toThrow(
+      `bucket ${bucket}, secret gw/prod/providers; to take over what is there, set adopt: { keyArn: null, secretArn: '${secretArn}' }`,
     );
     // A secret cannot be imported: --adopt alone does not do it, the settings do.
-    await expect(check({ settings: web, isAdopting: true })).rejects.toThrow('secret gw/prod/providers');
-    const adopting = { ...web, adopt: { keyArn: null, secretArn } };
+    await expect(check({ isAdopting: true })).rejects.toThrow('secret gw/prod/providers');
+    const adopting = { ...prod, adopt: { keyArn: null, secretArn } };
     expect(await check({ settings: adopting, isAdopting: true })).toMatchObject({ questions: [] });
   });
 
@@ -223,6 +222,20 @@ describe('before a deployment', () => {
     const unreserved = { ...dev, chatReservedConcurrency: null, modelsReservedConcurrency: null };
     const { notes } = await check({ stage: 'dev', settings: unreserved });
     expect(notes).toEqual([expect.stringMatching(/^only 10 calls run at once in this account: raise/)]);
+  });
+
+  it('the role that publishes images is looked at for a stage with tasks alone', async () => {
+    mocks.sts.on(AssumeRoleCommand).callsFake(async ({ RoleArn }: { RoleArn: string }) => {
+      if (RoleArn.includes('image-publishing')) throw refusal();
+      return {};
+    });
+    mocks.cloudFormation
+      .on(DescribeStacksCommand, { StackName: 'CDKToolkit' })
+      .resolves({ Stacks: [{ StackName: 'CDKToolkit', StackStatus: 'CREATE_COMPLETE', CreationTime: new Date(0) }] });
+    expect(await check()).toMatchObject({ questions: [] });
+    await expect(check({ settings: { ...prod, compute: 'container' } })).rejects.toThrow(
+      `this identity may not: sts:AssumeRole on cdk-hnb659fds-image-publishing-role-${account}-${region}`,
+    );
   });
 
   it('a region that is not bootstrapped is told with the command', async () => {

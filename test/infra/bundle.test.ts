@@ -14,6 +14,7 @@ import {
   buildBundles,
   bundleEntries,
   bundleMaxBytes,
+  containerMaxBytes,
   functionNames,
 } from '../../infra/build/bundle.ts';
 import { noticesFile, noticesOf } from '../../infra/build/notices.ts';
@@ -27,20 +28,22 @@ const projectRoot = new URL('../..', import.meta.url).pathname;
 const server = "import { createServer } from 'node:net'; createServer().listen(0);";
 
 /** A source tree in which both functions have this handler. */
-const sourcesWith = async (handler: string, web = server): Promise<string> => {
+const sourcesWith = async (handler: string, container = server): Promise<string> => {
   const root = temporaryFolder();
   for (const entry of bundleEntries) {
     const file = join(root, entry);
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, entry.endsWith('web.ts') ? web : handler);
+    await writeFile(file, entry.endsWith('container/main.ts') ? container : handler);
   }
   const page = join(root, 'functions/operator/page');
   await mkdir(page);
   for (const name of ['main.tsx', 'main.css', 'icon.svg', 'index.html']) await writeFile(join(page, name), '');
+  await mkdir(join(root, 'infra/local'), { recursive: true });
+  await writeFile(join(root, 'infra/local/Dockerfile'), '');
   return root;
 };
 
-const callsProviders = (name: BundleName): boolean => name === 'gateway' || name === 'web';
+const callsProviders = (name: BundleName): boolean => name === 'gateway' || name === 'container';
 
 /** Names of the packages that have code in one file, as far as they match. */
 async function packagesIn(output: string, bundle: BundleName, file: string, pattern: RegExp): Promise<string[]> {
@@ -62,7 +65,7 @@ describe('the build of the project', () => {
   });
 
   it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
-    expect(bundles.map(({ name }) => name)).toEqual(['gateway', 'models', 'operator', 'web']);
+    expect(bundles.map(({ name }) => name)).toEqual(['gateway', 'models', 'operator', 'container']);
     const uploaded = {
       gateway: [
         noticesFile,
@@ -95,19 +98,22 @@ describe('the build of the project', () => {
         'schema-check.cjs',
         'telemetry.cjs',
       ],
-      web: [
+      container: [
+        'Dockerfile',
         noticesFile,
         'chat-completions-target.cjs',
         'converse-target.cjs',
+        'gateway-file.cjs',
         'generate-content-target.cjs',
         'google-tokens.cjs',
         'hub.cjs',
-        'index.js',
+        'index.cjs',
         'kms-calls.cjs',
         'landing-page.cjs',
         'messages-target.cjs',
+        'model-list.cjs',
         'openapi.cjs',
-        'package.json',
+        'page',
         'responses-target.cjs',
         's3-objects.cjs',
         'schema-check.cjs',
@@ -116,9 +122,10 @@ describe('the build of the project', () => {
       ],
     };
     for (const { name, file, bytes, beside } of bundles) {
-      expect(file).toBe(join(output, name, name === 'web' ? 'index.js' : 'index.cjs'));
+      expect(file).toBe(join(output, name, 'index.cjs'));
       expect((await readdir(dirname(file))).toSorted()).toEqual(uploaded[name]);
-      for (const size of [bytes, ...Object.values(beside)]) expect(size).toBeLessThan(bundleMaxBytes);
+      const maxBytes = name === 'container' ? containerMaxBytes : bundleMaxBytes;
+      for (const size of [bytes, ...Object.values(beside)]) expect(size).toBeLessThan(maxBytes);
     }
   });
 
@@ -327,7 +334,7 @@ describe('the build of the project', () => {
   it('puts the thread that checks schemas beside the code that starts it, ready to work', async () => {
     for (const [name, main] of [
       ['gateway', 'index.cjs'],
-      ['web', 'index.js'],
+      ['container', 'index.cjs'],
     ] as const) {
       expect(await readFile(join(output, name, main), 'utf8')).toContain('"schema-worker.cjs"');
       const worker = new Worker(join(output, name, 'schema-worker.cjs'));
@@ -382,9 +389,9 @@ describe('the build', () => {
     expect(await readFile(String(bundle?.file), 'utf8')).toContain('awslambda.streamifyResponse(');
   });
 
-  it('fails on a Web Function that binds no address', async () => {
+  it('fails on a container that binds no address', async () => {
     const sources = await sourcesWith('export const handler = () => 1;', 'export const other = 1;');
-    await expect(buildBundles(sources, temporaryFolder())).rejects.toThrow(/web.*it binds no address/);
+    await expect(buildBundles(sources, temporaryFolder())).rejects.toThrow(/container.*it binds no address/);
   });
 
   it.each([

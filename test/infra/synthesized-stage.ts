@@ -32,10 +32,11 @@ const createStubBundles = (): string => {
     gateway: 'index.cjs',
     models: 'index.cjs',
     operator: 'index.cjs',
-    web: 'index.js',
+    container: 'index.cjs',
   })) {
     mkdirSync(join(root, name));
     writeFileSync(join(root, name, file), 'exports.handler = async () => {};');
+    if (name === 'container') writeFileSync(join(root, name, 'Dockerfile'), 'FROM node AS container');
   }
   return root;
 };
@@ -44,7 +45,7 @@ let stubBundles: string | undefined;
 const synthesized = new Map<string, SynthesizedStage>();
 
 interface SynthesisOptions
-  extends Pick<GatewayStageProps, 'isFirstDeployment' | 'importsIn' | 'commit' | 'alsoAccepts'> {
+  extends Pick<GatewayStageProps, 'isFirstDeployment' | 'importsIn' | 'commit' | 'alsoAccepts' | 'alsoRuns'> {
   readonly withoutTables?: readonly TableName[];
 }
 

@@ -3,6 +3,7 @@
 import { loadAwsServiceSpecSync } from '@aws-cdk/aws-service-spec';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from '#jest';
+import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { synthesizeStage } from './synthesized-stage.ts';
 
@@ -11,6 +12,7 @@ interface Resource {
   readonly Properties?: unknown;
 }
 
+const certificateArn = 'arn:aws:acm:eu-west-1:123456789012:certificate/3f1c0b1e';
 const spec = loadAwsServiceSpecSync();
 const findType = (type: string) => spec.lookup('resource', 'cloudFormationType', 'equals', type)[0];
 type ResourceProperties = NonNullable<ReturnType<typeof findType>>['properties'];
@@ -98,10 +100,23 @@ describe('the resources', () => {
     expect([...checkTemplate(data), ...checkTemplate(api)]).toEqual([]);
   });
 
-  it('of a Web Function are known but for the types that the published specification does not have yet', () => {
-    const { api } = synthesizeStage('dev', { compute: 'web', experimental: true });
-    const unknown = checkTemplate(api);
-    expect(unknown.filter((problem) => !/^AWS::Lambda::WebFunction\w* does not exist$/.test(problem))).toEqual([]);
+  it.each<[string, Partial<StageSettings>]>([
+    ['behind a distribution', { console: true }],
+    [
+      'on the private way, in a given network',
+      {
+        edge: 'none',
+        customDomain: { domainNames: ['llm.example.com'], certificateArn },
+        vpc: {
+          id: 'vpc-0123456789abcdef0',
+          subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
+          availabilityZones: ['eu-west-1a', 'eu-west-1b'],
+        },
+      },
+    ],
+  ])('of tasks %s are as complete', (_case, more) => {
+    const { api } = synthesizeStage('prod', { compute: 'container', ...more });
+    expect(checkTemplate(api)).toEqual([]);
   });
 });
 

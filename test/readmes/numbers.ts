@@ -1,5 +1,6 @@
 // The numbers of the pages: phrases with the constants that they state, and those that no constant stands for.
 import { basename } from 'node:path';
+import { callsPerTask, scaledAtShare, tasksDefault } from '../../infra/cdk/constructs/task-size.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import * as constants from '../../shared/foundation/constants/index.ts';
@@ -77,11 +78,16 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `are read again after ${seconds(constants.configFreshMs)} s`,
       `silent for ${comment} seconds gets a comment`,
     ],
+    'infra/cdk/guides/many-calls.md': [
+      `or at ${callsPerTask(tasksDefault) * scaledAtShare} calls in flight each`,
+      `what all tasks take, ${grouped(callsPerTask(tasksDefault))} calls each`,
+      'refuses the rest with 429',
+      `the longest call may take (\` and ${constants.callTimes(55).leaseMs / 1_000 - 55} s), then SIGTERM: what still runs has ${constants.containerStop.endMaxMs / 1_000} s to end`,
+    ],
     'infra/cdk/README.md': [
       `(Lambda keeps ${number('account-checks.ts', 'unreservedMin')} unreserved)`,
       `\` reserves ${chat + models} of it: ${chat} for chat, ${models} for the model list`,
       `\`: ${grouped(number('gateway-table.ts', 'unlimitedUnits'))}`,
-      `environments of ${number('access.ts', 'requestsPerEnvironment')} requests`,
       `how long a stream may take, ${minSeconds} to ${maxSeconds}`,
       `; \` and \` reserve ${reservedOf(stageSettings.dev)} each`,
       `A body near ${mib(constants.plainBodyMaxBytes)} MiB must reach the gateway, and so must one of ${mib(number('checks.ts', 'eventMaxBytes')) / 2} MiB`,

@@ -115,7 +115,6 @@ describe.each(pages.map(({ path, text }) => [path, text] as const))('%s', (path,
       if (!Object.hasOwn(development, member)) return [];
       const settings = {
         ...development,
-        experimental: true,
         removal: 'retain',
         [member]: JSON.parse(value.replaceAll("'", '"')),
       };

@@ -1,7 +1,7 @@
 // A gateway behind a real HTTP server that can say when every request has been settled.
 import { join } from 'node:path';
 import { pageFolder } from '../../functions/operator/console/page-folder.ts';
-import { createWholeGateway } from '../../infra/local/serve-all.ts';
+import { createWholeGateway } from '../../infra/container/routes.ts';
 import type { Composition } from '../../shared/composition/index.ts';
 import type { SignInSettings } from '../../shared/foundation/environment/index.ts';
 import { createNodeServer, type Gateway } from '../../shared/protocol/http/index.ts';

@@ -47,7 +47,7 @@ interface Level {
 }
 
 function levelsOf(
-  { asksFunction, workspace, catalogue }: IdentifiedCall,
+  { asksFunction, workspace, catalogue, scope }: IdentifiedCall,
   { limits, isCreditSharded }: Omit<Asked, 'lease'>,
 ): readonly Level[] {
   const [ofWorkspace, ofService] = [`The workspace ${workspace.id}`, 'The gateway'];
@@ -59,7 +59,14 @@ function levelsOf(
     ...functionLevel(ofWorkspace, `SLOTS#${workspace.id}`, workspace.function_concurrency),
     ...level(ofWorkspace, `CALLS#${workspace.id}`, isCreditSharded ? limits.workspace : null),
     ...functionLevel(ofService, 'SLOTS', catalogue.service.function_concurrency),
-    ...level(ofService, 'SERVICECALLS', limits.service),
+    ...level(ofService, 'SERVICECALLS', limits.service).map(({ pool, error }) => ({
+      pool,
+      error: () => {
+        // For the alarm of the stage: a larger one would have served it.
+        scope.logContext.fields = { ...scope.logContext.fields, reason: 'service_concurrency' };
+        return error();
+      },
+    })),
   ];
 }
 

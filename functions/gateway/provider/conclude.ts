@@ -2,6 +2,7 @@
 // succeed.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { fail, failRejected, type GatewayError, whereToLook } from '../../../shared/errors/index.ts';
+import { stoppedMessage } from '../../../shared/protocol/wire/index.ts';
 import { type AttemptFailure, agreedParam, ownParam } from '../../../shared/routing/providers/index.ts';
 import type { ModelCall } from '../stages.ts';
 
@@ -36,7 +37,7 @@ export function conclude(call: ModelCall, failures: readonly AttemptFailure[], f
     return fail('not_found', { message: 'No provider of the model counts tokens.' });
   }
   if (kind === 'client_gone' && call.stopped?.aborted === true)
-    return fail('no_available_provider', { message: stopped });
+    return fail('no_available_provider', { message: stoppedMessage });
   const cause = new Error(failures.map((failure) => failure.cause).join(', '));
   const { isFinal = false, message: why = 'All eligible providers failed.' } = finalReason(call, failures);
   return fail('no_available_provider', { isFinal, message: `${why} ${whereToLook(call.correlationId)}`, cause });
@@ -50,8 +51,6 @@ const answerRefused = (failures: readonly AttemptFailure[]): GatewayError =>
       'The provider finished an answer that is too large to be handed on, or no stream as was asked for. It is charged.',
     cause: new Error(failures.map(({ cause }) => cause).join(', ')),
   });
-
-const stopped = 'The gateway was stopped while the call ran: send it again.';
 
 /** `reason` only where every provider named the same. The words are those of the first that said any. */
 function rejectedByAll(call: ModelCall, failures: readonly AttemptFailure[]): GatewayError {

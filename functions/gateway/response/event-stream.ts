@@ -9,7 +9,12 @@ import type {
   StreamSchemaCheck,
   StreamWriter,
 } from '../../../shared/protocol/interfaces/index.ts';
-import { laterReport, type UsageReport } from '../../../shared/protocol/wire/index.ts';
+import {
+  brokenStreamMessages,
+  laterReport,
+  stoppedMessage,
+  type UsageReport,
+} from '../../../shared/protocol/wire/index.ts';
 import { type AttemptFailure, midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream, StreamEnd } from '../stages.ts';
 import { withKeepAlive } from './keep-alive.ts';
@@ -119,7 +124,8 @@ async function* relay(
   const endBroken = async (failure: AttemptFailure): Promise<string> => {
     relayed.end = failure;
     await Promise.all([options.onBroken(), options.onEnd()]);
-    return endWith(writer.broken(midStreamCodeOf[failure.kind]));
+    const message = failure.cause === 'stopped' ? stoppedMessage : undefined;
+    return endWith(writer.broken(midStreamCodeOf[failure.kind], message));
   };
   try {
     const opening = relayEvents(stream.opening);
@@ -137,7 +143,8 @@ async function* relay(
       relayed.end = 'schema_mismatch';
       relayed.schemaMismatch = mismatch;
       await Promise.all([options.onBroken(), options.onEnd()]);
-      yield endWith(writer.broken('schema_validation_failed', `It fails at ${mismatch}.`));
+      const message = `${brokenStreamMessages.schema_validation_failed} It fails at ${mismatch}.`;
+      yield endWith(writer.broken('schema_validation_failed', message));
       return;
     }
     relayed.end = 'complete';

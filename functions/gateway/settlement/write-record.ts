@@ -153,6 +153,7 @@ function outcomeOf(
   if (error !== undefined) return { outcome: error.code };
   if (stream === undefined || stream.end === 'complete') return { outcome: 'ok' };
   if (stream.end === 'schema_mismatch') return { outcome: 'cut', cutCode: 'schema_validation_failed' };
-  if (stream.end === undefined || stream.end.kind === 'client_gone') return { outcome: 'client_gone' };
+  const isStopped = stream.end?.cause === 'stopped';
+  if (stream.end === undefined || (stream.end.kind === 'client_gone' && !isStopped)) return { outcome: 'client_gone' };
   return { outcome: 'cut', cutCode: midStreamCodeOf[stream.end.kind] };
 }

@@ -88,7 +88,7 @@ const parts = [
     part: 'concurrent executions',
     beyond: `the quota "Concurrent executions" of Lambda, ${setting('chatReservedConcurrency')}`,
   },
-  { part: 'reads of the configuration', beyond: `several stages; ${setting('compute')}: 'web' (experimental)` },
+  { part: 'reads of the configuration', beyond: `several stages; ${setting('compute')}: 'container'` },
   { part: 'the busiest table', beyond: `${setting('tableWritesPerSecondMax')}; a new one grows as it is used` },
 ] as const;
 

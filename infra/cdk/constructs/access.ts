@@ -1,5 +1,5 @@
 // What the gateway may do in the account, and which environment variables tell it where. Values, because a function and a
-// Web Function get the same. Resources are named, never imported: a value of the data stack would stay what it was until
+// task get the same. Resources are named, never imported: a value of the data stack would stay what it was until
 // the api stack itself changes, also where the data stack has made its key or its secret anew.
 import { Aws, Stack } from 'aws-cdk-lib';
 import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
@@ -9,6 +9,7 @@ import { connectionKeyAlias, providerSecretName, spillBucketName } from '../reso
 import type { StageSettings } from '../settings-schema.ts';
 import { stageRegion } from '../settings-values.ts';
 import { type TableActions, tableActionsOf } from './table-actions.ts';
+import { callsPerTask, tasksDefault } from './task-size.ts';
 
 export interface Access {
   readonly statements: readonly PolicyStatementProps[];
@@ -31,20 +32,14 @@ export const streamBudgetAccess = (seconds: number): Access => ({
     seconds === streamBudget.defaultSeconds ? {} : { [environmentNames.streamBudgetSeconds]: String(seconds) },
 });
 
-/** Requests of one environment of a Web Function at a time: Lambda's own default. */
-export const requestsPerEnvironment = 64;
-
 /** Lambda's own default. */
 export const defaultAccountConcurrency = 1_000;
 
 /** Calls that the stage can run at once: from it follows what the gateway lets in. */
 export function concurrencyAccess(settings: StageSettings): Access {
-  const { compute, chatReservedConcurrency, webEnvironmentsMax, accountConcurrency } = settings;
-  const ofAccount = accountConcurrency ?? defaultAccountConcurrency;
-  const calls =
-    compute === 'web'
-      ? (webEnvironmentsMax ?? ofAccount) * requestsPerEnvironment
-      : (chatReservedConcurrency ?? ofAccount);
+  const { compute, chatReservedConcurrency, accountConcurrency, tasks = tasksDefault } = settings;
+  const ofFunctions = chatReservedConcurrency ?? accountConcurrency ?? defaultAccountConcurrency;
+  const calls = compute === 'container' ? tasks.max * callsPerTask(tasks) : ofFunctions;
   return { statements: [], environment: { [environmentNames.stageConcurrency]: String(calls) } };
 }
 

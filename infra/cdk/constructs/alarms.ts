@@ -3,17 +3,20 @@
 import { ArnFormat, Aws, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { HttpCodeElb } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { brand } from '../../../shared/foundation/constants/index.ts';
+import type { Tasks } from './compute.ts';
 import {
   accountConcurrency,
   distributionFailureMetric,
   failedSettlementMetric,
   period,
+  refusedAtMaximumMetric,
   requestMetric,
   serverErrorMetric,
   tableMetric,
@@ -45,6 +48,7 @@ export interface AlarmsProps {
   /** Counts of answers of the URLs with a status from 400, the gateway's own included. */
   readonly urlErrors: readonly IMetric[];
   readonly hasDistribution: boolean;
+  readonly tasks?: Tasks | undefined;
   /** Lambda's quota of the account and region. */
   readonly accountConcurrency: number;
 }
@@ -76,7 +80,8 @@ export class Alarms extends Construct {
     for (const [name, target] of Object.entries(functions)) this.#addFunctionAlarms(name, target);
     if (urlErrors.length > 0) this.#addUrlAlarm(stage, urlErrors);
     this.#addTableAlarms(stage);
-    this.#addConcurrencyAlarm(props.accountConcurrency);
+    if (props.tasks === undefined) this.#addConcurrencyAlarm(props.accountConcurrency);
+    else this.#addTaskAlarms(stage, props.tasks);
     if (props.hasDistribution) this.#addDistributionAlarm(stage);
   }
 
@@ -192,6 +197,33 @@ export class Alarms extends Construct {
       threshold: failedPercentMax,
       isSustained: true,
       description: `the distribution answered more than ${failedPercentMax} % with a status from 500`,
+    });
+  }
+
+  #addTaskAlarms(stage: string, { targets, balancer, min }: Tasks): void {
+    this.#add('UnhealthyTasks', {
+      metric: targets.metrics.unhealthyHostCount({ period, statistic: 'Minimum' }),
+      threshold: 0,
+      isSustained: true,
+      description: 'a task did not answer its health check in a whole period',
+    });
+    this.#add('MissingTasks', {
+      metric: new MathExpression({
+        expression: `${min} - FILL(healthy, 0)`,
+        usingMetrics: { healthy: targets.metrics.healthyHostCount({ period, statistic: 'Maximum' }) },
+        period,
+      }),
+      threshold: 0,
+      isSustained: true,
+      description: `fewer than ${min} tasks serve, the least that the settings name`,
+    });
+    this.#add('RefusedAtMaximum', {
+      metric: refusedAtMaximumMetric(stage),
+      description: 'calls were refused because as many are in flight as all tasks take: raise the max of tasks',
+    });
+    this.#add('BalancerErrors', {
+      metric: balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { period, statistic: 'Sum' }),
+      description: 'the load balancer answered with a status from 500 in place of a task',
     });
   }
 

@@ -3,6 +3,8 @@
 import { join } from 'node:path';
 import { CfnOutput } from 'aws-cdk-lib';
 import { FunctionUrlOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import type { FargateService } from 'aws-cdk-lib/aws-ecs';
+import type { ApplicationLoadBalancer, ApplicationTargetGroup } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { type FunctionUrl, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct, IDependable } from 'constructs';
@@ -36,6 +38,17 @@ export interface Compute {
   readonly functions: Readonly<Record<string, LambdaFunction>>;
   /** What must know a new origin secret before the distribution sends it. */
   readonly originSecretReaders: readonly IDependable[];
+  /** Left out: functions run the calls. */
+  readonly tasks?: Tasks;
+}
+
+/** Tasks behind a load balancer, for those who watch them. */
+export interface Tasks {
+  readonly service: FargateService;
+  readonly targets: ApplicationTargetGroup;
+  readonly balancer: ApplicationLoadBalancer;
+  readonly min: number;
+  readonly max: number;
 }
 
 /** The constructs stand directly in the stack: their path is part of their identity in a deployed stage. */

@@ -1,10 +1,12 @@
 // One page per stage, one row per question: availability, latency, cost, providers, store.
 import { Duration, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { HttpCodeElb } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { brand, type RequestMetricName } from '../../../shared/foundation/constants/index.ts';
+import type { Tasks } from './compute.ts';
 import * as metrics from './gateway-metrics.ts';
 
 /** CloudWatch's grid has 24 columns; graphs stand three to a row. */
@@ -15,6 +17,7 @@ export interface DashboardProps {
   /** The lines of chat calls. */
   readonly logGroup: LogGroup;
   readonly functions: Readonly<Record<string, LambdaFunction>>;
+  readonly tasks?: Tasks | undefined;
   readonly distributionId?: string | undefined;
   readonly alarms: readonly cloudwatch.Alarm[];
 }
@@ -59,7 +62,7 @@ export class Dashboard extends Construct {
   }
 
   #availability(): cloudwatch.IWidget[] {
-    const { stage, functions, distributionId } = this.#props;
+    const { stage, functions, tasks, distributionId } = this.#props;
     const { period } = metrics;
     const platform = Object.entries(functions).flatMap(([name, target]) => [
       target.metricErrors({ period, label: `${name}: crashed` }),
@@ -79,7 +82,7 @@ export class Dashboard extends Construct {
         ],
       ),
       graph('Requests by outcome', [metrics.requestMetricBy('outcome_class', stage, 'Requests')]),
-      ...(platform.length === 0 ? [] : [graph('Lambda', platform)]),
+      ...(tasks === undefined ? [graph('Lambda', platform)] : [taskGraph(stage, tasks)]),
     ];
   }
 
@@ -144,6 +147,22 @@ export class Dashboard extends Construct {
     });
   }
 }
+
+const taskGraph = (stage: string, { service, targets, balancer }: Tasks): cloudwatch.IWidget => {
+  const { period } = metrics;
+  return graph(
+    'Tasks',
+    [
+      metrics.processMetric(stage, 'CallsInFlight', 'Maximum', 'calls in flight of the fullest task'),
+      targets.metrics.healthyHostCount({ period, statistic: 'Average', label: 'tasks that serve' }),
+      balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { period, label: '5xx of the load balancer' }),
+    ],
+    [
+      service.metricCpuUtilization({ period, label: 'processor in percent' }),
+      service.metricMemoryUtilization({ period, label: 'memory in percent' }),
+    ],
+  );
+};
 
 const heading = (title: string, note = ''): cloudwatch.IWidget =>
   new cloudwatch.TextWidget({ markdown: `## ${title}\n${note}`, width: 24, height: 1 });

@@ -8,6 +8,7 @@ import type { Construct } from 'constructs';
 import {
   type AttemptMetricName,
   brand as namespace,
+  type ProcessMetricName,
   physicalTableName,
   type RequestMetricName,
   type TableName,
@@ -18,13 +19,19 @@ export const period = Duration.minutes(5);
 export const metricNamespace = namespace;
 const serverErrors = 'ServerErrors';
 const failedSettlements = 'FailedSettlements';
+const refusedAtMaximum = 'RefusedAtMaximum';
 /** In percent; 0 where they were few. */
 export const distributionFailures = 'DistributionErrors';
 
 /** `statistic`: "Sum", "p99" and so on. `outcomeClass`: of these requests only. */
 export const requestMetric = (
   stage: string,
-  metricName: RequestMetricName | typeof serverErrors | typeof failedSettlements | typeof distributionFailures,
+  metricName:
+    | RequestMetricName
+    | typeof serverErrors
+    | typeof failedSettlements
+    | typeof refusedAtMaximum
+    | typeof distributionFailures,
   statistic: string,
   { outcomeClass, label }: { readonly outcomeClass?: string; readonly label?: string } = {},
 ): Metric =>
@@ -32,6 +39,22 @@ export const requestMetric = (
     namespace,
     metricName,
     dimensionsMap: { stage, ...(outcomeClass === undefined ? {} : { outcome_class: outcomeClass }) },
+    statistic,
+    period,
+    ...(label === undefined ? {} : { label }),
+  });
+
+/** Of processes with many calls at once. */
+export const processMetric = (
+  stage: string,
+  metricName: ProcessMetricName,
+  statistic: string,
+  label?: string,
+): Metric =>
+  new Metric({
+    namespace,
+    metricName,
+    dimensionsMap: { stage },
     statistic,
     period,
     ...(label === undefined ? {} : { label }),
@@ -75,6 +98,19 @@ export function countFailedSettlements(scope: Construct, id: string, logGroup: L
     dimensions: { stage: '$.stage' },
   });
 }
+
+/** Counts calls that were refused because the service has as many in flight as its tasks take. */
+export function countRefusedAtMaximum(scope: Construct, id: string, logGroup: LogGroup): void {
+  new MetricFilter(scope, id, {
+    logGroup,
+    metricNamespace: namespace,
+    metricName: refusedAtMaximum,
+    filterPattern: FilterPattern.literal('{ $.event = "request" && $.reason = "service_concurrency" }'),
+    dimensions: { stage: '$.stage' },
+  });
+}
+
+export const refusedAtMaximumMetric = (stage: string): Metric => requestMetric(stage, refusedAtMaximum, 'Sum');
 
 export const failedSettlementMetric = (stage: string): Metric => requestMetric(stage, failedSettlements, 'Sum');
 

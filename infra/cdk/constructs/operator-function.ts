@@ -20,7 +20,7 @@ const operatorMemoryMb = 1_769;
 const changesKeptDays = 400;
 
 /** Every change is a line of this function: where the stage retains, its lines outlive the stack. */
-const operatorLogs = ({ removal, logRetentionDays }: StageSettings): { readonly logs?: KeptLogs } =>
+export const operatorLogs = ({ removal, logRetentionDays }: StageSettings): { readonly logs?: KeptLogs } =>
   removal === 'retain'
     ? {
         logs: {

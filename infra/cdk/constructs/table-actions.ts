@@ -44,6 +44,12 @@ export const operatorTableActions = {
   records: ['GetItem', 'Query'],
 } as const satisfies TableActions;
 
+/** What each of them may do. */
+export const tablesOfAll = (...all: readonly TableActions[]): TableActions =>
+  Object.fromEntries(
+    tableNames.map((table) => [table, [...new Set(all.flatMap((actions) => actions[table] ?? []))].toSorted()]),
+  );
+
 /** In the order of shared/foundation/constants; tables without an action are left out. */
 export const tableActionsOf = (tables: TableActions) =>
   tableNames.flatMap((table) => {

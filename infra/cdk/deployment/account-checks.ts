@@ -50,7 +50,7 @@ export async function checkConcurrency(
   { stage, settings, deployed }: Pick<StageOwnership, 'stage' | 'settings'> & { readonly deployed: StackOutputs },
   allowed: AllowedCalls,
 ): Promise<string | undefined> {
-  if (settings.compute === 'web') return undefined;
+  if (settings.compute === 'container') return undefined;
   const lambda = new LambdaClient(clientOptions);
   const answer = await allowed.try('lambda:GetAccountSettings', () => lambda.send(new GetAccountSettingsCommand({})));
   const quota = answer?.AccountLimit?.ConcurrentExecutions;
@@ -103,7 +103,7 @@ export async function checkBoundary(
 }
 
 /** Where the settings name none: that of cdk.json, which cdk reads itself. */
-export function qualifierOf({ bootstrapQualifier }: StageSettings): string {
+function qualifierOf({ bootstrapQualifier }: StageSettings): string {
   const { context } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../cdk.json'), 'utf8')) as CdkJson;
   return bootstrapQualifier ?? context?.['@aws-cdk/core:bootstrapQualifier'] ?? usualQualifier;
 }
@@ -115,11 +115,13 @@ interface CdkJson {
 /** The roles that cdk works through were made by `cdk bootstrap`. */
 export async function checkBootstrap(
   { account, region, partition, clientOptions, readStack }: AwsAccount,
-  qualifier: string,
+  settings: StageSettings,
   allowed: AllowedCalls,
 ): Promise<void> {
+  const qualifier = qualifierOf(settings);
+  const images = settings.compute === 'container' ? ['image-publishing-role'] : [];
   const sts = new STSClient(clientOptions);
-  for (const role of ['deploy-role', 'file-publishing-role']) {
+  for (const role of ['deploy-role', 'file-publishing-role', ...images]) {
     const name = `cdk-${qualifier}-${role}-${account}-${region}`;
     try {
       const RoleArn = `arn:${partition}:iam::${account}:role/${name}`;

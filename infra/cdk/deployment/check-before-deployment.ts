@@ -2,9 +2,10 @@
 import type { AwsAccount, StackResource } from '../aws-account.ts';
 import { apiStackName, commitOutput, dataStackName } from '../resource-names.ts';
 import { type OriginChange, planOriginChange } from './accepted-origins.ts';
-import { checkBootstrap, checkBoundary, checkConcurrency, checkRegion, qualifierOf } from './account-checks.ts';
+import { checkBootstrap, checkBoundary, checkConcurrency, checkRegion } from './account-checks.ts';
 import { AllowedCalls } from './allowed-calls.ts';
 import { describeStepBack } from './commit.ts';
+import { type ComputeChange, planComputeChange } from './compute-change.ts';
 import type { DeployOptions } from './deploy-options.ts';
 import { findOrphans, leftBehind, refuseOrphans } from './orphans.ts';
 
@@ -16,6 +17,7 @@ export interface Findings {
   /** For the operator to confirm: what this deployment would do, each a sentence without its subject. */
   readonly questions: readonly string[];
   readonly originChange: OriginChange;
+  readonly computeChange: ComputeChange;
 }
 
 /** Throws an Error with one line for what would stop the deployment later. */
@@ -33,15 +35,17 @@ export async function checkBeforeDeployment(
   const [orphans, note] = await Promise.all([
     findOrphans(aws, { stage, settings, resources }, allowed),
     checkConcurrency(aws, { stage, settings, deployed: api.stack?.outputs ?? {} }, allowed),
-    checkBootstrap(aws, qualifierOf(settings), allowed),
+    checkBootstrap(aws, settings, allowed),
     checkBoundary(aws, settings, allowed),
   ]);
   allowed.check();
   refuseOrphans(orphans, stage, settings, isAdopting);
   const left = leftBehind(stage, settings, resources);
   const originChange = planOriginChange(stage, settings, api.stack?.outputs);
+  const computeChange = planComputeChange(stage, settings, api.stack?.outputs);
   const questions = [
     originChange.question,
+    computeChange.question,
     describeStepBack(api.stack?.outputs[commitOutput]),
     left.length === 0
       ? undefined
@@ -50,6 +54,7 @@ export async function checkBeforeDeployment(
   return {
     dataStackStatus: data.stack?.status,
     originChange,
+    computeChange,
     notes: note === undefined ? [] : [note],
     questions: questions.filter((question) => question !== undefined),
   };

@@ -26,7 +26,7 @@ const ownOptions = {
   region: { type: 'string' },
   /** Asks no question: for unattended runs. */
   yes: { type: 'boolean' },
-  /** Imports tables, bucket and log groups that a former deployment of this stage left behind. */
+  /** Imports tables and bucket that a former deployment of this stage left behind. */
   adopt: { type: 'boolean' },
 } as const;
 type OwnName = keyof typeof ownOptions;
@@ -104,13 +104,14 @@ export function cdkRuns(
   { stage, settings, flags, isAdopting }: DeployOptions,
   dataStackStatus: string | undefined,
   { account, region }: { readonly account: string; readonly region: string },
-  alsoAccepts?: string,
+  { alsoAccepts, alsoRuns }: { readonly alsoAccepts?: string | undefined; readonly alsoRuns?: string | undefined } = {},
 ): string[][] {
   const isFirst = dataStackStatus === undefined || neverCreated.includes(dataStackStatus);
   const isProtected = settings.deletionProtection || settings.terminationProtection;
   const imports = [
     ...(isAdopting ? ['--context', `importsIn=${account}/${region}`] : []),
     ...(alsoAccepts === undefined ? [] : ['--context', `alsoAccepts=${alsoAccepts}`]),
+    ...(alsoRuns === undefined ? [] : ['--context', `alsoRuns=${alsoRuns}`]),
   ];
   const all = ['deploy', `${stage}/*`, ...imports, ...flags];
   if (!isFirst || !isProtected) return [all];

@@ -1,17 +1,16 @@
 // What stands in the account under a name that this stage is about to create, without belonging to its stacks. A stage
 // that retains leaves it behind: a destroyed stack does, and so does a roll-back to a release without the table.
-import { CloudWatchLogsClient, DescribeLogGroupsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { physicalTableName, tableNames } from '../../../shared/foundation/constants/index.ts';
 import type { AwsAccount, StackResource } from '../aws-account.ts';
-import { providerSecretName, spillBucketName, webLogGroupNames } from '../resource-names.ts';
+import { providerSecretName, spillBucketName } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { type AllowedCalls, unlessAbsent } from './allowed-calls.ts';
 
 export interface Orphan {
-  readonly kind: 'table' | 'bucket' | 'log group' | 'secret';
+  readonly kind: 'table' | 'bucket' | 'secret';
   readonly name: string;
   /** Of a secret: what the settings adopt. */
   readonly arn?: string;
@@ -42,19 +41,10 @@ export async function findOrphans(
         new S3Client({ ...clientOptions, forcePathStyle: true }).send(new HeadBucketCommand({ Bucket: name })),
       ),
     );
-  const hasLogGroup = async (name: string) => {
-    const found = await allowed.try('logs:DescribeLogGroups', () =>
-      new CloudWatchLogsClient(clientOptions).send(new DescribeLogGroupsCommand({ logGroupNamePrefix: name })),
-    );
-    return found?.logGroups?.some(({ logGroupName }) => logGroupName === name) ? found : undefined;
-  };
   type Candidate = readonly [kind: Orphan['kind'], name: string, find: (name: string) => Promise<unknown>];
   const candidates: readonly Candidate[] = [
     ...tableNames.map((table): Candidate => ['table', physicalTableName(stage, table), hasTable]),
     ['bucket', spillBucketName(stage, account, region), hasBucket],
-    ...(settings.compute === 'web' ? webLogGroupNames(stage) : []).map(
-      (name): Candidate => ['log group', name, hasLogGroup],
-    ),
   ];
   const found = await Promise.all(
     candidates.map(async ([kind, name, find]) =>

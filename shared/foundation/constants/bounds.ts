@@ -24,7 +24,7 @@ export const firstChunkTimeoutDefaultMs = 20_000;
 export const idleTimeoutDefaultMs = 15_000;
 /** Below what providers and load balancers commonly keep an idle socket open for (60 s), so that we close first. */
 export const keepAliveIdleMs = 50_000;
-/** Sockets to one provider. A Lambda environment uses one; a local run or a Web Function needs one per request. */
+/** Sockets to one provider. A Lambda environment uses one; a local run or a container needs one per request. */
 export const socketsPerProviderMax = 2_048;
 
 /** Answers one call may be charged for: a structured output is asked for again at most twice. */

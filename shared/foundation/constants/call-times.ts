@@ -57,3 +57,12 @@ export const isStreamBudget = (seconds: number): boolean =>
 
 /** The lease of the default budget. */
 export const { leaseMs } = callTimes();
+
+/** Where the server of a container listens, not as root. */
+export const containerPort = 8_080;
+
+/** ECS kills a container this long after SIGTERM: its maximum. */
+export const containerStopSeconds = 120;
+
+/** What a container does of it: running calls end, then are cut and answer, then settle. The rest sends spans and lines. */
+export const containerStop = { endMaxMs: 100_000, answerMaxMs: 5_000, settleMaxMs: 10_000 } as const;

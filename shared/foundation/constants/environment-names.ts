@@ -6,7 +6,7 @@ export const environmentNames = {
   logLevel: 'GW_LOG_LEVEL',
   /** Seconds that a stream may take. Not set: 55. */
   streamBudgetSeconds: 'GW_STREAM_BUDGET_SECONDS',
-  /** Calls that the functions of the stage can run at once. Not set: nothing bounds them. */
+  /** Calls that the stage can run at once. Not set: nothing bounds them. */
   stageConcurrency: 'GW_STAGE_CONCURRENCY',
   /** Requests a minute of keys that have no `rpm` of their own. Not set: any number. */
   keyRequestsPerMinute: 'GW_KEY_REQUESTS_PER_MINUTE',
@@ -20,6 +20,10 @@ export const environmentNames = {
   telemetryHeadersSecret: 'GW_TELEMETRY_HEADERS_SECRET',
   /** Base of the URLs that clients call, where the console has another one. */
   gatewayUrl: 'GW_GATEWAY_URL',
+  /** Whether a container serves the console: on or off. Not set: off. */
+  console: 'GW_CONSOLE',
+  /** Where a container listens. Not set: 8080. */
+  port: 'GW_PORT',
   /** The identity provider with which people sign in to the console, and the client that it knows. Neither is a secret. */
   signInIssuer: 'GW_SIGN_IN_ISSUER',
   signInClientId: 'GW_SIGN_IN_CLIENT_ID',

@@ -19,6 +19,8 @@ export {
 export {
   type AttemptMetricName,
   attemptMetricSeries,
+  type ProcessMetricName,
+  processMetricSeries,
   type RequestMetricName,
   requestMetricSeries,
 } from './metrics.ts';

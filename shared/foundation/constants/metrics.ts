@@ -27,6 +27,11 @@ export const requestMetricSeries = [
 /** Of the line of an attempt: a request's line names only the provider that answered, not those that it was rescued from. */
 export const attemptMetricSeries = [{ dimensions: ['stage', 'provider'], metrics: ['FailedAttempts'] }] as const;
 
+/** Of a process that serves many calls at once. Its average is that of one process, however many there are. */
+export const processMetricSeries = [{ dimensions: ['stage'], metrics: ['CallsInFlight'] }] as const;
+
+export type ProcessMetricName = (typeof processMetricSeries)[0]['metrics'][number];
+
 export type AttemptMetricName = (typeof attemptMetricSeries)[0]['metrics'][number];
 
 export type RequestMetricName = (typeof requestMetricSeries)[0]['metrics'][number];

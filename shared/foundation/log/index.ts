@@ -1,5 +1,6 @@
 export { describeError } from './describe-error.ts';
 export type { Metrics } from './embedded-metrics.ts';
+export { createLineBatches } from './line-batches.ts';
 export {
   createLog,
   type Log,

@@ -1,4 +1,4 @@
-// The gateway behind node:http: the local run, and what a Lambda Web Function runs. Unlike Lambda it sees a client hang
+// The gateway behind node:http: the local run, and what a container runs. Unlike Lambda it sees a client hang
 // up. Nothing that a client sends ends the server.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,19 +21,24 @@ const timeoutCheckMs = 2_000;
 const keepAliveTimeoutMs = 65_000;
 /** Connections that wait until the process accepts them: 1,000 may come at once. */
 const listenBacklogMax = 4_096;
-/**
- * When the server closes: what running requests get to end by themselves, then, once they are cut, to answer, and at last to
- * settle. With what else a process stops this is less than the ten seconds after which containers are killed.
- */
-const closeMaxMs = 5_000;
-const cutAnswerMaxMs = 1_000;
-const cutSettleMaxMs = 1_000;
+
+/** What running requests get when the server closes: to end by themselves, then, once they are cut, to answer, at last to settle. */
+export interface ClosingTimes {
+  readonly endMaxMs: number;
+  readonly answerMaxMs: number;
+  readonly settleMaxMs: number;
+}
+
+/** With what else a process stops this is less than the ten seconds after which containers are killed as a rule. */
+const closingDefault: ClosingTimes = { endMaxMs: 5_000, answerMaxMs: 1_000, settleMaxMs: 1_000 };
 
 export interface NodeServer {
   /** Resolves with the port once requests are taken. Rejects where the port cannot be had (`code: EADDRINUSE`). */
   listen(port: number, host: string): Promise<number>;
-  /** Takes nothing new, lets running requests end for `closeMaxMs`, then cuts them: they answer, settle, and are left. */
+  /** Takes nothing new, lets running requests end for their time, then cuts them: they answer, settle, and are left. */
   close(): Promise<void>;
+  /** Requests whose answer, or what follows it, is not over. */
+  inFlight(): number;
 }
 
 export interface NodeServerOptions {
@@ -42,12 +47,14 @@ export interface NodeServerOptions {
    * must not reach it (DNS rebinding). True behind a proxy that passes the public name on.
    */
   readonly anyHost?: boolean;
+  /** Left out: seven seconds in all. */
+  readonly closing?: ClosingTimes;
 }
 
 export function createNodeServer(
   gateway: Gateway,
   dependencies: AdapterDependencies,
-  { anyHost = false }: NodeServerOptions = {},
+  { anyHost = false, closing = closingDefault }: NodeServerOptions = {},
 ): NodeServer {
   const { clock, randomness, log } = dependencies;
   const running = new Set<Promise<void>>();
@@ -83,12 +90,12 @@ export function createNodeServer(
         Promise.allSettled(running).then(() => true),
         () => false,
       );
-    if (!(await isIdleIn(closeMaxMs))) {
+    if (!(await isIdleIn(closing.endMaxMs))) {
       cutting.abort();
-      await isIdleIn(cutAnswerMaxMs);
+      await isIdleIn(closing.answerMaxMs);
       // Of those that read slowly, or still send.
       server.closeAllConnections();
-      await isIdleIn(cutSettleMaxMs);
+      await isIdleIn(closing.settleMaxMs);
     }
     server.closeAllConnections();
     await ended;
@@ -105,6 +112,7 @@ export function createNodeServer(
       closed ??= close();
       return closed;
     },
+    inFlight: () => running.size,
   };
 }
 

@@ -182,8 +182,8 @@ export interface StreamWriter {
   readonly ping?: string | undefined;
   /** The end marker, behind everything. */
   readonly end: string;
-  /** How a stream ends that broke after its first output. `detail`: what the message adds to the words of the code. */
-  readonly broken: (code: MidStreamCode, detail?: string) => string;
+  /** How a stream ends that broke after its first output. `message`: in place of the words of the code. */
+  readonly broken: (code: MidStreamCode, message?: string) => string;
 }
 
 export interface SchemaCheck {

@@ -183,8 +183,9 @@ async function answer(
   { log, originSecretHashes }: RouterDependencies,
 ): Promise<Answered> {
   try {
-    // A request around the edge would skip its web application firewall, so it finds no route.
-    if (methods === undefined || !comesThroughEdge(request.headers, originSecretHashes)) {
+    // A request around the edge would skip its web application firewall, so it finds no route. A load balancer asks for the health alone.
+    const isHealth = request.path === rootPaths.health;
+    if (methods === undefined || !(isHealth || comesThroughEdge(request.headers, originSecretHashes))) {
       throw fail('not_found', { message: describePaths(table, request.path) });
     }
     return await callEndpoint(methods, request, scope, table.cors);

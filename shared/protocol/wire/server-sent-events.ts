@@ -26,6 +26,9 @@ export const brokenStreamMessages = {
   schema_validation_failed: 'The answer does not satisfy the schema of response_format.',
 } as const;
 
+/** In place of the words of the code, where no provider failed. */
+export const stoppedMessage = 'The gateway was stopped while the call ran: send it again.';
+
 export type MidStreamCode = keyof typeof brokenStreamMessages;
 export const midStreamCodes = Object.keys(brokenStreamMessages) as MidStreamCode[];
 

@@ -7,6 +7,6 @@ export const midStreamCodeOf: Record<FailureKind, MidStreamCode> = {
   rate_limited: 'rate_limited',
   invalid: 'invalid_request',
   deadline: 'request_deadline_exceeded',
-  // The client that would read it is gone; the record of the call does not use it.
+  // The client that would read it is gone, or this process ends.
   client_gone: 'no_available_provider',
 };

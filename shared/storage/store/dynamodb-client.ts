@@ -4,7 +4,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { type AwsAccess, awsAccess, awsClientSettings, createSha256 } from '../aws-clients/index.ts';
 
-/** Sockets to DynamoDB. A Lambda environment uses a few; a local run or a Web Function needs one per running request. */
+/** Sockets to DynamoDB. A Lambda environment uses a few; a local run or a container needs one per running request. */
 const socketsMax = 256;
 /** A page is 1 MB as DynamoDB counts; the tags of small attributes and base64 make a few times that of it. */
 const answerMaxBytes = 16 * 1024 * 1024;

@@ -7,7 +7,10 @@ export const doneText = '[DONE]';
 export const doneLine = toEventLine(doneText);
 
 /** `endsWithDone`: the end marker follows the error line. Nested, so that SDKs find code and message. */
-export function brokenStreamEnd(code: MidStreamCode, endsWithDone: boolean, detail?: string): string {
-  const message = detail === undefined ? brokenStreamMessages[code] : `${brokenStreamMessages[code]} ${detail}`;
+export function brokenStreamEnd(
+  code: MidStreamCode,
+  endsWithDone: boolean,
+  message: string = brokenStreamMessages[code],
+): string {
   return toEventLine(JSON.stringify({ error: { code, message } })) + (endsWithDone ? doneLine : '');
 }

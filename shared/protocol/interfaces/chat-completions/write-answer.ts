@@ -30,7 +30,7 @@ export function openChunkWriter(
       return asksMergedUsage || (includeUsage && isMissing) ? usageLine(head, cost().mergedUsage()) : '';
     },
     end: doneLine,
-    broken: (code, detail) => brokenStreamEnd(code, endsBrokenStreamWithDone, detail),
+    broken: (code, message) => brokenStreamEnd(code, endsBrokenStreamWithDone, message),
   };
 }
 

@@ -15,10 +15,10 @@ export const openEventWriter = (): StreamWriter => ({
   // The provider's own end is the last event.
   beforeEnd: () => '',
   end: '',
-  broken(code) {
+  broken(code, message = brokenStreamMessages[code]) {
     const error = {
       type: 'api_error',
-      message: `${code}: ${brokenStreamMessages[code]}`,
+      message: `${code}: ${message}`,
       details: { error_code: code },
     };
     return toEventLine(JSON.stringify({ type: 'error', error }), 'error');

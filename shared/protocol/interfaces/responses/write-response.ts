@@ -30,8 +30,7 @@ export function openResponseWriter(): StreamWriter {
     beforeEnd: () => '',
     end: '',
     /** SDKs throw the first of the two, agents show the text of the second. */
-    broken(code) {
-      const message = brokenStreamMessages[code];
+    broken(code, message = brokenStreamMessages[code]) {
       const error = { type: 'error', code, message, sequence_number: sequenceNumber + 1 };
       const response = {
         id: responseId,

@@ -1,4 +1,5 @@
-// Every function of a stage behind one address, as its distribution has them.
+// Every route behind one address: what a container serves, and a local run.
+
 import { createChatGateway } from '../../functions/gateway/routes.ts';
 import type { Page } from '../../functions/operator/console/page-folder.ts';
 import { createOperatorGateway, isOperatorPath } from '../../functions/operator/routes.ts';

@@ -1,0 +1,171 @@
+// The whole gateway as tasks on Fargate, many calls at once in each, behind a load balancer. Checked as a template, and its
+// process under the environment that the template gives it; never run on a live account.
+import { join } from 'node:path';
+import { Aws, Duration, Validations } from 'aws-cdk-lib';
+import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
+import * as ecs from 'aws-cdk-lib/aws-ecs';
+import * as elbv2 from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import {
+  brand,
+  callTimes,
+  containerPort,
+  containerStopSeconds,
+  environmentNames,
+  rootPaths,
+} from '../../../shared/foundation/constants/index.ts';
+import { mergeAccess, tableAccess, wildcardId } from './access.ts';
+import type { Compute, ComputeProps } from './compute.ts';
+import { processMetric } from './gateway-metrics.ts';
+import { LoadBalancer } from './load-balancer.ts';
+import { type Network, stageNetwork } from './network.ts';
+import { stageLogGroup } from './node-function.ts';
+import { operatorLogs, signInEnvironment } from './operator-function.ts';
+import { chatTableActions, modelsTableActions, operatorTableActions, tablesOfAll } from './table-actions.ts';
+import { callsPerTask, heapMiB, scaledAtShare, tasksDefault } from './task-size.ts';
+
+const cpuPercent = 50;
+const containerName = 'Gateway';
+
+export function containerCompute(stack: Construct, props: ComputeProps): Compute {
+  const { settings, stage } = props;
+  const scope = new Construct(stack, 'Container');
+  const network = stageNetwork(scope, settings);
+  const balancer = new LoadBalancer(scope, 'Front', { stage, settings, network });
+  const kept = settings.console === true ? operatorLogs(settings).logs : undefined;
+  const logGroup = stageLogGroup(scope, 'Logs', settings, { kept });
+  const service = createService(scope, props, network, logGroup);
+  const targets = attach(service, balancer, props);
+  scaleService(service, props);
+  const { min, max } = settings.tasks ?? tasksDefault;
+  return {
+    url: balancer.url,
+    chatOrigin: balancer.origin,
+    logGroups: { Container: logGroup },
+    functions: {},
+    originSecretReaders: [service],
+    tasks: { service, targets, balancer: balancer.balancer, min, max },
+  };
+}
+
+function createService(
+  scope: Construct,
+  props: ComputeProps,
+  { vpc, taskSubnets, assignPublicIp, ways }: Network,
+  logGroup: ReturnType<typeof stageLogGroup>,
+): ecs.FargateService {
+  const cluster = new ecs.Cluster(scope, 'Cluster', { vpc, containerInsightsV2: ecs.ContainerInsights.DISABLED });
+  Validations.of(cluster).acknowledge({
+    id: 'AwsSolutions-ECS4',
+    reason: 'Billed by the metric; load balancer, service and log lines have what the alarms need.',
+  });
+  const taskDefinition = createTask(scope, props, logGroup);
+  const service = new ecs.FargateService(scope, 'Service', {
+    // The types of the CDK are stricter on the way in than on the way out.
+    cluster: cluster as ecs.ICluster,
+    taskDefinition,
+    vpcSubnets: taskSubnets,
+    assignPublicIp,
+    // Without a desired count: a deployment leaves as many tasks as there are.
+    minHealthyPercent: 100,
+    maxHealthyPercent: 200,
+    circuitBreaker: { enable: true, rollback: true },
+    availabilityZoneRebalancing: ecs.AvailabilityZoneRebalancing.ENABLED,
+    healthCheckGracePeriod: Duration.seconds(60),
+  });
+  // A task that starts before it can reach anything fails, and with it the deployment.
+  service.node.addDependency(...ways, taskDefinition.obtainExecutionRole());
+  return service;
+}
+
+function createTask(
+  scope: Construct,
+  { stage, settings, bundlesRoot, commonAccess, chatAccess, dataStack }: ComputeProps,
+  logGroup: ReturnType<typeof stageLogGroup>,
+): ecs.FargateTaskDefinition {
+  const size = settings.tasks ?? tasksDefault;
+  const task = new ecs.FargateTaskDefinition(scope, 'Task', {
+    cpu: size.cpu,
+    memoryLimitMiB: size.memoryMiB,
+    runtimePlatform: {
+      cpuArchitecture: ecs.CpuArchitecture.ARM64,
+      operatingSystemFamily: ecs.OperatingSystemFamily.LINUX,
+    },
+  });
+  const tables = tablesOfAll(
+    chatTableActions,
+    modelsTableActions,
+    settings.console === true ? operatorTableActions : {},
+  );
+  const access = mergeAccess(commonAccess, chatAccess, tableAccess(scope, stage, tables));
+  for (const statement of access.statements) task.addToTaskRolePolicy(new PolicyStatement(statement));
+  const console = settings.console === true ? { [environmentNames.console]: 'on', ...signInEnvironment(settings) } : {};
+  task.addContainer(containerName, {
+    image: ecs.ContainerImage.fromAsset(join(bundlesRoot, 'container'), {
+      target: 'container',
+      platform: Platform.LINUX_ARM64,
+    }),
+    command: [`--max-old-space-size=${heapMiB(size)}`, 'index.cjs'],
+    environment: { [environmentNames.stage]: stage, AWS_REGION: Aws.REGION, ...console, ...access.environment },
+    portMappings: [{ containerPort }],
+    user: 'node',
+    readonlyRootFilesystem: true,
+    stopTimeout: Duration.seconds(containerStopSeconds),
+    logging: ecs.LogDrivers.awsLogs({
+      logGroup,
+      streamPrefix: brand,
+      // A log that does not answer keeps no call waiting.
+      mode: ecs.AwsLogDriverMode.NON_BLOCKING,
+    }),
+    dockerLabels: { 'gw.data': dataStack },
+  });
+  acknowledgeTask(task, access.acknowledgements ?? []);
+  return task;
+}
+
+function acknowledgeTask(
+  task: ecs.FargateTaskDefinition,
+  acknowledgements: readonly { readonly id: string; readonly reason: string }[],
+): void {
+  Validations.of(task).acknowledge(
+    ...acknowledgements,
+    { id: 'AwsSolutions-ECS2', reason: 'Names and hashes: none of these variables is a secret.' },
+    {
+      id: wildcardId('*'),
+      reason: 'The action by which images may be read has no resources; those that send traces neither.',
+    },
+  );
+}
+
+function attach(service: ecs.FargateService, { listener }: LoadBalancer, { settings }: ComputeProps) {
+  const { leaseMs } = callTimes(settings.streamBudgetSeconds);
+  return listener.addTargets('Tasks', {
+    port: containerPort,
+    protocol: elbv2.ApplicationProtocol.HTTP,
+    targets: [service.loadBalancerTarget({ containerName, containerPort })],
+    // Calls differ in length: the next one goes where the fewest run.
+    loadBalancingAlgorithmType: elbv2.TargetGroupLoadBalancingAlgorithmType.LEAST_OUTSTANDING_REQUESTS,
+    // A task that is to stop gets no new call for so long before it is told: longer than any call takes.
+    deregistrationDelay: Duration.millis(leaseMs),
+    healthCheck: {
+      path: rootPaths.health,
+      interval: Duration.seconds(10),
+      timeout: Duration.seconds(5),
+      healthyThresholdCount: 2,
+      unhealthyThresholdCount: 3,
+    },
+  });
+}
+
+function scaleService(service: ecs.FargateService, { stage, settings }: ComputeProps): void {
+  const size = settings.tasks ?? tasksDefault;
+  const scaling = service.autoScaleTaskCount({ minCapacity: size.min, maxCapacity: size.max });
+  const cooldowns = { scaleOutCooldown: Duration.seconds(60), scaleInCooldown: Duration.minutes(5) };
+  scaling.scaleOnCpuUtilization('Processor', { targetUtilizationPercent: cpuPercent, ...cooldowns });
+  scaling.scaleToTrackCustomMetric('CallsInFlight', {
+    metric: processMetric(stage, 'CallsInFlight', 'Average').with({ period: Duration.minutes(1) }),
+    targetValue: callsPerTask(size) * scaledAtShare,
+    ...cooldowns,
+  });
+}

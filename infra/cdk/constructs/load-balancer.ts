@@ -1,0 +1,79 @@
+// The load balancer of the tasks: internal, called by CloudFront alone, or on the private way by what is in its network or joined to it.
+import { CfnOutput, Duration, Stack, Validations } from 'aws-cdk-lib';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { OriginProtocolPolicy } from 'aws-cdk-lib/aws-cloudfront';
+import { VpcOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as elbv2 from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { Construct } from 'constructs';
+import { originReadTimeoutSeconds } from '../../../shared/foundation/constants/index.ts';
+import type { StageSettings } from '../settings-schema.ts';
+import type { CreateOrigin } from './edge.ts';
+import type { Network } from './network.ts';
+import { OriginFacingList } from './origin-facing-list.ts';
+
+export interface LoadBalancerProps {
+  readonly stage: string;
+  readonly settings: StageSettings;
+  readonly network: Network;
+}
+
+/** Longer than the longest silence of an answer, shorter than a task keeps an idle connection. */
+const idleTimeoutSeconds = originReadTimeoutSeconds + 2;
+
+/** Addresses that no route of the internet leads to. */
+const privateAddresses = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'];
+
+export class LoadBalancer extends Construct {
+  readonly balancer: elbv2.ApplicationLoadBalancer;
+  readonly listener: elbv2.ApplicationListener;
+  /** What clients put before /v1 where there is no distribution. Ends in a slash. */
+  readonly url: string;
+
+  constructor(scope: Construct, id: string, { stage, settings, network }: LoadBalancerProps) {
+    super(scope, id);
+    const { vpc, balancerSubnets } = network;
+    const securityGroup = new ec2.SecurityGroup(this, 'Access', {
+      vpc,
+      description: 'Who may call the load balancer',
+      allowAllOutbound: false,
+    });
+    this.balancer = new elbv2.ApplicationLoadBalancer(this, 'Balancer', {
+      vpc,
+      vpcSubnets: balancerSubnets,
+      internetFacing: false,
+      securityGroup,
+      idleTimeout: Duration.seconds(idleTimeoutSeconds),
+      dropInvalidHeaderFields: true,
+    });
+    Validations.of(this.balancer).acknowledge({
+      id: 'AwsSolutions-ELB2',
+      reason: 'The gateway logs one line per request; access logs would repeat it.',
+    });
+    const { customDomain, edge } = settings;
+    if (edge === 'none' && customDomain !== null) {
+      for (const range of privateAddresses) securityGroup.addIngressRule(ec2.Peer.ipv4(range), ec2.Port.tcp(443));
+      this.listener = this.balancer.addListener('Https', {
+        port: 443,
+        protocol: elbv2.ApplicationProtocol.HTTPS,
+        certificates: [Certificate.fromCertificateArn(this, 'Certificate', customDomain.certificateArn)],
+        sslPolicy: elbv2.SslPolicy.RECOMMENDED_TLS,
+        open: false,
+      });
+      new CfnOutput(Stack.of(this), 'LoadBalancerName', { value: this.balancer.loadBalancerDnsName });
+    } else {
+      const { prefixListId } = new OriginFacingList(this, 'OriginFacing', { stage, settings });
+      securityGroup.addIngressRule(ec2.Peer.prefixList(prefixListId), ec2.Port.tcp(80));
+      // From CloudFront to it, calls go through AWS's own network.
+      this.listener = this.balancer.addListener('Http', { port: 80, open: false });
+    }
+    this.url = `https://${customDomain?.domainNames[0] ?? this.balancer.loadBalancerDnsName}/`;
+  }
+
+  /** Of a distribution: it reaches a load balancer that has no public address. */
+  readonly origin: CreateOrigin = (options) =>
+    VpcOrigin.withApplicationLoadBalancer(this.balancer, {
+      ...options,
+      protocolPolicy: OriginProtocolPolicy.HTTP_ONLY,
+    });
+}

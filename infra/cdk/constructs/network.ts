@@ -1,0 +1,64 @@
+// Where tasks and their load balancer stand: a network of their own, or one that the settings name. Nothing is looked up while a
+// template is made. Of our own: tasks have public addresses, because a NAT gateway costs more than the tasks, and accept nothing but
+// from the load balancer; the load balancer has no way to the internet and none from it.
+import { Validations } from 'aws-cdk-lib';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import type { Construct } from 'constructs';
+import type { StageSettings } from '../settings-schema.ts';
+
+export interface Network {
+  readonly vpc: ec2.IVpc;
+  readonly taskSubnets: ec2.SubnetSelection;
+  readonly balancerSubnets: ec2.SubnetSelection;
+  /** How tasks reach providers: by addresses of their own, or as their subnets do. */
+  readonly assignPublicIp: boolean;
+  /** What must stand before a task can reach anything. */
+  readonly ways: readonly Construct[];
+}
+
+const addresses = '10.83.0.0/16';
+
+export function stageNetwork(scope: Construct, { vpc: given }: Pick<StageSettings, 'vpc'>): Network {
+  if (given === undefined) return ownNetwork(scope);
+  const { id: vpcId, subnetIds, availabilityZones } = given;
+  const vpc = ec2.Vpc.fromVpcAttributes(scope, 'GivenNetwork', { vpcId, availabilityZones: [...availabilityZones] });
+  const subnets = subnetIds.map((subnetId, at) =>
+    ec2.Subnet.fromSubnetAttributes(scope, `GivenSubnet${at}`, {
+      subnetId,
+      availabilityZone: availabilityZones[at] as string,
+    }),
+  );
+  return { vpc, taskSubnets: { subnets }, balancerSubnets: { subnets }, assignPublicIp: false, ways: [] };
+}
+
+function ownNetwork(scope: Construct): Network {
+  const vpc = new ec2.Vpc(scope, 'Network', {
+    ipAddresses: ec2.IpAddresses.cidr(addresses),
+    maxAzs: 2,
+    natGateways: 0,
+    // It would bring a function that runs during deployments; nothing here is in the default group.
+    restrictDefaultSecurityGroup: false,
+    subnetConfiguration: [
+      { name: 'Tasks', subnetType: ec2.SubnetType.PUBLIC, cidrMask: 20, mapPublicIpOnLaunch: false },
+      { name: 'Balancer', subnetType: ec2.SubnetType.PRIVATE_ISOLATED, cidrMask: 24 },
+    ],
+  });
+  const taskSubnets = { subnetType: ec2.SubnetType.PUBLIC };
+  const ways = [
+    vpc.addGatewayEndpoint('DynamoDb', { service: ec2.GatewayVpcEndpointAwsService.DYNAMODB, subnets: [taskSubnets] }),
+    vpc.addGatewayEndpoint('S3', { service: ec2.GatewayVpcEndpointAwsService.S3, subnets: [taskSubnets] }),
+  ];
+  Validations.of(vpc).acknowledge({
+    id: 'AwsSolutions-VPC7',
+    reason: 'Every call is a line of the log already; flow logs would be billed beside it.',
+  });
+  const balancerSubnets = { subnetType: ec2.SubnetType.PRIVATE_ISOLATED };
+  // The types of the CDK are stricter on the way in than on the way out.
+  return {
+    vpc: vpc as ec2.IVpc,
+    taskSubnets,
+    balancerSubnets,
+    assignPublicIp: true,
+    ways: [...ways, ...vpc.publicSubnets],
+  };
+}

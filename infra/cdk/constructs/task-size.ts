@@ -1,0 +1,41 @@
+// What a task of `compute: 'container'` may be, and what follows from its size.
+
+/** Left out of the settings: this. */
+export const tasksDefault = { min: 2, max: 10, cpu: 1_024, memoryMiB: 2_048 } as const;
+
+export interface TaskSettings {
+  readonly min: number;
+  readonly max: number;
+  /** Of 1,024 a processor. */
+  readonly cpu: number;
+  readonly memoryMiB: number;
+}
+
+const gib = 1_024;
+
+/** What Fargate takes: CPU units → from, to, and in steps of how many MiB. */
+const memoryOfCpu: Readonly<Record<number, readonly [fromMiB: number, toMiB: number, stepMiB: number]>> = {
+  512: [gib, 4 * gib, gib],
+  1024: [2 * gib, 8 * gib, gib],
+  2048: [4 * gib, 16 * gib, gib],
+  4096: [8 * gib, 30 * gib, gib],
+};
+
+export const isTaskSize = ({ cpu, memoryMiB }: TaskSettings): boolean => {
+  const [from, to, step] = memoryOfCpu[cpu] ?? [Number.POSITIVE_INFINITY, 0, 1];
+  return memoryMiB >= from && memoryMiB <= to && memoryMiB % step === 0;
+};
+
+/** Of the heap of JavaScript; the rest is for buffers, sockets and threads. */
+const heapShare = 0.6;
+export const heapMiB = ({ memoryMiB }: TaskSettings): number => Math.floor(memoryMiB * heapShare);
+
+/**
+ * Calls at once that a task serves well: what the bench measured for one processor and 2 GiB, with a reserve for bursts. One process
+ * uses one processor, so more of them carry no more.
+ */
+const callsOfProcessor = 1_000;
+export const callsPerTask = ({ cpu }: TaskSettings): number => Math.floor(callsOfProcessor * Math.min(1, cpu / 1_024));
+
+/** At this share of them another task is started: it takes a minute or two to serve. */
+export const scaledAtShare = 0.5;

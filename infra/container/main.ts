@@ -1,0 +1,54 @@
+// The entry point of a container: the whole gateway as one server of many calls at once. It listens wherever the container is
+// reached; who reaches it is decided by the network around it.
+import { join } from 'node:path';
+import { createChatGateway } from '../../functions/gateway/routes.ts';
+import { pageFolder } from '../../functions/operator/console/page-folder.ts';
+import { bundleAdapters, createComposition, warmChat } from '../../shared/composition/index.ts';
+import { containerPort, containerStop } from '../../shared/foundation/constants/index.ts';
+import {
+  readContainerEnvironment,
+  readEnvironment,
+  readSignInEnvironment,
+} from '../../shared/foundation/environment/index.ts';
+import { createLineBatches, createLog } from '../../shared/foundation/log/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
+import { createNodeServer, guardProcess } from '../../shared/protocol/http/index.ts';
+import { reportCallsInFlight } from './calls-in-flight.ts';
+import { createWholeGateway } from './routes.ts';
+
+const environment = readEnvironment();
+const { hasConsole, port = containerPort } = readContainerEnvironment();
+const lines = createLineBatches(systemClock, (text) => void process.stdout.write(text));
+const log = createLog({ clock: systemClock, stage: environment.stage, level: environment.logLevel, write: lines.add });
+const composition = createComposition({ environment, log, ...bundleAdapters(environment, log) });
+guardProcess(log);
+// A process that ends by a fault of ours says why.
+process.on('exit', lines.flush);
+
+// The build puts the page beside this bundle.
+const page = pageFolder(join(__dirname, 'page'), environment.gatewayUrl);
+const gateway = hasConsole
+  ? createWholeGateway(composition, page, readSignInEnvironment())
+  : createChatGateway(composition);
+const server = createNodeServer(gateway, composition, { anyHost: true, closing: containerStop });
+const report = reportCallsInFlight(composition, server.inFlight);
+
+void warmChat(composition)
+  .then(() => server.listen(port, '0.0.0.0'))
+  .then((taken) => log.info({ event: 'listening', port: taken }))
+  .catch((cause: unknown) => {
+    log.error({ event: 'server_failed' }, cause);
+    process.exit(1);
+  });
+
+async function stop(): Promise<void> {
+  log.info({ event: 'stopping' });
+  lines.flush();
+  await server.close();
+  report.stop();
+  await composition.telemetry?.close();
+  await composition.transport.close();
+  process.exit(0);
+}
+
+process.once('SIGTERM', () => void stop());

@@ -1,0 +1,22 @@
+// What a container is told beside what every process of a stage is told.
+import { environmentNames } from '../constants/index.ts';
+import type { Variables } from './aws-environment.ts';
+
+export interface ContainerEnvironment {
+  /** Whether it serves the console and the management interface. */
+  readonly hasConsole: boolean;
+  /** Undefined: the usual one. */
+  readonly port: number | undefined;
+}
+
+/** Throws with the name of the variable that is malformed. */
+export function readContainerEnvironment(variables: Variables = process.env): ContainerEnvironment {
+  const console = variables[environmentNames.console] ?? 'off';
+  if (console !== 'on' && console !== 'off') throw new Error(`${environmentNames.console} must be on or off`);
+  const text = variables[environmentNames.port];
+  const port = text === undefined ? undefined : Number(text);
+  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port < 65_536)) {
+    throw new Error(`${environmentNames.port} must be a port, or not be set`);
+  }
+  return { hasConsole: console === 'on', port };
+}

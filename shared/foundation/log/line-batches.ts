@@ -1,0 +1,37 @@
+// Log lines of a process that serves many calls at once: lines of the same moment are one write.
+import type { Clock } from '../time/index.ts';
+
+/** How late a line may be, and how many characters may wait: a call's line has some 1,800. */
+const lateMaxMs = 100;
+const waitingMaxCharacters = 64 * 1024;
+
+export interface LineBatches {
+  /** Takes one line, its line feed included. */
+  readonly add: (line: string) => void;
+  /** Writes at once what waits. */
+  readonly flush: () => void;
+}
+
+export function createLineBatches(clock: Clock, write: (text: string) => void): LineBatches {
+  let waiting: string[] = [];
+  let characters = 0;
+  let cancel: (() => void) | undefined;
+  const flush = () => {
+    cancel?.();
+    cancel = undefined;
+    if (waiting.length === 0) return;
+    const text = waiting.join('');
+    waiting = [];
+    characters = 0;
+    write(text);
+  };
+  return {
+    add(line) {
+      waiting.push(line);
+      characters += line.length;
+      if (characters >= waitingMaxCharacters) flush();
+      else cancel ??= clock.after(lateMaxMs, flush);
+    },
+    flush,
+  };
+}

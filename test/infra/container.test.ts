@@ -1,0 +1,329 @@
+import { describe, expect, it } from '#jest';
+import {
+  chatTableActions,
+  modelsTableActions,
+  operatorTableActions,
+  tablesOfAll,
+} from '../../infra/cdk/constructs/table-actions.ts';
+import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
+import { containerStop, containerStopSeconds } from '../../shared/foundation/constants/index.ts';
+import { resourcesOf, type SynthesizedStage, synthesizeStage } from './synthesized-stage.ts';
+
+// Plain JavaScript that Lambda runs as it is: by path, as it has no types.
+const source = new URL('../../infra/cdk/constructs/origin-facing-list/index.mjs', import.meta.url).href;
+const { answer } = (await import(source)) as { answer: (event: object, outside: object) => Promise<void> };
+const account = '111122223333';
+const certificateArn = `arn:aws:acm:eu-west-1:${account}:certificate/3f1c0b1e`;
+const privateWay = { edge: 'none', customDomain: { domainNames: ['llm.example.com'], certificateArn } } as const;
+const vpc = {
+  id: 'vpc-0123456789abcdef0',
+  subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
+  availabilityZones: ['eu-west-1a', 'eu-west-1b'],
+};
+const withTasks = (more: Partial<StageSettings> = {}, options = {}) =>
+  synthesizeStage('prod', { compute: 'container', ...more }, options);
+const stage = withTasks({ console: true });
+
+const only = ({ api }: SynthesizedStage, type: string) => {
+  const [one, ...others] = resourcesOf(api, type);
+  expect(others).toEqual([]);
+  return one?.Properties as Record<string, never>;
+};
+const containerOf = (one: SynthesizedStage) =>
+  (only(one, 'AWS::ECS::TaskDefinition').ContainerDefinitions as unknown as Record<string, unknown>[])[0] ?? {};
+const variablesOf = (one: SynthesizedStage): Record<string, unknown> =>
+  Object.fromEntries(
+    (containerOf(one).Environment as { Name: string; Value: unknown }[]).map(({ Name, Value }) => [Name, Value]),
+  );
+const grantsOf = ({ api }: SynthesizedStage, prefix: string) =>
+  resourcesOf(api, 'AWS::IAM::Policy')
+    .filter(({ id }) => id.startsWith(prefix))
+    .flatMap(
+      ({ Properties }) =>
+        (Properties.PolicyDocument as { Statement: { Action: string | string[]; Resource: unknown }[] }).Statement,
+    );
+
+describe('a stage with tasks', () => {
+  it('runs every route in them, and no function of its own beside those of the deployment', () => {
+    for (const type of ['AWS::Lambda::Url', 'AWS::ElasticLoadBalancingV2::LoadBalancer']) {
+      expect(resourcesOf(stage.api, type)).toHaveLength(type.endsWith('Url') ? 0 : 1);
+    }
+    const functions = resourcesOf(stage.api, 'AWS::Lambda::Function').map(({ id }) => id);
+    expect(functions.filter((id) => /^(ChatCompletions|Models|Operator)/.test(id))).toEqual([]);
+    expect(variablesOf(stage).GW_CONSOLE).toBe('on');
+    expect(variablesOf(withTasks())).not.toHaveProperty('GW_CONSOLE');
+    expect(JSON.stringify(stage.api.findOutputs('ConsoleUrl'))).toContain('console');
+  });
+
+  it('runs them on arm64 as no root, with a file system that nothing writes to, and with as long to stop as ECS allows', () => {
+    expect(only(stage, 'AWS::ECS::TaskDefinition')).toMatchObject({
+      Cpu: '1024',
+      Memory: '2048',
+      RuntimePlatform: { CpuArchitecture: 'ARM64', OperatingSystemFamily: 'LINUX' },
+    });
+    expect(containerOf(stage)).toMatchObject({
+      User: 'node',
+      ReadonlyRootFilesystem: true,
+      StopTimeout: 120,
+      Command: ['--max-old-space-size=1228', 'index.cjs'],
+      LogConfiguration: { LogDriver: 'awslogs', Options: { mode: 'non-blocking' } },
+    });
+    const { endMaxMs, answerMaxMs, settleMaxMs } = containerStop;
+    expect(endMaxMs + answerMaxMs + settleMaxMs).toBeLessThan(containerStopSeconds * 1_000);
+  });
+
+  it('tells them names and hashes, never a secret, and how many calls all of them take', () => {
+    expect(containerOf(stage)).not.toHaveProperty('Secrets');
+    expect(variablesOf(stage)).toMatchObject({
+      GW_STAGE: 'prod',
+      GW_STAGE_CONCURRENCY: '10000',
+      GW_BYOK_KEY_ID: 'alias/gw-prod-connections',
+      GW_PROVIDER_SECRET: 'gw/prod/providers',
+      GW_ORIGIN_SECRET_SHA256: { 'Fn::GetAtt': [expect.stringMatching(/^OriginSecretHashes/), 'Sha256'] },
+    });
+    const tasks = { min: 2, max: 3, cpu: 512, memoryMiB: 1_024 };
+    expect(variablesOf(withTasks({ tasks })).GW_STAGE_CONCURRENCY).toBe('1500');
+    expect(JSON.stringify(stage.api.toJSON())).not.toMatch(/sk-gw-|[0-9a-f]{64}(?!\.zip|")/);
+  });
+
+  it('lets them do what the functions may, and nothing else', () => {
+    const asFunctions = synthesizeStage('prod', { console: true });
+    const actionsOf = (one: SynthesizedStage, ...prefixes: string[]) => {
+      const pairs = prefixes
+        .flatMap((prefix) => grantsOf(one, prefix))
+        .flatMap(({ Action, Resource }) =>
+          [Action].flat().flatMap((action) => [Resource].flat().map((one) => `${action} ${JSON.stringify(one)}`)),
+        )
+        // Of its own log group.
+        .filter((pair) => !pair.startsWith('logs:'));
+      return [...new Set(pairs)].toSorted();
+    };
+    expect(actionsOf(stage, 'ContainerTaskTaskRole')).toEqual(
+      actionsOf(asFunctions, 'ChatCompletions', 'Models', 'Operator'),
+    );
+    const operators = Object.values(tablesOfAll(chatTableActions, modelsTableActions, operatorTableActions)).flat();
+    expect(operators).toContain('Scan');
+    expect(JSON.stringify(grantsOf(withTasks(), 'ContainerTaskTaskRole'))).not.toContain('dynamodb:Scan');
+    // What starts a task reads the image and writes lines.
+    expect(grantsOf(stage, 'ContainerTaskExecution').flatMap(({ Action }) => [Action].flat())).toEqual(
+      expect.arrayContaining(['ecr:BatchGetImage', 'logs:PutLogEvents']),
+    );
+    expect(JSON.stringify(grantsOf(stage, 'ContainerTaskExecution'))).not.toMatch(/dynamodb|secretsmanager|kms|s3:/);
+  });
+
+  it('leaves as many of them as there are, rolls back what does not start, and has never fewer than before', () => {
+    const service = only(stage, 'AWS::ECS::Service');
+    expect(service).not.toHaveProperty('DesiredCount');
+    expect(service).toMatchObject({
+      DeploymentConfiguration: {
+        DeploymentCircuitBreaker: { Enable: true, Rollback: true },
+        MinimumHealthyPercent: 100,
+        MaximumPercent: 200,
+      },
+    });
+  });
+
+  it('has more of them by processor and by calls in flight', () => {
+    const policies = resourcesOf(stage.api, 'AWS::ApplicationAutoScaling::ScalingPolicy').map(
+      ({ Properties }) => Properties.TargetTrackingScalingPolicyConfiguration,
+    );
+    expect(policies).toEqual([
+      expect.objectContaining({
+        TargetValue: 50,
+        PredefinedMetricSpecification: { PredefinedMetricType: 'ECSServiceAverageCPUUtilization' },
+      }),
+      expect.objectContaining({
+        TargetValue: 500,
+        CustomizedMetricSpecification: {
+          Namespace: 'gw',
+          MetricName: 'CallsInFlight',
+          Dimensions: [{ Name: 'stage', Value: 'prod' }],
+          Statistic: 'Average',
+        },
+      }),
+    ]);
+    expect(only(stage, 'AWS::ApplicationAutoScaling::ScalableTarget')).toMatchObject({
+      MinCapacity: 2,
+      MaxCapacity: 10,
+    });
+  });
+
+  it('gives a task no new call for longer than any call takes before it is told to stop', () => {
+    const delayOf = (one: SynthesizedStage) =>
+      (
+        only(one, 'AWS::ElasticLoadBalancingV2::TargetGroup').TargetGroupAttributes as unknown as {
+          Key: string;
+          Value: string;
+        }[]
+      ).find(({ Key }) => Key === 'deregistration_delay.timeout_seconds')?.Value;
+    expect([delayOf(stage), delayOf(withTasks({ streamBudgetSeconds: 840 }))]).toEqual(['70', '855']);
+    expect(only(stage, 'AWS::ElasticLoadBalancingV2::TargetGroup')).toMatchObject({ HealthCheckPath: '/health' });
+  });
+
+  it('has a network without NAT, where tasks accept nothing but from the load balancer, and it nothing but from CloudFront', () => {
+    expect(resourcesOf(stage.api, 'AWS::EC2::NatGateway')).toEqual([]);
+    expect(only(stage, 'AWS::ElasticLoadBalancingV2::LoadBalancer').Scheme).toBe('internal');
+    const endpoints = resourcesOf(stage.api, 'AWS::EC2::VPCEndpoint').map(({ Properties }) => [
+      Properties.VpcEndpointType,
+      /dynamodb|s3/.exec(JSON.stringify(Properties.ServiceName))?.[0],
+    ]);
+    expect(endpoints).toEqual([
+      ['Gateway', 'dynamodb'],
+      ['Gateway', 's3'],
+    ]);
+    for (const { Properties } of resourcesOf(stage.api, 'AWS::EC2::SecurityGroup')) {
+      expect(Properties).not.toHaveProperty('SecurityGroupIngress');
+    }
+    const ingress = resourcesOf(stage.api, 'AWS::EC2::SecurityGroupIngress').map(({ Properties }) => Properties);
+    expect(ingress).toHaveLength(2);
+    expect(ingress).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          FromPort: 80,
+          ToPort: 80,
+          SourcePrefixListId: { 'Fn::GetAtt': [expect.stringContaining('OriginFacing'), 'PrefixListId'] },
+        }),
+        expect.objectContaining({
+          FromPort: 8_080,
+          ToPort: 8_080,
+          SourceSecurityGroupId: { 'Fn::GetAtt': [expect.stringMatching(/^ContainerFrontAccess/), 'GroupId'] },
+        }),
+      ]),
+    );
+  });
+
+  it('is called by the distribution through a VPC origin, at the same base URL, once its tasks serve', () => {
+    const [distribution] = resourcesOf(stage.api, 'AWS::CloudFront::Distribution');
+    const config = distribution?.Properties.DistributionConfig as { CacheBehaviors?: unknown; Origins: object[] };
+    expect(config.CacheBehaviors).toBeUndefined();
+    expect(config.Origins).toMatchObject([
+      {
+        VpcOriginConfig: { VpcOriginId: { 'Fn::GetAtt': [expect.any(String), 'Id'] }, OriginReadTimeout: 60 },
+        OriginCustomHeaders: [{ HeaderName: 'x-gw-origin-secret' }],
+      },
+    ]);
+    const [service] = resourcesOf(stage.api, 'AWS::ECS::Service');
+    expect(distribution?.DependsOn).toContain(service?.id);
+    expect(distribution?.id).toBe(resourcesOf(synthesizeStage('prod').api, 'AWS::CloudFront::Distribution')[0]?.id);
+    expect(stage.api.findOutputs('DirectUrl')).toEqual({});
+  });
+
+  it('on the private way is called by its own name from private addresses alone, and has no distribution', () => {
+    const own = withTasks(privateWay);
+    own.api.resourceCountIs('AWS::CloudFront::Distribution', 0);
+    expect(only(own, 'AWS::ElasticLoadBalancingV2::LoadBalancer').Scheme).toBe('internal');
+    expect(only(own, 'AWS::ElasticLoadBalancingV2::Listener')).toMatchObject({
+      Port: 443,
+      Protocol: 'HTTPS',
+      Certificates: [{ CertificateArn: certificateArn }],
+    });
+    own.api.hasOutput('BaseUrl', { Value: 'https://llm.example.com/v1' });
+    own.api.hasOutput('LoadBalancerName', {});
+    expect(JSON.stringify(own.api.toJSON())).not.toMatch(/"CidrIp":"0\.0\.0\.0\/0","[^}]*FromPort/);
+    expect(JSON.stringify(own.api.toJSON())).not.toContain('GW_ORIGIN_SECRET_SHA256');
+    expect(own.findings).toEqual([]);
+  });
+
+  it('stands in a given network, of which nothing is made or looked up', () => {
+    const given = withTasks({ vpc, account, region: 'eu-west-1' });
+    expect(resourcesOf(given.api, 'AWS::EC2::VPC')).toEqual([]);
+    expect(only(given, 'AWS::ECS::Service').NetworkConfiguration).toMatchObject({
+      AwsvpcConfiguration: { AssignPublicIp: 'DISABLED', Subnets: vpc.subnetIds },
+    });
+    expect(given.findings).toEqual([]);
+    // A network of its own names its zones by their place, also where the settings name a region.
+    const own = withTasks({ account, region: 'eu-west-1' });
+    const zones = resourcesOf(own.api, 'AWS::EC2::Subnet').map(({ Properties }) =>
+      JSON.stringify(Properties.AvailabilityZone),
+    );
+    expect(new Set(zones).size).toBe(2);
+    for (const zone of zones) expect(zone).toContain('Fn::GetAZs');
+  });
+
+  it('rings where tasks are unhealthy or missing, at the maximum, and for errors of the load balancer', () => {
+    const ids = resourcesOf(stage.api, 'AWS::CloudWatch::Alarm').map(({ id }) =>
+      id.replace(/^Alarms|[0-9A-F]{8}$/g, ''),
+    );
+    expect(ids).toEqual(
+      expect.arrayContaining(['UnhealthyTasks', 'MissingTasks', 'RefusedAtMaximum', 'BalancerErrors']),
+    );
+    expect(ids).not.toContain('UrlErrors');
+    const filters = resourcesOf(stage.api, 'AWS::Logs::MetricFilter').map(({ Properties }) => Properties.FilterPattern);
+    expect(filters).toContainEqual(expect.stringContaining('"service_concurrency"'));
+    expect(JSON.stringify(resourcesOf(stage.api, 'AWS::CloudWatch::Dashboard'))).toContain('CallsInFlight');
+  });
+
+  it('keeps its lines for as long as the stage says, and those of operators where it retains for a year and longer', () => {
+    const daysOf = (one: SynthesizedStage) =>
+      resourcesOf(one.api, 'AWS::Logs::LogGroup').find(({ id }) => id.startsWith('ContainerLogs'));
+    expect(daysOf(withTasks())).toMatchObject({ DeletionPolicy: 'Delete', Properties: { RetentionInDays: 90 } });
+    expect(daysOf(stage)).toMatchObject({
+      DeletionPolicy: 'RetainExceptOnCreate',
+      Properties: { RetentionInDays: 400 },
+    });
+  });
+
+  it('leaves no security finding without a reason', () => {
+    expect(stage.findings).toEqual([]);
+    expect(withTasks({ telemetry: { cloudwatch: true }, bedrockRegions: ['stage-region'] }).findings).toEqual([]);
+  });
+});
+
+describe('a stage that moves', () => {
+  it.each([
+    ['functions', 'container'],
+    ['container', 'functions'],
+  ] as const)('from %s to %s keeps the former, which no new call reaches, until the next deployment', (from, to) => {
+    const moving = synthesizeStage('prod', { compute: to }, { alsoRuns: from });
+    const idsOf = ({ api }: SynthesizedStage, pattern: RegExp) =>
+      ['AWS::Lambda::Function', 'AWS::Lambda::Url', 'AWS::ECS::Service', 'AWS::ElasticLoadBalancingV2::LoadBalancer']
+        .flatMap((type) => resourcesOf(api, type))
+        .map(({ id }) => id)
+        .filter((id) => pattern.test(id));
+    for (const kind of [from, to]) {
+      const pattern = kind === 'functions' ? /^(ChatCompletions|Models)/ : /^Container(Service|Front)/;
+      const alone = synthesizeStage('prod', { compute: kind });
+      // Under the same ids: nothing of it is made anew.
+      expect(idsOf(moving, pattern)).toEqual(idsOf(alone, pattern));
+      expect(idsOf(alone, pattern).length).toBeGreaterThan(1);
+    }
+    const originsOf = ({ api }: SynthesizedStage) =>
+      JSON.stringify(resourcesOf(api, 'AWS::CloudFront::Distribution').map(({ Properties }) => Properties));
+    expect(originsOf(moving)).toBe(originsOf(synthesizeStage('prod', { compute: to })));
+    expect(moving.findings).toEqual([]);
+  });
+});
+
+describe('the function that finds the addresses of CloudFront', () => {
+  const event = { StackId: 's', RequestId: 'r', LogicalResourceId: 'List', RequestType: 'Create', ResponseURL: 'url' };
+  const ask = async (readLists: () => Promise<unknown>, more = {}) => {
+    const told: Record<string, unknown>[] = [];
+    let paused = 0;
+    const pause = async () => {
+      paused += 1;
+    };
+    const put = async (_url: string, body: string) => void told.push(JSON.parse(body));
+    await answer({ ...event, ...more }, { readLists, put, pause });
+    return { told: told[0], paused };
+  };
+  const refused = Object.assign(new Error('no'), { name: 'UnauthorizedOperation' });
+
+  it('tells the id of the list, and waits for its own permission', async () => {
+    let tries = 0;
+    const lists = async () => {
+      tries += 1;
+      if (tries < 3) throw refused;
+      return [{ PrefixListId: 'pl-1' }];
+    };
+    const { told, paused } = await ask(lists);
+    expect([told, paused]).toEqual([expect.objectContaining({ Status: 'SUCCESS', Data: { PrefixListId: 'pl-1' } }), 2]);
+  });
+
+  it.each([
+    ['is none', async () => [], 'this region has no list'],
+    ['cannot be read', () => Promise.reject(refused), 'UnauthorizedOperation'],
+  ])('always answers, also where there %s', async (_case, lists, reason) => {
+    expect((await ask(lists)).told).toMatchObject({ Status: 'FAILED', Reason: expect.stringContaining(reason) });
+    expect((await ask(lists, { RequestType: 'Delete' })).told).toMatchObject({ Status: 'SUCCESS' });
+  });
+});
