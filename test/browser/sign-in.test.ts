@@ -1,8 +1,8 @@
 // People sign in to the console at a certified OpenID Connect provider, in a real browser.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
+import { createWholeGateway } from '../../infra/container/routes.ts';
 import { builtPage } from '../../infra/local/console-page.ts';
-import { createWholeGateway } from '../../infra/local/serve-all.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { clientId } from '../support/identity-provider.ts';
 import { type RealProvider, startRealProvider } from '../support/real-identity-provider.ts';
