@@ -31,8 +31,8 @@ const heapShare = 0.6;
 export const heapMiB = ({ memoryMiB }: TaskSettings): number => Math.floor(memoryMiB * heapShare);
 
 /**
- * Calls at once that a task serves well: what the bench measured for one processor and 2 GiB, with a reserve for bursts. One process
- * uses one processor, so more of them carry no more.
+ * Calls at once that a task of one processor and 2 GiB is meant to serve: an assumption, not yet measured on a task. One process uses
+ * one processor, so more of them carry no more.
  */
 const callsOfProcessor = 1_000;
 export const callsPerTask = ({ cpu }: TaskSettings): number => Math.floor(callsOfProcessor * Math.min(1, cpu / 1_024));
