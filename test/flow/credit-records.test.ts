@@ -46,6 +46,7 @@ describe('the record of a call', () => {
     expect(record).toEqual({
       workspace: 'team',
       interfaceId: 'chat-completions',
+      format: 'chat-completions',
       executionId: expect.stringMatching(uuid),
       arrivedAtMs: clock.nowMs(),
       keyPublicId: parseApiKey(harness.key)?.publicId,

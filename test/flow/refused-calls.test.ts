@@ -10,7 +10,7 @@ import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { outcomeOf } from '../support/outcomes.ts';
 import { aroundStore, type StoreCall } from '../support/wrapped-store.ts';
 
-const [first, slow, revoked, poor] = [newKey(), newKey(), newKey(), newKey()];
+const [first, slow, expired, poor] = [newKey(), newKey(), newKey(), newKey()];
 const as = (key: string) => ({ authorization: `Bearer ${key}` });
 const name = { 'idempotency-key': 'a-name' };
 const told = { 'x-title': 'Agent', 'x-session-id': 'session-7' };
@@ -36,7 +36,7 @@ beforeAll(async () => {
         { name: 'first', key: first },
         { name: 'slow', key: slow, rpm: 1 },
         { name: 'poor', key: poor, spend_limit_usd: '0.000001' },
-        { name: 'gone', key: revoked, expires_at: '2020-01-01T00:00:00Z' },
+        { name: 'gone', key: expired, expires_at: '2020-01-01T00:00:00Z' },
       ],
       functions: [{ ...promptFunction('off', 'acme/echo'), status: 'disabled' }],
     },
@@ -134,7 +134,7 @@ describe('a call that was refused', () => {
     expect(attempts).toEqual([{ ...attempt, provider_text: expect.stringContaining(words) }]);
   });
 
-  it('leaves nothing where its key is unknown, revoked or has expired', async () => {
+  it('leaves nothing where its key is unknown or its secret is wrong', async () => {
     const before = await recordCount();
     const tables: string[] = [];
     around = (call, run) => {
@@ -142,12 +142,27 @@ describe('a call that was refused', () => {
       return run();
     };
     expect(await refusedBy('x'.repeat(plainBodyMaxBytes + 1), newKey())).toMatchObject({ status: 413 });
-    for (const key of [newKey(), revoked, 'no-key-at-all']) {
+    const unknown = newKey();
+    const ofExpired = `${expired.slice(0, expired.lastIndexOf('-'))}${unknown.slice(unknown.lastIndexOf('-'))}`;
+    for (const key of [unknown, ofExpired, 'no-key-at-all']) {
       expect(await refusedBy(hello('acme/echo'), key)).toMatchObject({ status: 401 });
       expect(await refusedBy(hello('gw/function/off'), key)).toMatchObject({ status: 401 });
     }
     expect(tables).not.toContain('records');
     expect(await recordCount()).toBe(before);
+  });
+
+  it('because its key has expired is found in the records of its workspace', async () => {
+    const before = await recordCount();
+    const { status, error, id } = await refusedBy(hello('acme/echo'), expired);
+    expect({ status, error }).toMatchObject({ status: 401, error: { error: 'UNAUTHORIZED' } });
+    expect((await generation(id)).data).toMatchObject({
+      status,
+      error_code: 'UNAUTHORIZED',
+      error_message: error.message,
+      key_name: 'gone',
+    });
+    expect(await recordCount()).toBe(before + 1);
   });
 
   it('has a record of its own for five in a second and key, and a log line however many there are', async () => {

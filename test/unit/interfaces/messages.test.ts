@@ -126,7 +126,7 @@ describe('a compaction that a client asks for', () => {
     expect(advised).toMatchObject({ choices: 1, contexts: 5, answersBeside: 2 });
     expect(advised.textBytes).toBeGreaterThan(5_000);
     const entry = { max_output_tokens: 8_000, context_length: 100_000 } as Candidate['entry'];
-    const provider = { reasoning_tokens: 'included' } as Candidate['provider'];
+    const provider = { apis: ['messages'], reasoning_tokens: 'included' } as unknown as Candidate['provider'];
     expect(outputTokensMax({ entry, provider }, advised)).toBe(100 + 2 * 8_000);
     expect(sizeOf({ tools: [{ ...advisor, max_uses: undefined }] }).answersBeside).toBe(4);
     expect(sizeOf({ tools: [{ ...advisor, max_uses: 1e9 }] }).answersBeside).toBe(32);
