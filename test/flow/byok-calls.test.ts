@@ -49,7 +49,7 @@ const authorizations = (harness: Harness) =>
 
 describe('an x-byok-key', () => {
   let harness: Harness;
-  const keys = { off: newKey(), always: newKey(), poor: newKey() };
+  const keys = { off: newKey(), always: newKey(), poor: newKey(), owing: newKey() };
 
   beforeAll(async () => {
     harness = await startHarness({
@@ -58,6 +58,12 @@ describe('an x-byok-key', () => {
       workspace: { features: { byok: true } },
       moreWorkspaces: [
         { id: 'off', credit_usd: '1', keys: [{ name: 'k', key: keys.off }] },
+        {
+          id: 'owing',
+          credit_usd: '1',
+          features: { byok: true },
+          keys: [{ name: 'k', key: keys.owing, spend_limit_usd: '1' }],
+        },
         { id: 'always', credit_usd: '1', ...withConnections(connection()), keys: [{ name: 'k', key: keys.always }] },
         {
           id: 'poor',
@@ -93,6 +99,20 @@ describe('an x-byok-key', () => {
       outcome: 'ok',
       provider: 'acme',
     });
+  });
+
+  it('serves where the key has spent more than its limit now is, with an Idempotency-Key too', async () => {
+    const owing = { authorization: `Bearer ${keys.owing}` };
+    expect(await outcomeOf(await harness.post(hello('other/only'), owing))).toBe('ok');
+    await harness.settled();
+    const { keys: store } = harness.composition;
+    for await (const key of store.list()) {
+      if (key.workspace === 'owing') await store.write({ ...key, spendLimitUsd: '0.0000001' });
+    }
+    for (const more of [{}, { 'idempotency-key': 'again' }]) {
+      expect(await outcomeOf(await post('acme/paid', 'acme', { ...owing, ...more }))).toBe('ok');
+    }
+    expect(await outcomeOf(await harness.post(hello('other/only'), owing))).toBe('PAYMENT_REQUIRED');
   });
 
   it('may be used where nothing is priced, and only then may that entry serve', async () => {
