@@ -182,8 +182,15 @@ describe('calls to the services of AWS', () => {
   it('end in time when the credentials do not arrive', async () => {
     process.env.AWS_ENDPOINT_URL = server.endpoint;
     const clock = manualClock();
-    const { wrapper } = testStage(services[0][2], { clock, awsCredentials: () => new Promise(() => {}) });
+    const awaited = Promise.withResolvers<void>();
+    const awsCredentials = () => {
+      awaited.resolve();
+      return new Promise<never>(() => {});
+    };
+    const { wrapper } = testStage(services[0][2], { clock, awsCredentials });
     const asked = wrapper.createDataKey(context);
+    // The calls to KMS are loaded first: their time begins after that.
+    await awaited.promise;
     clock.advance(800);
     await expect(asked).rejects.toThrow('no answer within 800 ms');
     expect(server.requests).toHaveLength(0);
