@@ -185,6 +185,7 @@ if (typeof browser === 'string') {
       await page.reload();
       await expectRows(page, 1);
       await page.goBack();
+      await expectRows(page, 5);
       await page.getByLabel('Code').fill('unknown_model');
       await page.keyboard.press('Enter');
       await expectRows(page, 1);

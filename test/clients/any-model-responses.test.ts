@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.simulator.clear());
 
-const translated = ['messages', 'converse', 'generate-content'] as const;
+const translated = ['messages', 'converse', 'generate-content', 'chat-completions'] as const;
 const weather: OpenAI.Responses.FunctionTool = {
   type: 'function',
   name: 'get_weather',

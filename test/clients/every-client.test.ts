@@ -15,7 +15,7 @@ import {
   startClientGateway,
   translatedFormats,
 } from './client-gateway.ts';
-import { chatClients, chatFormats, nodeClients, responsesClients, responsesFormats } from './node-clients.ts';
+import { chatClients, chatFormats, nodeClients, responsesClients } from './node-clients.ts';
 import { openaiByHand } from './openai-client.ts';
 import { formatRows, thinkingRows } from './readme-table.ts';
 import { isSentBack, shownAs } from './sent-back.ts';
@@ -128,7 +128,7 @@ describe('the README', () => {
       if (error !== undefined) expect(error).toContain(`No provider of "formats/${format}" serves the interface`);
     }
     const served = formats.filter((format) => cells[format] === 'yes');
-    expect(served).toEqual(name in chatClients ? chatFormats : responsesFormats);
+    expect(served).toEqual(chatFormats);
     expect(formatRows(readme)[name]).toEqual(cells);
     expect(gateway.simulator.calls.map(({ format }) => format)).toEqual(served);
   });

@@ -26,4 +26,3 @@ export const nodeClients: Clients = { ...chatClients, ...responsesClients };
 
 /** What a provider may speak for a client of chat completions, and for one of Responses. */
 export const chatFormats: readonly Format[] = ['chat-completions', ...translatedFormats, 'responses'];
-export const responsesFormats: readonly Format[] = [...translatedFormats, 'responses'];

@@ -152,8 +152,8 @@ describe('the model list', () => {
     const models = await list();
     expect(models.map((model) => [model.id, model.apis])).toEqual([
       ['auto', undefined],
-      ['acme/large', ['chat-completions', 'messages']],
-      ['acme/unpriced', ['chat-completions', 'messages']],
+      ['acme/large', ['chat-completions', 'messages', 'responses']],
+      ['acme/unpriced', ['chat-completions', 'messages', 'responses']],
       ['many/apis', ['chat-completions', 'messages', 'responses', 'embeddings']],
       ['many/vectors', ['embeddings']],
       ['many/translated', ['chat-completions', 'messages', 'responses']],
@@ -162,8 +162,8 @@ describe('the model list', () => {
     expect(
       models.filter((model) => 'translated_apis' in model).map(({ id, translated_apis: apis }) => [id, apis]),
     ).toEqual([
-      ['acme/large', ['messages']],
-      ['acme/unpriced', ['messages']],
+      ['acme/large', ['messages', 'responses']],
+      ['acme/unpriced', ['messages', 'responses']],
       ['many/apis', ['chat-completions', 'responses']],
       ['many/translated', ['chat-completions', 'messages', 'responses']],
     ]);

@@ -9,7 +9,7 @@ export const servingApis = {
   },
   messages: { own: 'messages', throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'] },
   'count-tokens': { own: 'messages', throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'] },
-  responses: { own: 'responses', throughHub: ['messages', 'converse', 'generate-content'] },
+  responses: { own: 'responses', throughHub: ['messages', 'converse', 'generate-content', 'chat-completions'] },
   embeddings: { own: 'embeddings', throughHub: [] },
 } as const satisfies Readonly<Record<string, { readonly own: string; readonly throughHub: readonly string[] }>>;
 export type InterfaceId = keyof typeof servingApis;

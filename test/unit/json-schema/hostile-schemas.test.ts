@@ -158,7 +158,9 @@ describe('a check that a hostile schema or answer drags out', () => {
       ],
     };
     expect(await faultOf(schema)).toBeUndefined();
-    expect(await checkAnswer(schema, deepAnswer(60))).toEqual(overTime);
+    // Which bound it meets first depends on how much of the stack the thread has left.
+    const met = expect.stringMatching(/could not be checked(: it recurses too deeply| against the schema in time)$/);
+    expect(await checkAnswer(schema, deepAnswer(60))).toEqual({ ...overTime, mismatch: met });
   });
 
   it('ends for a pattern that no probe has shown to be bad', async () => {
