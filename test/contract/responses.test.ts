@@ -26,14 +26,18 @@ describe('the interface of Responses', () => {
         'acme/request': [...served('echo-request'), { provider: 'globex', upstream: 'echo-request' }],
         'acme/usage': served('usage:1000:500:400:100'),
         'acme/silent-usage': served('no-usage'),
-        'zen/chat-only': [{ provider: 'zen', upstream: 'echo' }],
+        'zen/vectors': [{ provider: 'zen', upstream: 'echo' }],
         'acme/searching': served('echo', { supported_params: { ...abilities, extras: ['web_search', 'mcp'] } }),
         'acme/plain': served('echo', {
           supported_params: { ...abilities, vision: false, tools: false, json_schema: false },
         }),
         'acme/too-long': served('error-400:context_length_exceeded'),
       },
-      providers: { acme: { ...apis, data_policy: { zdr: true } }, globex: { ...apis, data_policy: { zdr: true } } },
+      providers: {
+        acme: { ...apis, data_policy: { zdr: true } },
+        globex: { ...apis, data_policy: { zdr: true } },
+        zen: { apis: ['embeddings'] },
+      },
       workspace: { features: { presets: true } },
     });
   });
@@ -369,7 +373,7 @@ describe('the interface of Responses', () => {
     ['a function alias', { model: 'gw/function/label' }, 'invalid_function_request', 'model'],
     ['a name in another letter case', { Max_Output_Tokens: 5 }, 'invalid_request', 'max_output_tokens'],
     ['an output bound that is none', { max_output_tokens: 0 }, 'invalid_request', 'max_output_tokens'],
-    ['a model of another interface', { model: 'zen/chat-only' }, 'model_not_routable', 'model'],
+    ['a model of another interface', { model: 'zen/vectors' }, 'model_not_routable', 'model'],
     ['an unknown member of provider', { provider: { onlyy: [] } }, 'invalid_request', 'provider.onlyy'],
     [
       'a schema that no entry honours',
