@@ -1,6 +1,7 @@
 // A key ends: at once, or after another one has taken its place.
 import type { Key, NewKey, Single } from '../connection/documents.ts';
 import { Dialog } from '../parts/dialog.tsx';
+import { FormEnd } from '../parts/form-end.tsx';
 import { Failure } from '../parts/states.tsx';
 import { useChange } from '../parts/use-change.ts';
 
@@ -38,15 +39,7 @@ export const RotateKey = ({ apiKey, close, done }: EndKeyProperties & { readonly
             ))}
           </select>
         </label>
-        {failure && <Failure failure={failure} />}
-        <p class="actions">
-          <button type="submit" class="main" disabled={isChanging}>
-            Rotate
-          </button>
-          <button type="button" onClick={close}>
-            Keep it
-          </button>
-        </p>
+        <FormEnd failure={failure} isChanging={isChanging} send="Rotate" leave="Keep it" close={close} />
       </form>
     </Dialog>
   );

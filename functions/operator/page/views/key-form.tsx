@@ -4,8 +4,8 @@ import type { Key, NewKey, Single } from '../connection/documents.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { useWorkspaceNames } from '../connection/workspace-names.ts';
 import { Dialog } from '../parts/dialog.tsx';
+import { FormEnd } from '../parts/form-end.tsx';
 import { tagPairs } from '../parts/shown-values.ts';
-import { Failure } from '../parts/states.tsx';
 import { useChange } from '../parts/use-change.ts';
 import { differences, fieldsOf, localForm, readFields, withoutNull } from './key-fields.ts';
 
@@ -116,15 +116,12 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
         <p id="tags-help" class="muted">
           On each call with this key, whatever a request says under the same names: team=search, feature=rerank.
         </p>
-        {failure && <Failure failure={failure} />}
-        <p class="actions">
-          <button type="submit" class="main" disabled={isChanging}>
-            {changed === undefined ? 'Make the key' : 'Save'}
-          </button>
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-        </p>
+        <FormEnd
+          failure={failure}
+          isChanging={isChanging}
+          send={changed === undefined ? 'Make the key' : 'Save'}
+          close={close}
+        />
       </form>
     </Dialog>
   );

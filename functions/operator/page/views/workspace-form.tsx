@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Single, Workspace } from '../connection/documents.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { Failure } from '../parts/states.tsx';
+import { FormEnd } from '../parts/form-end.tsx';
 import { useChange } from '../parts/use-change.ts';
 import { readWorkspaceForm, workspaceChanges } from './workspace-fields.ts';
 
@@ -104,15 +104,12 @@ export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties
           <input type="checkbox" name="presets" defaultChecked={changed?.features.presets === true} />
           Presets
         </label>
-        {failure && <Failure failure={failure} />}
-        <p class="actions">
-          <button type="submit" class="main" disabled={isChanging}>
-            {changed === undefined ? 'Make the workspace' : 'Save'}
-          </button>
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-        </p>
+        <FormEnd
+          failure={failure}
+          isChanging={isChanging}
+          send={changed === undefined ? 'Make the workspace' : 'Save'}
+          close={close}
+        />
       </form>
     </Dialog>
   );
