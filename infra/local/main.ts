@@ -26,12 +26,13 @@ try {
   const parent = process.ppid;
   const gateway = await startLocalGateway(options, sayOn(options.log === 'json' ? process.stderr : process.stdout));
   let isStopping = false;
-  const stop = () => {
-    if (!isStopping) void gateway.stop().then(() => process.exit(0));
+  const stop = (exitCode = 0) => {
+    if (!isStopping) void gateway.stop().then(() => process.exit(exitCode));
     isStopping = true;
   };
   // A terminal sends SIGINT to npm and to this process, and npm passes its own on: the second one changes nothing.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop());
+  void gateway.replaced.then(() => stop(1));
   if (process.env.npm_lifecycle_event !== undefined) void stopWithParent(parent, stop);
 } catch (error) {
   for (const line of linesOf(error)) process.stderr.write(`gw: ${line}\n`);

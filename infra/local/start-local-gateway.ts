@@ -47,6 +47,8 @@ const logLevels = { text: 'info', json: 'info', off: 'silent' } as const;
 
 export interface LocalGateway {
   readonly url: string;
+  /** Resolves where another gateway serves the folder of this one. */
+  readonly replaced: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -58,6 +60,7 @@ type Stop = () => Promise<void> | void;
 export async function startLocalGateway(options: StartOptions, say: Say): Promise<LocalGateway> {
   const { config, port, host = hostDefault, log = 'off', streamBudgetSeconds } = options;
   const started: Stop[] = [];
+  const replaced = Promise.withResolvers<void>();
   const stop = async () => {
     for (const stopOne of started.splice(0).reverse()) await stopOne();
   };
@@ -67,7 +70,11 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     const file = config === undefined ? undefined : { name: config, content: readConfigFile(config) };
     // Before anything of the file is applied: a start that cannot listen changes nothing.
     await checkAddress(port, host);
-    const store = await openStore(options, say, started);
+    const onReplaced = () => {
+      say('gateway.lock was removed, and another gateway serves the folder now: this one stops');
+      replaced.resolve();
+    };
+    const store = await openStore(options, { say, started, onReplaced });
     const { telemetry, notes } = readTelemetryEnvironment();
     later.push(...notes.map((note) => `note: ${note}`));
     const logLevel = logLevels[log];
@@ -104,7 +111,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
       if (traffic !== undefined) started.push(() => traffic.stop());
       say(traffic ? `demo traffic: ${demoTraffic.callsMax} calls at most` : 'no demo traffic: this is not the demo');
     }
-    return { url, stop };
+    return { url, stop, replaced: replaced.promise };
   } catch (error) {
     for (const line of later) say(line);
     await stop();
@@ -199,19 +206,24 @@ async function applyFile({ composition, say, later }: Start, { name, content }: 
   }
 }
 
-async function openStore({ data, dynamodb }: StartOptions, say: Say, started: Stop[]): Promise<Store> {
-  const client = createDynamoClient(
-    dynamodb === undefined ? await startDynamo(data, say, started) : { endpoint: dynamodb },
-  );
-  started.push(() => client.destroy());
+interface StoreStart extends Pick<Start, 'say' | 'started'> {
+  readonly onReplaced: () => void;
+}
+
+async function openStore({ data, dynamodb }: StartOptions, start: StoreStart): Promise<Store> {
+  const client = createDynamoClient(dynamodb === undefined ? await startDynamo(data, start) : { endpoint: dynamodb });
+  start.started.push(() => client.destroy());
   await createTables(client, localStage).catch((cause: unknown) => {
     throw new Error(`no DynamoDB answers at ${dynamodb ?? 'the child process that was started for it'}`, { cause });
   });
   return createDynamoStore({ client, stage: localStage });
 }
 
-async function startDynamo(dataDir: string | undefined, say: Say, started: Stop[]): Promise<PrivateDynamo['access']> {
-  if (dataDir !== undefined) started.push(lockFolder(dataDir));
+async function startDynamo(
+  dataDir: string | undefined,
+  { say, started, onReplaced }: StoreStart,
+): Promise<PrivateDynamo['access']> {
+  if (dataDir !== undefined) started.push(lockFolder(dataDir, onReplaced));
   const { access, stop } = await startPrivateDynamo({ dataDir, log: say });
   started.push(stop);
   return access;

@@ -1,7 +1,7 @@
 // What a start of the local run does to a store that is not empty, and what it says.
 
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { isDemoCatalogue } from '../../infra/local/demo/demo-file.ts';
 import { demoTraffic, startDemoTraffic } from '../../infra/local/demo/demo-traffic.ts';
 import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
+import { lockFolder } from '../../infra/local/folder-lock.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { type LocalGateway, type StartOptions, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { createKeyStore, createOperatorStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
@@ -63,6 +64,7 @@ afterEach(async () => {
 interface Started {
   readonly url: string;
   readonly lines: readonly string[];
+  readonly replaced: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -74,6 +76,7 @@ async function start(options: Partial<StartOptions> = {}): Promise<Started> {
   running.push(gateway);
   return {
     url: gateway.url,
+    replaced: gateway.replaced,
     lines,
     async stop() {
       running.splice(running.indexOf(gateway), 1);
@@ -566,16 +569,31 @@ describe('gateways on one --dynamodb, started in different folders', () => {
 });
 
 describe('the folder of --data', () => {
-  it('is served by one gateway at a time: a second one is refused in one line, and serves it once the first has ended', async () => {
+  const lockOf = (data: string) => join(data, 'gateway.lock');
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('is served by one gateway at a time, also where gateway.lock is removed: a second one is refused in one line, and serves it once the first has ended', async () => {
     const data = join(folder, 'shared');
+    const refusal = `another gateway runs on the folder ${data}: stop it, choose another folder, or let both share a server with --dynamodb URL`;
     const first = await start({ data, dynamodb: undefined });
-    await expect(start({ data, dynamodb: undefined })).rejects.toThrow(
-      `another gateway runs on the folder ${data}: stop it, choose another folder, or let both share a server with --dynamodb URL`,
-    );
+    await expect(start({ data, dynamodb: undefined })).rejects.toThrow(refusal);
+    for (const _time of ['first', 'second']) {
+      rmSync(lockOf(data));
+      while (!existsSync(lockOf(data))) await turn();
+      await expect(start({ data, dynamodb: undefined })).rejects.toThrow(refusal);
+    }
     expect(await statusOf(first.url, publishedKey)).toBe(200);
     await first.stop();
     const second = await start({ data, dynamodb: undefined });
     expect(await statusOf(second.url, publishedKey)).toBe(200);
+    // Another one that locks the new file before the gateway sees that its own was removed.
+    rmSync(lockOf(data));
+    const release = lockFolder(data, () => {});
+    await second.replaced;
+    release();
+    expect(second.lines.at(-1)).toBe(
+      'gateway.lock was removed, and another gateway serves the folder now: this one stops',
+    );
   });
 
   it('copied whole while no gateway runs is the same gateway elsewhere', async () => {
