@@ -10,6 +10,7 @@ async function told(api: Api, model: string, effort: string): Promise<unknown> {
   const { sent } = await ask({ api, model, answer, body: { max_tokens: 20_000, reasoning_effort: effort } });
   const body = (sent[0]?.body ?? {}) as Record<string, Json | undefined>;
   if (api === 'generate-content') return body.generationConfig?.thinkingConfig;
+  if (api === 'responses') return body.reasoning?.effort;
   const { thinking, output_config, reasoning, reasoning_effort, reasoningConfig } = (
     api === 'messages' ? body : (body.additionalModelRequestFields ?? {})
   ) as Json;
@@ -74,6 +75,14 @@ describe.each([
     'gemini-3.5-flash',
     [{ thinkingLevel: 'minimal' }, ...['minimal', 'low', 'medium', 'high', 'high', 'high'].map(level)],
   ],
+  ['responses', 'grok-3-mini', ['low', 'low', 'low', 'low', 'high', 'high', 'high']],
+  ['responses', 'grok-4.3-latest', ['none', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  ['responses', 'grok-4.5', ['low', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  ['responses', 'grok-4.7', ['low', 'low', 'low', 'medium', 'high', 'xhigh', 'xhigh']],
+  ['responses', 'grok-4.20-multi-agent-0309', ['low', 'low', 'low', 'medium', 'high', 'xhigh', 'xhigh']],
+  ['responses', 'grok-4.20-0309-reasoning', all(undefined)],
+  ['responses', 'grok-4-fast-non-reasoning', all(undefined)],
+  ['responses', 'grok-code-fast-1', all(undefined)],
 ] as const)('%s: thinking of %s', (api, model, expected) => {
   it.each(efforts.map((effort, index) => [effort, expected[index]] as const))(
     'at the effort %s is what the model knows of it',

@@ -66,6 +66,13 @@ const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   [/nova-2/, byEffort(undefined, 'low', 'medium')],
   [/kimi-k[3-9]/, byEffort('low', 'low', 'high', 'max')],
   [/kimi-k2-[56]/, { ...untold, kind: 'switch' }],
+  [/grok-3-mini/, byEffort('low', 'low', 'high')],
+  [/grok-4-3(?=$|-)/, byEffort(undefined, 'low', 'medium', 'high')],
+  // Here it is how many agents are at work.
+  [/grok-[\w-]*multi-agent|grok-(4-[6-9]|[5-9])/, byEffort('low', 'low', 'medium', 'high', 'xhigh')],
+  [/grok-(4-5|build-latest)(?=$|-)/, byEffort('low', 'low', 'medium', 'high')],
+  // They think as they do, and refuse to be told.
+  [/grok-/, untold],
   [/gemini-3-pro-image/, gemini2],
   [/gemini-2-5-pro/, { ...gemini2, least: 'budget', budgetMin: 128 }],
   [/gemini-2-5/, gemini2],
