@@ -1,7 +1,7 @@
 // What the stages may ask for: picked from what a process has. Types only; made once per process by the entry point.
 import type { GatewayComposition } from '../../shared/composition/index.ts';
 
-type Picked = Pick<
+type SharedDependencies = Pick<
   GatewayComposition,
   | 'clock'
   | 'times'
@@ -35,7 +35,7 @@ type Picked = Pick<
   | 'statistics'
 >;
 
-export interface GatewayDependencies extends Picked {
+export interface GatewayDependencies extends SharedDependencies {
   readonly keys: Pick<GatewayComposition['keys'], 'read' | 'readItem'>;
   readonly records: Pick<GatewayComposition['records'], 'write' | 'find'>;
 }

@@ -13,7 +13,7 @@ import type { GatewayDependencies } from './dependencies.ts';
 import { serveOpenApi } from './openapi/index.ts';
 import { serveCall } from './serve.ts';
 
-export const createChatGateway = (deps: GatewayDependencies & RouterDependencies): Gateway =>
+export const createGateway = (deps: GatewayDependencies & RouterDependencies): Gateway =>
   createRouter(
     {
       api: {
@@ -24,17 +24,17 @@ export const createChatGateway = (deps: GatewayDependencies & RouterDependencies
         [routePaths.model]: { GET: serveModel(deps) },
       },
       root: { [rootPaths.openapi]: { GET: serveOpenApi } },
-      firstBase: {
+      v1Only: {
         [routePaths.messages]: { POST: serveCall(deps, messages) },
         [routePaths.countTokens]: { POST: serveCall(deps, countTokens) },
         [routePaths.key]: { GET: serveKey(deps) },
         [routePaths.credits]: { GET: serveCredits(deps) },
         [routePaths.generation]: { GET: serveGeneration(deps) },
       },
-      conventions: {
-        [routePaths.messages]: messages.pathConventions,
-        [routePaths.countTokens]: countTokens.pathConventions,
-        [routePaths.responses]: responses.pathConventions,
+      routeRules: {
+        [routePaths.messages]: messages.routeRules,
+        [routePaths.countTokens]: countTokens.routeRules,
+        [routePaths.responses]: responses.routeRules,
       },
     },
     deps,

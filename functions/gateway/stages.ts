@@ -27,7 +27,7 @@ import type { RequestScope } from '../../shared/protocol/router/index.ts';
 import type { CallSize, PolicyOptions, Tags } from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
 import type { Spoken } from '../../shared/routing/formats/index.ts';
-import type { ByokFacts, Plan } from '../../shared/routing/planner/index.ts';
+import type { ByokSources, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure, EventBatch } from '../../shared/routing/providers/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
@@ -89,7 +89,7 @@ export interface IdentifiedCall extends Call {
 export interface RoutedCall extends IdentifiedCall {
   readonly plan: Plan;
   readonly size: CallSize;
-  readonly byok: ByokFacts | undefined;
+  readonly byok: ByokSources | undefined;
   /** What workspace, preset and request enforce together. */
   readonly policy: PolicyOptions;
 }
@@ -224,7 +224,7 @@ export interface ModelCall {
   readonly plan: Plan;
   /** A candidate of the plan that is admitted already. */
   readonly firstCandidate: AdmittedCandidate | undefined;
-  readonly byok: ByokFacts | undefined;
+  readonly byok: ByokSources | undefined;
   readonly byokKey: string | undefined;
   readonly connections: readonly Connection[];
   /** As the client sent it: goes on where telemetry is off. */

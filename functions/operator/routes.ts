@@ -80,7 +80,7 @@ export function createOperatorGateway(deps: OperatorDependencies, page: Page): G
   }
   return createRouter(
     {
-      firstBase: Object.fromEntries(endpoints),
+      v1Only: Object.fromEntries(endpoints),
       root: {
         [rootPaths.console]: { GET: serveConsole(page, deps.signIn) },
         [rootPaths.consoleFile]: { GET: serveConsoleFile(page, deps.signIn) },

@@ -32,7 +32,7 @@ import {
 } from './constructs/gateway-metrics.ts';
 import { createOperatorFunction, type OperatorFunction, signInEnvironment } from './constructs/operator-function.ts';
 import { OriginSecret } from './constructs/origin-secret.ts';
-import { chatTableActions } from './constructs/table-actions.ts';
+import { gatewayTableActions } from './constructs/table-actions.ts';
 import { acceptedOutput, direct, wantedOrigins } from './deployment/accepted-origins.ts';
 import { commitOutput, computeOutput, dataStackName } from './resource-names.ts';
 import type { StageSettings } from './settings-schema.ts';
@@ -83,7 +83,7 @@ export class ApiStack extends Stack {
     const commonAccess = mergeAccess(originAccess, keyRateAccess(settings), telemetryAccess(stage, settings.telemetry));
     const chatAccess = mergeAccess(
       streamBudgetAccess(settings.streamBudgetSeconds),
-      tableAccess(this, stage, chatTableActions),
+      tableAccess(this, stage, gatewayTableActions),
       spillBucketAccess(stage),
       connectionKeyAccess(stage),
       providerSecretAccess(stage),

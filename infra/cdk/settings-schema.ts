@@ -75,7 +75,7 @@ const members = z.strictObject({
    * Chat calls that may run at once, a limit on cost. Null: the account's pool. New accounts have ten executions in all
    * and cannot reserve any.
    */
-  chatReservedConcurrency: wholeNumber(1).nullable(),
+  gatewayReservedConcurrency: wholeNumber(1).nullable(),
   /** The same for the model listing. */
   modelsReservedConcurrency: wholeNumber(1).nullable(),
   /** Lambda's quota "Concurrent executions" of the account and region: the alarm on it rings at 80 %. Left out: 1,000. */
@@ -264,9 +264,9 @@ export type StageSettings = Readonly<z.infer<typeof members>>;
 const operatorExecutionsMax = 5;
 export const operatorConcurrency = ({
   console,
-  chatReservedConcurrency,
-}: Pick<StageSettings, 'console' | 'chatReservedConcurrency'>): number | null =>
-  console === true && chatReservedConcurrency !== null ? operatorExecutionsMax : null;
+  gatewayReservedConcurrency,
+}: Pick<StageSettings, 'console' | 'gatewayReservedConcurrency'>): number | null =>
+  console === true && gatewayReservedConcurrency !== null ? operatorExecutionsMax : null;
 
 /** Throws one Error that names every member that is wrong. */
 export function checkSettings(stage: string, settings: StageSettings): void {

@@ -8,7 +8,7 @@ const development: StageSettings = {
   streamBudgetSeconds: 55,
   // Calls at once: a limit on cost, and what else runs in the account keeps the rest. Null where the account's quota is
   // too small to reserve any: a new account has ten.
-  chatReservedConcurrency: 50,
+  gatewayReservedConcurrency: 50,
   modelsReservedConcurrency: 5,
   logRetentionDays: 7,
   systemLogLevel: 'INFO',
@@ -55,7 +55,7 @@ export const stageSettings: Readonly<Record<string, StageSettings>> = {
     // A hundred a second; a key that needs more is given its own rpm.
     keyRequestsPerMinute: 6_000,
     // Half of Lambda's default quota.
-    chatReservedConcurrency: 500,
+    gatewayReservedConcurrency: 500,
     modelsReservedConcurrency: 20,
   },
 };

@@ -1,9 +1,9 @@
 // The entry point of a container: the whole gateway as one server of many calls at once. It listens wherever the container is
 // reached; who reaches it is decided by the network around it.
 import { join } from 'node:path';
-import { createChatGateway } from '../../functions/gateway/routes.ts';
+import { createGateway } from '../../functions/gateway/routes.ts';
 import { pageFolder } from '../../functions/operator/console/page-folder.ts';
-import { bundleAdapters, createComposition, warmChat } from '../../shared/composition/index.ts';
+import { bundleAdapters, createComposition, warmGateway } from '../../shared/composition/index.ts';
 import { containerPort, containerStop } from '../../shared/foundation/constants/index.ts';
 import {
   readContainerEnvironment,
@@ -29,11 +29,11 @@ process.on('exit', lines.flush);
 const page = pageFolder(join(__dirname, 'page'), environment.gatewayUrl);
 const gateway = hasConsole
   ? createWholeGateway(composition, page, readSignInEnvironment())
-  : createChatGateway(composition);
+  : createGateway(composition);
 const server = createNodeServer(gateway, composition, { anyHost: true, closing: containerStop });
 const report = reportCallsInFlight(composition, server.inFlight);
 
-void warmChat(composition)
+void warmGateway(composition)
   .then(() => server.listen(port, '0.0.0.0'))
   .then((taken) => log.info({ event: 'listening', port: taken }))
   .catch((cause: unknown) => {

@@ -1,6 +1,6 @@
 // Every route behind one address: what a container serves, and a local run.
 
-import { createChatGateway } from '../../functions/gateway/routes.ts';
+import { createGateway } from '../../functions/gateway/routes.ts';
 import type { Page } from '../../functions/operator/console/page-folder.ts';
 import { createOperatorGateway, isOperatorPath } from '../../functions/operator/routes.ts';
 import { createSignIn } from '../../functions/operator/sign-in/index.ts';
@@ -9,7 +9,7 @@ import type { SignInSettings } from '../../shared/foundation/environment/index.t
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 
 export function createWholeGateway(composition: Composition, page: Page, signInSettings?: SignInSettings): Gateway {
-  const chat = createChatGateway(composition);
+  const chat = createGateway(composition);
   const signIn = signInSettings && createSignIn(signInSettings, composition.clock);
   const operator = createOperatorGateway({ ...composition, signIn }, page);
   return (request, context) => (isOperatorPath(request.path) ? operator : chat)(request, context);

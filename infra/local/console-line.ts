@@ -3,7 +3,7 @@
 import type { Composition } from '../../shared/composition/index.ts';
 import { createOperator, readOperators, revokeOperator } from '../../shared/configuration/administration/index.ts';
 import { rootPaths } from '../../shared/foundation/constants/index.ts';
-import { type StartFacts, storeOption } from './describe-start.ts';
+import { type StartedGateway, storeOption } from './describe-start.ts';
 
 const operatorName = 'console-of-the-local-start';
 
@@ -11,11 +11,11 @@ type Dependencies = Pick<Composition, 'operators' | 'clock' | 'randomness'>;
 
 export async function consoleLine(
   deps: Dependencies,
-  facts: Pick<StartFacts, 'url' | 'data' | 'dynamodb'> & { readonly isDemo: boolean },
+  started: Pick<StartedGateway, 'url' | 'data' | 'dynamodb'> & { readonly isDemo: boolean },
 ): Promise<string> {
-  const address = new URL(rootPaths.console, facts.url).href;
-  const store = storeOption(facts);
-  if (store !== undefined && !facts.isDemo) {
+  const address = new URL(rootPaths.console, started.url).href;
+  const store = storeOption(started);
+  if (store !== undefined && !started.isDemo) {
     return `console ${address} with an operator key: npm run gw -- operators create --name NAME ${store}`;
   }
   return `console ${address}#key=${await renewOperator(deps)}`;

@@ -1,6 +1,6 @@
 // What a start says of the gateway it started: what is missing for calls, and a line that makes one, where one can succeed.
 import type { Composition } from '../../shared/composition/index.ts';
-import { connectionFacts } from '../../shared/configuration/byok/index.ts';
+import { workspaceConnections } from '../../shared/configuration/byok/index.ts';
 import type { Catalogue, ProviderDocument } from '../../shared/configuration/catalogue/index.ts';
 import { isKeyExpired, type KeyRecord, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import type { WorkspaceDocument } from '../../shared/configuration/workspaces/index.ts';
@@ -8,14 +8,14 @@ import { GatewayError } from '../../shared/errors/index.ts';
 import { type PicoUsd, parseUsd } from '../../shared/foundation/money/index.ts';
 import { readChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import { worstCaseCost } from '../../shared/routing/billing/index.ts';
-import { makePlan, readByokFacts } from '../../shared/routing/planner/index.ts';
+import { makePlan, readByokSources } from '../../shared/routing/planner/index.ts';
 import { secretReferenceOf } from '../../shared/routing/providers/index.ts';
 
 /** A start looks at so many workspaces and keys: it describes a gateway, it does not audit one. */
 const workspacesMax = 50;
 const keysMax = 50;
 
-export interface StartFacts {
+export interface StartedGateway {
   readonly url: string;
   /** Keys whose text is known, the preferred one first. */
   readonly keyTexts: readonly string[];
@@ -29,22 +29,22 @@ interface Account {
 }
 
 /** Never rejects: the gateway serves whether or not this can be read. */
-export async function describeStart(composition: Composition, facts: StartFacts): Promise<string[]> {
+export async function describeStart(composition: Composition, started: StartedGateway): Promise<string[]> {
   try {
-    return await describe(composition, facts);
+    return await describe(composition, started);
   } catch (error) {
     return [`note: what calls need could not be read (${error instanceof Error ? error.message : 'unknown failure'})`];
   }
 }
 
-async function describe(composition: Composition, facts: StartFacts): Promise<string[]> {
+async function describe(composition: Composition, started: StartedGateway): Promise<string[]> {
   const catalogue = await composition.catalogue.current();
   await composition.credentials.ready();
   const accounts = await readAccounts(composition);
   return [
     ...[...catalogue.providers.values()].flatMap((provider) => describeProvider(composition, provider)),
-    ...accounts.flatMap((account) => describeAccount(account, facts)),
-    ...(await describeCall(composition, catalogue, accounts, facts)),
+    ...accounts.flatMap((account) => describeAccount(account, started)),
+    ...(await describeCall(composition, catalogue, accounts, started)),
   ];
 }
 
@@ -81,23 +81,23 @@ function whatIsMissing({ auth }: ProviderDocument): string {
   return 'env' in reference ? `${reference.env} is not set` : 'a local run reads no secrets, write env: NAME instead';
 }
 
-function describeAccount({ workspace: { id }, available }: Account, facts: StartFacts): string[] {
+function describeAccount({ workspace: { id }, available }: Account, started: StartedGateway): string[] {
   if (available > 0n) return [];
-  const store = storeOption(facts);
+  const store = storeOption(started);
   const solution = store === undefined ? 'write credit_usd in the file' : `npm run gw -- credits add ${id} 10 ${store}`;
   return [`note: workspace ${id} has no credit: ${solution}`];
 }
 
 /** How the operator's command line reaches this gateway, or how to start one that it reaches. */
-export function commandLineHint(facts: Pick<StartFacts, 'data' | 'dynamodb'>): string {
-  const store = storeOption(facts);
+export function commandLineHint(started: Pick<StartedGateway, 'data' | 'dynamodb'>): string {
+  const store = storeOption(started);
   return store === undefined
     ? 'command line: this gateway is in memory; start it with --data .gw, then: npm run gw -- status --data .gw'
     : `command line: npm run gw -- status ${store}`;
 }
 
 /** How the command line reaches the store; undefined where it is in the memory of this process. */
-export function storeOption({ data, dynamodb }: Pick<StartFacts, 'data' | 'dynamodb'>): string | undefined {
+export function storeOption({ data, dynamodb }: Pick<StartedGateway, 'data' | 'dynamodb'>): string | undefined {
   if (dynamodb !== undefined) return `--dynamodb ${dynamodb}`;
   return data === undefined ? undefined : `--data ${data}`;
 }
@@ -109,23 +109,23 @@ async function describeCall(
   composition: Composition,
   catalogue: Catalogue,
   accounts: readonly Account[],
-  facts: StartFacts,
+  started: StartedGateway,
 ): Promise<string[]> {
   let looked = 0;
-  for await (const { record, text } of activeKeys(composition, facts.keyTexts)) {
+  for await (const { record, text } of activeKeys(composition, started.keyTexts)) {
     looked += 1;
     if (looked > keysMax) break;
     const account = accounts.find(({ workspace }) => workspace.id === record.workspace);
     const model = account && (await findCallableModel(composition, catalogue, account, record));
     if (model === undefined) continue;
     const authorization = `"Authorization: Bearer ${text ?? '$GW_API_KEY'}"`;
-    const line = `curl ${facts.url}/chat/completions -H ${authorization} -H "Content-Type: application/json" -d '${JSON.stringify({ model, messages })}'`;
+    const line = `curl ${started.url}/chat/completions -H ${authorization} -H "Content-Type: application/json" -d '${JSON.stringify({ model, messages })}'`;
     return text === undefined
       ? [`with key ${record.name} of ${record.workspace} in the variable GW_API_KEY:`, line]
       : [line];
   }
   if (looked > 0 || accounts.length === 0) return [];
-  const store = storeOption(facts);
+  const store = storeOption(started);
   const solution =
     store === undefined
       ? 'write keys: [{ name: NAME }] at a workspace of the file'
@@ -155,11 +155,11 @@ async function findCallableModel(
   { models, spendLimitUsd }: KeyRecord,
 ): Promise<string | undefined> {
   const limit = spendLimitUsd === null ? available : (parseUsd(spendLimitUsd) ?? 0n);
-  const { connections: planned } = connectionFacts(workspace, await connections.connectionsOf(workspace.id));
-  const facts = {
+  const { connections: planned } = workspaceConnections(workspace, await connections.connectionsOf(workspace.id));
+  const started = {
     catalogue,
     workspace,
-    byok: workspace.features.byok ? readByokFacts({ hasHeaderKey: false, connections: planned }) : undefined,
+    byok: workspace.features.byok ? readByokSources({ hasHeaderKey: false, connections: planned }) : undefined,
     isConfigured: ({ provider }: { provider: ProviderDocument }) => credentials.find(provider) !== undefined,
     statsOf: () => undefined,
     isCooling: () => false,
@@ -168,7 +168,7 @@ async function findCallableModel(
     if (models !== null && !models.includes(model)) return false;
     const request = readChatRequest({ model, messages });
     if (request instanceof GatewayError) return false;
-    const plan = makePlan(request, facts);
+    const plan = makePlan(request, started);
     if (plan instanceof GatewayError) return false;
     const cost = worstCaseCost(plan, request.size());
     return cost <= available && cost <= limit;

@@ -12,4 +12,4 @@ export {
 } from './create-gateway-composition.ts';
 export { createOperatorComposition } from './create-operator-composition.ts';
 export { createTableReaders } from './create-table-readers.ts';
-export { warmChat, warmModels } from './warm-start.ts';
+export { warmGateway, warmModels } from './warm-start.ts';

@@ -9,7 +9,7 @@ import type { TableReaders } from './create-table-readers.ts';
 const warmStartMaxMs = 2_000;
 
 /** Never rejects: a failure is forgotten, and the first call reads again. */
-export const warmChat = ({
+export const warmGateway = ({
   clock,
   catalogue,
   credentials,

@@ -224,7 +224,7 @@ describe('the scale model', () => {
   const flat: Measured = { keys: item, ledger: item, limits: item, records: item, statistics: item };
   const open = {
     ...(stageSettings.prod as StageSettings),
-    chatReservedConcurrency: null,
+    gatewayReservedConcurrency: null,
     tableWritesPerSecondMax: null,
   };
   const carried = (measured: Measured, part: number, prod: StageSettings = open) =>
@@ -243,7 +243,7 @@ describe('the scale model', () => {
   it('bounds by quotas and by the busiest table, and by what the settings of prod say', () => {
     expect(carried(flat, 2)).toEqual([1_000, 200, 1_000 / 30]);
     expect(carried(flat, 4)).toEqual([2_000, 2_000, 2_000]);
-    const set = { ...open, chatReservedConcurrency: 50, tableWritesPerSecondMax: 100 };
+    const set = { ...open, gatewayReservedConcurrency: 50, tableWritesPerSecondMax: 100 };
     expect(carried(flat, 2, set)).toEqual([50, 10, 50 / 30]);
     expect(carried(flat, 4, set)).toEqual([50, 50, 50]);
   });

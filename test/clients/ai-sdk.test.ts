@@ -10,7 +10,7 @@ import { gatewayFetch } from './ai-sdk-fetch.ts';
 import {
   citySchema,
   countRequests,
-  type FunctionFacts,
+  type FunctionResult,
   functionAlias,
   imageUrl,
   labelSchema,
@@ -22,7 +22,7 @@ import {
 
 /** Shows the `gw` member of a function's answer to the user of the SDK. */
 const metadataExtractor: MetadataExtractor = {
-  extractMetadata: async ({ parsedBody }) => ({ function: { ...(parsedBody as { gw?: FunctionFacts }).gw } }),
+  extractMetadata: async ({ parsedBody }) => ({ function: { ...(parsedBody as { gw?: FunctionResult }).gw } }),
   createStreamExtractor: () => ({ processChunk: () => {}, buildMetadata: () => undefined }),
 };
 

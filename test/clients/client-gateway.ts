@@ -91,7 +91,7 @@ export const baseUrlOf = ({ url }: Pick<Harness, 'url'>, base: BasePath): string
 export const functionAlias = 'gw/function/label';
 
 /** The `gw` member of a function's answer. */
-export interface FunctionFacts {
+export interface FunctionResult {
   readonly function_id: string;
   readonly revision_id: string;
   readonly fallback_used: boolean;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { Harness } from '../support/harness.ts';
 import {
   countRequests,
-  type FunctionFacts,
+  type FunctionResult,
   functionAlias,
   imageUrl,
   providers,
@@ -66,7 +66,7 @@ describe('the stock openai client', () => {
         { model: functionAlias, messages: [{ role: 'user', content: 'Help me' }] },
         { headers: { 'idempotency-key': '5f0c7a52-0d7e-4c5e-9a53-0d9a3a1c8f11' } },
       );
-    const [first, again] = [await call(), await call()] as { gw?: FunctionFacts }[];
+    const [first, again] = [await call(), await call()] as { gw?: FunctionResult }[];
     expect(first?.gw).toEqual({
       function_id: 'label',
       revision_id: 'r1',

@@ -1,5 +1,5 @@
 // A gateway that tells a client of another process how many requests it has got.
-import { createChatGateway } from '../../functions/gateway/routes.ts';
+import { createGateway } from '../../functions/gateway/routes.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { type GatewayServer, serveGateway } from '../support/serve-gateway.ts';
 import { startClientGateway } from './client-gateway.ts';
@@ -9,7 +9,7 @@ const countPath = '/requests';
 
 export async function startCountedGateway() {
   const gateway = await startClientGateway();
-  const serve = createChatGateway(gateway.composition);
+  const serve = createGateway(gateway.composition);
   let count = 0;
   const counted: Gateway = async (request, context) => {
     if (request.path !== countPath) {

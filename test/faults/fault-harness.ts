@@ -1,5 +1,5 @@
 // Several gateways on one store: each meets the store faults of its plan, and all share one clock that a test can advance.
-import { createChatGateway } from '../../functions/gateway/routes.ts';
+import { createGateway } from '../../functions/gateway/routes.ts';
 import type { Simulator } from '../../infra/local/simulator/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
@@ -91,7 +91,7 @@ export async function startFaultHarness({ tables, folder }: FaultHarnessOptions 
     },
     open: (options = {}) => {
       const composition = openComposition(options);
-      return { composition, gateway: createChatGateway(composition) };
+      return { composition, gateway: createGateway(composition) };
     },
     stop: () => backends.stop(),
   };

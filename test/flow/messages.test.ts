@@ -214,7 +214,7 @@ describe('the bill', () => {
     const last = { type: 'message_delta', delta: {}, usage: { ...zeros, output_tokens: 3 } };
     const reading = reader.read({ text: JSON.stringify(last) });
     if (reading.kind !== 'event') throw new Error('not read');
-    expect(reading.event.facts.usage?.tokens).toMatchObject({ input: 14, cacheWrite: 9, cacheWrite1h: 9, output: 3 });
+    expect(reading.event.details.usage?.tokens).toMatchObject({ input: 14, cacheWrite: 9, cacheWrite1h: 9, output: 3 });
   });
 
   it('holds max_tokens, also beyond what the entry writes, and sends it as it is', async () => {

@@ -1,6 +1,6 @@
 // A store that is away when a call settles: the client has its answer, and the call is charged once all the same.
 import { afterEach, describe, expect, it } from '#jest';
-import { createChatGateway } from '../../functions/gateway/routes.ts';
+import { createGateway } from '../../functions/gateway/routes.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
@@ -73,7 +73,7 @@ describe('a settlement', () => {
 
   it('ends within what the runtime has left: with a second to go each write is tried once, with a minute five times', async () => {
     harness = await start();
-    const gateway = createChatGateway(harness.composition);
+    const gateway = createGateway(harness.composition);
     const body = Buffer.from(JSON.stringify(hello('acme/paid', { max_tokens: 100 })));
     const headers = { authorization: [`Bearer ${harness.key}`], 'content-type': ['application/json'] };
     let writes = 0;

@@ -1,6 +1,6 @@
 // Traces as a collector gets them: one for each request, with a span for each provider call, and no word of its content.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
-import { createChatGateway } from '../../functions/gateway/routes.ts';
+import { createGateway } from '../../functions/gateway/routes.ts';
 import { streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
 import type { TelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
 import { callGateway } from '../support/call-gateway.ts';
@@ -504,14 +504,14 @@ describe('on Lambda', () => {
     const onReply = () => {
       sentBefore = collector.exports.length;
     };
-    await callGateway(createChatGateway(composition), { ...request(nowMs), endsAtMs: nowMs + 60_000 }, { onReply });
+    await callGateway(createGateway(composition), { ...request(nowMs), endsAtMs: nowMs + 60_000 }, { onReply });
     expect([sentBefore, collector.spans().length]).toEqual([0, 2]);
   });
 
   it('nothing is sent where the runtime has no time left for it, and nothing is waited for', async () => {
     const { composition } = harness;
     const nowMs = composition.clock.nowMs();
-    await callGateway(createChatGateway(composition), { ...request(nowMs), endsAtMs: nowMs + 400 });
+    await callGateway(createGateway(composition), { ...request(nowMs), endsAtMs: nowMs + 400 });
     expect(collector.exports).toEqual([]);
     await composition.telemetry?.flush();
     expect(collector.spans()).toHaveLength(2);
@@ -519,7 +519,7 @@ describe('on Lambda', () => {
 
   it('an answer that is returned whole waits for no collector: its spans go along with the next request', async () => {
     const { composition } = harness;
-    const gateway = createChatGateway(composition);
+    const gateway = createGateway(composition);
     const models = async () => {
       const nowMs = composition.clock.nowMs();
       const { headers } = request(nowMs);

@@ -1,6 +1,6 @@
 // What every first call needs is read before it comes (shared/composition/warm-start.ts).
 import { afterEach, describe, expect, it } from '#jest';
-import { warmChat } from '../../shared/composition/index.ts';
+import { warmGateway } from '../../shared/composition/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
 import { nextTurn } from '../../shared/foundation/time/index.ts';
 import { providerCredentials } from '../../shared/routing/providers/index.ts';
@@ -45,7 +45,7 @@ describe('a gateway that was warmed', () => {
 
   it('reads neither catalogue nor credentials in its first call', async () => {
     const { composition, post } = await start();
-    await warmChat(composition);
+    await warmGateway(composition);
     expect(configReads()).toBeGreaterThan(0);
     expect(secretReads).toBe(1);
     storeCalls = [];
@@ -62,7 +62,7 @@ describe('a gateway that was warmed', () => {
     fault = async () => {
       throw new StoreUnavailable(new Error('down'));
     };
-    await warmChat(composition);
+    await warmGateway(composition);
     fault = undefined;
     expect((await post(hello('acme/model'))).status).toBe(200);
     expect(secretReads).toBe(2);
@@ -74,7 +74,7 @@ describe('a gateway that was warmed', () => {
     const silence = Promise.withResolvers<never>();
     fault = () => silence.promise;
     let hasStarted = false;
-    const starting = warmChat(composition).then(() => {
+    const starting = warmGateway(composition).then(() => {
       hasStarted = true;
     });
     clock.advance(1_999);

@@ -1,6 +1,6 @@
 // The gateway without a server, for many thousands of requests: every stage and the embedded DynamoDB are real, only the
 // provider is a function. A timer longer than the longest queue wait never fires, so a request that hangs fails its test.
-import { createChatGateway } from '../../functions/gateway/routes.ts';
+import { createGateway } from '../../functions/gateway/routes.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Transport, UpstreamRequest } from '../../shared/routing/providers/index.ts';
 import { callGateway, type DirectRequest, type Reply } from '../support/call-gateway.ts';
@@ -43,7 +43,7 @@ export async function startFuzzGateway(): Promise<FuzzGateway> {
     async ask(asked, upstream, leavesAfter) {
       count += 1;
       const transport = typeof upstream === 'function' ? transportOf(upstream) : upstream;
-      const gateway = createChatGateway({ ...harness.composition, transport });
+      const gateway = createGateway({ ...harness.composition, transport });
       const request = { ...asked, arrivedAtMs: patientClock.nowMs() };
       return callGateway(gateway, request, { disconnectsAfter: leavesAfter });
     },

@@ -1,6 +1,10 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from '#jest';
-import { chatTableActions, modelsTableActions, type TableActions } from '../../infra/cdk/constructs/table-actions.ts';
+import {
+  gatewayTableActions,
+  modelsTableActions,
+  type TableActions,
+} from '../../infra/cdk/constructs/table-actions.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { physicalTableName, type TableName } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
@@ -101,7 +105,7 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
   });
 
   it.each([
-    ['ChatCompletions', chatTableActions],
+    ['ChatCompletions', gatewayTableActions],
     ['Models', modelsTableActions],
   ] as const)('lets %s make the calls it makes on each of its tables, and no other call on any', (prefix, actions) => {
     expect(tableGrants(statementsOf(prefix), stage)).toEqual(sortedActions(actions));
@@ -149,7 +153,7 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
 
   it('reserves concurrency only where the stage says so', () => {
     const reserved = gateway.map(({ Properties }) => Properties.ReservedConcurrentExecutions ?? null);
-    expect(reserved).toEqual([settings.chatReservedConcurrency, settings.modelsReservedConcurrency]);
+    expect(reserved).toEqual([settings.gatewayReservedConcurrency, settings.modelsReservedConcurrency]);
   });
 });
 
@@ -188,7 +192,7 @@ describe('settings of a stage', () => {
   });
 
   it('with reserved concurrency set a fuse on each function', () => {
-    const { api } = synthesizeStage('dev', { chatReservedConcurrency: 50, modelsReservedConcurrency: 5 });
+    const { api } = synthesizeStage('dev', { gatewayReservedConcurrency: 50, modelsReservedConcurrency: 5 });
     api.hasResourceProperties('AWS::Lambda::Function', { ReservedConcurrentExecutions: 50 });
     api.hasResourceProperties('AWS::Lambda::Function', { ReservedConcurrentExecutions: 5 });
   });

@@ -219,7 +219,7 @@ describe('before a deployment', () => {
     await expect(check()).rejects.toThrow(
       /^stage prod reserves 520 concurrent executions, other functions 0, and of 10 in this account and region 100 must stay unreserved: raise.*null for this and modelsReservedConcurrency: none/,
     );
-    const unreserved = { ...dev, chatReservedConcurrency: null, modelsReservedConcurrency: null };
+    const unreserved = { ...dev, gatewayReservedConcurrency: null, modelsReservedConcurrency: null };
     const { notes } = await check({ stage: 'dev', settings: unreserved });
     expect(notes).toEqual([expect.stringMatching(/^only 10 calls run at once in this account: raise/)]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '#jest';
 import {
-  chatTableActions,
+  gatewayTableActions,
   modelsTableActions,
   operatorTableActions,
   tablesOfAll,
@@ -101,7 +101,7 @@ describe('a stage with tasks', () => {
     expect(actionsOf(stage, 'ContainerTaskTaskRole')).toEqual(
       actionsOf(asFunctions, 'ChatCompletions', 'Models', 'Operator'),
     );
-    const operators = Object.values(tablesOfAll(chatTableActions, modelsTableActions, operatorTableActions)).flat();
+    const operators = Object.values(tablesOfAll(gatewayTableActions, modelsTableActions, operatorTableActions)).flat();
     expect(operators).toContain('Scan');
     expect(JSON.stringify(grantsOf(withTasks(), 'ContainerTaskTaskRole'))).not.toContain('dynamodb:Scan');
     // What starts a task reads the image and writes lines.

@@ -259,9 +259,9 @@ describe('the settings of every stage', () => {
   it('open no model of Bedrock, and reserve what its functions may run at once, until somebody says otherwise', () => {
     let reserved = 0;
     for (const settings of Object.values(stageSettings)) {
-      const { bedrockRegions, chatReservedConcurrency, modelsReservedConcurrency } = settings;
+      const { bedrockRegions, gatewayReservedConcurrency, modelsReservedConcurrency } = settings;
       expect(bedrockRegions).toEqual([]);
-      for (const one of [chatReservedConcurrency, modelsReservedConcurrency]) {
+      for (const one of [gatewayReservedConcurrency, modelsReservedConcurrency]) {
         expect(one).toBeGreaterThan(0);
         reserved += Number(one);
       }

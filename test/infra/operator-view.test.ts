@@ -1,6 +1,6 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from '#jest';
-import { chatTableActions } from '../../infra/cdk/constructs/table-actions.ts';
+import { gatewayTableActions } from '../../infra/cdk/constructs/table-actions.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { resourcesOf, type SynthesizedStage, synthesizeStage } from './synthesized-stage.ts';
 
@@ -319,7 +319,7 @@ describe('alarms', () => {
       expect(summed.length).toBeLessThanOrEqual(10);
     }
     const text = JSON.stringify(alarms.filter(({ id }) => /Throttles/.test(id)));
-    for (const table of Object.keys(chatTableActions)) expect(text).toContain(`"gw-dev-${table}"`);
+    for (const table of Object.keys(gatewayTableActions)) expect(text).toContain(`"gw-dev-${table}"`);
   });
 
   it('watch the distribution in every region, and are all shown on the dashboard', () => {

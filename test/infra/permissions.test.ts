@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { createChatGateway } from '../../functions/gateway/routes.ts';
+import { createGateway } from '../../functions/gateway/routes.ts';
 import { createOperatorGateway } from '../../functions/operator/routes.ts';
 import {
-  chatTableActions,
+  gatewayTableActions,
   modelsTableActions,
   operatorTableActions,
   type TableAction,
@@ -20,7 +20,7 @@ import {
   type CompositionOptions,
   createComposition,
   createOperatorComposition,
-  warmChat,
+  warmGateway,
   warmModels,
 } from '../../shared/composition/index.ts';
 import { createOperator } from '../../shared/configuration/administration/index.ts';
@@ -184,7 +184,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
     if (!read.ok) throw new Error(JSON.stringify(read.problems));
     await applyGatewayFile({ file: read.file, stores: composition, readVariable, randomness, nowMs: clock.nowMs() });
     recorded.length = 0;
-    const gateway = createChatGateway(composition);
+    const gateway = createGateway(composition);
     const server = createNodeServer(async (request, context) => {
       const response = await gateway(request, context);
       const finish = async () => {
@@ -274,16 +274,16 @@ describe('the roles of the functions, while the gateway serves every kind of req
       'secretsmanager:GetSecretValue',
     ]);
     const called = tableActionsIn(calls);
-    for (const [table, actions] of Object.entries(chatTableActions)) {
+    for (const [table, actions] of Object.entries(gatewayTableActions)) {
       const found = [...(called[table] ?? []), ...(seldom[table] ?? [])];
       expect({ table, actions: [...new Set(found)].toSorted() }).toEqual({ table, actions: actions.toSorted() });
     }
-    expect(Object.keys(chatTableActions)).toEqual(expect.arrayContaining(Object.keys(called)));
+    expect(Object.keys(gatewayTableActions)).toEqual(expect.arrayContaining(Object.keys(called)));
   });
 
   it('allow each function what it reads while it is loaded', async () => {
     for (const [warm, role] of [
-      [warmChat, chatRole],
+      [warmGateway, chatRole],
       [warmModels, modelsRole],
     ] as const) {
       await warm(openCold());

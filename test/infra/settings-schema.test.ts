@@ -147,8 +147,8 @@ describe('the settings of a stage', () => {
     ['too little memory', { memoryMb: 64 }, 'memoryMb must be a whole number from 128 to 10240'],
     [
       'a number as text',
-      { chatReservedConcurrency: '5' },
-      'chatReservedConcurrency must be a whole number, at least 1',
+      { gatewayReservedConcurrency: '5' },
+      'gatewayReservedConcurrency must be a whole number, at least 1',
     ],
     ['days that CloudWatch does not take', { logRetentionDays: 8 }, 'logRetentionDays must be one of 1, 3, 5, 7'],
     ['a word that is not offered', { edge: 'alb' }, 'edge must be cloudfront or none'],

@@ -88,7 +88,7 @@ describe('the resources', () => {
   it('of a stage with every setting that adds resources are as complete', () => {
     const { data, api } = synthesizeStage('prod', {
       alarmEmail: 'operator@example.com',
-      chatReservedConcurrency: 50,
+      gatewayReservedConcurrency: 50,
       originSecrets: [2, 1],
       webAclArn: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/gw/3f1c0b1e',
       customDomain: {

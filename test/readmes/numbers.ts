@@ -10,7 +10,7 @@ const times = constants.callTimes();
 const seconds = (ms: number): number => ms / 1_000;
 const kib = (bytes: number): number => bytes / 1024;
 const reservedOf = (settings?: StageSettings): number =>
-  Number(settings?.chatReservedConcurrency) + Number(settings?.modelsReservedConcurrency);
+  Number(settings?.gatewayReservedConcurrency) + Number(settings?.modelsReservedConcurrency);
 const mib = (bytes: number): number => bytes / 1024 ** 2;
 const grouped = (value: number): string => value.toLocaleString('en-US');
 
@@ -49,7 +49,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
   const timed = 10 * (few + 1);
   const lease = seconds(constants.leaseMs) - budget;
   const [chat, models] = [
-    stageSettings.prod?.chatReservedConcurrency ?? 0,
+    stageSettings.prod?.gatewayReservedConcurrency ?? 0,
     stageSettings.prod?.modelsReservedConcurrency ?? 0,
   ];
   const heap =

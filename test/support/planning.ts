@@ -9,7 +9,7 @@ import {
 } from '../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../shared/errors/index.ts';
 import { type ChatRequest, readChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
-import { makePlan, type PlanFacts } from '../../shared/routing/planner/index.ts';
+import { makePlan, type PlanInput } from '../../shared/routing/planner/index.ts';
 
 export const providerOf = (id: string, more: Partial<ProviderDocument> = {}): ProviderDocument => ({
   id,
@@ -68,13 +68,13 @@ export const catalogueOf = (models: ModelDocument[], providers: ProviderDocument
   );
 
 /** One model `m`; every provider of the entries exists, and so does each that is in `providers`. */
-export function planFactsOf(entries: ModelProviderDocument[], providers: ProviderDocument[] = []): PlanFacts {
+export function planFactsOf(entries: ModelProviderDocument[], providers: ProviderDocument[] = []): PlanInput {
   const known = new Set(providers.map(({ id }) => id));
   const others = entries.filter(({ provider }) => !known.has(provider)).map(({ provider }) => providerOf(provider));
   return factsOf(catalogueOf([modelOf('m', { providers: entries })], [...providers, ...others]));
 }
 
-export const factsOf = (catalogue: Catalogue): PlanFacts => ({
+export const factsOf = (catalogue: Catalogue): PlanInput => ({
   catalogue,
   workspace: { models: 'all', data_policy: {} },
   isConfigured: () => true,
@@ -92,8 +92,8 @@ export function requestOf(members: Record<string, unknown> = {}): ChatRequest {
 }
 
 /** The providers in the order of trying, or the code of the error. Of `auto`, the models stand beside them. */
-export function planned(members: Record<string, unknown>, facts: PlanFacts): string[] | string {
-  const plan = makePlan(requestOf(members), facts);
+export function planned(members: Record<string, unknown>, input: PlanInput): string[] | string {
+  const plan = makePlan(requestOf(members), input);
   if (plan instanceof GatewayError) return plan.code;
   return plan.map(({ model, provider }) => (members.model === 'auto' ? `${model.id}@${provider.id}` : provider.id));
 }

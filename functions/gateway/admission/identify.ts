@@ -30,7 +30,7 @@ export async function identify(
 
 /** Below /openai/v1 a streamed answer is held against its schema at the end. */
 const schemaOptionsOf = ({ scope, schemaWork: work }: IdentifiedCall) => ({
-  allowsStream: scope.conventions.streamsSchemas,
+  allowsStream: scope.baseUrlRules.streamsSchemas,
   work,
 });
 

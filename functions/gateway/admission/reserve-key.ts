@@ -17,7 +17,7 @@ import { type Advise, insufficientMessage } from './money-message.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
 import { keyRefusal, slotRefusal, spendRefusal } from './reservation-rounds.ts';
 
-export interface KeyFacts {
+export interface KeyReservationInput {
   readonly credential: ApiKey;
   readonly asksFunction: boolean;
   /** What would have been covered. */
@@ -34,21 +34,21 @@ export interface SeenKey {
 /** `later`: what `reserveSpend` will hold. A key that cannot cover it as it is now refuses the call before others are asked. */
 export const reserveKey = (
   deps: GatewayDependencies,
-  facts: KeyFacts,
+  input: KeyReservationInput,
   { hold, later }: { readonly hold?: Hold | undefined; readonly later?: Hold | undefined },
   seen: SeenKey,
 ): Reservation => ({
   rank: 'key',
   reserve: async () => {
-    const admission = await askKey(deps, facts, hold, seen);
+    const admission = await askKey(deps, input, hold, seen);
     if (admission.kind === 'admitted' && later !== undefined && later.amount > 0n) {
       const available = availableOf(admission.item, deps.clock.nowMs());
       const needed = later.amount;
-      if (available !== null && available < needed) return refuseSpend(deps, facts, { needed, available });
+      if (available !== null && available < needed) return refuseSpend(deps, input, { needed, available });
     }
-    const reserved = toReserved(deps, facts, admission);
+    const reserved = toReserved(deps, input, admission);
     if (admission.kind !== 'spend_limit' && admission.kind !== 'concurrency') return reserved;
-    const counted = toReserved(deps, facts, await askKey(deps, facts, undefined, seen));
+    const counted = toReserved(deps, input, await askKey(deps, input, undefined, seen));
     return counted.resolution === undefined ? reserved : counted;
   },
 });
@@ -62,7 +62,7 @@ function availableOf(item: Item, nowMs: number): PicoUsd | null {
 /** The spend limit and the slot by themselves, for a call whose key was reserved without them. */
 export const reserveSpend = (
   deps: GatewayDependencies,
-  facts: KeyFacts,
+  input: KeyReservationInput,
   hold: Hold | undefined,
   seen: SeenKey,
 ): Reservation | undefined =>
@@ -70,14 +70,14 @@ export const reserveSpend = (
     rank: 'money',
     reserve: async () => {
       const isSpendLimited = hold.amount > 0n && readKeySpending(seen.keyItem, deps.clock.nowMs()) !== null;
-      if (!isSpendLimited && concurrencyOf(facts, seen.keyItem) === null) return {};
-      return toReserved(deps, facts, await askKey(deps, facts, hold, seen, false));
+      if (!isSpendLimited && concurrencyOf(input, seen.keyItem) === null) return {};
+      return toReserved(deps, input, await askKey(deps, input, hold, seen, false));
     },
   };
 
 async function askKey(
   deps: GatewayDependencies,
-  { credential: { publicId, secretSha256 }, defaultConcurrency }: KeyFacts,
+  { credential: { publicId, secretSha256 }, defaultConcurrency }: KeyReservationInput,
   hold: Hold | undefined,
   seen: SeenKey,
   countsRequest = true,
@@ -88,12 +88,12 @@ async function askKey(
   return admission;
 }
 
-function toReserved(deps: GatewayDependencies, facts: KeyFacts, admission: KeyAdmission): Reserved {
-  const error = keyErrorOf(admission, facts.asksFunction);
-  if (error !== undefined) return refuseKey(deps, facts.credential, error);
-  if (admission.kind === 'spend_limit') return refuseSpend(deps, facts, admission);
+function toReserved(deps: GatewayDependencies, input: KeyReservationInput, admission: KeyAdmission): Reserved {
+  const error = keyErrorOf(admission, input.asksFunction);
+  if (error !== undefined) return refuseKey(deps, input.credential, error);
+  if (admission.kind === 'spend_limit') return refuseSpend(deps, input, admission);
   if (admission.kind === 'concurrency') {
-    deps.recentRefusals.set(slotRefusal(facts.credential.publicId), true);
+    deps.recentRefusals.set(slotRefusal(input.credential.publicId), true);
     return refused('capacity', keyConcurrencyError(admission.concurrency));
   }
   const hold = admission.kind === 'admitted' ? admission.hold : undefined;
@@ -108,7 +108,7 @@ function refuseKey({ recentRefusals }: GatewayDependencies, { publicId }: ApiKey
 
 function refuseSpend(
   { recentRefusals }: GatewayDependencies,
-  { credential, asksFunction, advise }: KeyFacts,
+  { credential, asksFunction, advise }: KeyReservationInput,
   { needed, available }: Pick<Extract<KeyAdmission, { kind: 'spend_limit' }>, 'needed' | 'available'>,
 ): Reserved {
   recentRefusals.set(spendRefusal(credential.publicId), true);

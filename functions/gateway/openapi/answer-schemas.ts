@@ -53,7 +53,7 @@ const usage = objectSchema(
   },
 );
 
-const functionFacts = objectSchema(
+const functionResult = objectSchema(
   {
     function_id: text,
     revision_id: text,
@@ -75,7 +75,7 @@ const chatCompletion = objectSchema(
     ...completionHead,
     choices: arrayOf(choice, { minItems: 1 }),
     usage: schemaReference('Usage'),
-    gw: schemaReference('FunctionFacts'),
+    gw: schemaReference('FunctionResult'),
   },
   { optional: [...Object.keys(completionHead), 'gw'], description: 'A standard `chat.completion`.' },
 );
@@ -222,7 +222,7 @@ export const componentSchemas: Readonly<Record<string, JsonSchema>> = {
   ChatCompletionChunk: chunk,
   StreamError: streamError,
   Usage: usage,
-  FunctionFacts: functionFacts,
+  FunctionResult: functionResult,
   Error: errorEnvelope,
   OpenAiError: openAiError,
   ModelList: objectSchema(modelList),

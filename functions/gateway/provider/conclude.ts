@@ -6,21 +6,21 @@ import { stoppedMessage } from '../../../shared/protocol/wire/index.ts';
 import { type AttemptFailure, agreedParam, ownParam } from '../../../shared/routing/providers/index.ts';
 import type { ModelCall } from '../stages.ts';
 
-export interface LoopFacts {
+export interface LoopOutcome {
   readonly attempts: number;
   readonly deadlineIsOver: boolean;
   /** Where the last answer failed the schema. Undefined: none has. */
   readonly schemaMismatch: string | undefined;
 }
 
-export function conclude(call: ModelCall, failures: readonly AttemptFailure[], facts: LoopFacts): GatewayError {
+export function conclude(call: ModelCall, failures: readonly AttemptFailure[], outcome: LoopOutcome): GatewayError {
   const [unavailable] = failures.filter(({ isUnavailable }) => isUnavailable);
   if (unavailable !== undefined && failures.every(({ isOurFault }) => isOurFault)) {
     return fail('RATE_LIMITER_UNAVAILABLE', { cause: new Error(unavailable.cause) });
   }
   const kinds = new Set(failures.map(({ kind }) => kind));
-  if (facts.deadlineIsOver || kinds.has('deadline')) return fail('request_deadline_exceeded');
-  const { schemaMismatch, attempts } = facts;
+  if (outcome.deadlineIsOver || kinds.has('deadline')) return fail('request_deadline_exceeded');
+  const { schemaMismatch, attempts } = outcome;
   if (schemaMismatch !== undefined) {
     const message = `No output of the model satisfied the schema: the last one fails at ${schemaMismatch}.`;
     return fail('schema_validation_failed', { attempts, message });

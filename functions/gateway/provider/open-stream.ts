@@ -37,7 +37,7 @@ export async function openStream(
   };
 }
 
-const isAnswer = ({ facts }: AnswerEvent): boolean => facts.hasOutput && facts.isOnlyThinking !== true;
+const isAnswer = ({ details }: AnswerEvent): boolean => details.hasOutput && details.isOnlyThinking !== true;
 
 async function* noticeAnswer(
   batches: EventStream['batches'],
@@ -64,7 +64,7 @@ async function readOpening(
     const { events, failure } = next.value;
     if (failure !== undefined) return { failure };
     held.push(...events);
-    if (events.some(({ facts }) => facts.hasOutput)) return { events: held };
+    if (events.some(({ details }) => details.hasOutput)) return { events: held };
     heldBytes += events.reduce((sum, { text }) => sum + text.length, 0);
   }
   return { failure: { kind: 'failed', cause: 'endless_preamble' } };

@@ -71,8 +71,8 @@ export async function provide(deps: GatewayDependencies, call: ModelCall): Promi
       queue.again(admitted.candidate);
     }
     const schemaMismatch = output.lastMismatch();
-    const facts = { attempts: attemptCount, deadlineIsOver: call.deadline.isOver(), schemaMismatch };
-    return { kind: 'failed', error: conclude(call, failures, facts) };
+    const details = { attempts: attemptCount, deadlineIsOver: call.deadline.isOver(), schemaMismatch };
+    return { kind: 'failed', error: conclude(call, failures, details) };
   }
 
   const result = await run().catch((error: unknown) => ({ kind: 'failed', error }) as const);

@@ -41,8 +41,8 @@ export function receive(
     const model = body.kind === 'unreadable' ? undefined : readModel(body.json);
     // On a function call a revoked key has its own code, whatever else is wrong with a readable body.
     const asksFunction = clientInterface.callsFunctions && model?.startsWith(reservedModelPrefix) === true;
-    const facts = { clientInterface, asksFunction, bodyBytes: bytes.length };
-    seen = { model, asksFunction, call: readCall(deps, request, scope, body, facts) };
+    const shape = { clientInterface, asksFunction, bodyBytes: bytes.length };
+    seen = { model, asksFunction, call: readCall(deps, request, scope, body, shape) };
     if (bytes.length > longBodyBytes) await nextTurn();
     return seen;
   });
@@ -54,7 +54,7 @@ export function receive(
   return { clientInterface, scope, credential, attribution, tags, arrivedAtMs, isOversized, read, seen: () => seen };
 }
 
-interface BodyFacts {
+interface BodyShape {
   readonly clientInterface: ClientInterface;
   readonly asksFunction: boolean;
   readonly bodyBytes: number;
@@ -65,12 +65,12 @@ function readCall(
   { headers, query, arrivedAtMs }: GatewayRequest,
   scope: RequestScope,
   body: BodyText,
-  { clientInterface, asksFunction, bodyBytes }: BodyFacts,
+  { clientInterface, asksFunction, bodyBytes }: BodyShape,
 ): Call | GatewayError {
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
   const { json } = body;
-  const { dropsIdleMembers } = scope.conventions;
+  const { dropsIdleMembers } = scope.baseUrlRules;
   const passedOn = readPassedOn(clientInterface, headers, query);
   const betas = passedOn instanceof GatewayError ? undefined : passedOn.headers[betaHeader];
   const request = clientInterface.readRequest(json, { bodyBytes, dropsIdleMembers, betas });

@@ -5,7 +5,7 @@ import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type {
   AnswerCost,
   AnswerEvent,
-  EventFacts,
+  EventDetails,
   StreamSchemaCheck,
   StreamWriter,
 } from '../../../shared/protocol/interfaces/index.ts';
@@ -112,11 +112,11 @@ async function* relay(
   const relayEvents = (events: readonly AnswerEvent[]): string => {
     let lines = '';
     for (const event of events) {
-      countEvent(relayed, event.facts);
+      countEvent(relayed, event.details);
       options.onEvent?.(event);
       options.schemaCheck?.add(event);
       const line = writer.event(event);
-      if (event.facts.isLast) lastEvent += line;
+      if (event.details.isLast) lastEvent += line;
       else lines += line;
     }
     return send(lines);
@@ -175,7 +175,10 @@ function collectText(): { readonly add: (lines: string) => void; readonly text: 
   };
 }
 
-function countEvent(relayed: RelayedStream, { outputBytes, usage: reported, model, finishReasons }: EventFacts): void {
+function countEvent(
+  relayed: RelayedStream,
+  { outputBytes, usage: reported, model, finishReasons }: EventDetails,
+): void {
   relayed.model ??= model;
   if (finishReasons !== undefined) relayed.finishReasons.push(...finishReasons);
   const later = reported === undefined ? relayed.usage : laterReport(relayed.usage, reported);

@@ -38,13 +38,13 @@ function respondCached({ call, answer, content }: Cached): GatewayResponse & Sto
 
 /** The events as they came, with the usage that this client asked for. */
 function cachedStream(call: RoutedCall, answer: CachedAnswer, events: readonly AnswerEvent[]): string {
-  const writer = call.request.openStreamWriter(call.scope.conventions);
+  const writer = call.request.openStreamWriter(call.scope.baseUrlRules);
   let lines = '';
   let lastEvent = '';
-  let reported: AnswerEvent['facts']['usage'];
+  let reported: AnswerEvent['details']['usage'];
   for (const event of events) {
-    reported = event.facts.usage === undefined ? reported : laterReport(reported, event.facts.usage);
-    if (event.facts.isLast) lastEvent += writer.event(event);
+    reported = event.details.usage === undefined ? reported : laterReport(reported, event.details.usage);
+    if (event.details.isLast) lastEvent += writer.event(event);
     else lines += writer.event(event);
   }
   return lines + writer.beforeEnd(reported, () => cachedCost(answer, reported)) + lastEvent + writer.end;

@@ -63,7 +63,7 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
   const { call, run, provided, headers } = answered;
   const { request, holdings, names } = call;
   const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
-  const writer = request.openStreamWriter(call.scope.conventions);
+  const writer = request.openStreamWriter(call.scope.baseUrlRules);
   const kept = keepEvents(holdings.cache?.store !== undefined);
   const keeper = openKeeperMemory(deps, call, provided);
   let made: Charge | undefined;
@@ -78,7 +78,7 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
     writer,
     cost: () => chargedCost(call, run, provided, charge(), relayed.usage),
     onEvent: (event) => {
-      keeper.hear(event.facts.keptId);
+      keeper.hear(event.details.keptId);
       kept.add?.(event);
     },
     onComplete:

@@ -2,7 +2,7 @@
 // still wins over it.
 
 import { noStatistics } from '../../../shared/accounting/provider-health/index.ts';
-import { connectionFacts } from '../../../shared/configuration/byok/index.ts';
+import { workspaceConnections } from '../../../shared/configuration/byok/index.ts';
 import { modelsOfKey, readKeySettings } from '../../../shared/configuration/keys/index.ts';
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
@@ -12,13 +12,13 @@ import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
 import { findMember, readRequestBody, rewriteMembers } from '../../../shared/protocol/wire/index.ts';
 import {
-  type ByokFacts,
+  type ByokSources,
   checkByokHeader,
   entryOf,
   failUnknownModel,
   hasSeveralKeepers,
   makePlan,
-  readByokFacts,
+  readByokSources,
   tighten,
 } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -135,19 +135,19 @@ export const toModelCall = (call: AdmittedPlain): ModelCall => ({
   stopped: call.scope.cut,
   queueMs: call.catalogue.service.queue_ms,
   schemaWork: call.schemaWork,
-  acceptsUnfinished: call.scope.conventions.acceptsUnfinished,
+  acceptsUnfinished: call.scope.baseUrlRules.acceptsUnfinished,
   bill: call.bill,
 });
 
-function readByok(call: IdentifiedCall): ByokFacts | GatewayError | undefined {
+function readByok(call: IdentifiedCall): ByokSources | GatewayError | undefined {
   const { workspace, catalogue, byokKey, request } = call;
-  const { connections } = connectionFacts(workspace, call.connections);
+  const { connections } = workspaceConnections(workspace, call.connections);
   const isEnabled = workspace.features.byok;
   if (byokKey !== undefined) {
     const fault = checkByokHeader(request, { catalogue, workspace, isEnabled, connections });
     if (fault !== undefined) return fault;
   }
-  return isEnabled ? readByokFacts({ hasHeaderKey: byokKey !== undefined, connections }) : undefined;
+  return isEnabled ? readByokSources({ hasHeaderKey: byokKey !== undefined, connections }) : undefined;
 }
 
 /** The merged body is read again: preset and request together may ask for what neither asks alone. */
@@ -155,7 +155,7 @@ async function mergePreset(
   call: IdentifiedCall,
 ): Promise<Pick<IdentifiedCall, 'request' | 'workspace'> | GatewayError> {
   const { request: sent, clientInterface } = call;
-  const { streamsSchemas, dropsIdleMembers } = call.scope.conventions;
+  const { streamsSchemas, dropsIdleMembers } = call.scope.baseUrlRules;
   const applied = applyPreset({ ...sent.raw }, call.workspace, sent.preset);
   if (applied instanceof GatewayError) return applied;
   if (applied.kind === 'none') return call;

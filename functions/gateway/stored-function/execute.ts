@@ -54,14 +54,14 @@ interface Executed {
 async function runFunction(deps: GatewayDependencies, call: AdmittedExecution, runs: ProviderRun[]): Promise<Executed> {
   const { revision, matched, prompt } = call.execution;
   const { content, functionId, revisionId } = revision;
-  const facts = { functionId, revisionId, executionId: call.owner };
+  const execution = { functionId, revisionId, executionId: call.owner };
   const onRun = (run: ProviderRun) => void runs.push(run);
   const usage = () => executionUsage(call, sumRuns(runs).attemptCount);
   if (content.kind === 'prompt') {
     if (prompt === undefined) throw new Error('a prompt was admitted without its plan');
     const { json, candidate, fallbackUsed } = await callModel(deps, call, prompt, undefined, onRun);
     return {
-      answer: toFunctionAnswer({ ...facts, fallbackUsed }, { kind: 'prompt', json }, usage()),
+      answer: toFunctionAnswer({ ...execution, fallbackUsed }, { kind: 'prompt', json }, usage()),
       headers: { [headerNames.model]: candidate.model.id, [headerNames.provider]: candidate.provider.id },
     };
   }
@@ -73,7 +73,7 @@ async function runFunction(deps: GatewayDependencies, call: AdmittedExecution, r
   const fallbackUsed = [...answers.values()].some((answer) => answer.fallbackUsed);
   const result = { kind: 'workflow', output, model: call.request.model, nowMs: deps.clock.nowMs() } as const;
   // No single provider answered, so no header names one.
-  return { answer: toFunctionAnswer({ ...facts, fallbackUsed }, result, usage()), headers: {} };
+  return { answer: toFunctionAnswer({ ...execution, fallbackUsed }, result, usage()), headers: {} };
 }
 
 const sumRuns = (runs: readonly ProviderRun[]): Omit<EndedCall['run'], 'upstreamMs'> => ({

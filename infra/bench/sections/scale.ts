@@ -86,7 +86,7 @@ const parts = [
   { part: 'the credit of the workspace', beyond: '`credit_shards` up to 32, then several workspaces' },
   {
     part: 'concurrent executions',
-    beyond: `the quota "Concurrent executions" of Lambda, ${setting('chatReservedConcurrency')}`,
+    beyond: `the quota "Concurrent executions" of Lambda, ${setting('gatewayReservedConcurrency')}`,
   },
   { part: 'reads of the configuration', beyond: `several stages; ${setting('compute')}: 'container'` },
   { part: 'the busiest table', beyond: `${setting('tableWritesPerSecondMax')}; a new one grows as it is used` },
@@ -110,7 +110,7 @@ function carriedBy(
   };
   const configReads = (partitionReadsPerSecond * share) / Math.min(1, seconds / configFreshSeconds);
   const tableMax = Math.min(newTableWritesPerSecond, prod?.tableWritesPerSecondMax ?? newTableWritesPerSecond);
-  const concurrency = prod?.chatReservedConcurrency ?? concurrencyDefault;
+  const concurrency = prod?.gatewayReservedConcurrency ?? concurrencyDefault;
   const table = largestRate((rate) => tableUnits(rate) <= tableMax);
   return [key, credit, concurrency / seconds, configReads, table];
 }

@@ -37,8 +37,8 @@ export const defaultAccountConcurrency = 1_000;
 
 /** Calls that the stage can run at once: from it follows what the gateway lets in. */
 export function concurrencyAccess(settings: StageSettings): Access {
-  const { compute, chatReservedConcurrency, accountConcurrency, tasks = tasksDefault } = settings;
-  const ofFunctions = chatReservedConcurrency ?? accountConcurrency ?? defaultAccountConcurrency;
+  const { compute, gatewayReservedConcurrency, accountConcurrency, tasks = tasksDefault } = settings;
+  const ofFunctions = gatewayReservedConcurrency ?? accountConcurrency ?? defaultAccountConcurrency;
   const calls = compute === 'container' ? tasks.max * callsPerTask(tasks) : ofFunctions;
   return { statements: [], environment: { [environmentNames.stageConcurrency]: String(calls) } };
 }

@@ -21,7 +21,7 @@ import {
   serverErrorMetric,
   tableMetric,
 } from './gateway-metrics.ts';
-import { chatTableActions, type TableAction, tableActionsOf } from './table-actions.ts';
+import { gatewayTableActions, type TableAction, tableActionsOf } from './table-actions.ts';
 
 /** Of all answers. Providers fail too; beyond this their fallbacks did not help. */
 const failedPercentMax = 5;
@@ -162,7 +162,7 @@ export class Alarms extends Construct {
   }
 
   #addTableAlarms(stage: string): void {
-    const tables = tableActionsOf(chatTableActions);
+    const tables = tableActionsOf(gatewayTableActions);
     const metricsOf = (metricName: string, uses: (action: TableAction) => boolean) =>
       tables.filter(({ actions }) => actions.some(uses)).map(({ table }) => tableMetric(stage, table, metricName));
     const throttled = 'calls were refused or delayed because a table had reached its throughput';

@@ -60,7 +60,7 @@ export function functionCompute(scope: Construct, props: ComputeProps): Compute 
     codeFolder: join(bundlesRoot, 'gateway'),
     description: `${brand} ${stage}: POST /v1/chat/completions, streaming; data in ${dataStack}`,
     timeoutSeconds: callTimes(settings.streamBudgetSeconds).functionTimeoutSeconds,
-    reservedConcurrency: settings.chatReservedConcurrency,
+    reservedConcurrency: settings.gatewayReservedConcurrency,
   });
   chat.grant(chatAccess);
   const models = new NodeFunction(scope, 'Models', {

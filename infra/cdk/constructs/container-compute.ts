@@ -22,7 +22,7 @@ import { LoadBalancer } from './load-balancer.ts';
 import { type Network, stageNetwork } from './network.ts';
 import { stageLogGroup } from './node-function.ts';
 import { operatorLogs, signInEnvironment } from './operator-function.ts';
-import { chatTableActions, modelsTableActions, operatorTableActions, tablesOfAll } from './table-actions.ts';
+import { gatewayTableActions, modelsTableActions, operatorTableActions, tablesOfAll } from './table-actions.ts';
 import { callsPerTask, heapMiB, scaledAtShare, tasksDefault } from './task-size.ts';
 
 const cpuPercent = 50;
@@ -94,7 +94,7 @@ function createTask(
     },
   });
   const tables = tablesOfAll(
-    chatTableActions,
+    gatewayTableActions,
     modelsTableActions,
     settings.console === true ? operatorTableActions : {},
   );

@@ -5,7 +5,7 @@ import { type TableName, tableNames } from '../../../shared/foundation/constants
 export type TableAction = 'GetItem' | 'PutItem' | 'UpdateItem' | 'BatchWriteItem' | 'Query' | 'Scan';
 export type TableActions = Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
 
-export const chatTableActions = {
+export const gatewayTableActions = {
   config: ['GetItem'],
   keys: ['GetItem', 'UpdateItem'],
   connections: ['GetItem'],

@@ -55,7 +55,7 @@ export async function checkConcurrency(
   const answer = await allowed.try('lambda:GetAccountSettings', () => lambda.send(new GetAccountSettingsCommand({})));
   const quota = answer?.AccountLimit?.ConcurrentExecutions;
   if (quota === undefined) return undefined;
-  const { chatReservedConcurrency: chat, modelsReservedConcurrency: models } = settings;
+  const { gatewayReservedConcurrency: chat, modelsReservedConcurrency: models } = settings;
   const reserved = (chat ?? 0) + (models ?? 0) + (operatorConcurrency(settings) ?? 0);
   const raise = `raise Lambda's quota "Concurrent executions" (Service Quotas, L-B99A9384)`;
   const { UnreservedConcurrentExecutions: unreserved = quota } = answer?.AccountLimit ?? {};
@@ -64,7 +64,7 @@ export async function checkConcurrency(
     const others = quota - unreserved - own;
     if (reserved > quota - others - unreservedMin) {
       throw new Error(
-        `stage ${stage} reserves ${reserved} concurrent executions, other functions ${others}, and of ${quota} in this account and region ${unreservedMin} must stay unreserved: ${raise}, or lower chatReservedConcurrency (null for this and modelsReservedConcurrency: none)`,
+        `stage ${stage} reserves ${reserved} concurrent executions, other functions ${others}, and of ${quota} in this account and region ${unreservedMin} must stay unreserved: ${raise}, or lower gatewayReservedConcurrency (null for this and modelsReservedConcurrency: none)`,
       );
     }
   }

@@ -2,7 +2,7 @@
 // each command in full. No message repeats an argument: it may be a secret in the wrong place.
 import { Argument, Command, type ErrorOptions, Help, type HelpContext, Option } from 'commander';
 import { type TargetOptions, targetOptionGroup, targetOptions, targetUsage } from '../target/target.ts';
-import { type Read, type ReadMore, UsageError } from './option-values.ts';
+import { type ParseOption, type ParseRepeatedOption, UsageError } from './option-values.ts';
 import type { Outcome, Session } from './session.ts';
 
 /** What a command does, its input being read: the arguments in their order, then the options. */
@@ -31,14 +31,14 @@ export class CommandLine extends Command {
   }
 
   /** `WORKSPACE`, or `[WORKSPACE]` where it may be left out. */
-  takesArgument(name: string, read: Read): this {
+  takesArgument(name: string, read: ParseOption): this {
     const flags = name.startsWith('[') ? name : `<${name}>`;
     const argument = new Argument(flags);
     return this.addArgument(argument.argParser((text: string) => read(argument.name(), text)));
   }
 
   /** `[MODEL...]`: any number of them, as a list. */
-  takesArguments(name: string, read: Read): this {
+  takesArguments(name: string, read: ParseOption): this {
     const argument = new Argument(name);
     return this.addArgument(
       argument.argParser((text: string, former: readonly unknown[] | undefined) => [
@@ -49,17 +49,17 @@ export class CommandLine extends Command {
   }
 
   /** `--rpm <N>`, or a switch without a value. */
-  takesOption(flags: string, summary: string, read?: Read): this {
+  takesOption(flags: string, summary: string, read?: ParseOption): this {
     return this.addOption(newOption(flags, summary, read));
   }
 
   /** May be written several times: `read` gets what it made of those before. */
-  takesRepeatedOption(flags: string, summary: string, read: ReadMore): this {
+  takesRepeatedOption(flags: string, summary: string, read: ParseRepeatedOption): this {
     const option = new Option(flags, summary);
     return this.addOption(option.argParser((text, former: unknown) => read(option.long ?? '', text, former)));
   }
 
-  requiresOption(flags: string, summary: string, read: Read): this {
+  requiresOption(flags: string, summary: string, read: ParseOption): this {
     return this.addOption(newOption(flags, summary, read).makeOptionMandatory());
   }
 
@@ -104,7 +104,7 @@ export class CommandLine extends Command {
   }
 }
 
-function newOption(flags: string, summary: string, read: Read | undefined): Option {
+function newOption(flags: string, summary: string, read: ParseOption | undefined): Option {
   const option = new Option(flags, summary);
   if (read === undefined) return option;
   return option.argParser((text, former: unknown) => {

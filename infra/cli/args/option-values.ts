@@ -12,9 +12,9 @@ export class UsageError extends Error {
 }
 
 /** Reads one value; `name` is how the line calls it. Throws UsageError. */
-export type Read = (name: string, text: string) => unknown;
+export type ParseOption = (name: string, text: string) => unknown;
 /** The same for an option that may be written several times. */
-export type ReadMore = (name: string, text: string, former: unknown) => unknown;
+export type ParseRepeatedOption = (name: string, text: string, former: unknown) => unknown;
 
 const publicIdPattern = /^[0-9A-Za-z]{16}$/;
 const keyNameMaxCharacters = 64;
@@ -102,7 +102,7 @@ export function readMoreTags(name: string, text: string, former: unknown): Tags 
   return { ...before, ...tags };
 }
 
-export const readText: Read = (_name, text) => text;
+export const readText: ParseOption = (_name, text) => text;
 
 export const readChoice =
   <Choice extends string>(choices: readonly Choice[]) =>

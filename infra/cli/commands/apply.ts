@@ -20,7 +20,7 @@ import { readText } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { applyOutcome, problemsOutcome } from '../output/apply-outcome.ts';
 import { describeFailure, isTableMissing } from '../output/describe-failure.ts';
-import { readCredentialsFor } from '../target/credential-facts.ts';
+import { readCredentialsFor } from '../target/credential-status.ts';
 import type { OpenTarget } from '../target/open-target.ts';
 import { openAdministration, sealingStoresOn } from '../target/stores.ts';
 import { describeTarget } from '../target/target.ts';

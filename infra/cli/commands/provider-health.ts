@@ -12,7 +12,7 @@ import type { Store } from '../../../shared/storage/store/index.ts';
 import { withoutWrites } from '../../../shared/storage/store/index.ts';
 import type { Session } from '../args/session.ts';
 import type { Field } from '../output/table.ts';
-import { readCredentialFacts } from '../target/credential-facts.ts';
+import { readCredentialStatus } from '../target/credential-status.ts';
 import type { OpenTarget } from '../target/open-target.ts';
 import { openAdministration } from '../target/stores.ts';
 
@@ -26,7 +26,7 @@ export async function readProviders(session: Session, opened: OpenTarget) {
   const cooldowns = createCooldowns({ store, clock: session.clock });
   const [statistics, credentials] = await Promise.all([
     readStatistics(store, session.clock),
-    readCredentialFacts(session, opened, all),
+    readCredentialStatus(session, opened, all),
     cooldowns.refresh(),
   ]);
   const missing = (provider: ProviderDocument) => credentials.missing(provider);

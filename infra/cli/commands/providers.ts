@@ -7,7 +7,7 @@ import type { CommandLine } from '../args/command-line.ts';
 import { readProviderId } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
-import { readCredentialFacts } from '../target/credential-facts.ts';
+import { readCredentialStatus } from '../target/credential-status.ts';
 import { openAdministration } from '../target/stores.ts';
 
 export function addProviders(program: CommandLine): void {
@@ -44,7 +44,7 @@ async function listProviders(session: Session): Promise<Outcome> {
   session.terminal.showProgress('reading providers …');
   const document = await (await openAdministration(session)).catalogues.read();
   const all = document?.providers ?? [];
-  const credentials = await readCredentialFacts(session, opened, all);
+  const credentials = await readCredentialStatus(session, opened, all);
   const listed = all.map((provider) => ({
     provider,
     models: modelsServedBy(document, provider.id),

@@ -9,7 +9,7 @@ import type { CommandLine } from '../args/command-line.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { formatAge } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
-import type { TableFacts } from '../target/open-target.ts';
+import type { TableStatus } from '../target/open-target.ts';
 import { openAdministration } from '../target/stores.ts';
 import { describeTarget, type Target } from '../target/target.ts';
 import { keyFields } from './keys.ts';
@@ -79,7 +79,7 @@ async function status(session: Session): Promise<Outcome> {
   };
 }
 
-const tableFields: readonly Field<TableFacts>[] = [
+const tableFields: readonly Field<TableStatus>[] = [
   { member: 'name', title: 'table', value: ({ name }) => name },
   { member: 'status', title: 'status', value: (table) => table.status ?? 'missing' },
   { member: 'items', title: 'items', align: 'right', value: ({ items }) => items },

@@ -34,7 +34,7 @@ export interface OpenOptions {
 }
 
 /** A table as DynamoDB describes it: cheap, and on AWS up to six hours old. */
-export interface TableFacts {
+export interface TableStatus {
   readonly table: TableName;
   /** As in the account. */
   readonly name: string;
@@ -48,7 +48,7 @@ export interface OpenTarget {
   readonly stage: string;
   readonly store: Store;
   /** Throws the client's error where the server cannot be reached or refuses. */
-  describeTables(): Promise<TableFacts[]>;
+  describeTables(): Promise<TableStatus[]>;
   /** Makes the tables of a local store where they are missing; those of a stage belong to its deployment. */
   prepareTables(): Promise<void>;
   /** The AWS identity of the shell; undefined for a local store. */
@@ -141,7 +141,7 @@ function opened(client: DynamoClient, stage: string): Pick<OpenTarget, 'stage' |
   };
 }
 
-async function describeTable(client: DynamoClient, stage: string, table: TableName): Promise<TableFacts> {
+async function describeTable(client: DynamoClient, stage: string, table: TableName): Promise<TableStatus> {
   const name = physicalTableName(stage, table);
   try {
     const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));

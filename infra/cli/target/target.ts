@@ -1,5 +1,5 @@
 // Which store a command works on: a stage in an AWS account, a DynamoDB server, or the folder of a local run.
-import { type Read, UsageError } from '../args/option-values.ts';
+import { type ParseOption, UsageError } from '../args/option-values.ts';
 
 /** The tables of a stage, with the AWS credentials and the region of the shell, or those that the line names. */
 export interface StageTarget {
@@ -29,7 +29,7 @@ const localStage = 'local';
 
 /** `form` says what is wanted where the pattern does not match. */
 const matching =
-  (pattern: RegExp, form: string): Read =>
+  (pattern: RegExp, form: string): ParseOption =>
   (name, text) => {
     if (pattern.test(text)) return text;
     throw new UsageError(`${name} takes ${form}`);

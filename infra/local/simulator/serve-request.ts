@@ -41,11 +41,11 @@ export async function serveRequest(state: ServerState, request: IncomingMessage,
 
 interface Answer {
   readonly behaviour: string;
-  readonly steps: (facts: CallFacts) => Steps;
+  readonly steps: (context: CallContext) => Steps;
 }
 
 /** What only the server knows. */
-type CallFacts = Pick<Call, 'paceMs' | 'earlierCalls' | 'earlierOnConnection' | 'createdEpochSeconds' | 'newId'>;
+type CallContext = Pick<Call, 'paceMs' | 'earlierCalls' | 'earlierOnConnection' | 'createdEpochSeconds' | 'newId'>;
 
 /** Who answers a request: a behaviour, or one of the refusals that every provider has. */
 function answerRequest(read: ReadRequest, credential: string | undefined): Answer {
@@ -65,7 +65,7 @@ function answerRequest(read: ReadRequest, credential: string | undefined): Answe
   }
   const { name, parameters, behaviour } = chooseBehaviour(request.model);
   const known = { provider, name, parameters, format, request, path: pathBelowBase, body, bodyText, headers };
-  return { behaviour: name, steps: (facts) => behaviour({ ...facts, ...known }) };
+  return { behaviour: name, steps: (context) => behaviour({ ...context, ...known }) };
 }
 
 /** The log itself: GET lists it, DELETE empties it. */

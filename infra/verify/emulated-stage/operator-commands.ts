@@ -39,7 +39,7 @@ export function createOperator({ emulatorUrl, project, simulator }: Access) {
     ['run', '--silent', 'deploy', '--', '--stage', stage, '--yes', ...flags] as const;
   const s3 = new S3Client({ ...clientSettings, forcePathStyle: true });
   const send = fetchThrough(emulatorUrl);
-  const describe = async (path: string) => (await fetch(`${emulatorUrl}/${path}`)).json() as Promise<Facts>;
+  const describe = async (path: string) => (await fetch(`${emulatorUrl}/${path}`)).json() as Promise<Document>;
 
   async function readStack(name: string): Promise<{ stack: Stack | undefined; outputs: Record<string, string> }> {
     const { Stacks: [stack] = [] } = await new CloudFormationClient(clientSettings).send(
@@ -123,4 +123,4 @@ export function createOperator({ emulatorUrl, project, simulator }: Access) {
   };
 }
 
-type Facts = Readonly<Record<string, unknown>>;
+type Document = Readonly<Record<string, unknown>>;

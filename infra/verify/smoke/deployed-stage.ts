@@ -21,7 +21,7 @@ const metricPeriodSeconds = 60;
 const alarmWaitMs = 60_000;
 const alarmEveryMs = 2_000;
 
-export interface StageFacts {
+export interface StageToTest {
   readonly stage: string;
   /** Of the api stack. */
   readonly outputs: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export interface StageFacts {
   readonly confirm: ((question: string) => Promise<boolean>) | undefined;
 }
 
-export function openDeployedStage({ stage, outputs, shell, clock, confirm }: StageFacts): DeployedStage {
+export function openDeployedStage({ stage, outputs, shell, clock, confirm }: StageToTest): DeployedStage {
   const { profile, region } = shell;
   const options = { ...(profile === undefined ? {} : { profile }), ...(region === undefined ? {} : { region }) };
   const cloudWatch = new CloudWatchClient(options);

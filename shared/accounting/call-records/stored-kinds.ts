@@ -109,7 +109,7 @@ const shareName = text(128);
 const attemptModel = text(128);
 const attemptProviderText = text(300);
 const attemptMismatch = text(300);
-type StoredAttempt = [facts: string, model: string | null, providerText: string | null, mismatch?: string | null];
+type StoredAttempt = [attempt: string, model: string | null, providerText: string | null, mismatch?: string | null];
 
 /**
  * Stored as one text: a JSON list of `provider:outcome:status:ms`, each followed by its model, by what the provider
@@ -123,7 +123,7 @@ export const attempts = (countMax: number): StoredKind<readonly CallAttempt[], u
       const texts = [attemptModel.toScalar(attempt?.model), attemptProviderText.toScalar(attempt?.providerText)];
       const mismatch = attemptMismatch.toScalar(attempt?.schemaMismatch);
       const kept = [...texts.map((text) => text ?? null), ...(mismatch === undefined ? [] : [mismatch])];
-      return toAttemptText(attempt).map((facts) => [facts, ...kept]);
+      return toAttemptText(attempt).map((attemptText) => [attemptText, ...kept]);
     });
     return JSON.stringify(stored);
   },
@@ -133,8 +133,8 @@ export const attempts = (countMax: number): StoredKind<readonly CallAttempt[], u
       : (stored as string).split(' ').flatMap(fromAttemptText),
 });
 
-const fromStoredAttempt = ([facts, model, providerText, schemaMismatch = null]: StoredAttempt): CallAttempt[] =>
-  fromAttemptText(facts).map((attempt) => ({
+const fromStoredAttempt = ([attemptText, model, providerText, schemaMismatch = null]: StoredAttempt): CallAttempt[] =>
+  fromAttemptText(attemptText).map((attempt) => ({
     ...attempt,
     ...(model === null ? {} : { model }),
     ...(providerText === null ? {} : { providerText }),

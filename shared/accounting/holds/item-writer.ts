@@ -8,10 +8,10 @@ import type { Clock } from '../../foundation/time/index.ts';
 import { gatherRuns, type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
 import type { ItemAddress, SeenItem } from './counter.ts';
 import { planWrite } from './plan-write.ts';
+import { isReservation, isSettlement, type QueuedRequest, type QueuedWrite, requestsOf } from './queued-requests.ts';
 import type { Assess, Assessment, Correction, ReservationOutcome, Settlement, SettlementOutcome } from './requests.ts';
 import { contended, createSettleOnce } from './settle-once.ts';
 import { addMark, createMark, deleteMark, type Mark } from './settlement-mark.ts';
-import { isReservation, isSettlement, type Ticket, type TicketsWrite, ticketsOf } from './tickets.ts';
 
 /** How long a request may wait in the process for its turn. */
 export const queueWaitMaxMs = 10_000;
@@ -50,114 +50,117 @@ export interface ItemWriterOptions {
   readonly randomness: Pick<Randomness, 'bytes'>;
 }
 
-interface Line extends ItemAddress {
-  readonly enter: (ticket: Ticket) => void;
+interface ItemQueue extends ItemAddress {
+  readonly enter: (request: QueuedRequest) => void;
   seen: (SeenItem & { readonly number: number }) | undefined;
   /** Of this process's last settlement here, which was answered. */
   deletableMark: Mark | undefined;
 }
 
 export function createItemWriter({ store, clock, randomness }: ItemWriterOptions): ItemWriter {
-  const lines = createCache<Line>({ sizeMax: rememberedItemsMax });
+  const queues = createCache<ItemQueue>({ sizeMax: rememberedItemsMax });
   const settleOnce = createSettleOnce({ store, clock });
   /** Requests and questions to the store, in their order. */
   let number = 0;
 
-  function lineOf({ table, key }: ItemAddress): Line {
+  function queueOf({ table, key }: ItemAddress): ItemQueue {
     const name = `${table} ${key}`;
-    const known = lines.get(name);
+    const known = queues.get(name);
     if (known !== undefined) return known;
-    const enter = gatherRuns<Ticket>((tickets) => serve(line, tickets));
-    const line: Line = { table, key, enter, seen: undefined, deletableMark: undefined };
-    lines.set(name, line);
-    return line;
+    const enter = gatherRuns<QueuedRequest>((requests) => serve(queue, requests));
+    const queue: ItemQueue = { table, key, enter, seen: undefined, deletableMark: undefined };
+    queues.set(name, queue);
+    return queue;
   }
 
   /** One question to the store at most. Returns those that are not answered yet. */
-  async function serve(line: Line, tickets: readonly Ticket[]): Promise<readonly Ticket[]> {
+  async function serve(queue: ItemQueue, requests: readonly QueuedRequest[]): Promise<readonly QueuedRequest[]> {
     try {
       const nowMs = clock.nowMs();
-      const { write, left } = decide(line, tickets, nowMs);
+      const { write, left } = decide(queue, requests, nowMs);
       if (write === undefined) {
-        if (left.length > 0) await ask(line, left, async () => ({ item: await store.get(line.table, line.key) }));
+        if (left.length > 0) await ask(queue, left, async () => ({ item: await store.get(queue.table, queue.key) }));
         return left;
       }
-      const sent = await send(line, write, nowMs);
-      if (sent.kind === 'again') return [...sent.tickets, ...left];
+      const sent = await send(queue, write, nowMs);
+      if (sent.kind === 'again') return [...sent.requests, ...left];
       const { item } = sent;
       for (const { waiting, wasLate } of write.settled) waiting.resolve({ kind: 'settled', item, wasLate });
       for (const { resolve } of write.reserved) resolve({ kind: 'reserved', item, atMs: nowMs });
       return left;
     } catch (error) {
       // The item could not be read; or a mistake of ours, such as a stored limit that is no amount.
-      for (const { reject } of tickets) reject(error);
+      for (const { reject } of requests) reject(error);
       return [];
     }
   }
 
   /** Answers those that need no write. */
-  function decide(line: Line, tickets: readonly Ticket[], nowMs: number) {
-    const inTime = tickets.filter((ticket) => !isRefused(ticket, nowMs));
-    if (line.seen !== undefined && line.seen.number > 0 && nowMs - line.seen.atMs > rememberedMs) line.seen = undefined;
+  function decide(queue: ItemQueue, requests: readonly QueuedRequest[], nowMs: number) {
+    const inTime = requests.filter((request) => !isRefused(request, nowMs));
+    if (queue.seen !== undefined && queue.seen.number > 0 && nowMs - queue.seen.atMs > rememberedMs)
+      queue.seen = undefined;
     const reservations = inTime.filter(isReservation);
-    for (const ticket of reservations) ticket.isSeenAfter = line.seen !== undefined && line.seen.number > ticket.number;
-    const { answered, gone, write } = planWrite(reservations, inTime.filter(isSettlement), line.seen, nowMs);
+    for (const request of reservations)
+      request.isSeenAfter = queue.seen !== undefined && queue.seen.number > request.number;
+    const { answered, gone, write } = planWrite(reservations, inTime.filter(isSettlement), queue.seen, nowMs);
     for (const [{ resolve }, outcome] of answered) resolve(outcome);
     for (const { resolve } of gone) resolve({ kind: 'gone' });
-    const done = [...answered.map(([ticket]) => ticket), ...gone, ...ticketsOf(write)];
+    const done = [...answered.map(([request]) => request), ...gone, ...requestsOf(write)];
     if (done.length === inTime.length) return { write, left: [] };
-    const isDone = new Set<Ticket>(done);
-    return { write, left: inTime.filter((ticket) => !isDone.has(ticket)) };
+    const isDone = new Set<QueuedRequest>(done);
+    return { write, left: inTime.filter((request) => !isDone.has(request)) };
   }
 
   /** 'again': by newer knowledge of the item. What is in no answer was rejected. */
   async function send(
-    line: Line,
-    write: TicketsWrite,
+    queue: ItemQueue,
+    write: QueuedWrite,
     nowMs: number,
   ): Promise<
-    { readonly kind: 'written'; readonly item: Item } | { readonly kind: 'again'; readonly tickets: readonly Ticket[] }
+    | { readonly kind: 'written'; readonly item: Item }
+    | { readonly kind: 'again'; readonly requests: readonly QueuedRequest[] }
   > {
     const { draft, reserved, settled } = write;
-    const written = ticketsOf(write);
-    const mark = settled.length === 0 ? undefined : createMark(randomness, nowMs, line.deletableMark);
+    const written = requestsOf(write);
+    const mark = settled.length === 0 ? undefined : createMark(randomness, nowMs, queue.deletableMark);
     if (mark !== undefined) addMark(draft, mark);
-    if (line.deletableMark !== undefined) deleteMark(draft, line.deletableMark);
-    const update = draft.toUpdate(line.table, line.key, { repeatable: mark === undefined });
+    if (queue.deletableMark !== undefined) deleteMark(draft, queue.deletableMark);
+    const update = draft.toUpdate(queue.table, queue.key, { repeatable: mark === undefined });
     try {
-      const { kind, item = {} } = await ask(line, written, () => store.update(update));
-      if (kind === 'refused') return { kind: 'again', tickets: written };
-      line.deletableMark = mark;
-      for (const { owner } of reserved) if (owner !== undefined) settleOnce.taken(line, owner);
+      const { kind, item = {} } = await ask(queue, written, () => store.update(update));
+      if (kind === 'refused') return { kind: 'again', requests: written };
+      queue.deletableMark = mark;
+      for (const { owner } of reserved) if (owner !== undefined) settleOnce.taken(queue, owner);
       return { kind, item };
     } catch (error) {
       // The write may have been made. Beside settlements it was sent once: a reservation is sent again without them, and
       // at worst it holds twice.
       const settlements = settled.map(({ waiting }) => waiting);
-      if (mark !== undefined) settleOnce.doubt(line, mark, settlements);
+      if (mark !== undefined) settleOnce.doubt(queue, mark, settlements);
       for (const { reject } of settlements) reject(error);
-      const maySendAgain = ({ arrivedAtMs }: Ticket) =>
+      const maySendAgain = ({ arrivedAtMs }: QueuedRequest) =>
         mark !== undefined && clock.nowMs() - arrivedAtMs <= unansweredMaxMs;
-      for (const ticket of reserved) if (!maySendAgain(ticket)) ticket.reject(error);
-      return { kind: 'again', tickets: reserved.filter(maySendAgain) };
+      for (const request of reserved) if (!maySendAgain(request)) request.reject(error);
+      return { kind: 'again', requests: reserved.filter(maySendAgain) };
     }
   }
 
   /** Asks the store, and remembers what it says of the item. */
   async function ask<Result extends { readonly item: Item | undefined }>(
-    line: Line,
-    asking: readonly Ticket[],
+    queue: ItemQueue,
+    asking: readonly QueuedRequest[],
     call: () => Promise<Result>,
   ): Promise<Result> {
     number += 1;
     const asked = { number, atMs: clock.nowMs() };
-    for (const ticket of asking) ticket.asks += 1;
+    for (const request of asking) request.asks += 1;
     const result = await call();
-    line.seen = { item: result.item ?? {}, ...asked };
+    queue.seen = { item: result.item ?? {}, ...asked };
     return result;
   }
 
-  function isRefused({ arrivedAtMs, asks, reject }: Ticket, nowMs: number): boolean {
+  function isRefused({ arrivedAtMs, asks, reject }: QueuedRequest, nowMs: number): boolean {
     const isOverdue = nowMs - arrivedAtMs > queueWaitMaxMs;
     if (asks >= asksMax) reject(contended());
     else if (isOverdue)
@@ -170,15 +173,15 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
       address: Parameters<ItemWriter['reserve']>[0],
       assess: Assess<Assessed>,
     ): Promise<ReservationOutcome<Assessed>> {
-      const line = lineOf(address);
+      const queue = queueOf(address);
       const { owner, known } = address;
       // Of unknown age.
-      if (known !== undefined) line.seen ??= { item: known, atMs: 0, number: 0 };
+      if (known !== undefined) queue.seen ??= { item: known, atMs: 0, number: 0 };
       const { promise, resolve, reject } = Promise.withResolvers<ReservationOutcome>();
       number += 1;
       const turn = { number, arrivedAtMs: clock.nowMs(), asks: 0, isSeenAfter: false };
-      line.enter({ assess, owner, resolve, reject, ...turn });
-      // A line serves reservations of all kinds, and refuses each only for what it asked for.
+      queue.enter({ assess, owner, resolve, reject, ...turn });
+      // A queue serves reservations of all kinds, and refuses each only for what it asked for.
       return promise as Promise<ReservationOutcome<Assessed>>;
     },
 
@@ -187,7 +190,7 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
         const { promise, resolve, reject } = Promise.withResolvers<SettlementOutcome>();
         number += 1;
         const turn = { number, arrivedAtMs: clock.nowMs(), asks: 0 };
-        lineOf(address).enter({ settlement, owner: address.owner, resolve, reject, ...turn });
+        queueOf(address).enter({ settlement, owner: address.owner, resolve, reject, ...turn });
         return promise;
       }),
   };

@@ -2,7 +2,7 @@
 // race is decided there, and the loser learns the winner's record from the same call.
 import type { BlobStore } from '../../storage/blobs/index.ts';
 import type { CallOptions, Store } from '../../storage/store/index.ts';
-import { createClaimLines } from './claim-lines.ts';
+import { createClaimQueues } from './claim-queues.ts';
 import { claimPut, completeUpdate, recordKey, recordOf, releaseUpdate } from './idempotency-item.ts';
 import { type DoneRecord, type IdempotencyRecord, isOwnCompletion, judge, type StoredResult } from './record.ts';
 import type { Fingerprint } from './request-fingerprint.ts';
@@ -60,7 +60,7 @@ export interface IdempotencyStoreOptions {
 }
 
 export function createIdempotencyStore({ store, blobs }: IdempotencyStoreOptions): IdempotencyStore {
-  const claimInLine = createClaimLines<Claim, ClaimOutcome | DoneRecord>(store, {
+  const claimInLine = createClaimQueues<Claim, ClaimOutcome | DoneRecord>(store, {
     toPut: (claim) => claimPut(recordKey(claim.workspace, claim.key), claim),
     written: { kind: 'claimed' },
     judge: (item, claim) => outcomeOf(recordOf(item), claim),

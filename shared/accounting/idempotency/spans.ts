@@ -11,7 +11,7 @@
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { CallOptions, Item, Put, Store } from '../../storage/store/index.ts';
-import { createClaimLines } from './claim-lines.ts';
+import { createClaimQueues } from './claim-queues.ts';
 import { type Fingerprint, fingerprintVersions } from './request-fingerprint.ts';
 
 /** A span id names one call of a workspace for so long. */
@@ -64,7 +64,7 @@ export function createSpanStore(store: Pick<Store, 'put' | 'update'>, clock: Clo
       options,
     );
   }
-  const claimInLine = createClaimLines<SpanClaim, SpanOutcome>(store, {
+  const claimInLine = createClaimQueues<SpanClaim, SpanOutcome>(store, {
     toPut: claimPut,
     written: { kind: 'claimed' },
     judge: outcomeOf,

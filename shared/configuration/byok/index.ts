@@ -2,11 +2,6 @@ export { SealBroken } from './aes-gcm.ts';
 export { budgetExceeded, quoteBudget } from './budget.ts';
 export type { Connection } from './connection.ts';
 export {
-  connectionFacts,
-  type PlannedConnection,
-  requiresManagedFunding,
-} from './connection-facts.ts';
-export {
   type ConnectionList,
   type ConnectionReader,
   createConnectionList,
@@ -23,3 +18,8 @@ export type { KeyWrapper } from './key-wrapper.ts';
 export { kmsKeyWrapper } from './kms-key-wrapper.ts';
 export { localKeyWrapper, masterKeyFile } from './local-key-wrapper.ts';
 export { type ConnectionInFile, readConnection } from './wanted-connection.ts';
+export {
+  type PlannedConnection,
+  requiresManagedFunding,
+  workspaceConnections,
+} from './workspace-connections.ts';

@@ -23,7 +23,7 @@ export interface CatalogueReaderOptions {
   readonly clock: Clock;
 }
 
-interface Read {
+interface CatalogueRead {
   readonly pointer: CataloguePointer;
   /** Undefined: calls are refused. */
   readonly catalogue: Catalogue | undefined;
@@ -41,13 +41,13 @@ export function refuseWhileRestored(pointer: Pick<CataloguePointer, 'refusesCall
   });
 }
 
-function served({ pointer, catalogue }: Read): Catalogue {
+function served({ pointer, catalogue }: CatalogueRead): Catalogue {
   refuseWhileRestored(pointer);
   if (catalogue === undefined) throw new StoreUnavailable(new Error('no catalogue was read'));
   return catalogue;
 }
 
-interface Copy extends Read {
+interface Copy extends CatalogueRead {
   /** When the store last said that it is current. */
   readonly confirmedAtMs: number;
   /** No I/O before this. A failure moves it too: a store that is down must not be asked on every request. */
@@ -82,7 +82,10 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
   };
 }
 
-async function readCurrent(catalogues: CatalogueReaderOptions['catalogues'], known: Read | undefined): Promise<Read> {
+async function readCurrent(
+  catalogues: CatalogueReaderOptions['catalogues'],
+  known: CatalogueRead | undefined,
+): Promise<CatalogueRead> {
   const pointer = await catalogues.readPointer();
   if (pointer === undefined) throw new Error('no gateway file was ever applied');
   // Half of what its document refers to may be another's by now.

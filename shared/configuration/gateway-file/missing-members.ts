@@ -5,7 +5,7 @@ import { type Path, quote, suggest } from './problems.ts';
 
 const requiredMembers = ['input_price_per_million', 'output_price_per_million', 'context_length'] as const;
 
-interface EntryFacts {
+interface EntryInput {
   readonly provider: Pick<ProviderDocument, 'id' | 'kind' | 'apis'>;
   readonly upstream_model: string;
   readonly listed: ListedModel | undefined;
@@ -15,7 +15,7 @@ interface EntryFacts {
 /** One problem for all of them. Undefined: there is none. */
 export function missingMembers(
   values: Readonly<Record<string, unknown>>,
-  { provider, upstream_model, listed, list }: EntryFacts,
+  { provider, upstream_model, listed, list }: EntryInput,
 ): { readonly path: Path; readonly message: string } | undefined {
   const missing = requiredMembers.filter((member) => values[member] === undefined);
   const { id, kind } = provider;

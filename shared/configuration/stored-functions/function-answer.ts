@@ -3,7 +3,7 @@ import { brand } from '../../foundation/constants/index.ts';
 import { readAnswerText } from '../../protocol/json-schema/index.ts';
 import { isJsonObject, type JsonText, parseJson, rewriteMembers } from '../../protocol/wire/index.ts';
 
-export interface ExecutionFacts {
+export interface FunctionExecution {
   readonly functionId: string;
   /** The one that ran, also where the call did not pin it. */
   readonly revisionId: string;
@@ -27,21 +27,21 @@ export type FunctionResult =
 type Body = Readonly<Record<string, unknown>>;
 
 /** As JSON text. `usage` covers every provider call of the execution. */
-export function toFunctionAnswer(facts: ExecutionFacts, result: FunctionResult, usage: Body): string {
-  const execution = {
-    function_id: facts.functionId,
-    revision_id: facts.revisionId,
-    fallback_used: facts.fallbackUsed,
-    execution_id: facts.executionId,
+export function toFunctionAnswer(execution: FunctionExecution, result: FunctionResult, usage: Body): string {
+  const functionMembers = {
+    function_id: execution.functionId,
+    revision_id: execution.revisionId,
+    fallback_used: execution.fallbackUsed,
+    execution_id: execution.executionId,
   };
-  const members = { usage, [brand]: execution };
-  if (result.kind === 'workflow') return JSON.stringify({ ...completionOf(facts, result), ...members });
-  return rewriteMembers(result.json, new Map(Object.entries(members)));
+  const added = { usage, [brand]: functionMembers };
+  if (result.kind === 'workflow') return JSON.stringify({ ...completionOf(execution, result), ...added });
+  return rewriteMembers(result.json, new Map(Object.entries(added)));
 }
 
 /** No single provider answered, so the gateway writes the completion. */
 const completionOf = (
-  { executionId }: ExecutionFacts,
+  { executionId }: FunctionExecution,
   { output, model, nowMs }: Extract<FunctionResult, { kind: 'workflow' }>,
 ): Body => ({
   id: `chatcmpl-${executionId}`,

@@ -29,7 +29,7 @@ export interface FoundFunction {
   readonly content: RevisionContent | undefined;
 }
 
-export interface RevisionFacts {
+export interface RevisionInput {
   /** `service.function_execution` of the gateway file. */
   readonly executionEnabled: boolean;
   /** In the workspace of the key. Undefined: there is none, or it belongs to another workspace. */
@@ -50,7 +50,7 @@ export interface OpenRevision {
  * Throws execution_disabled, function_not_found, function_disabled, revision_not_available or qualification_expired. A
  * pinned revision that does not exist and one that was never activated are the same to a client.
  */
-export function openRevision({ executionEnabled, found, alias, knownIds, nowMs }: RevisionFacts): OpenRevision {
+export function openRevision({ executionEnabled, found, alias, knownIds, nowMs }: RevisionInput): OpenRevision {
   if (!executionEnabled) throw fail('execution_disabled');
   if (found === undefined) throw failUnknownFunction(alias, knownIds);
   const { record, content } = found;

@@ -25,7 +25,7 @@ const namedCharacters: Readonly<Record<string, string>> = {
 };
 
 /** A reading of a text, and where each of its characters stands in it. */
-interface Reading {
+interface DecodedText {
   readonly text: string;
   readonly starts: readonly number[];
   readonly ends: readonly number[];
@@ -55,11 +55,11 @@ export function maskSecretsAcross(parts: readonly string[], secrets: readonly st
   });
 }
 
-function readingsOf(text: string): Reading[] {
+function readingsOf(text: string): DecodedText[] {
   const positions = Array.from({ length: text.length }, (_, at) => at);
-  const readings: Reading[] = [{ text, starts: positions, ends: positions.map((at) => at + 1) }];
+  const readings: DecodedText[] = [{ text, starts: positions, ends: positions.map((at) => at + 1) }];
   for (let decoded = 0; decoded < decodingsMax; decoded += 1) {
-    const former = readings.at(-1) as Reading;
+    const former = readings.at(-1) as DecodedText;
     const next = decode(former);
     if (next === undefined) break;
     readings.push(next);
@@ -68,7 +68,7 @@ function readingsOf(text: string): Reading[] {
 }
 
 /** Undefined: it holds no escape. */
-function decode({ text, starts, ends }: Reading): Reading | undefined {
+function decode({ text, starts, ends }: DecodedText): DecodedText | undefined {
   const pieces: string[] = [];
   const decodedStarts: number[] = [];
   const decodedEnds: number[] = [];
@@ -107,7 +107,7 @@ function characterOf([, unicode, byte, percent, hexadecimal, decimal, name, quot
 }
 
 /** Without what may stand between the pieces of a secret; case is what some providers change. */
-function lettersAndDigits({ text, starts, ends }: Reading): Reading {
+function lettersAndDigits({ text, starts, ends }: DecodedText): DecodedText {
   const kept = [...text.matchAll(/[a-z\d]/gi)].map(({ index }) => index);
   return {
     text: kept
@@ -119,13 +119,13 @@ function lettersAndDigits({ text, starts, ends }: Reading): Reading {
   };
 }
 
-function markAll(reading: Reading, secret: string, isSecret: Uint8Array): void {
+function markAll(reading: DecodedText, secret: string, isSecret: Uint8Array): void {
   for (let at = reading.text.indexOf(secret); at !== -1; at = reading.text.indexOf(secret, at + 1)) {
     mark(reading, at, secret.length, isSecret);
   }
 }
 
-function markPieces(plain: Reading, secret: string, isSecret: Uint8Array): void {
+function markPieces(plain: DecodedText, secret: string, isSecret: Uint8Array): void {
   const letters = secret.replace(/[^a-z\d]/gi, '').toLowerCase();
   const pieces = new Set<string>();
   for (let at = 0; at + pieceLength <= letters.length; at += 1) pieces.add(letters.slice(at, at + pieceLength));
@@ -134,7 +134,7 @@ function markPieces(plain: Reading, secret: string, isSecret: Uint8Array): void 
   }
 }
 
-const mark = ({ starts, ends }: Reading, at: number, length: number, isSecret: Uint8Array): void =>
+const mark = ({ starts, ends }: DecodedText, at: number, length: number, isSecret: Uint8Array): void =>
   void isSecret.fill(1, starts[at], ends[at + length - 1]);
 
 function maskMarked(part: string, isSecret: Uint8Array): string {

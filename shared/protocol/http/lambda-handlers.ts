@@ -15,7 +15,7 @@ import {
   type StreamingHandler,
 } from './lambda-runtime.ts';
 
-interface Answered {
+interface HandledRequest {
   readonly response: GatewayResponse;
   readonly arrivedAtMs: number;
   /** When Lambda ends the invocation. */
@@ -36,7 +36,7 @@ export function createBufferedHandler(gateway: Gateway, dependencies: AdapterDep
   const run = wrapInMiddy((request, context) => gateway(request, { ...context, answersLast: true }), dependencies);
   return async (event, context) => {
     doNotWaitForIdleSockets(context);
-    const { response, arrivedAtMs, endsAtMs } = (await run(event, context as never)) as Answered;
+    const { response, arrivedAtMs, endsAtMs } = (await run(event, context as never)) as HandledRequest;
     const pieces: string[] = [];
     const sink: TextSink = { write: (text) => pieces.push(text) > 0, once: () => sink, off: () => sink };
     await deliverBody({ response, sink, arrivedAtMs, clientGone: neverAborts() }, dependencies);
@@ -70,7 +70,7 @@ export function createStreamingHandler(gateway: Gateway, dependencies: AdapterDe
 async function sendThrough(
   runtime: LambdaRuntime,
   stream: LambdaResponseStream,
-  { response, arrivedAtMs }: Answered,
+  { response, arrivedAtMs }: HandledRequest,
   dependencies: AdapterDependencies,
 ): Promise<void> {
   const { status, headers, body } = response;
@@ -91,7 +91,7 @@ type Plugin = NonNullable<Parameters<typeof middy>[1]>;
 /** What middy hands to an execution mode, as far as ours uses it. The published type says `() => void`. */
 interface MiddyCore {
   middyRequest(event: unknown, context: unknown): object;
-  runRequest(invocation: object, ...stages: readonly unknown[]): Promise<Answered>;
+  runRequest(invocation: object, ...stages: readonly unknown[]): Promise<HandledRequest>;
 }
 
 /** A middy handler; without `executionMode` one that returns what was answered. */
@@ -105,7 +105,7 @@ function wrapInMiddy(
     const remainingMs = context?.getRemainingTimeInMillis?.();
     return remainingMs === undefined ? undefined : clock.nowMs() + remainingMs;
   };
-  const handle = async (request: GatewayRequest, context?: LambdaContext): Promise<Answered> => {
+  const handle = async (request: GatewayRequest, context?: LambdaContext): Promise<HandledRequest> => {
     const endsAtMs = endOf(context);
     const answered = await gateway(request, { clientGone: neverAborts(), endsAtMs });
     // What answers GET answers HEAD, and is a text.
@@ -123,7 +123,7 @@ function wrapInMiddy(
         response: internalErrorAnswer(invocation.error, dependencies),
         arrivedAtMs: clock.nowMs(),
         endsAtMs: undefined,
-      } satisfies Answered;
+      } satisfies HandledRequest;
     }) as never;
 }
 

@@ -78,8 +78,8 @@ function parsedOrNothing(text: string): unknown {
   }
 }
 
-const errorFacts = { code: {}, type: {}, status: {}, param: {}, message: {} };
-const errorShape = membersOf({ ...errorFacts, object: {}, error: membersOf(errorFacts) });
+const packageErrorOf = { code: {}, type: {}, status: {}, param: {}, message: {} };
+const errorShape = membersOf({ ...packageErrorOf, object: {}, error: membersOf(packageErrorOf) });
 
 /** As much as is read of an error that comes with a status of its own; of a longer one what classifies it. */
 export const readErrorObject = (json: JsonText): unknown =>

@@ -33,7 +33,7 @@ export interface ClientInterface {
   readonly measuresProviders: boolean;
   /** Its clients repair a rejected request by the very words of the provider, and send it again. */
   readonly repairsByProviderWords: boolean;
-  readonly pathConventions: PathConventions;
+  readonly routeRules: RouteRules;
   /** An error is returned, not thrown: a key that is refused wins over it. */
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;
   /** Of a body: top-level members that change no answer, beside the ones that the parts of the cache key name. */
@@ -46,7 +46,7 @@ export interface ClientInterface {
 }
 
 /** What the clients of a path are used to, whatever the base URL. */
-export interface PathConventions {
+export interface RouteRules {
   readonly errorFormat?: ErrorFormat | undefined;
   /** A header that names the session where none of the gateway does. */
   readonly foreignSessionId?: string | undefined;
@@ -86,7 +86,7 @@ export interface ClientRequest extends RoutedRequest {
 }
 
 /** What an answer, or one event of it, says of itself, as it came. */
-export interface AnswerFacts {
+export interface AnswerDetails {
   /** As the provider names it. Left out: it names none. */
   readonly model?: string | undefined;
   /** Of each choice that has ended, in words of the interface. */
@@ -95,7 +95,7 @@ export interface AnswerFacts {
   readonly keptId?: string | undefined;
 }
 
-export interface JsonAnswer extends AnswerFacts {
+export interface JsonAnswer extends AnswerDetails {
   /** What is written and kept. */
   readonly text: string;
   /** As far as the interface looks at it. */
@@ -137,10 +137,10 @@ export interface WrittenAnswer {
 /** An event of a provider, read. Its text is relayed byte for byte. */
 export interface AnswerEvent extends EventText {
   readonly json: JsonText;
-  readonly facts: EventFacts;
+  readonly details: EventDetails;
 }
 
-export interface EventFacts extends AnswerFacts {
+export interface EventDetails extends AnswerDetails {
   /** It holds something that a client can use, or the model has begun to think: until then another provider may answer. */
   readonly hasOutput: boolean;
   /** What it brings is the model's thinking and nothing else: what follows may be long in coming. */

@@ -1,7 +1,7 @@
 // An event of a stream whose events are JSON objects with a `type`, read as a value: nearly all of them are short.
 import { isJsonObject, pick, type Shape } from '../wire/index.ts';
 import { answerJson, scanAnswer, shortEventCharacters } from './answer-json.ts';
-import type { AnswerEvent, EventFacts } from './client-interface.ts';
+import type { AnswerEvent, EventDetails } from './client-interface.ts';
 
 /** Undefined: it is no JSON object, or beyond what an answer may hold. `longShape`: what is read of one that is not short. */
 export function parseEvent(text: string, longShape?: Shape): Readonly<Record<string, unknown>> | undefined {
@@ -19,15 +19,15 @@ export function parseEvent(text: string, longShape?: Shape): Readonly<Record<str
 }
 
 /** A class, because it costs less to make than an object with a getter. */
-export class ParsedEvent<Facts extends EventFacts = EventFacts> implements AnswerEvent {
+export class ParsedEvent<Details extends EventDetails = EventDetails> implements AnswerEvent {
   readonly name: string | undefined;
   readonly text: string;
-  readonly facts: Facts;
+  readonly details: Details;
 
-  constructor(name: string | undefined, text: string, facts: Facts) {
+  constructor(name: string | undefined, text: string, details: Details) {
     this.name = name;
     this.text = text;
-    this.facts = facts;
+    this.details = details;
   }
 
   /** Searched anew each time: few clients ask for what needs it. */

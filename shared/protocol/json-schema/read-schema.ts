@@ -15,7 +15,7 @@ export interface ReadSchema {
   readonly patterns: ReadonlyMap<string, string>;
 }
 
-interface Reading {
+interface SchemaScan {
   readonly draft: Draft;
   /** Called with each pattern before it is compiled. */
   readonly beforePattern: (source: string, path: string) => void;
@@ -27,8 +27,8 @@ interface Reading {
 }
 
 /** Throws UnusableSchema at the first keyword that is not what it must be, and whatever `beforePattern` throws. */
-export function readSchema(value: unknown, draft: Draft, beforePattern: Reading['beforePattern']): ReadSchema {
-  const reading: Reading = { draft, beforePattern, places: new Map(), patterns: new Map() };
+export function readSchema(value: unknown, draft: Draft, beforePattern: SchemaScan['beforePattern']): ReadSchema {
+  const reading: SchemaScan = { draft, beforePattern, places: new Map(), patterns: new Map() };
   const schema = readSubschema(value, '', reading);
   // Which schema a dynamic reference means then depends on the way there. In a single resource it is a plain one.
   if (reading.dynamic !== undefined && reading.embeddedId !== undefined) {
@@ -37,7 +37,7 @@ export function readSchema(value: unknown, draft: Draft, beforePattern: Reading[
   return { schema, places: reading.places, patterns: reading.patterns };
 }
 
-function readSubschema(value: unknown, path: string, reading: Reading): Schema | boolean {
+function readSubschema(value: unknown, path: string, reading: SchemaScan): Schema | boolean {
   if (typeof value === 'boolean') return value;
   if (!isObject(value)) throw new UnusableSchema(path, 'must be an object or a boolean');
   if (value.$schema !== undefined && !isDraft(value.$schema, reading.draft)) {
@@ -61,7 +61,7 @@ function readSubschema(value: unknown, path: string, reading: Reading): Schema |
 
 const dynamicKeywords = ['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor'];
 
-function readContent(content: unknown, keyword: Keyword, path: string, reading: Reading): unknown {
+function readContent(content: unknown, keyword: Keyword, path: string, reading: SchemaScan): unknown {
   if (keyword.role === 'pattern') return notePattern(content as string, path, reading);
   if (keyword.holds === undefined) return content;
   if (keyword.holds.startsWith('members')) return readMembers(content as JsonObject, keyword, path, reading);
@@ -69,7 +69,7 @@ function readContent(content: unknown, keyword: Keyword, path: string, reading: 
   return content.map((item, index) => readSubschema(item, joinPath(path, index), reading));
 }
 
-function readMembers(members: JsonObject, { role, holds }: Keyword, path: string, reading: Reading): object {
+function readMembers(members: JsonObject, { role, holds }: Keyword, path: string, reading: SchemaScan): object {
   const read = Object.entries(members).map(([name, member]): [string, unknown] => {
     const place = joinPath(path, name);
     const key = role === 'pattern_names' ? notePattern(name, place, reading) : name;
@@ -82,7 +82,7 @@ function readMembers(members: JsonObject, { role, holds }: Keyword, path: string
   throw new UnusableSchema(path, 'has two members that are the same regular expression');
 }
 
-function notePattern(text: string, path: string, reading: Reading): string {
+function notePattern(text: string, path: string, reading: SchemaScan): string {
   reading.beforePattern(text, path);
   const source = readPattern(text, path);
   if (!reading.patterns.has(source)) reading.patterns.set(source, path);

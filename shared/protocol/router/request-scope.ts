@@ -5,7 +5,7 @@ import type { LogFields, Metrics } from '../../foundation/log/index.ts';
 import type { Trace } from '../../foundation/telemetry/index.ts';
 import type { Correlation } from '../http/index.ts';
 import type { Tags } from '../wire/index.ts';
-import type { Conventions } from './conventions.ts';
+import type { BaseUrlRules } from './base-url-rules.ts';
 import type { DeferredTasks } from './deferred-tasks.ts';
 
 /** Fields and metrics of the request's log line, added by the stages. Nothing in it is text of a prompt or an answer. */
@@ -19,7 +19,7 @@ export interface LogContext {
 export interface RequestScope {
   /** Of the base URL that the client uses. */
   readonly basePath: BasePath;
-  readonly conventions: Conventions;
+  readonly baseUrlRules: BaseUrlRules;
   /** What stands for each `*` of the route, decoded. */
   readonly pathParameters: readonly string[];
   /** The form of its errors: that of its base URL, or the one that a header asks for. */

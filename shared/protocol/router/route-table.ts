@@ -1,7 +1,7 @@
 // From a path to the endpoint that serves it.
 import { type BasePath, barePaths, basePaths, notOffered, routePaths } from '../../foundation/constants/index.ts';
 import type { GatewayRequest, GatewayResponse } from '../http/index.ts';
-import type { PathConventions } from '../interfaces/index.ts';
+import type { RouteRules } from '../interfaces/index.ts';
 import type { RequestScope } from './request-scope.ts';
 
 export type Endpoint = (request: GatewayRequest, scope: RequestScope) => Promise<GatewayResponse>;
@@ -13,12 +13,12 @@ export interface RouteTable {
   /** Below every base path. */
   readonly api: Routes;
   /** Below the first base path alone. */
-  readonly firstBase: Routes;
+  readonly v1Only: Routes;
   /** Paths of their own. */
   readonly root: Routes;
   readonly cors: boolean;
   /** By the path of a route. */
-  readonly conventions: Readonly<Record<string, PathConventions>>;
+  readonly routeRules: Readonly<Record<string, RouteRules>>;
 }
 
 export interface Location {
@@ -28,7 +28,7 @@ export interface Location {
   /** Undefined: no such path. */
   readonly methods: Readonly<Record<string, Endpoint>> | undefined;
   readonly pathParameters: readonly string[];
-  readonly conventions: PathConventions;
+  readonly routeRules: RouteRules;
   /** With its base path, and `{id}` for each parameter. Undefined: no such path. */
   readonly route: string | undefined;
 }
@@ -43,30 +43,30 @@ export function locate(table: RouteTable, path: string): Location {
 /** A base URL that has a `/v1` too many: clients add their own. */
 const repeatedVersion = /^(\/openai)?(?:\/v1){2,}(?=\/|$)/;
 
-function find({ api, firstBase, root, conventions }: RouteTable, path: string): Location {
+function find({ api, v1Only, root, routeRules }: RouteTable, path: string): Location {
   const base = basePaths.find((candidate) => path.startsWith(`${candidate}/`));
   if (base !== undefined) {
-    const routes = base === basePaths[0] ? { ...api, ...firstBase } : api;
+    const routes = base === basePaths[0] ? { ...api, ...v1Only } : api;
     const below = path.slice(base.length);
-    const known = conventionsBelow({ routes, conventions }, below);
-    return { basePath: base, isBelowBase: true, ...matchPath(routes, below, base), conventions: known };
+    const known = rulesBelow({ routes, routeRules }, below);
+    return { basePath: base, isBelowBase: true, ...matchPath(routes, below, base), routeRules: known };
   }
   const itself = basePaths.find((candidate) => path === candidate);
   return {
     basePath: itself ?? basePaths[0],
     isBelowBase: itself !== undefined,
     ...matchPath(root, path, ''),
-    conventions: {},
+    routeRules: {},
   };
 }
 
 /** Of the route, or of the one that the path continues: a client that asks for a path there is not speaks the same interface. */
-function conventionsBelow(
-  { routes, conventions }: { readonly routes: Routes; readonly conventions: RouteTable['conventions'] },
+function rulesBelow(
+  { routes, routeRules }: { readonly routes: Routes; readonly routeRules: RouteTable['routeRules'] },
   below: string,
-): PathConventions {
+): RouteRules {
   const isBelow = (route: string) => below === route || below.startsWith(`${route}/`);
-  const known = Object.entries(conventions).find(([route]) => Object.hasOwn(routes, route) && isBelow(route));
+  const known = Object.entries(routeRules).find(([route]) => Object.hasOwn(routes, route) && isBelow(route));
   return known?.[1] ?? {};
 }
 
@@ -116,9 +116,9 @@ export function describePaths(table: RouteTable, path: string): string {
   return `${what} There are: ${pathsOf(table)}`;
 }
 
-const pathsOf = ({ api, firstBase, root }: RouteTable): string =>
+const pathsOf = ({ api, v1Only, root }: RouteTable): string =>
   [
-    ...Object.entries({ ...api, ...firstBase }).map(
+    ...Object.entries({ ...api, ...v1Only }).map(
       ([path, methods]) => `${Object.keys(methods).join(', ')} ${basePaths[0]}${path}`,
     ),
     ...Object.keys(root),

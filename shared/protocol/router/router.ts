@@ -16,7 +16,7 @@ import {
   type RequestContext,
   readCorrelation,
 } from '../http/index.ts';
-import { conventionsOf } from './conventions.ts';
+import { baseUrlRulesOf } from './base-url-rules.ts';
 import { corsHeaders, preflight } from './cors.ts';
 import { createDeferredTasks } from './deferred-tasks.ts';
 import { logRequest } from './log-request.ts';
@@ -41,29 +41,29 @@ export interface RouterOptions {
   /** Routes below the base paths. Default: none. */
   readonly api?: Routes;
   /** Those below `/v1` alone. */
-  readonly firstBase?: Routes;
+  readonly v1Only?: Routes;
   /** More paths of their own. */
   readonly root?: Routes;
   /** What the clients of a path are used to, by the path of its route. */
-  readonly conventions?: RouteTable['conventions'];
+  readonly routeRules?: RouteTable['routeRules'];
   /** False: pages of other origins may not read an answer, and `OPTIONS` is a method like any other. Default: true. */
   readonly cors?: boolean;
 }
 
 export function createRouter(
-  { api = {}, firstBase = {}, root = {}, conventions = {}, cors = true }: RouterOptions,
+  { api = {}, v1Only = {}, root = {}, routeRules = {}, cors = true }: RouterOptions,
   dependencies: RouterDependencies,
 ): Gateway {
   const table = {
     api,
-    firstBase,
+    v1Only,
     root: {
       [rootPaths.health]: { GET: serveHealth },
       [rootPaths.hello]: { GET: serveHealth },
       [rootPaths.landing]: { GET: serveLanding },
       ...root,
     },
-    conventions,
+    routeRules,
     cors,
   };
   // A process is starting until its first answer is ready: what arrived before waited for modules and connections.
@@ -111,16 +111,16 @@ const earlierSettledMaxMs = 1_000;
 function openScope(
   request: GatewayRequest,
   { clientGone, endsAtMs, cut }: RequestContext,
-  { basePath, isBelowBase, methods, pathParameters, conventions: ofPath }: Location,
+  { basePath, isBelowBase, methods, pathParameters, routeRules: ofPath }: Location,
   { randomness, log, clock, telemetry }: RouterDependencies,
 ): Omit<RequestScope, 'earlierSettled'> {
-  const conventions = conventionsOf[basePath];
+  const baseUrlRules = baseUrlRulesOf[basePath];
   // A client that asks for a path below neither is OpenAI's, as a rule: its base URL lacks a part, and it shows only this form.
   const isMisplaced = !isBelowBase && methods === undefined;
-  const isOpenAi = isMisplaced || conventions.errorFormat === 'openai';
+  const isOpenAi = isMisplaced || baseUrlRules.errorFormat === 'openai';
   const errorFormat = ofPath.errorFormat ?? (isOpenAi ? 'openai' : readErrorFormat(request.headers));
   const { correlation, fault } = readCorrelation(request.headers, randomness, {
-    ignoresTraceparent: conventions.ignoresMalformedTraceparent,
+    ignoresTraceparent: baseUrlRules.ignoresMalformedTraceparent,
     foreignSessionId: ofPath.foreignSessionId,
   });
   // The record of a call is found by it, and a UUIDv7 says when that was.
@@ -132,7 +132,7 @@ function openScope(
   return {
     ...ids,
     basePath,
-    conventions,
+    baseUrlRules,
     pathParameters,
     errorFormat,
     clientGone,
@@ -163,14 +163,14 @@ async function sendSpans(endsAtMs: number, { telemetry, clock }: RouterDependenc
 
 const idHeaders = (
   { correlationId, correlation }: RequestScope,
-  { conventions: { requestIdHeader } }: Location,
+  { routeRules: { requestIdHeader } }: Location,
 ): Record<string, string> => ({
   [headerNames.requestId]: correlationId,
   ...(requestIdHeader === undefined ? {} : { [requestIdHeader]: correlationId }),
   [headerNames.traceId]: correlation.traceId,
 });
 
-interface Answered {
+interface RequestOutcome {
   readonly response: GatewayResponse;
   readonly errorCode: ErrorCode | undefined;
 }
@@ -181,7 +181,7 @@ async function answer(
   request: GatewayRequest,
   scope: RequestScope,
   { log, originSecretHashes }: RouterDependencies,
-): Promise<Answered> {
+): Promise<RequestOutcome> {
   try {
     // A request around the edge would skip its web application firewall, so it finds no route. A load balancer asks for the health alone.
     const isHealth = request.path === rootPaths.health;
@@ -199,7 +199,7 @@ async function callEndpoint(
   request: GatewayRequest,
   scope: RequestScope,
   cors: boolean,
-): Promise<Answered> {
+): Promise<RequestOutcome> {
   if (cors && request.method === 'OPTIONS') return { response: preflight(Object.keys(methods)), errorCode: undefined };
   const allowed = [...Object.keys(methods).flatMap(withHead), ...(cors ? ['OPTIONS'] : [])];
   // Of its answer the adapters send the head alone.
@@ -212,14 +212,14 @@ async function callEndpoint(
 const withHead = (method: string): string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]);
 
 /** RFC 9110, 15.5.6: a 405 lists the allowed methods. */
-function refuseMethod(methods: readonly string[], { correlationId, errorFormat }: RequestScope): Answered {
+function refuseMethod(methods: readonly string[], { correlationId, errorFormat }: RequestScope): RequestOutcome {
   const error = fail('method_not_allowed');
   const { headers, ...refusal } = toEnvelope(error, correlationId, errorFormat);
   const response = { ...refusal, headers: { ...headers, allow: methods.join(', ') } };
   return { response, errorCode: error.code };
 }
 
-function toErrorResponse(error: unknown, scope: RequestScope, log: Log): Answered {
+function toErrorResponse(error: unknown, scope: RequestScope, log: Log): RequestOutcome {
   const { correlationId, errorFormat, logContext } = scope;
   const known = toGatewayError(error);
   // No record tells why, and the same code stands for many cases.

@@ -28,7 +28,7 @@ const noPrice = '0';
 /** What of a workspace decides which entries its calls can use. */
 type ListingWorkspace = Pick<WorkspaceDocument, 'models' | 'data_policy' | 'features'>;
 
-export interface ListingFacts {
+export interface ListingInput {
   readonly catalogue: Catalogue;
   readonly statistics: Statistics;
   readonly workspace: ListingWorkspace;
@@ -36,22 +36,22 @@ export interface ListingFacts {
   readonly connections: readonly ByokConnection[];
 }
 
-export function listModels(facts: ListingFacts, functions: readonly FunctionModelObject[]): ModelListObject {
-  const visible = [...facts.catalogue.models.values()].flatMap((model) => toVisibleObject(model, facts) ?? []);
+export function listModels(input: ListingInput, functions: readonly FunctionModelObject[]): ModelListObject {
+  const visible = [...input.catalogue.models.values()].flatMap((model) => toVisibleObject(model, input) ?? []);
   return { object: 'list', data: [autoModelObject, ...visible, ...functions] };
 }
 
 /** Undefined: no such model for this workspace. */
-export function findModel(id: string, facts: ListingFacts): typeof autoModelObject | ModelObject | undefined {
+export function findModel(id: string, input: ListingInput): typeof autoModelObject | ModelObject | undefined {
   if (id === autoModelId) return autoModelObject;
-  const model = facts.catalogue.models.get(id);
-  return model && toVisibleObject(model, facts);
+  const model = input.catalogue.models.get(id);
+  return model && toVisibleObject(model, input);
 }
 
 /** A model whose entries the policy of the workspace excludes, whatever is switched on, is not listed. */
 function toVisibleObject(
   model: CatalogueModel,
-  { statistics, workspace, connections }: ListingFacts,
+  { statistics, workspace, connections }: ListingInput,
 ): ModelObject | undefined {
   const { models, data_policy: policy, features } = workspace;
   if (models !== 'all' && !models.includes(model.model.id)) return undefined;

@@ -1,7 +1,7 @@
 // GET /v1/models and /v1/models/{id}: their own function behind the distribution, and routes of the chat function where there is none.
 
 import type { StatisticsReader } from '../../accounting/provider-health/index.ts';
-import { type ConnectionList, connectionFacts, type PlannedConnection } from '../../configuration/byok/index.ts';
+import { type ConnectionList, type PlannedConnection, workspaceConnections } from '../../configuration/byok/index.ts';
 import type { Catalogue, CatalogueReader } from '../../configuration/catalogue/index.ts';
 import { authenticate, type KeyReader, modelsOfKey, readCredential } from '../../configuration/keys/index.ts';
 import { type FunctionList, isCallable, type ListedFunction } from '../../configuration/stored-functions/index.ts';
@@ -13,7 +13,7 @@ import type { GatewayRequest } from '../../protocol/http/index.ts';
 import { type Endpoint, jsonHeaders } from '../../protocol/router/index.ts';
 import type { FunctionModelObject } from '../../protocol/wire/index.ts';
 import { failUnknownModel, isBillable } from '../planner/index.ts';
-import { findModel, type ListingFacts, listModels } from './list-models.ts';
+import { findModel, type ListingInput, listModels } from './list-models.ts';
 
 export interface ModelListingDependencies {
   readonly clock: Clock;
@@ -27,29 +27,29 @@ export interface ModelListingDependencies {
 
 /** GET /models; with `functions=true` the callable functions of the workspace come behind the models. */
 export const serveModels = (deps: ModelListingDependencies): Endpoint =>
-  serveListing(deps, async (facts, request) => {
+  serveListing(deps, async (input, request) => {
     const asksFunctions = new URLSearchParams(request.query).get('functions') === 'true';
-    return listModels(facts, asksFunctions ? await listFunctions(deps, facts) : []);
+    return listModels(input, asksFunctions ? await listFunctions(deps, input) : []);
   });
 
 /** GET /models/{id}, of a function too. */
 export const serveModel = (deps: ModelListingDependencies): Endpoint =>
-  serveListing(deps, async (facts, _request, id) => {
+  serveListing(deps, async (input, _request, id) => {
     const found = id.startsWith(functionAliasPrefix)
-      ? (await listFunctions(deps, facts)).find((one) => one.id === id)
-      : findModel(id, facts);
-    if (found === undefined) throw failUnknownModel(id, facts);
+      ? (await listFunctions(deps, input)).find((one) => one.id === id)
+      : findModel(id, input);
+    if (found === undefined) throw failUnknownModel(id, input);
     return found;
   });
 
-interface CallerFacts extends ListingFacts {
+interface CallerListing extends ListingInput {
   readonly workspaceId: string;
 }
 
 /** Those that a call without a revision would run now. Functions are not narrowed by the `models` of a key or workspace. */
 async function listFunctions(
   { functionList, clock }: ModelListingDependencies,
-  { catalogue, workspaceId }: CallerFacts,
+  { catalogue, workspaceId }: CallerListing,
 ): Promise<FunctionModelObject[]> {
   if (catalogue.service.function_execution !== 'enabled') return [];
   const nowMs = clock.nowMs();
@@ -66,7 +66,7 @@ function toFunctionModel({ id, kind, active }: ListedFunction): FunctionModelObj
   return [{ id: alias, object: 'model', created, owned_by: brand, display_name: id, kind, revision, expires_at }];
 }
 
-type Read = (facts: CallerFacts, request: GatewayRequest, pathParameter: string) => Promise<object>;
+type Read = (input: CallerListing, request: GatewayRequest, pathParameter: string) => Promise<object>;
 
 /** Read only where they decide anything: an entry without prices waits for a key of the client's own. */
 async function readConnections(
@@ -76,7 +76,7 @@ async function readConnections(
 ): Promise<readonly PlannedConnection[]> {
   const hasUnpriced = [...models.values()].some(({ candidates }) => !candidates.every(isBillable));
   if (!workspace.features.byok || !hasUnpriced) return [];
-  return connectionFacts(workspace, await connections.connectionsOf(workspace.id)).connections;
+  return workspaceConnections(workspace, await connections.connectionsOf(workspace.id)).connections;
 }
 
 const serveListing =
@@ -96,13 +96,13 @@ const serveListing =
     const workspace = await workspaces.read(key.workspace);
     const asked = { ...workspace, models: modelsOfKey(workspace.models, key) };
     const connections = await readConnections(deps, workspace, current);
-    const facts = {
+    const input = {
       catalogue: current,
       statistics: figures,
       workspace: asked,
       connections,
       workspaceId: key.workspace,
     };
-    const body = JSON.stringify(await read(facts, request, scope.pathParameters[0] ?? ''));
+    const body = JSON.stringify(await read(input, request, scope.pathParameters[0] ?? ''));
     return { status: okStatus, headers: jsonHeaders, body, finish: () => statistics.settled() };
   };

@@ -2,12 +2,12 @@
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { RoutedRequest } from '../../protocol/wire/index.ts';
-import { type VisibilityFacts, visibleCandidates } from './visible-candidates.ts';
+import { type VisibilityInput, visibleCandidates } from './visible-candidates.ts';
 
 /** Where a credential of the client's own comes from. */
 export type ByokSource = 'header' | 'connection';
 
-export interface ByokFacts {
+export interface ByokSources {
   /** Whose key calls this candidate. Undefined: ours. */
   readonly sourceOf: (candidate: Candidate) => ByokSource | undefined;
   /** A connection with `policy: always` applies: no provider may be called with our key. */
@@ -15,7 +15,7 @@ export interface ByokFacts {
 }
 
 /** Who pays the provider of this candidate: our credential stands for the workspace's credit. */
-export const payerOf = (byok: ByokFacts | undefined, candidate: Candidate): 'workspace' | 'client' =>
+export const payerOf = (byok: ByokSources | undefined, candidate: Candidate): 'workspace' | 'client' =>
   byok?.sourceOf(candidate) === undefined ? 'workspace' : 'client';
 
 export interface ByokConnection {
@@ -32,7 +32,7 @@ export interface ByokKeys {
 }
 
 /** Call it after `checkByokHeader`, which sees to it that a header's key meets one provider only. */
-export function readByokFacts({ hasHeaderKey, connections }: ByokKeys): ByokFacts {
+export function readByokSources({ hasHeaderKey, connections }: ByokKeys): ByokSources {
   const connected = new Set(connections.filter(({ isAuthorised }) => isAuthorised).map(({ provider }) => provider));
   return {
     sourceOf: ({ provider }) => {
@@ -49,13 +49,13 @@ const isAlwaysBound = (connections: readonly ByokConnection[]): boolean =>
 /** Whether a call of the workspace may reach this candidate with a key of the client's own: a stored one, or its header. */
 export const mayBringKey = (
   { provider }: Candidate,
-  { isEnabled, connections }: Pick<ByokHeaderFacts, 'isEnabled' | 'connections'>,
+  { isEnabled, connections }: Pick<ByokHeaderInput, 'isEnabled' | 'connections'>,
 ): boolean =>
   isEnabled &&
   (connections.some((known) => known.provider === provider.id && known.isAuthorised) ||
     (provider.accepts_byok_header && !isAlwaysBound(connections)));
 
-export interface ByokHeaderFacts extends VisibilityFacts {
+export interface ByokHeaderInput extends VisibilityInput {
   readonly isEnabled: boolean;
   readonly connections: readonly ByokConnection[];
 }
@@ -63,13 +63,13 @@ export interface ByokHeaderFacts extends VisibilityFacts {
 /** What is wrong with a key header beside this request. Undefined: nothing. An unknown model is not its business. */
 export function checkByokHeader(
   { provider, model }: Pick<RoutedRequest, 'provider' | 'model'>,
-  facts: ByokHeaderFacts,
+  input: ByokHeaderInput,
 ): GatewayError | undefined {
-  if (!facts.isEnabled) return fail('byok_not_enabled');
-  if (isAlwaysBound(facts.connections)) return fail('byok_credential_conflict');
+  if (!input.isEnabled) return fail('byok_not_enabled');
+  if (isAlwaysBound(input.connections)) return fail('byok_credential_conflict');
   const [id, ...others] = new Set(provider.only);
-  const pinned = id === undefined || others.length > 0 ? undefined : facts.catalogue.providers.get(id);
-  const isServing = visibleCandidates(model, facts)?.some((candidate) => candidate.provider.id === id) ?? true;
+  const pinned = id === undefined || others.length > 0 ? undefined : input.catalogue.providers.get(id);
+  const isServing = visibleCandidates(model, input)?.some((candidate) => candidate.provider.id === id) ?? true;
   if (pinned === undefined || !isServing) return fail('byok_provider_required');
   return pinned.accepts_byok_header ? undefined : fail('byok_credential_unsupported');
 }

@@ -10,7 +10,7 @@ export interface CandidateStats {
   readonly throughputRpm: number;
 }
 
-export interface OrderFacts {
+export interface OrderInput {
   /** Undefined: nothing was measured lately. */
   readonly statsOf: (candidate: Candidate) => CandidateStats | undefined;
   readonly isCooling: (candidate: Candidate) => boolean;
@@ -34,7 +34,7 @@ type Rank = readonly (number | bigint)[];
 export function orderCandidates(
   candidates: readonly Candidate[],
   preferences: ProviderPreferences,
-  facts: OrderFacts,
+  input: OrderInput,
   isDoubtful: (candidate: Candidate) => boolean = () => false,
 ): readonly Candidate[] {
   const placeOf = readPlaces(preferences.order);
@@ -42,10 +42,10 @@ export function orderCandidates(
   const isDefault = preferences.sort === undefined && !namesOrder;
   const sortRank = sortRanks[preferences.sort ?? 'price'];
   const rankOf = (candidate: Candidate): Rank => [
-    Number(!namesOrder && facts.isCooling(candidate)),
+    Number(!namesOrder && input.isCooling(candidate)),
     Number(isDefault && isDoubtful(candidate)),
     placeOf(candidate.provider.id),
-    sortRank(facts.statsOf(candidate)),
+    sortRank(input.statsOf(candidate)),
     // An unknown price is no low price.
     Number(!isBillable(candidate)),
     totalPrice(candidate),

@@ -1,26 +1,26 @@
-// The planner: facts in, an ordered list of candidates or the one right error out. No I/O. The conditions stand in the
+// The planner: input in, an ordered list of candidates or the one right error out. No I/O. The conditions stand in the
 // order of precedence of errors, so the first check that leaves no candidate names the error. A provider outside the plan gets nothing of a request.
 import { type Candidate, serves } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
 import { listedAs } from '../../foundation/constants/index.ts';
 import type { HubNeed, PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
 import { wayTo } from '../formats/index.ts';
-import type { ByokFacts } from './byok.ts';
+import type { ByokSources } from './byok.ts';
 import { probablyFits } from './context-length.ts';
 import { excludingMember, looseningMember, satisfies, tighten } from './data-policy.ts';
 import { failUnsupported, failUntranslatable, supportsAll } from './features.ts';
-import { type OrderFacts, orderCandidates } from './order.ts';
+import { type OrderInput, orderCandidates } from './order.ts';
 import { isBillable, isUnderCap } from './prices.ts';
 import { type ProviderChoice, readProviderChoice, refuseUnknownPin } from './provider-choice.ts';
 import { failUnknownModel } from './unknown-model.ts';
-import { type VisibilityFacts, visibleCandidates } from './visible-candidates.ts';
+import { type VisibilityInput, visibleCandidates } from './visible-candidates.ts';
 
-export interface PlanFacts extends OrderFacts, VisibilityFacts {
-  readonly workspace: VisibilityFacts['workspace'] & { readonly data_policy: PolicyOptions };
+export interface PlanInput extends OrderInput, VisibilityInput {
+  readonly workspace: VisibilityInput['workspace'] & { readonly data_policy: PolicyOptions };
   /** Whether we hold a credential for the provider, or it needs none. */
   readonly isConfigured: (candidate: Candidate) => boolean;
   /** Undefined: every candidate is called with our credential and billed. */
-  readonly byok?: ByokFacts | undefined;
+  readonly byok?: ByokSources | undefined;
   /** The provider that keeps what the request refers to. Undefined: none is known. */
   readonly keeper?: string | undefined;
 }
@@ -29,13 +29,13 @@ export interface PlanFacts extends OrderFacts, VisibilityFacts {
 export type Plan = readonly [Candidate, ...Candidate[]];
 
 /** Candidates of the model, then those of its fallback models: the first error counts where none is left. */
-export function makePlan(request: RoutedRequest, facts: PlanFacts): Plan | GatewayError {
-  const unknownPin = refuseUnknownPin(request, facts.catalogue);
+export function makePlan(request: RoutedRequest, input: PlanInput): Plan | GatewayError {
+  const unknownPin = refuseUnknownPin(request, input.catalogue);
   if (unknownPin !== undefined) return unknownPin;
   const models = [request.model, ...request.fallbackModels];
-  const unknown = models.find((model) => visibleCandidates(model, facts) === undefined);
-  if (unknown !== undefined) return failUnknownModel(unknown, facts, request);
-  const plans = models.map((model) => planModel({ ...request, model }, facts));
+  const unknown = models.find((model) => visibleCandidates(model, input) === undefined);
+  if (unknown !== undefined) return failUnknownModel(unknown, input, request);
+  const plans = models.map((model) => planModel({ ...request, model }, input));
   const [first, ...rest] = new Set(plans.flatMap((plan) => (plan instanceof GatewayError ? [] : plan)));
   const error = plans.find((plan) => plan instanceof GatewayError);
   if (first !== undefined) return request.keptIds === undefined ? [first, ...rest] : [first];
@@ -43,15 +43,15 @@ export function makePlan(request: RoutedRequest, facts: PlanFacts): Plan | Gatew
   return error;
 }
 
-function planModel(request: RoutedRequest, facts: PlanFacts): readonly Candidate[] | GatewayError {
-  let left = visibleCandidates(request.model, facts) ?? [];
-  for (const { refuse, keeps } of readConditions(request, facts)) {
+function planModel(request: RoutedRequest, input: PlanInput): readonly Candidate[] | GatewayError {
+  let left = visibleCandidates(request.model, input) ?? [];
+  for (const { refuse, keeps } of readConditions(request, input)) {
     const kept = left.filter(keeps);
     if (kept.length === 0) return refuse(left);
     left = kept;
   }
   const { promptBytes } = request.needs();
-  return orderCandidates(left, request.provider, facts, (candidate) => !probablyFits(candidate, promptBytes));
+  return orderCandidates(left, request.provider, input, (candidate) => !probablyFits(candidate, promptBytes));
 }
 
 interface Condition {
@@ -60,20 +60,20 @@ interface Condition {
   readonly keeps: (candidate: Candidate) => boolean;
 }
 
-function readConditions(request: RoutedRequest, facts: PlanFacts): readonly Condition[] {
+function readConditions(request: RoutedRequest, input: PlanInput): readonly Condition[] {
   const { policy: asked, maxPrice } = request.provider;
-  const { data_policy: enforced } = facts.workspace;
+  const { data_policy: enforced } = input.workspace;
   const choice = readProviderChoice(request.provider);
   const policy = tighten(asked, enforced);
   const needs = request.needs();
   const loosening = looseningMember(asked, enforced) ?? (policy.zdr === true ? needs.storingMember : undefined);
-  const mustBringKey = facts.byok?.isRequired ?? false;
-  const bringsKey = (candidate: Candidate) => facts.byok?.sourceOf(candidate) !== undefined;
+  const mustBringKey = input.byok?.isRequired ?? false;
+  const bringsKey = (candidate: Candidate) => input.byok?.sourceOf(candidate) !== undefined;
   // Where the client must bring a key, our prices do not matter, and a missing key has a code of its own.
   const isPaid = (candidate: Candidate) => mustBringKey || bringsKey(candidate) || isBillable(candidate);
   const servesClient = (candidate: Candidate) => serves(candidate, request.interfaceId);
   const lacks = (candidate: Candidate) => lacksOf(candidate, request);
-  const { keeper } = facts;
+  const { keeper } = input;
   return [
     {
       refuse: () => failUnkept(keeper),
@@ -117,7 +117,7 @@ function readConditions(request: RoutedRequest, facts: PlanFacts): readonly Cond
     { refuse: () => fail('price_cap_exceeded'), keeps: (candidate) => isUnderCap(candidate, maxPrice) },
     {
       refuse: failUnconfigured,
-      keeps: (candidate) => bringsKey(candidate) || facts.isConfigured(candidate),
+      keeps: (candidate) => bringsKey(candidate) || input.isConfigured(candidate),
     },
   ];
 }

@@ -1,12 +1,12 @@
 // unknown_model quotes the id that was asked for, and the nearest one that the workspace has.
 import { fail, type GatewayError, quote, suggest } from '../../errors/index.ts';
 import type { RoutedRequest } from '../../protocol/wire/index.ts';
-import type { VisibilityFacts } from './visible-candidates.ts';
+import type { VisibilityInput } from './visible-candidates.ts';
 
 /** Without a request no member of a body is at fault. */
 export function failUnknownModel(
   id: string,
-  { catalogue, workspace }: VisibilityFacts,
+  { catalogue, workspace }: VisibilityInput,
   request?: Pick<RoutedRequest, 'memberOfModel'>,
 ): GatewayError {
   const known = [...catalogue.models.keys()].filter(

@@ -2,7 +2,7 @@
 import type { Candidate, Catalogue } from '../../configuration/catalogue/index.ts';
 import { autoModelId } from '../../foundation/constants/index.ts';
 
-export interface VisibilityFacts {
+export interface VisibilityInput {
   readonly catalogue: Catalogue;
   readonly workspace: { readonly models: 'all' | readonly string[] };
 }
@@ -13,7 +13,7 @@ export interface VisibilityFacts {
  */
 export function visibleCandidates(
   modelId: string,
-  { catalogue, workspace }: VisibilityFacts,
+  { catalogue, workspace }: VisibilityInput,
 ): readonly Candidate[] | undefined {
   const isVisible = (id: string) => workspace.models === 'all' || workspace.models.includes(id);
   if (modelId !== autoModelId) return isVisible(modelId) ? catalogue.models.get(modelId)?.candidates : undefined;

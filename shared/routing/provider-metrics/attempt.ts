@@ -1,7 +1,7 @@
 // One call of a provider, when it has ended. Types only.
 import type { Permit } from '../../accounting/limits/index.ts';
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import type { AnswerFacts } from '../../protocol/interfaces/index.ts';
+import type { AnswerDetails } from '../../protocol/interfaces/index.ts';
 import type { Charge } from '../billing/index.ts';
 import type { Spoken } from '../formats/index.ts';
 import type { AttemptFailure } from '../providers/index.ts';
@@ -31,5 +31,5 @@ export interface Attempt extends AdmittedCandidate {
   /** How its provider was asked, where it answered. */
   readonly spoken?: Spoken | undefined;
   /** What the answer says of itself. */
-  readonly said?: AnswerFacts | undefined;
+  readonly said?: AnswerDetails | undefined;
 }

@@ -51,15 +51,15 @@ export function classifyStatus(
   retryAfterSeconds?: number,
   errorType?: string,
 ): AttemptFailure {
-  const facts = readErrorFacts(body);
+  const details = readErrorDetails(body);
   const cause = `status_${status}`;
-  const other = invalidStatuses.has(status) ? faultBehindInvalid(body, facts.message, errorType) : undefined;
+  const other = invalidStatuses.has(status) ? faultBehindInvalid(body, details.message, errorType) : undefined;
   if (other !== undefined)
     return { status, cause, ...(other.kind === 'rate_limited' && { retryAfterSeconds }), ...other };
-  const hasNoQuota = facts.code === 'insufficient_quota' || status === quotaStatus || accountLimit(facts.message);
+  const hasNoQuota = details.code === 'insufficient_quota' || status === quotaStatus || accountLimit(details.message);
   if (status === rateLimitedStatus && !hasNoQuota) return { kind: 'rate_limited', retryAfterSeconds, status, cause };
   if (invalidStatuses.has(status))
-    return { kind: 'invalid', reason: reasonOf(facts), param: paramOf(body), status, cause };
+    return { kind: 'invalid', reason: reasonOf(details), param: paramOf(body), status, cause };
   return {
     kind: 'failed',
     status,
@@ -71,19 +71,19 @@ export function classifyStatus(
 
 /** Classifies an error object inside a 200 answer or a stream. */
 export function classifyErrorObject(body: unknown): AttemptFailure {
-  const facts = readErrorFacts(body);
-  if (facts.status !== undefined)
-    return { ...classifyStatus(facts.status, body), cause: `error_object_${facts.status}` };
-  if (accountLimit(facts.message)) return { kind: 'failed', hasNoQuota: true, cause: 'error_object' };
-  const word = `${facts.code} ${facts.type}`;
+  const details = readErrorDetails(body);
+  if (details.status !== undefined)
+    return { ...classifyStatus(details.status, body), cause: `error_object_${details.status}` };
+  if (accountLimit(details.message)) return { kind: 'failed', hasNoQuota: true, cause: 'error_object' };
+  const word = `${details.code} ${details.type}`;
   if (/rate_?limit|too_many_requests/.test(word)) return { kind: 'rate_limited', cause: 'error_object' };
   if (/invalid_request|invalid_prompt|context_length|content_policy|content_filter/.test(word)) {
-    return { kind: 'invalid', reason: reasonOf(facts), param: paramOf(body), cause: 'error_object' };
+    return { kind: 'invalid', reason: reasonOf(details), param: paramOf(body), cause: 'error_object' };
   }
   return { kind: 'failed', cause: 'error_object' };
 }
 
-interface ErrorFacts {
+interface ErrorDetails {
   readonly code: string;
   readonly type: string;
   readonly parameter: string;
@@ -95,7 +95,7 @@ interface ErrorFacts {
 /** Of a message only the beginning is looked at: it may be the whole prompt. */
 const messageBytesMax = 2_000;
 
-function readErrorFacts(body: unknown): ErrorFacts {
+function readErrorDetails(body: unknown): ErrorDetails {
   const outer = outermost(body);
   const error = isJsonObject(outer.error) ? outer.error : outer;
   const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, messageBytesMax).toLowerCase() : '');
@@ -143,7 +143,7 @@ export const ownParam = (param: string | undefined, json: JsonText): string | un
   param === undefined || findMember(json, /^\w+/.exec(param)?.[0] ?? '') === undefined ? undefined : param;
 
 /** From the surest sign to the vaguest: the first that matches names the reason. */
-const reasonSigns: readonly [RejectionReason, (facts: ErrorFacts) => boolean][] = [
+const reasonSigns: readonly [RejectionReason, (details: ErrorDetails) => boolean][] = [
   [
     'context_length_exceeded',
     ({ code, message }) =>
@@ -223,8 +223,8 @@ const reasonSigns: readonly [RejectionReason, (facts: ErrorFacts) => boolean][] 
 
 const has = (text: string, sign: RegExp): boolean => sign.test(text);
 
-const reasonOf = (facts: ErrorFacts): RejectionReason | undefined =>
-  reasonSigns.find(([, matches]) => matches(facts))?.[0];
+const reasonOf = (details: ErrorDetails): RejectionReason | undefined =>
+  reasonSigns.find(([, matches]) => matches(details))?.[0];
 
 /** A wait over a day is a fault of the provider. */
 const retryAfterMaxSeconds = 86_400;

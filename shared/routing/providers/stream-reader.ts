@@ -69,7 +69,7 @@ function readBatch(texts: readonly EventText[], reader: EventReader, describe: D
     }
     if (reading.kind === 'event') {
       batch.push(reading.event);
-      if (reading.event.facts.isLast) return { batch, fault: undefined, isEnd: true };
+      if (reading.event.details.isLast) return { batch, fault: undefined, isEnd: true };
     }
   }
   return { batch, fault: undefined, isEnd: false };

@@ -224,7 +224,7 @@ it('thinking that has begun is output of a stream, before any of it is shown', a
   });
   if (outcome.kind !== 'stream') throw new Error(outcome.kind);
   const first = await outcome.batches.next();
-  expect(first.value?.events.map(({ facts }) => [facts.hasOutput, facts.isOnlyThinking])).toEqual([[true, true]]);
+  expect(first.value?.events.map(({ details }) => [details.hasOutput, details.isOnlyThinking])).toEqual([[true, true]]);
 });
 
 describe('Gemini', () => {

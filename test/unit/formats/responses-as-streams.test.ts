@@ -142,11 +142,11 @@ describe('a stream of a translated response', () => {
           const read = events.map(({ text: one }) => JSON.parse(one));
           expect(read.map(({ sequence_number: number }) => number)).toEqual(read.map((_one, index) => index));
           expect(events.map(({ name }) => name)).toEqual(read.map(({ type }) => type));
-          expect(events.filter(({ facts }) => facts.isLast)).toEqual([events.at(-1)]);
+          expect(events.filter(({ details }) => details.isLast)).toEqual([events.at(-1)]);
           expect(await put(events.map(({ text: one }) => one))).toEqual(JSON.parse(json.text));
-          const last = events.at(-1)?.facts;
+          const last = events.at(-1)?.details;
           expect([last?.usage, last?.finishReasons]).toEqual([json.usage, json.finishReasons]);
-          expect(events.reduce((sum, { facts }) => sum + facts.outputBytes, 0)).toBeGreaterThanOrEqual(
+          expect(events.reduce((sum, { details }) => sum + details.outputBytes, 0)).toBeGreaterThanOrEqual(
             Buffer.byteLength(content.map((one) => ('text' in one ? one.text : '')).join('')),
           );
         },

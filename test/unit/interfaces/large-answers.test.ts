@@ -67,7 +67,7 @@ describe('an event of Responses', () => {
     const item = { type: 'image_generation_call', result: image };
     const text = JSON.stringify({ type: 'response.output_item.done', sequence_number: 7, item });
     const read = responses.openEventReader(1).read({ text });
-    expect(read).toMatchObject({ kind: 'event', event: { facts: { hasOutput: true, sequenceNumber: 7 } } });
+    expect(read).toMatchObject({ kind: 'event', event: { details: { hasOutput: true, sequenceNumber: 7 } } });
   });
 });
 

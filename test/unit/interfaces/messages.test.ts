@@ -12,8 +12,8 @@ type Json = Record<string, unknown>;
 const read = (events: readonly Json[]) => {
   const reader = messages.openEventReader(1);
   const readings = events.map((event) => reader.read({ name: String(event.type), text: JSON.stringify(event) }));
-  const facts = readings.flatMap((reading) => (reading.kind === 'event' ? [reading.event.facts] : []));
-  return { readings, facts, reader, tokens: facts.findLast(({ usage }) => usage !== undefined)?.usage?.tokens };
+  const details = readings.flatMap((reading) => (reading.kind === 'event' ? [reading.event.details] : []));
+  return { readings, details, reader, tokens: details.findLast(({ usage }) => usage !== undefined)?.usage?.tokens };
 };
 
 const start = (usage: Json) => ({ type: 'message_start', message: { id: 'msg', content: [], usage } });
@@ -151,11 +151,11 @@ describe('an event', () => {
     ['why the message ended', end(), true],
     ['an event of a type that is new', { type: 'weather', text: 'sunny' }, false],
   ])('is output, or none: %s', (_what, event, hasOutput) => {
-    expect(read([event]).facts).toMatchObject([{ hasOutput }]);
+    expect(read([event]).details).toMatchObject([{ hasOutput }]);
   });
 
   it('counts the text that the model wrote, not names, ids, signatures and what tools found', () => {
-    const counted = (event: Json) => read([event]).facts[0]?.outputBytes;
+    const counted = (event: Json) => read([event]).details[0]?.outputBytes;
     expect(counted(delta({ type: 'text_delta', text: 'Grüße' }))).toBe(7);
     expect(counted(delta({ type: 'input_json_delta', partial_json: '{"a":' }))).toBe(5);
     expect(counted(delta({ type: 'signature_delta', signature: 'long and meaningless' }))).toBe(0);
@@ -175,6 +175,6 @@ describe('an event', () => {
     const whole = read([start({}), delta({ type: 'text_delta', text: 'H' }), end()]);
     expect(whole.reader.isComplete()).toBe(true);
     expect(read([start({}), delta({ type: 'text_delta', text: 'H' })]).reader.isComplete()).toBe(false);
-    expect(read([{ type: 'message_stop' }]).facts).toMatchObject([{ isLast: true }]);
+    expect(read([{ type: 'message_stop' }]).details).toMatchObject([{ isLast: true }]);
   });
 });

@@ -37,7 +37,7 @@ const readOne = (event: Json, name?: string) =>
 const factsOf = (event: Json) => {
   const read = readOne(event);
   if (read.kind !== 'event') throw new Error(`read as ${read.kind}`);
-  return read.event.facts;
+  return read.event.details;
 };
 const ended = (type: string, response: Json) => factsOf({ type, response });
 
@@ -88,9 +88,9 @@ describe('a stream of Responses', () => {
       output_tokens_details: { reasoning_tokens: 30 },
     };
     const status = type.slice('response.'.length);
-    const facts = ended(type, { id: 'resp_1', status, usage, model: 'm' });
-    expect(facts).toMatchObject({ isLast: true, model: 'm', finishReasons: [status] });
-    expect(facts.usage).toEqual({
+    const details = ended(type, { id: 'resp_1', status, usage, model: 'm' });
+    expect(details).toMatchObject({ isLast: true, model: 'm', finishReasons: [status] });
+    expect(details.usage).toEqual({
       members: usage,
       tokens: { input: 100, cached: 40, cacheWrite: 7, cacheWrite1h: 0, output: 50, reasoning: 30 },
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '#jest';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { type CandidateStats, makePlan, type PlanFacts } from '../../../shared/routing/planner/index.ts';
+import { type CandidateStats, makePlan, type PlanInput } from '../../../shared/routing/planner/index.ts';
 import {
   ableTo,
   catalogueOf,
@@ -16,16 +16,16 @@ import {
 } from '../../support/planning.ts';
 
 describe('what can serve', () => {
-  const defaultFacts: PlanFacts = {
+  const defaultInput: PlanInput = {
     ...planFactsOf([entryOf('p')]),
     workspace: { models: ['m'], data_policy: { zdr: true } },
   };
 
-  const lax = { ...defaultFacts, workspace: { models: 'all', data_policy: {} } } as const;
+  const lax = { ...defaultInput, workspace: { models: 'all', data_policy: {} } } as const;
 
   describe('a model', () => {
     it('that the workspace may not use is as unknown as one that does not exist, whatever else is asked', () => {
-      const narrow = { ...defaultFacts, workspace: { models: ['other'], data_policy: { zdr: true } } };
+      const narrow = { ...defaultInput, workspace: { models: ['other'], data_policy: { zdr: true } } };
       expect(planned({ provider: { zdr: false } }, narrow)).toBe('unknown_model');
       expect(planned({ model: '__proto__' }, lax)).toBe('unknown_model');
       expect(planned({ model: 'M' }, lax)).toBe('unknown_model');
@@ -33,7 +33,7 @@ describe('what can serve', () => {
 
     it('without any provider is known but not routable', () => {
       expect(planned({}, planFactsOf([]))).toBe('model_not_routable');
-      expect(planned({ provider: { zdr: false } }, { ...planFactsOf([]), workspace: defaultFacts.workspace })).toBe(
+      expect(planned({ provider: { zdr: false } }, { ...planFactsOf([]), workspace: defaultInput.workspace })).toBe(
         'model_not_routable',
       );
     });
@@ -48,21 +48,21 @@ describe('what can serve', () => {
 });
 
 /** In catalogue order dear, cheap, middling; `idle` is known but serves nothing. */
-const defaultFacts = planFactsOf(
+const defaultInput = planFactsOf(
   [entryOf('dear', priced('9')), entryOf('cheap', priced('1')), entryOf('middling', priced('5'))],
   [providerOf('idle')],
 );
-const choosing = (provider: Record<string, unknown>, facts = defaultFacts) => planned({ provider }, facts);
+const choosing = (provider: Record<string, unknown>, input = defaultInput) => planned({ provider }, input);
 
 describe('provider.only', () => {
   it('refuses an id that no provider of the catalogue has, even beside good ones, and even for an unknown model', () => {
     expect(choosing({ only: 'nobody' })).toBe('invalid_request');
     expect(choosing({ only: ['cheap', 'nobody'] })).toBe('invalid_request');
-    expect(planned({ model: 'unheard-of', provider: { only: 'nobody' } }, defaultFacts)).toBe('invalid_request');
+    expect(planned({ model: 'unheard-of', provider: { only: 'nobody' } }, defaultInput)).toBe('invalid_request');
   });
 
   it('repeats an unknown id shortened, so that an answer never grows with the request', () => {
-    const error = makePlan(requestOf({ provider: { only: 'x'.repeat(100_000) } }), defaultFacts);
+    const error = makePlan(requestOf({ provider: { only: 'x'.repeat(100_000) } }), defaultInput);
     expect(error).toBeInstanceOf(GatewayError);
     expect((error as GatewayError).message.length).toBeLessThan(200);
   });
@@ -77,8 +77,8 @@ describe('provider.order', () => {
 
 describe('provider.allow_fallbacks: false', () => {
   it('takes the first that can serve, not the first that cannot', () => {
-    expect(choosing({ allow_fallbacks: false }, { ...defaultFacts, isConfigured: isOneOf('dear') })).toEqual(['dear']);
-    expect(choosing({ allow_fallbacks: false }, { ...defaultFacts, isCooling: isOneOf('cheap') })).toEqual([
+    expect(choosing({ allow_fallbacks: false }, { ...defaultInput, isConfigured: isOneOf('dear') })).toEqual(['dear']);
+    expect(choosing({ allow_fallbacks: false }, { ...defaultInput, isCooling: isOneOf('cheap') })).toEqual([
       'middling',
     ]);
   });
@@ -88,26 +88,26 @@ describe('provider.allow_fallbacks: false', () => {
     expect(choosing({ allow_fallbacks: false, order: ['idle', 'nobody'] })).toBe('model_not_routable');
     expect(choosing({ ...named, zdr: true })).toBe('no_policy_compliant_provider');
     expect(choosing({ ...named, max_price: 5 })).toBe('price_cap_exceeded');
-    expect(choosing(named, { ...defaultFacts, isConfigured: isOneOf('cheap') })).toBe('provider_not_configured');
-    expect(choosing(named, { ...defaultFacts, isCooling: isOneOf('dear') })).toEqual(['dear']);
+    expect(choosing(named, { ...defaultInput, isConfigured: isOneOf('cheap') })).toBe('provider_not_configured');
+    expect(choosing(named, { ...defaultInput, isCooling: isOneOf('dear') })).toEqual(['dear']);
   });
 });
 
-const sorted = (facts: PlanFacts, provider: Record<string, unknown> = {}) => planned({ provider }, facts);
+const sorted = (input: PlanInput, provider: Record<string, unknown> = {}) => planned({ provider }, input);
 
 const statsFrom =
-  (table: Record<string, CandidateStats>): PlanFacts['statsOf'] =>
+  (table: Record<string, CandidateStats>): PlanInput['statsOf'] =>
   ({ provider }) =>
     table[provider.id];
 
 describe('the order of trying', () => {
   it('ends with the first candidate where the request refers to what one provider keeps', () => {
-    const facts = planFactsOf([entryOf('dear', priced('3', '6')), entryOf('cheap', priced('1', '2'))]);
-    expect(makePlan(requestOf(), facts)).toHaveLength(2);
-    expect(makePlan({ ...requestOf(), keptIds: [] }, facts)).toMatchObject([{ provider: { id: 'cheap' } }]);
+    const input = planFactsOf([entryOf('dear', priced('3', '6')), entryOf('cheap', priced('1', '2'))]);
+    expect(makePlan(requestOf(), input)).toHaveLength(2);
+    expect(makePlan({ ...requestOf(), keptIds: [] }, input)).toMatchObject([{ provider: { id: 'cheap' } }]);
   });
 
-  const defaultFacts = planFactsOf([
+  const defaultInput = planFactsOf([
     entryOf('dear', priced('3', '6')),
     entryOf('cheap', priced('1', '2')),
     entryOf('also-cheap', priced('2', '1')),
@@ -115,24 +115,24 @@ describe('the order of trying', () => {
   ]);
 
   it('puts cooling providers last in their usual order, and never leaves them out', () => {
-    const cooling = { ...defaultFacts, isCooling: isOneOf('free', 'also-cheap') };
+    const cooling = { ...defaultInput, isCooling: isOneOf('free', 'also-cheap') };
     expect(sorted(cooling)).toEqual(['cheap', 'dear', 'free', 'also-cheap']);
-    expect(sorted({ ...defaultFacts, isCooling: () => true })).toEqual(['free', 'cheap', 'also-cheap', 'dear']);
+    expect(sorted({ ...defaultInput, isCooling: () => true })).toEqual(['free', 'cheap', 'also-cheap', 'dear']);
     expect(sorted(cooling, { only: 'free' })).toEqual(['free']);
   });
 
   it('puts cooling providers last under sort too', () => {
     const statsOf = statsFrom({ dear: speed(1, 99), cheap: speed(2, 9) });
-    const cooling = { ...defaultFacts, isCooling: isOneOf('free', 'dear'), statsOf };
+    const cooling = { ...defaultInput, isCooling: isOneOf('free', 'dear'), statsOf };
     expect(sorted(cooling, { sort: 'price' })).toEqual(['cheap', 'also-cheap', 'free', 'dear']);
     expect(sorted(cooling, { sort: 'latency' })).toEqual(['cheap', 'also-cheap', 'dear', 'free']);
     expect(sorted(cooling, { sort: 'throughput' })).toEqual(['cheap', 'also-cheap', 'dear', 'free']);
   });
 
   it('is the one that the request names, cooling or not', () => {
-    const facts = { ...defaultFacts, isCooling: isOneOf('dear'), statsOf: statsFrom({ dear: speed(1, 99) }) };
-    expect(sorted(facts, { order: ['dear', 'cheap'] })).toEqual(['dear', 'cheap', 'free', 'also-cheap']);
-    expect(sorted(facts, { order: ['dear'], sort: 'latency' })[0]).toBe('dear');
+    const input = { ...defaultInput, isCooling: isOneOf('dear'), statsOf: statsFrom({ dear: speed(1, 99) }) };
+    expect(sorted(input, { order: ['dear', 'cheap'] })).toEqual(['dear', 'cheap', 'free', 'also-cheap']);
+    expect(sorted(input, { order: ['dear'], sort: 'latency' })[0]).toBe('dear');
   });
 });
 
@@ -142,7 +142,7 @@ const speed = (medianLatencyMs: number | undefined, throughputRpm: number): Cand
 });
 
 describe('provider.sort', () => {
-  const defaultFacts: PlanFacts = {
+  const defaultInput: PlanInput = {
     ...planFactsOf([
       entryOf('unmeasured', priced('1')),
       entryOf('slow', priced('2')),
@@ -159,22 +159,22 @@ describe('provider.sort', () => {
   };
 
   it('by latency tries the shortest first; ties go to the cheaper, the unmeasured come last, the cheaper first', () => {
-    expect(sorted(defaultFacts, { sort: 'latency' })).toEqual(['fast', 'slow', 'twin', 'unmeasured', 'failing']);
+    expect(sorted(defaultInput, { sort: 'latency' })).toEqual(['fast', 'slow', 'twin', 'unmeasured', 'failing']);
   });
 
   it('by throughput tries the highest first; who had no success counts as unmeasured', () => {
-    expect(sorted(defaultFacts, { sort: 'throughput' })).toEqual(['fast', 'slow', 'twin', 'unmeasured', 'failing']);
+    expect(sorted(defaultInput, { sort: 'throughput' })).toEqual(['fast', 'slow', 'twin', 'unmeasured', 'failing']);
   });
 
   it('without any measurement falls back to price', () => {
-    const unmeasured = { ...defaultFacts, statsOf: () => undefined };
+    const unmeasured = { ...defaultInput, statsOf: () => undefined };
     const byPrice = ['unmeasured', 'slow', 'failing', 'twin', 'fast'];
     expect(sorted(unmeasured, { sort: 'latency' })).toEqual(byPrice);
     expect(sorted(unmeasured, { sort: 'throughput' })).toEqual(byPrice);
   });
 
   it('ranks those whom order does not name', () => {
-    expect(sorted(defaultFacts, { sort: 'latency', order: ['twin'] })).toEqual([
+    expect(sorted(defaultInput, { sort: 'latency', order: ['twin'] })).toEqual([
       'twin',
       'fast',
       'slow',
@@ -184,12 +184,12 @@ describe('provider.sort', () => {
   });
 
   it('decides who is alone without fallbacks', () => {
-    expect(sorted(defaultFacts, { sort: 'latency', allow_fallbacks: false })).toEqual(['fast']);
+    expect(sorted(defaultInput, { sort: 'latency', allow_fallbacks: false })).toEqual(['fast']);
   });
 });
 
 describe('a prompt that most likely exceeds a context', () => {
-  const defaultFacts = planFactsOf([
+  const defaultInput = planFactsOf([
     entryOf('small', { ...priced('1'), context_length: 10 }),
     entryOf('large', { ...priced('5'), context_length: 10_000 }),
   ]);
@@ -197,23 +197,23 @@ describe('a prompt that most likely exceeds a context', () => {
   const longParts = { messages: [{ role: 'user', content: [{ type: 'text', text: 'x'.repeat(1_000) }] }] };
 
   it('is tried with the small context last, and never refused: only the tokenizer knows', () => {
-    expect(planned(long, defaultFacts)).toEqual(['large', 'small']);
-    expect(planned(longParts, defaultFacts)).toEqual(['large', 'small']);
-    expect(planned({ ...long, provider: { only: 'small' } }, defaultFacts)).toEqual(['small']);
-    expect(planned({ ...long, provider: { max_price: 2 } }, defaultFacts)).toEqual(['small']);
-    expect(planned({ ...long, provider: { allow_fallbacks: false } }, defaultFacts)).toEqual(['large']);
+    expect(planned(long, defaultInput)).toEqual(['large', 'small']);
+    expect(planned(longParts, defaultInput)).toEqual(['large', 'small']);
+    expect(planned({ ...long, provider: { only: 'small' } }, defaultInput)).toEqual(['small']);
+    expect(planned({ ...long, provider: { max_price: 2 } }, defaultInput)).toEqual(['small']);
+    expect(planned({ ...long, provider: { allow_fallbacks: false } }, defaultInput)).toEqual(['large']);
   });
 
   it('still goes before those who cool', () => {
-    expect(planned(long, { ...defaultFacts, isCooling: isOneOf('large') })).toEqual(['small', 'large']);
+    expect(planned(long, { ...defaultInput, isCooling: isOneOf('large') })).toEqual(['small', 'large']);
   });
 
   it('is measured in bytes of UTF-8, as tokenizers read', () => {
-    expect(planned({ messages: [{ role: 'user', content: '界'.repeat(20) }] }, defaultFacts)).toEqual([
+    expect(planned({ messages: [{ role: 'user', content: '界'.repeat(20) }] }, defaultInput)).toEqual([
       'large',
       'small',
     ]);
-    expect(planned({ messages: [{ role: 'user', content: 'x'.repeat(50) }] }, defaultFacts)).toEqual([
+    expect(planned({ messages: [{ role: 'user', content: 'x'.repeat(50) }] }, defaultInput)).toEqual([
       'small',
       'large',
     ]);
@@ -221,7 +221,7 @@ describe('a prompt that most likely exceeds a context', () => {
 
   it('is measured by its text alone: the bytes of images and sounds say nothing', () => {
     const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(1_000)}` } };
-    expect(planned({ messages: [{ role: 'user', content: [image] }] }, defaultFacts)).toEqual(['small', 'large']);
+    expect(planned({ messages: [{ role: 'user', content: [image] }] }, defaultInput)).toEqual(['small', 'large']);
   });
 });
 
@@ -240,9 +240,9 @@ describe('a choice of ours', () => {
       ],
     }),
   ];
-  const defaultFacts = factsOf(catalogueOf(models, providers));
-  const auto = (members: Record<string, unknown> = {}, facts = defaultFacts) =>
-    planned({ model: 'auto', ...members }, facts);
+  const defaultInput = factsOf(catalogueOf(models, providers));
+  const auto = (members: Record<string, unknown> = {}, input = defaultInput) =>
+    planned({ model: 'auto', ...members }, input);
 
   describe('model: auto', () => {
     it('stands for every model where the whole catalogue marks none', () => {
@@ -253,11 +253,11 @@ describe('a choice of ours', () => {
 
     it('is re-ranked by provider.sort', () => {
       const latencyOf: Record<string, number> = { big: 10, small: 99 };
-      const statsOf: typeof defaultFacts.statsOf = ({ model }) => ({
+      const statsOf: typeof defaultInput.statsOf = ({ model }) => ({
         medianLatencyMs: latencyOf[model.id],
         throughputRpm: 1,
       });
-      expect(auto({ provider: { sort: 'latency' } }, { ...defaultFacts, statsOf })).toEqual([
+      expect(auto({ provider: { sort: 'latency' } }, { ...defaultInput, statsOf })).toEqual([
         'big@a',
         'small@b',
         'small@a',
@@ -265,7 +265,7 @@ describe('a choice of ours', () => {
     });
 
     it('is chosen among the models of the workspace only, and need not be listed itself', () => {
-      const limitedTo = (ids: string[]) => ({ ...defaultFacts, workspace: { models: ids, data_policy: {} } });
+      const limitedTo = (ids: string[]) => ({ ...defaultInput, workspace: { models: ids, data_policy: {} } });
       expect(auto({}, limitedTo(['big']))).toEqual(['big@a']);
       expect(auto({}, limitedTo(['plain']))).toBe('model_not_routable');
       expect(auto({}, limitedTo([]))).toBe('model_not_routable');
@@ -304,9 +304,9 @@ describe('an entry without prices', () => {
     ['no input price', priced(null, '1')],
     ['no output price', priced('1', null)],
   ])('cannot be billed and is never planned for credit: %s', (_, prices) => {
-    const defaultFacts = planFactsOf([entryOf('unpriced', prices), entryOf('q', priced('9'))]);
-    expect(planned({}, defaultFacts)).toEqual(['q']);
-    expect(planned({ provider: { only: 'unpriced' } }, defaultFacts)).toBe('model_not_routable');
+    const defaultInput = planFactsOf([entryOf('unpriced', prices), entryOf('q', priced('9'))]);
+    expect(planned({}, defaultInput)).toEqual(['q']);
+    expect(planned({ provider: { only: 'unpriced' } }, defaultInput)).toBe('model_not_routable');
   });
 
   it('is another thing than a free one, which is served', () => {

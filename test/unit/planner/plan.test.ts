@@ -5,7 +5,7 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import type { ProviderApi } from '../../../shared/foundation/constants/index.ts';
 import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/read-usage.ts';
 import { openBill, worstCaseCost } from '../../../shared/routing/billing/index.ts';
-import { makePlan, type PlanFacts } from '../../../shared/routing/planner/index.ts';
+import { makePlan, type PlanInput } from '../../../shared/routing/planner/index.ts';
 import { catalogueOf, entryOf, modelOf, planFactsOf, priced, providerOf, requestOf } from '../../support/planning.ts';
 import { png } from '../../support/png.ts';
 import { anyBody, anyConfiguration, type Body, type Configuration } from './arbitrary-configurations.ts';
@@ -13,7 +13,7 @@ import { hurdlesOf, mayPrecede, naiveVerdict, namesNoOrder, type Runner } from '
 
 const runs = { numRuns: 300 };
 
-const factsOf = (configuration: Configuration): PlanFacts => ({
+const factsOf = (configuration: Configuration): PlanInput => ({
   catalogue: loadCatalogue(configuration.document, 'v1'),
   workspace: configuration.workspace,
   isConfigured: ({ provider }) => configuration.configured.includes(provider.id),
@@ -141,8 +141,8 @@ describe('whatever the catalogue and the request', () => {
     fc.assert(
       fc.property(anyBody, anyConfiguration, (body, configuration) => {
         const before = JSON.stringify([body, configuration]);
-        const facts = factsOf(configuration);
-        const [first, second] = [makePlan(requestOf({ ...body }), facts), makePlan(requestOf({ ...body }), facts)];
+        const input = factsOf(configuration);
+        const [first, second] = [makePlan(requestOf({ ...body }), input), makePlan(requestOf({ ...body }), input)];
         expect(second).toEqual(first);
         expect(JSON.stringify([body, configuration])).toBe(before);
       }),

@@ -7,8 +7,8 @@ import {
   checkByokHeader,
   looseningMember,
   makePlan,
-  type PlanFacts,
-  readByokFacts,
+  type PlanInput,
+  readByokSources,
   tighten,
 } from '../../../shared/routing/planner/index.ts';
 import {
@@ -114,8 +114,8 @@ describe('a requested feature', () => {
   it('must be had together with every other: half here and half there is not enough', () => {
     const toolsOnly = entryOf('a', { supported_params: { ...ableTo, vision: false } });
     const visionOnly = entryOf('b', { supported_params: { ...ableTo, tools: false } });
-    const defaultFacts = planFactsOf([toolsOnly, visionOnly]);
-    expect(planned({ tools: [tool], ...saying(image) }, defaultFacts)).toBe('feature_unsupported');
+    const defaultInput = planFactsOf([toolsOnly, visionOnly]);
+    expect(planned({ tools: [tool], ...saying(image) }, defaultInput)).toBe('feature_unsupported');
   });
 
   it('is named in the error where no candidate has it', () => {
@@ -162,8 +162,8 @@ describe('media', () => {
 
 /** Plans for one provider that declares this, in a workspace that enforces that. */
 function served(declared: DeclaredPolicy, asked: Record<string, unknown>, enforced: PolicyOptions = {}) {
-  const facts = planFactsOf([entryOf('p')], [providerOf('p', { data_policy: declared })]);
-  return planned({ provider: asked }, { ...facts, workspace: { models: 'all', data_policy: enforced } });
+  const input = planFactsOf([entryOf('p')], [providerOf('p', { data_policy: declared })]);
+  return planned({ provider: asked }, { ...input, workspace: { models: 'all', data_policy: enforced } });
 }
 
 const refused = 'no_policy_compliant_provider';
@@ -196,9 +196,9 @@ describe('a data policy that a request asks for', () => {
 
 describe('storing an answer at the provider', () => {
   const servedStoring = (store: unknown, asked: Record<string, unknown>, enforced: PolicyOptions = {}) => {
-    const facts = planFactsOf([entryOf('p')], [providerOf('p', { data_policy: { zdr: true } })]);
+    const input = planFactsOf([entryOf('p')], [providerOf('p', { data_policy: { zdr: true } })]);
     const workspace = { models: 'all' as const, data_policy: enforced };
-    return planned({ store, provider: asked }, { ...facts, workspace });
+    return planned({ store, provider: asked }, { ...input, workspace });
   };
 
   it('is refused under zdr, whether the workspace enforces it or the request asks for it', () => {
@@ -266,7 +266,7 @@ const connection = (provider: string, more: Partial<ByokConnection> = {}): ByokC
   ...more,
 });
 
-const defaultFacts = planFactsOf(
+const defaultInput = planFactsOf(
   [
     entryOf('unpriced', priced(null)),
     entryOf('dear', { ...priced('9'), supported_params: { ...ableTo, tools: false } }),
@@ -274,21 +274,21 @@ const defaultFacts = planFactsOf(
   ],
   [providerOf('idle'), providerOf('deaf', { accepts_byok_header: false })],
 );
-const withConnections = (facts: PlanFacts, ...connections: readonly ByokConnection[]): PlanFacts => ({
-  ...facts,
-  byok: readByokFacts({ hasHeaderKey: false, connections }),
+const withConnections = (input: PlanInput, ...connections: readonly ByokConnection[]): PlanInput => ({
+  ...input,
+  byok: readByokSources({ hasHeaderKey: false, connections }),
 });
 const tools = [{ type: 'function', function: { name: 'f' } }];
 
 describe('a key header', () => {
-  const facts = {
-    catalogue: defaultFacts.catalogue,
-    workspace: defaultFacts.workspace,
+  const input = {
+    catalogue: defaultInput.catalogue,
+    workspace: defaultInput.workspace,
     isEnabled: true,
     connections: [],
   };
   const check = (members: Record<string, unknown>, more: Partial<Parameters<typeof checkByokHeader>[1]> = {}) =>
-    checkByokHeader(requestOf(members), { ...facts, ...more })?.code;
+    checkByokHeader(requestOf(members), { ...input, ...more })?.code;
   const pinned = (only: unknown) => ({ provider: { only } });
 
   it('says nothing of an unknown model or one the workspace may not use: that error comes later', () => {
@@ -305,15 +305,15 @@ describe('a key header', () => {
   });
 
   it('makes an entry without prices and without our credential routable, and wins over a stored connection', () => {
-    const byok = readByokFacts({ hasHeaderKey: true, connections: [connection('unpriced')] });
-    const keyed = { ...defaultFacts, isConfigured: () => false, byok };
+    const byok = readByokSources({ hasHeaderKey: true, connections: [connection('unpriced')] });
+    const keyed = { ...defaultInput, isConfigured: () => false, byok };
     expect(planned(pinned('unpriced'), keyed)).toEqual(['unpriced']);
-    const [candidate] = defaultFacts.catalogue.models.get('m')?.candidates ?? [];
+    const [candidate] = defaultInput.catalogue.models.get('m')?.candidates ?? [];
     expect(candidate && byok.sourceOf(candidate)).toBe('header');
   });
 
   it('relieves no call of policies, features and caps', () => {
-    const keyed = { ...defaultFacts, byok: readByokFacts({ hasHeaderKey: true, connections: [] }) };
+    const keyed = { ...defaultInput, byok: readByokSources({ hasHeaderKey: true, connections: [] }) };
     const asking = (only: string, more: Record<string, unknown>) => planned({ provider: { only, ...more } }, keyed);
     expect(asking('cheap', { zdr: true })).toBe('no_policy_compliant_provider');
     expect(planned({ ...pinned('dear'), tools }, keyed)).toBe('feature_unsupported');
@@ -322,28 +322,28 @@ describe('a key header', () => {
   });
 
   it('keeps an unknown price out of every cap', () => {
-    const keyed = { ...defaultFacts, byok: readByokFacts({ hasHeaderKey: true, connections: [] }) };
+    const keyed = { ...defaultInput, byok: readByokSources({ hasHeaderKey: true, connections: [] }) };
     expect(planned({ provider: { only: 'unpriced', max_price: 1_000 } }, keyed)).toBe('price_cap_exceeded');
   });
 });
 
 describe('stored connections that are allowed', () => {
   it('change no other provider: others are called with our credential, and an unknown price is no low price', () => {
-    expect(planned({}, withConnections(defaultFacts, connection('unpriced')))).toEqual(['cheap', 'dear', 'unpriced']);
+    expect(planned({}, withConnections(defaultInput, connection('unpriced')))).toEqual(['cheap', 'dear', 'unpriced']);
   });
 
   it('serve where we hold no credential, and only there', () => {
-    const bare = { ...defaultFacts, isConfigured: () => false };
+    const bare = { ...defaultInput, isConfigured: () => false };
     expect(planned({}, withConnections(bare, connection('dear')))).toEqual(['dear']);
     expect(planned({}, withConnections(bare, connection('idle')))).toBe('provider_not_configured');
   });
 
   it('serve no call without a readable key', () => {
-    const facts = withConnections(
-      { ...defaultFacts, isConfigured: isOneOf('cheap') },
+    const input = withConnections(
+      { ...defaultInput, isConfigured: isOneOf('cheap') },
       connection('unpriced', { isAuthorised: false }),
     );
-    expect(planned({}, facts)).toEqual(['cheap']);
+    expect(planned({}, input)).toEqual(['cheap']);
   });
 });
 
@@ -353,17 +353,17 @@ describe('a stored connection that is always used', () => {
   const none = 'byok_no_eligible_connection';
 
   it('refuses a request that no connection can serve: another provider, model or feature', () => {
-    expect(planned({}, withConnections(defaultFacts, always('idle')))).toBe(none);
-    expect(planned({ provider: { only: 'cheap' } }, withConnections(defaultFacts, always('dear')))).toBe(none);
-    expect(planned({ tools }, withConnections(defaultFacts, always('dear')))).toBe(none);
-    expect(planned({ provider: { only: 'unpriced' } }, withConnections(defaultFacts, always('dear')))).toBe(none);
+    expect(planned({}, withConnections(defaultInput, always('idle')))).toBe(none);
+    expect(planned({ provider: { only: 'cheap' } }, withConnections(defaultInput, always('dear')))).toBe(none);
+    expect(planned({ tools }, withConnections(defaultInput, always('dear')))).toBe(none);
+    expect(planned({ provider: { only: 'unpriced' } }, withConnections(defaultInput, always('dear')))).toBe(none);
   });
 
   it('leaves an error that has nothing to do with connections as it is', () => {
-    const facts = withConnections(defaultFacts, always('dear'));
-    expect(planned({ model: 'unheard-of' }, facts)).toBe('unknown_model');
-    expect(planned({ provider: { ignore: ['unpriced', 'dear', 'cheap'] } }, facts)).toBe('model_not_routable');
-    expect(planned({ provider: { zdr: true } }, facts)).toBe('no_policy_compliant_provider');
-    expect(planned({ provider: { max_price: 2 } }, facts)).toBe('price_cap_exceeded');
+    const input = withConnections(defaultInput, always('dear'));
+    expect(planned({ model: 'unheard-of' }, input)).toBe('unknown_model');
+    expect(planned({ provider: { ignore: ['unpriced', 'dear', 'cheap'] } }, input)).toBe('model_not_routable');
+    expect(planned({ provider: { zdr: true } }, input)).toBe('no_policy_compliant_provider');
+    expect(planned({ provider: { max_price: 2 } }, input)).toBe('price_cap_exceeded');
   });
 });

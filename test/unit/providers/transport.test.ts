@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
-import { warmChat } from '../../../shared/composition/index.ts';
+import { warmGateway } from '../../../shared/composition/index.ts';
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import type { LogFields } from '../../../shared/foundation/log/index.ts';
 import { ConnectionBroken } from '../../../shared/foundation/outgoing/index.ts';
@@ -203,7 +203,7 @@ describe('what providers lack', () => {
   it('is logged while a function starts, before its first call', async () => {
     const { check: credentialCheck, lines } = start([]);
     const nothing = async () => {};
-    await warmChat({
+    await warmGateway({
       clock: systemClock,
       catalogue: { current: async () => catalogueOf([], [bearer('A')]) },
       credentials: { find: () => undefined, warm: nothing, ready: nothing, refresh: nothing },

@@ -177,14 +177,14 @@ describe('any workflow without a cycle', () => {
   });
 });
 
-const facts = { functionId: 'f', revisionId: 'r2', fallbackUsed: true, executionId: '0192-id' };
+const execution = { functionId: 'f', revisionId: 'r2', fallbackUsed: true, executionId: '0192-id' };
 const gw = { function_id: 'f', revision_id: 'r2', fallback_used: true, execution_id: '0192-id' };
 const usage = { prompt_tokens: 1, cost: 0.1 };
 
 describe('the answer of a function', () => {
   it('of a workflow is a chat.completion with the output as its only choice', () => {
     const result = { kind: 'workflow', output: 'done', model: 'gw/function/f@r2', nowMs: 1_800_000_000_999 } as const;
-    expect(JSON.parse(toFunctionAnswer(facts, result, usage))).toEqual({
+    expect(JSON.parse(toFunctionAnswer(execution, result, usage))).toEqual({
       id: 'chatcmpl-0192-id',
       object: 'chat.completion',
       created: 1_800_000_000,

@@ -112,7 +112,7 @@ describe('an event line', () => {
   });
 });
 
-const factsOf = (chunk: object) => readStreamChunk(JSON.stringify(chunk))?.facts;
+const factsOf = (chunk: object) => readStreamChunk(JSON.stringify(chunk))?.details;
 const withDelta = (delta: object, more: object = {}) => factsOf({ choices: [{ index: 0, delta, ...more }] });
 
 describe('a chunk of a stream', () => {
@@ -242,7 +242,7 @@ describe('a chunk of a stream', () => {
         const text = JSON.stringify(json);
         // Blanks behind it make it too long.
         const [short, long] = [text, text + ' '.repeat(1_024)].map(readStreamChunk);
-        expect(short?.facts).toEqual(long?.facts);
+        expect(short?.details).toEqual(long?.details);
         const headOf = ({ id, created, model }: Record<string, unknown> = {}) => [id, created, model].map(String);
         if (typeof (json as { id?: unknown })?.id !== 'object') expect(headOf(short?.head)).toEqual(headOf(long?.head));
         expect(short?.json.text).toEqual(short === undefined ? undefined : text);
@@ -254,7 +254,7 @@ describe('a chunk of a stream', () => {
   it('of a few words is parsed once, whole, and not searched for what is read of it', () => {
     const text = JSON.stringify({ id: 'a', created: 1, model: 'm', choices: [{ index: 0, delta: { content: 'b' } }] });
     const parse = jest.spyOn(JSON, 'parse');
-    expect(readStreamChunk(text)?.facts.outputBytes).toBe(1);
+    expect(readStreamChunk(text)?.details.outputBytes).toBe(1);
     expect(parse.mock.calls).toEqual([[text]]);
     parse.mockRestore();
   });

@@ -18,7 +18,7 @@ export const chatCompletions: ClientInterface = {
   passesQuery: false,
   measuresProviders: true,
   repairsByProviderWords: false,
-  pathConventions: {},
+  routeRules: {},
   readRequest: (body, reading) => (namesFunction(body) ? readFunctionRequest(body, reading) : readChatRequest(body)),
   leftOutOfCacheKey,
   answerMaxBytes: upstreamBodyMaxBytes,

@@ -11,9 +11,9 @@ export function openChunkReader(choices: number): EventReader {
       if (text.trim() === doneText) return { kind: 'end' };
       const chunk = readStreamChunk(text);
       if (chunk === undefined) return { kind: 'unreadable' };
-      const { facts } = chunk;
-      if (facts.error !== undefined) return { kind: 'error', error: facts.error };
-      for (const choice of facts.choices) {
+      const { details } = chunk;
+      if (details.error !== undefined) return { kind: 'error', error: details.error };
+      for (const choice of details.choices) {
         finished.set(choice.index, choice.finished || (finished.get(choice.index) ?? false));
       }
       return { kind: 'event', event: chunk };

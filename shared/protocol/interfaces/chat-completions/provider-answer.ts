@@ -13,7 +13,7 @@ import {
 import {
   type AnswerEvent,
   answerJson,
-  type EventFacts,
+  type EventDetails,
   membersOf,
   type ReadAnswer,
   readErrorObject,
@@ -46,9 +46,9 @@ export const readJsonAnswer = async (text: string): Promise<ReadAnswer> =>
   (await readInTurns(text, readCompletion)) ?? readUnscanned(text, readUsageReport);
 
 async function readCompletion(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
-  const facts = pick(json, 0, factsShape) as Record<string, unknown>;
-  if (isError(facts)) return { kind: 'error', error: readErrorObject(json) };
-  const choices = Array.isArray(facts.choices) ? facts.choices : [];
+  const details = pick(json, 0, factsShape) as Record<string, unknown>;
+  if (isError(details)) return { kind: 'error', error: readErrorObject(json) };
+  const choices = Array.isArray(details.choices) ? details.choices : [];
   if (choices.length === 0) return { kind: 'unreadable' };
   // More than any request can ask for is work, and no answer.
   if (choices.length > choicesMax) {
@@ -57,7 +57,7 @@ async function readCompletion(json: JsonText, nextStep: () => Promise<void>): Pr
   if (!choices.every(hasValidIndex)) return { kind: 'unreadable' };
   await nextStep();
   const outputBytes = messagesIn(json, 'message').reduce((sum, message) => sum + outputBytesOf(json, message), 0);
-  const answer = { text: json.text, json, usage: readReportedUsage(json), outputBytes, model: modelIn(facts) };
+  const answer = { text: json.text, json, usage: readReportedUsage(json), outputBytes, model: modelIn(details) };
   return { kind: 'answer', answer: { ...answer, finishReasons: finishReasonsIn(choices) } };
 }
 
@@ -130,7 +130,7 @@ const messagesWithoutReasoning = (json: JsonText, name: 'message' | 'delta') =>
 const isReasoning = (name: string): boolean => name.startsWith('reasoning');
 
 /** Output is content, reasoning, a tool call, a refusal, audio or a finish reason. */
-interface ChunkFacts extends EventFacts {
+interface ChunkDetails extends EventDetails {
   /** No choice in it, only usage: goes to clients that asked for it. */
   readonly isUsageOnly: boolean;
   /** What the provider sent, where that is an error, of whatever shape. */
@@ -140,7 +140,7 @@ interface ChunkFacts extends EventFacts {
 }
 
 export interface StreamChunk extends AnswerEvent {
-  readonly facts: ChunkFacts;
+  readonly details: ChunkDetails;
   /** Members of a chunk that do not change from one to the next: `id`, `created`, `model`. */
   readonly head: Record<string, unknown>;
 }
@@ -148,7 +148,7 @@ export interface StreamChunk extends AnswerEvent {
 /** Reads one event. Undefined: it is no JSON object, or beyond what an answer may hold, so the stream is broken. */
 export function readStreamChunk(text: string): StreamChunk | undefined {
   const chunk = text.length <= shortEventCharacters ? readShortChunk(text) : readLongChunk(text);
-  return chunk?.facts.choices.every(({ index }) => isChoiceIndex(index)) === true ? chunk : undefined;
+  return chunk?.details.choices.every(({ index }) => isChoiceIndex(index)) === true ? chunk : undefined;
 }
 
 function readLongChunk(text: string): StreamChunk | undefined {
@@ -162,7 +162,7 @@ function readLongChunk(text: string): StreamChunk | undefined {
     isOnlyThinking: names.length > 0 && names.every(isThinkingMember),
     outputBytes: deltas.reduce((sum, delta) => sum + outputBytesOf(json, delta), 0),
   };
-  return { text, json, head, facts: factsOf(head, output, readReportedUsage(json), () => json) };
+  return { text, json, head, details: factsOf(head, output, readReportedUsage(json), () => json) };
 }
 
 /** Nearly all chunks are short, and V8 parses one in a fifth of the time that it takes to search and pick from it. */
@@ -175,28 +175,28 @@ function readShortChunk(text: string): StreamChunk | undefined {
   }
   if (!isJsonObject(head)) return undefined;
   const usage = isJsonObject(head.usage) ? readReportedUsage(answerJson(text)) : undefined;
-  const facts = factsOf(head, outputOfDeltas(head.choices), usage, () => answerJson(text));
-  return new ShortChunk(text, head, facts);
+  const details = factsOf(head, outputOfDeltas(head.choices), usage, () => answerJson(text));
+  return new ShortChunk(text, head, details);
 }
 
 /** A chunk that the gateway wrote itself: its text is made once, and not parsed again. `beginsThinking`: it says so by coming. */
 export function writtenChunk(chunk: Record<string, unknown>, beginsThinking = false): StreamChunk {
   const text = JSON.stringify(chunk);
   const output = outputOfDeltas(chunk.choices);
-  const facts = factsOf(chunk, output, readUsageReport(chunk.usage), () => answerJson(text));
-  return new ShortChunk(text, chunk, beginsThinking ? { ...facts, hasOutput: true, isOnlyThinking: true } : facts);
+  const details = factsOf(chunk, output, readUsageReport(chunk.usage), () => answerJson(text));
+  return new ShortChunk(text, chunk, beginsThinking ? { ...details, hasOutput: true, isOnlyThinking: true } : details);
 }
 
 /** A class, because it costs less to make than an object with a getter. */
 class ShortChunk implements StreamChunk {
   readonly text: string;
   readonly head: Record<string, unknown>;
-  readonly facts: ChunkFacts;
+  readonly details: ChunkDetails;
 
-  constructor(text: string, head: Record<string, unknown>, facts: ChunkFacts) {
+  constructor(text: string, head: Record<string, unknown>, details: ChunkDetails) {
     this.text = text;
     this.head = head;
-    this.facts = facts;
+    this.details = details;
   }
 
   /** Searched anew each time: few clients ask for what needs it. */
@@ -219,7 +219,7 @@ function factsOf(
   output: OutputOfDeltas,
   usage: UsageReport | undefined,
   json: () => JsonText,
-): ChunkFacts {
+): ChunkDetails {
   const choices = Array.isArray(head.choices) ? head.choices.filter(isJsonObject) : [];
   const read = choices.map((choice, position) => ({
     index: indexOf(choice, position),
@@ -262,7 +262,7 @@ function outputBytesOf(json: JsonText, value: number): number {
  * nothing is left in it. A chunk that has none stays as it came, byte for byte.
  */
 export function withoutReasoningDeltas(chunk: StreamChunk): string | undefined {
-  const { text, facts } = chunk;
+  const { text, details } = chunk;
   if (!text.includes('reasoning')) return text;
   const { json } = chunk;
   const replaced = messagesWithoutReasoning(json, 'delta');
@@ -270,8 +270,8 @@ export function withoutReasoningDeltas(chunk: StreamChunk): string | undefined {
   const isLeft = (delta: number): boolean =>
     json.isObject(delta) && json.members(delta).some(({ name, value }) => !isReasoning(name) && !isEmpty(json, value));
   const keepsChunk =
-    facts.usage !== undefined ||
-    facts.choices.some(({ finished }) => finished) ||
+    details.usage !== undefined ||
+    details.choices.some(({ finished }) => finished) ||
     messagesIn(json, 'delta').some(isLeft);
   return keepsChunk ? replaceValues(json, replaced) : undefined;
 }

@@ -20,7 +20,7 @@ export function openChunkWriter(
     event(chunk: StreamChunk) {
       head = chunk.head;
       // With the merged usage too, only that one: clients add up what they see.
-      if (chunk.facts.isUsageOnly && (!includeUsage || asksMergedUsage)) return '';
+      if (chunk.details.isUsageOnly && (!includeUsage || asksMergedUsage)) return '';
       const text = reasoning?.exclude === true ? withoutReasoningDeltas(chunk) : chunk.text;
       return text === undefined ? '' : toEventLine(text);
     },

@@ -25,14 +25,14 @@ export async function readEmbeddingsAnswer(text: string): Promise<ReadAnswer> {
   // What is left has the bound of any answer.
   if (without.text.length > upstreamBodyMaxBytes) return refusedAnswer(text);
   const read = await readInTurns(without.text, async (json): Promise<ReadAnswer> => {
-    const facts = pick(json, 0, factsShape) as Record<string, unknown>;
-    if ((facts.error ?? null) !== null || facts.object === 'error') {
+    const details = pick(json, 0, factsShape) as Record<string, unknown>;
+    if ((details.error ?? null) !== null || details.object === 'error') {
       return { kind: 'error', error: readErrorObject(json) };
     }
     const data = json.members().find(({ name }) => name === 'data');
     if (data === undefined || !json.isArray(data.value)) return { kind: 'unreadable' };
     const usage = readEmbeddingsUsage(readUsageMember(json));
-    const model = typeof facts.model === 'string' ? facts.model : undefined;
+    const model = typeof details.model === 'string' ? details.model : undefined;
     const answer: EmbeddingsAnswer = { text, json, usage, outputBytes: 0, model, vectors: without.vectors };
     return { kind: 'answer', answer };
   });

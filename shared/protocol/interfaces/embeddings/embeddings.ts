@@ -16,7 +16,7 @@ export const embeddings: ClientInterface = {
   passesQuery: false,
   measuresProviders: true,
   repairsByProviderWords: false,
-  pathConventions: {},
+  routeRules: {},
   readRequest: readEmbeddingsRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
   answerMaxBytes: embeddingsBodyMaxBytes,

@@ -1,16 +1,16 @@
 // The stateful reader of a stream of events: what of a message was said, and what it has used.
 import { isJsonObject, type UsageReport } from '../../wire/index.ts';
 import {
+  type AnswerDetails,
   type AnswerEvent,
-  type AnswerFacts,
-  type EventFacts,
+  type EventDetails,
   type EventReader,
   type EventReading,
   ParsedEvent,
   parseEvent,
 } from '../index.ts';
 import { mergeUsage, readUsageReport } from './message-usage.ts';
-import { answerFacts, structuralNames, toolResult } from './read-message.ts';
+import { answerDetails, structuralNames, toolResult } from './read-message.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -32,8 +32,8 @@ export function openEventReader(): EventReader {
     const said = saidIn(event);
     const isLast = event.type === 'message_stop';
     isComplete ||= isLast || hasEnded(event);
-    const facts = { ...said, ...tellsOfMessage(event), isLast, usage: report(usageIn(event)) };
-    return { kind: 'event', event: new ParsedEvent(name, text, facts) };
+    const details = { ...said, ...tellsOfMessage(event), isLast, usage: report(usageIn(event)) };
+    return { kind: 'event', event: new ParsedEvent(name, text, details) };
   }
   return { read, isComplete: () => isComplete };
 }
@@ -43,13 +43,13 @@ export function openEventReader(): EventReader {
  * words of a message; left out: it did not.
  */
 export function writtenEvent(event: Members & { readonly type: string }, usage?: object): AnswerEvent {
-  const facts = {
+  const details = {
     ...saidIn(event),
     ...tellsOfMessage(event),
     isLast: event.type === 'message_stop',
     usage: readUsageReport(usage),
   };
-  return new ParsedEvent(event.type, JSON.stringify(event), facts);
+  return new ParsedEvent(event.type, JSON.stringify(event), details);
 }
 
 /** What is used stands in the message that begins, then beside what has changed of it. */
@@ -57,9 +57,9 @@ const usageIn = ({ type, message, usage }: Members): unknown =>
   type === 'message_start' && isJsonObject(message) ? message.usage : usage;
 
 /** Undefined: most events tell of a block. */
-function tellsOfMessage({ type, message, delta }: Members): AnswerFacts | undefined {
+function tellsOfMessage({ type, message, delta }: Members): AnswerDetails | undefined {
   const told = type === 'message_start' ? message : type === 'message_delta' ? delta : undefined;
-  return isJsonObject(told) ? answerFacts(told) : undefined;
+  return isJsonObject(told) ? answerDetails(told) : undefined;
 }
 
 const hasEnded = ({ type, delta }: Members): boolean =>
@@ -67,7 +67,7 @@ const hasEnded = ({ type, delta }: Members): boolean =>
 
 const nothing = { hasOutput: false, outputBytes: 0 };
 
-type Said = Pick<EventFacts, 'hasOutput' | 'isOnlyThinking' | 'outputBytes'>;
+type Said = Pick<EventDetails, 'hasOutput' | 'isOnlyThinking' | 'outputBytes'>;
 
 /**
  * Output is a block with something in it, thinking that has begun, or why the message ended. Another block that has only begun

@@ -16,7 +16,7 @@ export const messages: ClientInterface = {
   passesQuery: true,
   measuresProviders: true,
   repairsByProviderWords: true,
-  pathConventions: {
+  routeRules: {
     errorFormat: 'messages',
     foreignSessionId: headerNames.messagesSessionId,
     requestIdHeader: headerNames.messagesRequestId,

@@ -2,7 +2,7 @@
 // changes nothing.
 import { findMember, type JsonText, pick } from '../../wire/index.ts';
 import {
-  type AnswerFacts,
+  type AnswerDetails,
   membersOf,
   type ReadAnswer,
   readErrorObject,
@@ -16,21 +16,21 @@ import { readUsageReport } from './message-usage.ts';
 const factsShape = membersOf({ type: {}, error: {}, input_tokens: {}, model: {}, stop_reason: {} });
 
 export const readMessage = async (text: string): Promise<ReadAnswer> =>
-  (await readInTurns(text, readFacts)) ?? readUnscanned(text, readUsageReport);
+  (await readInTurns(text, readDetails)) ?? readUnscanned(text, readUsageReport);
 
-async function readFacts(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
+async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
   if (isError(json)) return { kind: 'error', error: readErrorObject(json) };
   const content = findMember(json, 'content');
   if (content === undefined || !json.isArray(content)) return { kind: 'unreadable' };
   await nextStep();
   const outputBytes = Array.from(json.inside(content)).reduce((sum, block) => sum + blockBytes(json, block), 0);
   const usage = readReportedUsage(json);
-  const said = answerFacts(pick(json, 0, factsShape) as Record<string, unknown>);
+  const said = answerDetails(pick(json, 0, factsShape) as Record<string, unknown>);
   return { kind: 'answer', answer: { text: json.text, json, usage, outputBytes, ...said } };
 }
 
 /** Of a message, whole or as it begins and ends in events. */
-export const answerFacts = ({ model, stop_reason: reason }: Readonly<Record<string, unknown>>): AnswerFacts => ({
+export const answerDetails = ({ model, stop_reason: reason }: Readonly<Record<string, unknown>>): AnswerDetails => ({
   model: typeof model === 'string' ? model : undefined,
   finishReasons: typeof reason === 'string' ? [reason] : undefined,
 });
@@ -41,8 +41,8 @@ export const readTokenCount = async (text: string): Promise<ReadAnswer> =>
 
 async function readCount(json: JsonText): Promise<ReadAnswer> {
   if (isError(json)) return { kind: 'error', error: readErrorObject(json) };
-  const facts = pick(json, 0, factsShape) as Record<string, unknown>;
-  if (typeof facts.input_tokens !== 'number') return { kind: 'unreadable' };
+  const details = pick(json, 0, factsShape) as Record<string, unknown>;
+  if (typeof details.input_tokens !== 'number') return { kind: 'unreadable' };
   return {
     kind: 'answer',
     answer: {

@@ -1,5 +1,5 @@
 export { type DeclaredTool, declaredTools, isNeedless } from './declared-tools.ts';
 export { ownItemId, ownResponseId } from './item-ids.ts';
-export { type WrittenFacts, writtenEvent } from './response-events.ts';
+export { type EventToWrite, writtenEvent } from './response-events.ts';
 export { responseSettings } from './response-settings.ts';
 export { responses } from './responses.ts';

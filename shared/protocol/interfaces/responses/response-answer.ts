@@ -22,11 +22,11 @@ const factsShape = membersOf({
 });
 
 export const readResponse = async (text: string): Promise<ReadAnswer> =>
-  (await readInTurns(text, readFacts)) ?? readUnscanned(text, readResponseUsage);
+  (await readInTurns(text, readDetails)) ?? readUnscanned(text, readResponseUsage);
 
-async function readFacts(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
-  const facts = pick(json, 0, factsShape) as Record<string, unknown>;
-  const { object, model, status, error } = facts;
+async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
+  const details = pick(json, 0, factsShape) as Record<string, unknown>;
+  const { object, model, status, error } = details;
   if (status === 'failed' || (error ?? null) !== null) return { kind: 'error', error: { error: error ?? {} } };
   if (object === 'error') return { kind: 'error', error: readErrorObject(json) };
   const output = findMember(json, 'output');
@@ -42,7 +42,7 @@ async function readFacts(json: JsonText, nextStep: () => Promise<void>): Promise
       outputBytes,
       model: typeof model === 'string' ? model : undefined,
       finishReasons: typeof status === 'string' ? [status] : undefined,
-      keptId: keptIdOf(facts),
+      keptId: keptIdOf(details),
     },
   };
 }

@@ -2,7 +2,7 @@
 import { isJsonObject, type UsageReport } from '../../wire/index.ts';
 import {
   type AnswerEvent,
-  type EventFacts,
+  type EventDetails,
   type EventReader,
   type EventReading,
   membersOf,
@@ -12,7 +12,7 @@ import {
 import { readResponseUsage } from './response-usage.ts';
 
 /** What a stream that breaks has to say of the response that began. */
-export interface ResponseFacts extends EventFacts {
+export interface ResponseEventDetails extends EventDetails {
   readonly sequenceNumber: number | undefined;
   readonly responseId: string | undefined;
 }
@@ -56,7 +56,7 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
   if (type === 'error' || name === 'error')
     return { kind: 'error', error: isJsonObject(event.error) ? event : { error: event } };
   const isLast = goodEnds.has(type);
-  const facts: ResponseFacts = {
+  const details: ResponseEventDetails = {
     hasOutput: isLast || bringsOutput(type),
     isOnlyThinking: isThinking(event),
     isLast,
@@ -68,7 +68,7 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
     responseId: typeof response.id === 'string' ? response.id : undefined,
     keptId: keptIdOf(response),
   };
-  return { kind: 'event', event: new ParsedEvent(name, text, facts) };
+  return { kind: 'event', event: new ParsedEvent(name, text, details) };
 }
 
 /** A provider of this interface keeps a response unless it says otherwise. */
@@ -76,7 +76,7 @@ export const keptIdOf = ({ id, store }: Members): string | undefined =>
   typeof id === 'string' && store !== false ? id : undefined;
 
 /** What the gateway knows of an event that it wrote itself. */
-export interface WrittenFacts {
+export interface EventToWrite {
   readonly type: string;
   readonly sequenceNumber: number;
   readonly responseId: string;
@@ -88,8 +88,8 @@ export interface WrittenFacts {
 }
 
 /** Its text is made once, and not parsed again. */
-export function writtenEvent(text: string, { type, end, ...written }: WrittenFacts): AnswerEvent {
-  const facts: ResponseFacts = {
+export function writtenEvent(text: string, { type, end, ...written }: EventToWrite): AnswerEvent {
+  const details: ResponseEventDetails = {
     ...written,
     hasOutput: end !== undefined || bringsOutput(type),
     isLast: end !== undefined,
@@ -97,7 +97,7 @@ export function writtenEvent(text: string, { type, end, ...written }: WrittenFac
     model: end?.model,
     finishReasons: end && [end.status],
   };
-  return new ParsedEvent(type, text, facts);
+  return new ParsedEvent(type, text, details);
 }
 
 /** An output item, a part of it or a delta, of whatever kind. */

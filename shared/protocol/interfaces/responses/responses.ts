@@ -16,7 +16,7 @@ export const responses: ClientInterface = {
   passesQuery: false,
   measuresProviders: true,
   repairsByProviderWords: false,
-  pathConventions: { foreignSessionId: headerNames.responsesSessionId },
+  routeRules: { foreignSessionId: headerNames.responsesSessionId },
   readRequest: readResponsesRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
   answerMaxBytes: upstreamBodyMaxBytes,

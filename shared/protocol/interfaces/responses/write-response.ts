@@ -8,7 +8,7 @@ import {
   type StreamWriter,
   type WrittenAnswer,
 } from '../index.ts';
-import type { ResponseFacts } from './response-events.ts';
+import type { ResponseEventDetails } from './response-events.ts';
 
 export function writeResponse({ json, usage }: JsonAnswer, { cost, costUsd }: AnswerCost): WrittenAnswer {
   // An answer of the gateway's own has an estimate where its provider reported nothing.
@@ -21,9 +21,9 @@ export function openResponseWriter(): StreamWriter {
   let sequenceNumber = -1;
   let responseId: string | undefined;
   return {
-    event({ name, text, facts }: AnswerEvent & { readonly facts: ResponseFacts }) {
-      sequenceNumber = facts.sequenceNumber ?? sequenceNumber;
-      responseId = facts.responseId ?? responseId;
+    event({ name, text, details }: AnswerEvent & { readonly details: ResponseEventDetails }) {
+      sequenceNumber = details.sequenceNumber ?? sequenceNumber;
+      responseId = details.responseId ?? responseId;
       return toEventLine(text, name);
     },
     // The provider's own end is the last event.

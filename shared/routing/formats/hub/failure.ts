@@ -16,7 +16,7 @@ export const untranslatable = (error: unknown): AttemptFailure | undefined =>
 /** Of an answer that came, or of a part of it. `cause`: where it says nothing of itself. */
 export function failureOfAnswer(error: unknown, describe: DescribeText, cause: string): AttemptFailure {
   const { data, statusCode, responseBody, message, type } =
-    isJsonObject(error) || error instanceof Error ? (error as ErrorFacts) : {};
+    isJsonObject(error) || error instanceof Error ? (error as PackageError) : {};
   const body = data ?? parsed(responseBody);
   // The code of an error event says more than the status that a package takes it for.
   if (isJsonObject(body) && body.type === 'error' && isJsonObject(body.error) && typeof body.error.code === 'string') {
@@ -48,7 +48,7 @@ export function errorIn(text: string | undefined, describe: DescribeText): Attem
   return { ...classifyErrorObject(body), providerText: describe(body) };
 }
 
-interface ErrorFacts {
+interface PackageError {
   readonly data?: unknown;
   readonly statusCode?: unknown;
   readonly responseBody?: unknown;

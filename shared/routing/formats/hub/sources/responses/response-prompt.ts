@@ -16,7 +16,7 @@ interface Answer {
   readonly results: ResultPart[];
 }
 
-interface Reading {
+interface PromptState {
   readonly entries: (LanguageModelV4Message | Answer)[];
   readonly calls: KnownCalls;
   readonly clientTools: ClientTools;
@@ -29,7 +29,7 @@ interface Reading {
 
 export function toPrompt({ instructions, input }: Json, clientTools: ClientTools): LanguageModelV4Prompt {
   const items = Array.isArray(input) ? input.filter(isJsonObject) : [];
-  const reading: Reading = {
+  const reading: PromptState = {
     entries: toTexts(instructions).map(toSystem),
     calls: createKnownCalls(),
     clientTools,
@@ -49,12 +49,12 @@ const toMessages = ({ parts, results }: Answer): LanguageModelV4Message[] => [
   ...(results.length === 0 ? [] : [{ role: 'tool', content: results } as const]),
 ];
 
-function addUser({ entries }: Reading, content: ContentPart[]): void {
+function addUser({ entries }: PromptState, content: ContentPart[]): void {
   if (content.length > 0) entries.push({ role: 'user', content });
 }
 
 /** The one that is being said: what comes behind results belongs to the next. */
-function openAnswer({ entries }: Reading): Answer {
+function openAnswer({ entries }: PromptState): Answer {
   const last = entries.at(-1);
   if (last !== undefined && !('role' in last) && last.results.length === 0) return last;
   const answer = { parts: [], results: [] };
@@ -62,7 +62,7 @@ function openAnswer({ entries }: Reading): Answer {
   return answer;
 }
 
-function addItem(reading: Reading, item: Json): void {
+function addItem(reading: PromptState, item: Json): void {
   const { type, role, content } = item;
   const call = callOf(item);
   // The tools that are added, or that a provider found, go out themselves.
@@ -78,7 +78,7 @@ function addItem(reading: Reading, item: Json): void {
   else openAnswer(reading).parts.push(...madeByProvider(item));
 }
 
-function addText(reading: Reading, texts: readonly string[]): void {
+function addText(reading: PromptState, texts: readonly string[]): void {
   for (const text of texts) openAnswer(reading).parts.push({ type: 'text', text });
 }
 
@@ -111,7 +111,7 @@ const signedOf = ({ origin, model, signature, encrypted }: SignedEnvelope) =>
   });
 
 /** Without an envelope it is encrypted by a provider for itself: no other can read it. */
-function addReasoning(reading: Reading, { summary, encrypted_content: sealed }: Json): void {
+function addReasoning(reading: PromptState, { summary, encrypted_content: sealed }: Json): void {
   const envelope = openEnvelope(sealed);
   if (envelope === undefined || typeof envelope.of === 'object') return;
   const { parts } = openAnswer(reading);
@@ -126,7 +126,7 @@ function addReasoning(reading: Reading, { summary, encrypted_content: sealed }: 
   else parts.push({ type: 'text', text: '', providerOptions });
 }
 
-function addCall(reading: Reading, item: Json, { tool, input }: MadeCall): void {
+function addCall(reading: PromptState, item: Json, { tool, input }: MadeCall): void {
   const { calls, clientTools, signedCalls, answers, callIds } = reading;
   const clientId = item.call_id ?? item.id;
   const { id, name } = calls.add(clientId, clientTools.nameFor(tool));
@@ -143,7 +143,7 @@ function addCall(reading: Reading, item: Json, { tool, input }: MadeCall): void 
   });
 }
 
-function addResult(reading: Reading, item: Json): void {
+function addResult(reading: PromptState, item: Json): void {
   const { calls, answers, callIds, clientTools } = reading;
   const call = calls.find(item.call_id) ?? calls.find(callIds.get(item.id) ?? item.id);
   const output = outputOf(item, clientTools);

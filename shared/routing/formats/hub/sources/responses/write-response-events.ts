@@ -1,6 +1,6 @@
 // The parts of a streamed answer as events of Responses. What comes while a tool call is being written waits until that has ended.
 import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
-import { ownResponseId, type WrittenFacts, writtenEvent } from '../../../../../protocol/interfaces/responses/index.ts';
+import { type EventToWrite, ownResponseId, writtenEvent } from '../../../../../protocol/interfaces/responses/index.ts';
 import type { HubPart } from '../../middle/index.ts';
 import { createOutput } from './build-output.ts';
 import { imageOf } from './image-of.ts';
@@ -30,12 +30,12 @@ export function openResponseWriter(writing: Writing): (part: HubPart) => AnswerE
   /** Calls that have begun. */
   const begun = new Set<string>();
 
-  function add(type: string, text: string, spoken: string, end?: WrittenFacts['end']): void {
+  function add(type: string, text: string, spoken: string, end?: EventToWrite['end']): void {
     const bytes = Buffer.byteLength(spoken);
     outputBytes += bytes;
     const isOnlyThinking = type.startsWith('response.reasoning') || (isOfItem(type) && text.includes(reasoningItem));
-    const facts = { type, sequenceNumber, responseId, outputBytes: bytes, isOnlyThinking, ...(end && { end }) };
-    events.push(writtenEvent(text, facts));
+    const details = { type, sequenceNumber, responseId, outputBytes: bytes, isOnlyThinking, ...(end && { end }) };
+    events.push(writtenEvent(text, details));
     sequenceNumber += 1;
   }
 
@@ -43,7 +43,7 @@ export function openResponseWriter(writing: Writing): (part: HubPart) => AnswerE
     JSON.stringify({ type, sequence_number: sequenceNumber, ...members }).slice(0, -1);
 
   /** `response`: its text. */
-  const addStage = (type: string, response: string, end?: WrittenFacts['end']): void =>
+  const addStage = (type: string, response: string, end?: EventToWrite['end']): void =>
     add(type, `${opening(type, {})},"response":${response}}`, '', end);
 
   function start(): void {

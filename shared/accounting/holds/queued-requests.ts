@@ -9,23 +9,23 @@ export interface Turn {
   readonly reject: (error: unknown) => void;
 }
 
-export interface ReservationTicket extends Turn, WaitingReservation {
+export interface QueuedReservation extends Turn, WaitingReservation {
   readonly owner: string | undefined;
   isSeenAfter: boolean;
   readonly resolve: (outcome: ReservationOutcome) => void;
 }
 
-export interface SettlementTicket extends Turn, WaitingSettlement {
+export interface QueuedSettlement extends Turn, WaitingSettlement {
   readonly owner: string;
   readonly resolve: (outcome: SettlementOutcome) => void;
 }
 
-export type Ticket = ReservationTicket | SettlementTicket;
+export type QueuedRequest = QueuedReservation | QueuedSettlement;
 
-export const isReservation = (ticket: Ticket): ticket is ReservationTicket => 'assess' in ticket;
-export const isSettlement = (ticket: Ticket): ticket is SettlementTicket => 'settlement' in ticket;
+export const isReservation = (request: QueuedRequest): request is QueuedReservation => 'assess' in request;
+export const isSettlement = (request: QueuedRequest): request is QueuedSettlement => 'settlement' in request;
 
-export type TicketsWrite = PlannedWrite<ReservationTicket, SettlementTicket>;
+export type QueuedWrite = PlannedWrite<QueuedReservation, QueuedSettlement>;
 
-export const ticketsOf = (write: TicketsWrite | undefined): Ticket[] =>
+export const requestsOf = (write: QueuedWrite | undefined): QueuedRequest[] =>
   write === undefined ? [] : [...write.settled.map(({ waiting }) => waiting), ...write.reserved];

@@ -10,17 +10,17 @@ export interface PlannedConnection {
   readonly isAuthorised: boolean;
 }
 
-export interface ConnectionFacts {
+export interface WorkspaceConnections {
   readonly connections: readonly PlannedConnection[];
   /** The connection whose key to open and whose budget to quote when this provider is called. Always has a key. */
   connectionTo(provider: string): Connection | undefined;
 }
 
 /** For plain calls. Where BYOK is not enabled no stored connection means anything. */
-export function connectionFacts(
+export function workspaceConnections(
   { features }: Pick<WorkspaceDocument, 'features'>,
   stored: readonly Connection[],
-): ConnectionFacts {
+): WorkspaceConnections {
   const applicable = features.byok ? stored : [];
   return {
     connections: applicable.map(({ provider, policy, sealed }) => ({

@@ -10,7 +10,7 @@ import { oneLine } from '../output/format.ts';
 import type { OpenTarget } from './open-target.ts';
 import { describeTarget } from './target.ts';
 
-export interface CredentialFacts {
+export interface CredentialStatus {
   /** What is missing, and what to do. Undefined: nothing, or it cannot be known. */
   missing(provider: ProviderDocument): string | undefined;
   /** Why nothing is known. */
@@ -20,11 +20,11 @@ export interface CredentialFacts {
 const namesCredential = ({ auth }: ProviderDocument): boolean => credentialName(auth) !== undefined;
 
 /** For what is running. `providers`: those that are asked about. */
-export async function readCredentialFacts(
+export async function readCredentialStatus(
   session: Session,
   opened: OpenTarget,
   providers: readonly ProviderDocument[],
-): Promise<CredentialFacts> {
+): Promise<CredentialStatus> {
   if (session.target.kind === 'stage') return readStageCredentials(session, opened, providers);
   const report = await readCredentialReport(opened.store);
   const shell = shellCredentials(session);
@@ -44,12 +44,12 @@ export async function readCredentialsFor(
   session: Session,
   opened: OpenTarget,
   providers: readonly ProviderDocument[],
-): Promise<CredentialFacts> {
+): Promise<CredentialStatus> {
   if (session.target.kind === 'stage') return readStageCredentials(session, opened, providers);
   return shellCredentials(session);
 }
 
-const shellCredentials = ({ variables }: Session): CredentialFacts => ({
+const shellCredentials = ({ variables }: Session): CredentialStatus => ({
   missing({ auth }) {
     const name = credentialName(auth);
     if (name === undefined || (variables[name] ?? '') !== '') return undefined;
@@ -64,7 +64,7 @@ async function readStageCredentials(
   { target }: Session,
   { access, stage }: OpenTarget,
   providers: readonly ProviderDocument[],
-): Promise<CredentialFacts> {
+): Promise<CredentialStatus> {
   if (access === undefined || !providers.some(namesCredential)) return { missing: () => undefined };
   // Not at the head of the file: it brings an SDK client that no local command uses.
   const { openProviderSecret } = await import('./open-provider-secret.ts');

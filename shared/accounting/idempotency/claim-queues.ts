@@ -5,7 +5,7 @@ import { createCache } from '../../foundation/cache/index.ts';
 import { type CallOptions, gatherRuns, type Item, type Put, type Store } from '../../storage/store/index.ts';
 
 /** Names that are claimed at the same time. Beyond it claims of one name go apart, and are as right. */
-const linesMax = 5_000;
+const queuesMax = 5_000;
 
 export interface ClaimRules<Claim, Outcome> {
   readonly toPut: (claim: Claim) => Put;
@@ -15,7 +15,7 @@ export interface ClaimRules<Claim, Outcome> {
   readonly judge: (item: Item, claim: Claim) => Outcome | undefined;
 }
 
-interface Ticket<Claim, Outcome> {
+interface WaitingClaim<Claim, Outcome> {
   readonly claim: Claim;
   readonly options: CallOptions;
   readonly resolve: (outcome: Outcome) => void;
@@ -23,15 +23,15 @@ interface Ticket<Claim, Outcome> {
 }
 
 /** Throws StoreUnavailable, also for those that went along; an Error where the item refuses a claim and says nothing to it. */
-export function createClaimLines<Claim, Outcome>(
+export function createClaimQueues<Claim, Outcome>(
   store: Pick<Store, 'put'>,
   { toPut, written, judge }: ClaimRules<Claim, Outcome>,
 ): (name: string, claim: Claim, options: CallOptions) => Promise<Outcome> {
-  type Claimant = Ticket<Claim, Outcome>;
-  const lines = createCache<(ticket: Claimant) => void>({ sizeMax: linesMax });
+  type Claimant = WaitingClaim<Claim, Outcome>;
+  const queues = createCache<(claim: Claimant) => void>({ sizeMax: queuesMax });
 
-  async function serve(tickets: readonly Claimant[]): Promise<readonly Claimant[]> {
-    const [first, ...others] = tickets;
+  async function serve(claims: readonly Claimant[]): Promise<readonly Claimant[]> {
+    const [first, ...others] = claims;
     if (first === undefined) return [];
     try {
       const put = toPut(first.claim);
@@ -47,14 +47,14 @@ export function createClaimLines<Claim, Outcome>(
         return outcome === undefined;
       });
     } catch (error) {
-      for (const { reject } of tickets) reject(error);
+      for (const { reject } of claims) reject(error);
       return [];
     }
   }
 
   return (name, claim, options) => {
-    const enter = lines.get(name) ?? gatherRuns(serve);
-    lines.set(name, enter);
+    const enter = queues.get(name) ?? gatherRuns(serve);
+    queues.set(name, enter);
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     enter({ claim, options, resolve, reject });
     return promise;

@@ -3,7 +3,7 @@
 import type { ErrorFormat } from '../../errors/index.ts';
 import type { BasePath } from '../../foundation/constants/index.ts';
 
-export interface Conventions {
+export interface BaseUrlRules {
   /** Of errors, where no header names another. */
   readonly errorFormat: ErrorFormat;
   /** False: nothing follows the error line of a stream. Clients that skip lines they do not know took a broken answer for a whole one. */
@@ -20,7 +20,7 @@ export interface Conventions {
   readonly ignoresMalformedTraceparent: boolean;
 }
 
-export const conventionsOf: Readonly<Record<BasePath, Conventions>> = {
+export const baseUrlRulesOf: Readonly<Record<BasePath, BaseUrlRules>> = {
   '/v1': {
     errorFormat: 'gateway',
     endsBrokenStreamWithDone: true,
