@@ -69,7 +69,7 @@ export interface ReadCall {
   readonly model: string | undefined;
   /** The body names a function, as far as it can be read: then a revoked key has a code of its own. */
   readonly asksFunction: boolean;
-  /** The call or what is wrong with it: a bad key wins. */
+  /** The call, or the error of its headers, options or body. An error of the key is reported first. */
   readonly call: Call | GatewayError;
 }
 

@@ -27,7 +27,8 @@ export async function settleMoney(deps: GatewayDependencies, call: AdmittedCall,
     settlements.map((write) => retryWrite(clock, () => settleOne(write), { deadline })),
   );
   if (wasLate) {
-    const message = 'A hold had ended before its call was settled: its cost was charged without cover.';
+    const message =
+      'The hold of a call had expired before the call was settled: its cost was charged although nothing was held for it any more.';
     log.error({ event: 'settlement_late', message, correlation_id: call.scope.correlationId });
   }
   const failed = settled.find(({ status }) => status === 'rejected');

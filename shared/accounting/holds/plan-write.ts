@@ -6,7 +6,7 @@
 //   2. A hold is taken only where limit + balance covers it in the same instant: no number of takers at once can hold
 //      and spend more than the limit. Only real costs go beyond it: above the amount held, or late.
 //   3. A settlement takes its amount out of its bucket. Where the bucket no longer has it the owner is late: the amount
-//      was given back, and the cost is charged without cover, because the provider was really paid.
+//      was given back, and the cost is charged although nothing is held for it, because the provider was paid.
 //   4. A bucket that is over is given back once: the write compares it with the amount that it gives back.
 import type { SeenItem } from './counter.ts';
 import type { Assess, Assessment, Correction, Demand, ReservationOutcome, Settlement } from './requests.ts';

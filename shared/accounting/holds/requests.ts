@@ -95,7 +95,7 @@ export interface Correction {
   readonly changes: readonly { readonly window: Window; readonly change: bigint }[];
 }
 
-/** `wasLate`: the hold had expired and was given back, so the cost was charged without cover. */
+/** `wasLate`: the hold had expired and was given back, so nothing was held for the cost that was charged. */
 export interface Settled {
   readonly kind: 'settled';
   readonly item: Item;
