@@ -154,12 +154,11 @@ export class ApiStack extends Stack {
       ...compute.originSecretReaders,
       ...(operator === undefined ? [] : [operator.function]),
     ];
-    const origins = { chatOrigin, modelsOrigin, operatorOrigin: operator?.origin };
-    const options = { stage, settings, ...origins, originSecretHeaderValue: headerValue };
+    const options = { stage, settings, chatOrigin, modelsOrigin, operator, originSecretHeaderValue: headerValue };
     const edge = new Edge(this, 'Edge', options);
     const { distribution } = edge;
-    // It must not send a new secret before the functions accept it.
-    distribution.node.addDependency(...originSecretReaders);
+    // It must not send a new secret before the functions accept it, nor refuse files that the former page still has.
+    edge.node.addDependency(...originSecretReaders);
     new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
     if (settings.customDomain !== null) {
       new CfnOutput(this, 'DistributionDomainName', { value: distribution.distributionDomainName });

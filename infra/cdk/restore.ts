@@ -38,7 +38,7 @@ async function restore(): Promise<void> {
     return;
   }
   for (const line of await describeDuration(options, steps)) print(line);
-  const question = `refuse calls for some minutes and take ${restoredTables.join(', ')} of ${stage} back to ${moment}: credit, spending, keys and records since then are lost; keys and operator keys that were revoked since then stay revoked and are named`;
+  const question = `refuse calls for some minutes and take ${restoredTables.join(', ')} of ${stage} back to ${moment}: credit, spending, keys and records since then are lost; keys and operator keys that were revoked or rotated since then stay ended and are named, newer ones are gone`;
   await confirm(question, options.isConfirmed);
   try {
     await restoreStage(options, steps, print);

@@ -15,7 +15,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { dynamoSteps } from '../../infra/cdk/restoration/aws-steps.ts';
-import { keepRevoked, keyNamesOf } from '../../infra/cdk/restoration/copy-rules.ts';
+import { keepEnds, keyNamesOf } from '../../infra/cdk/restoration/copy-rules.ts';
 import { copyTable } from '../../infra/cdk/restoration/copy-table.ts';
 import {
   checkMoment,
@@ -29,7 +29,15 @@ import {
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
-import { createOperator, readOperator, revokeOperator } from '../../shared/configuration/administration/index.ts';
+import {
+  createKey,
+  createOperator,
+  readKey,
+  readOperator,
+  revokeKey,
+  revokeOperator,
+  rotateKey,
+} from '../../shared/configuration/administration/index.ts';
 import { physicalTableName, type TableName } from '../../shared/foundation/constants/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -87,7 +95,18 @@ describe('restoring a stage whose gateway runs', () => {
     await call(harness, { 'x-gw-span-id': 'before' });
     const operator = await operatorOf(harness, 'kept');
     const gone = await createOperator(harness.composition, 'gone');
+    const { composition } = harness;
+    const [revoked, ended, ending] = [
+      await createKey(composition, { workspace: 'team', name: 'revoked' }),
+      await createKey(composition, { workspace: 'team', name: 'ended' }),
+      await createKey(composition, { workspace: 'team', name: 'ending' }),
+    ];
     await snapshot();
+    await revokeKey(composition, await readKey(composition, revoked.publicId));
+    const newer = [
+      await rotateKey(composition, { workspace: 'team', name: 'ended', graceMs: 0 }),
+      await rotateKey(composition, { workspace: 'team', name: 'ending', graceMs: 3_600_000 }),
+    ];
     await call(harness, { 'x-gw-span-id': 'between' });
     await revokeOperator(harness.composition, await readOperator(harness.composition, gone.publicId));
     await createOperator(harness.composition, 'later');
@@ -157,8 +176,23 @@ describe('restoring a stage whose gateway runs', () => {
       ({ name, status }) => `${name?.S} ${status?.S}`,
     );
     expect(operators.toSorted()).toEqual(['gone revoked', 'kept active']);
-    expect(lines).toContain(`revoked since, and stays so: operators ${gone.publicId} (gone)`);
-    expect(lines.filter((line) => line.startsWith('revoked'))).toHaveLength(1);
+    const keepsEnd = (key: { publicId: string }, name: string, at: (typeof newer)[number] | undefined) =>
+      `keys: rotated since, or given an end: ${key.publicId} (${name}) keeps the end ${new Date(at?.former.expiresAtMs ?? 0).toISOString()}, and what a rotation made in its place is gone`;
+    expect(lines.filter((line) => line.includes('since')).toSorted()).toEqual(
+      [
+        `operators: revoked since, and stays so: ${gone.publicId} (gone)`,
+        `keys: revoked since, and stays so: ${revoked.publicId} (revoked)`,
+        keepsEnd(ended, 'ended', newer[0]),
+        keepsEnd(ending, 'ending', newer[1]),
+      ].toSorted(),
+    );
+    // No text works again that had ended, and none that a rotation made since is left.
+    const restarted = await harness.open();
+    const answers = [revoked, ended, ending, ...newer].map(async ({ text }) => {
+      const { status } = await restarted.get('/key', { authorization: `Bearer ${text}` });
+      return status;
+    });
+    expect(await Promise.all(answers)).toEqual([401, 401, 200, 401, 401]);
     for (const table of restoredTables) {
       const TableName = restoredName(stage, table, atMs);
       await expect(client.send(new DescribeTableCommand({ TableName }))).rejects.toThrow(ResourceNotFoundException);
@@ -201,7 +235,7 @@ describe('a table that is made to hold what another one holds', () => {
 
   it('takes no revocation back, and leaves one alone that was there', () => {
     const told: string[] = [];
-    const merge = keepRevoked((key) => void told.push(key));
+    const merge = keepEnds((line) => void told.push(line));
     const [active, revoked] = ['active', 'revoked'].map((status) => ({
       pk: { S: 'k1' },
       name: { S: 'ci' },
@@ -212,7 +246,24 @@ describe('a table that is made to hold what another one holds', () => {
     expect(merge(revoked, revoked)).toBe(revoked);
     expect(merge(active, undefined)).toBe(active);
     expect(merge(revoked, active)).toBe(revoked);
-    expect(told).toEqual(['k1 (ci)']);
+    expect(told).toEqual(['revoked since, and stays so: k1 (ci)']);
+  });
+
+  it('takes no earlier end back, and lets a later one go', () => {
+    const told: string[] = [];
+    const merge = keepEnds((line) => void told.push(line));
+    const ending = (at?: number) => ({
+      pk: { S: 'k1' },
+      status: { S: 'active' },
+      expires_at_ms: at === undefined ? { NULL: true as const } : { N: String(at) },
+    });
+    expect(merge(ending(), ending(5))).toEqual(ending(5));
+    expect(merge(ending(9), ending(5))).toEqual(ending(5));
+    expect(told).toHaveLength(2);
+    expect(merge(ending(5), ending(9))).toEqual(ending(5));
+    expect(merge(ending(5), ending())).toEqual(ending(5));
+    expect(merge(ending(5), ending(5))).toEqual(ending(5));
+    expect(told).toHaveLength(2);
   });
 });
 

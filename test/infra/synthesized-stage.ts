@@ -36,6 +36,10 @@ const createStubBundles = (): string => {
   })) {
     mkdirSync(join(root, name));
     writeFileSync(join(root, name, file), 'exports.handler = async () => {};');
+    if (name === 'operator') {
+      mkdirSync(join(root, name, 'page'));
+      for (const page of ['index.html', 'main-0a1b2c3d.js']) writeFileSync(join(root, name, 'page', page), '');
+    }
     if (name === 'container') writeFileSync(join(root, name, 'Dockerfile'), 'FROM node AS container');
   }
   return root;

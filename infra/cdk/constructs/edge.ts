@@ -15,6 +15,7 @@ import {
   routePaths,
 } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
+import { OperatorDoor } from './operator-door.ts';
 
 /** CloudFront would keep answers with these statuses for ten seconds and replay them, whatever `cache-control` says. */
 const errorStatuses = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504];
@@ -44,14 +45,20 @@ export interface OriginOptions {
 }
 export type CreateOrigin = (options: OriginOptions) => cloudfront.IOrigin;
 
+export interface OperatorOrigin {
+  readonly origin: CreateOrigin;
+  /** Of the console's page. */
+  readonly pageFolder: string;
+}
+
 export interface EdgeProps {
   readonly stage: string;
-  readonly settings: Pick<StageSettings, 'customDomain' | 'webAclArn' | 'streamBudgetSeconds'>;
+  readonly settings: Pick<StageSettings, 'customDomain' | 'webAclArn' | 'streamBudgetSeconds' | 'sign_in'>;
   readonly chatOrigin: CreateOrigin;
   /** Undefined: the chat origin lists models too. */
   readonly modelsOrigin?: CreateOrigin | undefined;
   /** Undefined: the stage has no console. */
-  readonly operatorOrigin?: CreateOrigin | undefined;
+  readonly operator?: OperatorOrigin | undefined;
   /** Sent with every origin request, in the header that the functions check. */
   readonly originSecretHeaderValue: string;
 }
@@ -63,7 +70,7 @@ export class Edge extends Construct {
 
   constructor(scope: Construct, id: string, props: EdgeProps) {
     super(scope, id);
-    const { stage, settings, chatOrigin, modelsOrigin, operatorOrigin, originSecretHeaderValue } = props;
+    const { stage, settings, chatOrigin, modelsOrigin, operator, originSecretHeaderValue } = props;
     const { completionTimeoutSeconds } = callTimes(settings.streamBudgetSeconds);
     const behavior = (createOrigin: CreateOrigin): cloudfront.BehaviorOptions => ({
       origin: createOrigin({
@@ -92,29 +99,25 @@ export class Edge extends Construct {
         maxTtl: Duration.days(namedFilesKeptDays),
       });
     // One origin for all of its paths.
-    const behaviorsOf = (paths: readonly string[], createOrigin: CreateOrigin | undefined) => {
-      const shared = createOrigin && behavior(createOrigin);
-      return shared === undefined ? [] : paths.map((path) => [path, shared] as const);
+    const behaviorsOf = (paths: readonly string[], shared: cloudfront.BehaviorOptions) =>
+      Object.fromEntries(paths.map((path) => [path, shared]));
+    const operatorBehaviors = ({ origin, pageFolder }: OperatorOrigin) => {
+      const door = new OperatorDoor(this, 'OperatorDoor', { stage, settings, pageFolder });
+      const manage = { ...behavior(origin), functionAssociations: [door.association] };
+      const page = {
+        origin: manage.origin,
+        allowedMethods: cloudfront.AllowedMethods.ALLOW_GET_HEAD,
+        viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
+        cachePolicy: pagePolicy(),
+        compress: false,
+        functionAssociations: [door.association],
+      };
+      return { ...behaviorsOf(managePaths, manage), ...behaviorsOf(pagePaths, page) };
     };
-    const additionalBehaviors = Object.fromEntries([
-      ...behaviorsOf(modelPaths, modelsOrigin),
-      ...behaviorsOf(managePaths, operatorOrigin),
-      ...(operatorOrigin === undefined
-        ? []
-        : pagePaths.map(
-            (path) =>
-              [
-                path,
-                {
-                  origin: behavior(operatorOrigin).origin,
-                  allowedMethods: cloudfront.AllowedMethods.ALLOW_GET_HEAD,
-                  viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
-                  cachePolicy: pagePolicy(),
-                  compress: false,
-                },
-              ] as const,
-          )),
-    ]);
+    const additionalBehaviors = {
+      ...(modelsOrigin && behaviorsOf(modelPaths, behavior(modelsOrigin))),
+      ...(operator && operatorBehaviors(operator)),
+    };
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: `${brand} ${stage}`,
       httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,

@@ -9,7 +9,7 @@ import { brand, callTimes, environmentNames } from '../../../shared/foundation/c
 import { operatorConcurrency, type StageSettings } from '../settings-schema.ts';
 import { type Access, tableAccess } from './access.ts';
 import { originOf } from './compute.ts';
-import type { CreateOrigin } from './edge.ts';
+import type { OperatorOrigin } from './edge.ts';
 import { type KeptLogs, NodeFunction } from './node-function.ts';
 import { operatorTableActions } from './table-actions.ts';
 
@@ -49,20 +49,20 @@ export interface OperatorFunctionProps {
   readonly commonAccess: Access;
 }
 
-export interface OperatorFunction {
+export interface OperatorFunction extends OperatorOrigin {
   /** Ends in a slash. */
   readonly url: string;
-  readonly origin: CreateOrigin;
   readonly function: LambdaFunction;
   readonly logGroup: LogGroup;
 }
 
 export function createOperatorFunction(scope: Construct, props: OperatorFunctionProps): OperatorFunction {
   const { stage, settings, bundlesRoot, commonAccess } = props;
+  const codeFolder = join(bundlesRoot, 'operator');
   const operator = new NodeFunction(scope, 'Operator', {
     stage,
     settings,
-    codeFolder: join(bundlesRoot, 'operator'),
+    codeFolder,
     description: `${brand} ${stage}: /console and /v1/manage, for operator keys`,
     timeoutSeconds: callTimes().functionTimeoutSeconds,
     reservedConcurrency: operatorConcurrency(settings),
@@ -73,5 +73,6 @@ export function createOperatorFunction(scope: Construct, props: OperatorFunction
   operator.grant(commonAccess);
   new CfnOutput(scope, 'OperatorFunctionName', { value: operator.function.functionName });
   const url = operator.addPublicUrl(InvokeMode.BUFFERED);
-  return { url: url.url, origin: originOf(url), function: operator.function, logGroup: operator.logGroup };
+  const origin = { origin: originOf(url), pageFolder: join(codeFolder, 'page') };
+  return { url: url.url, ...origin, function: operator.function, logGroup: operator.logGroup };
 }

@@ -1,6 +1,6 @@
-// What a restoration does not take back: revocations, the marks of the restoration itself, and what calls have written
+// What a restoration does not take back: the ends of keys, the marks of the restoration itself, and what calls have written
 // since they are served again.
-
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import {
   callTimes,
   cataloguePointerItem,
@@ -23,13 +23,34 @@ export const keyNamesOf = (table: TableName): readonly string[] => {
   return sortKey === undefined ? [partitionKey] : [partitionKey, sortKey];
 };
 
-/** A key that was revoked stays revoked, whatever it was: `tell` is given each. */
-export const keepRevoked =
-  (tell: (key: string) => void): NonNullable<CopyRules['merge']> =>
+/** Attributes of keys and of operator keys. */
+const [statusOf, endOf] = ['status', 'expires_at_ms'] as const;
+const endMs = (item: StoredItem): number => Number(item[endOf]?.N ?? Number.POSITIVE_INFINITY);
+
+/**
+ * A key that was revoked stays revoked, and one that got an earlier end, as a rotation gives it, keeps that: a text that
+ * was lost does not work again. `tell` is given a line for each.
+ */
+export const keepEnds =
+  (tell: (line: string) => void): NonNullable<CopyRules['merge']> =>
   (former, now) => {
-    if (now?.status?.S !== 'revoked' || former.status?.S === 'revoked') return former;
-    tell(`${former.pk?.S} (${now.name?.S ?? 'without a name'})`);
-    return { ...former, status: now.status };
+    if (now === undefined) return former;
+    const isRevoked = now[statusOf]?.S === 'revoked' && former[statusOf]?.S !== 'revoked';
+    const end = endMs(now) < endMs(former) ? now[endOf] : undefined;
+    if (!isRevoked && end === undefined) return former;
+    const key = `${former.pk?.S} (${now.name?.S ?? 'without a name'})`;
+    if (isRevoked) tell(`revoked since, and stays so: ${key}`);
+    else {
+      const text = new Date(endMs(now)).toISOString();
+      tell(
+        `rotated since, or given an end: ${key} keeps the end ${text}, and what a rotation made in its place is gone`,
+      );
+    }
+    return {
+      ...former,
+      ...(isRevoked ? { [statusOf]: now[statusOf] as AttributeValue } : {}),
+      ...(end === undefined ? {} : { [endOf]: end }),
+    };
   };
 
 /** From the mark to the first call that is served again: the last of the former ones has begun and ended in between. */
@@ -40,10 +61,10 @@ const spanLifeSeconds = 30 * 24 * 60 * 60;
 
 export function rulesOf(
   table: TableName,
-  { betweenMs, tell }: { readonly betweenMs: number; readonly tell: (key: string) => void },
+  { betweenMs, tell }: { readonly betweenMs: number; readonly tell: (line: string) => void },
 ): CopyRules {
   if (table === 'config') return { kept: [cataloguePointerItem.key, markKey] };
-  if (table === 'keys' || table === 'operators') return { merge: keepRevoked(tell) };
+  if (table === 'keys' || table === 'operators') return { merge: keepEnds((line) => tell(`${table}: ${line}`)) };
   if (table === 'records')
     return surplusBefore(betweenMs, ['sk'], ({ sk }) => Date.parse(sk?.S?.split('#', 1)[0] ?? ''));
   if (table === 'spans') {

@@ -126,10 +126,10 @@ export async function restoreStage(
   const waitMs = pauseMs(settings.streamBudgetSeconds);
   // Half of the pause: clocks may differ.
   const betweenMs = pausedAtMs + waitMs / 2;
-  const revoked: string[] = [];
+  const ended: string[] = [];
   const copyOne = async (table: TableName) => {
     const { name, restored } = named(table);
-    const rules = rulesOf(table, { betweenMs, tell: (key) => void revoked.push(`${table} ${key}`) });
+    const rules = rulesOf(table, { betweenMs, tell: (line) => void ended.push(line) });
     const tables = { from: restored, to: name, keyNames: keyNamesOf(table), rules };
     const { read, written, deleted } = await steps.copy(tables);
     print(`${name}: ${read} items as they were, ${written} of them written, ${deleted} younger ones deleted`);
@@ -141,7 +141,7 @@ export async function restoreStage(
     print(`calls are refused with 503 from now on; those that run have ${waitMs / 1_000} s to end`);
     await steps.wait(waitMs);
     await Promise.all(firstTables.map(copyOne));
-    for (const key of revoked) print(`revoked since, and stays so: ${key}`);
+    for (const line of ended) print(line);
     await steps.writeMark({ atMs, phase: 'served', pausedAtMs });
     await steps.resumeCalls(named('config').restored);
     print('calls are served again');

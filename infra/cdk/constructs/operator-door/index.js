@@ -1,0 +1,76 @@
+// Runs at CloudFront, before the origin of the console and of the management interface: answers what the operator function would
+// refuse without reading anything, in its words. The construct writes `settings` before this text: `pageFiles`, the names of the
+// files of the page, and `signsIn`, whether people sign in here. Plain JavaScript for CloudFront's runtime, which knows neither
+// destructuring nor spread.
+// biome-ignore lint/style/useNodejsImportProtocol: CloudFront knows it by this name.
+const crypto = require('crypto');
+
+const key = /^bearer +sk-gw-[0-9A-Za-z]{16}-[0-9A-Za-z]{49}$/i;
+const token = /^bearer +[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/i;
+const empty = /^(bearer)? *$/i;
+const traceIdShape = /^[A-Za-z0-9._:-]{1,128}$/;
+
+const refusals = {
+  missing: {
+    status: 401,
+    error: 'UNAUTHORIZED',
+    message: 'No API key was sent. It is sent as `Authorization: Bearer <key>`.',
+  },
+  malformed: {
+    status: 401,
+    error: 'UNAUTHORIZED',
+    message:
+      'What was sent as the API key does not have the form of a key of this gateway: it is mistyped or cut off, belongs to another service, or was sent twice.',
+  },
+  absent: { status: 404, error: 'not_found', message: 'The console has no such file.' },
+};
+
+// biome-ignore lint/correctness/noUnusedVariables: CloudFront calls it.
+function handler(event) {
+  const request = event.request;
+  const refusal = request.uri.indexOf('/console') === 0 ? refusePath(request.uri) : refuseCredential(request.headers);
+  return refusal === undefined ? request : answer(refusal, event);
+}
+
+function refusePath(uri) {
+  if (uri === '/console' || uri === '/console/') return undefined;
+  return settings.pageFiles.some((name) => uri === `/console/${name}`) ? undefined : refusals.absent;
+}
+
+function refuseCredential(headers) {
+  const sent = headers.authorization;
+  if (sent === undefined) return refusals.missing;
+  const isOne = sent.multiValue === undefined || sent.multiValue.length === 1;
+  if (isOne && empty.test(sent.value)) return refusals.missing;
+  const isKnown = key.test(sent.value) || (settings.signsIn && token.test(sent.value));
+  return isOne && isKnown ? undefined : refusals.malformed;
+}
+
+function answer(refusal, event) {
+  // An id of the form that the gateway gives: the time, then what no other request has.
+  const own = crypto.createHash('sha256').update(event.context.requestId).digest('hex');
+  const time = `000000000000${Date.now().toString(16)}`.slice(-12);
+  const id = `${time.slice(0, 8)}-${time.slice(8)}-7${own.slice(0, 3)}-8${own.slice(3, 6)}-${own.slice(6, 18)}`;
+  const headers = event.request.headers;
+  const trace = headers['x-gw-trace-id'];
+  const isOpenAi = headers['x-gw-error-format'] !== undefined && headers['x-gw-error-format'].value === 'openai';
+  const error = isOpenAi ? openAiError(refusal) : refusal.error;
+  const sent = {
+    'content-type': { value: 'application/json' },
+    'cache-control': { value: 'no-store' },
+    'x-request-id': { value: id },
+    'x-gw-trace-id': { value: trace !== undefined && traceIdShape.test(trace.value) ? trace.value : own.slice(0, 32) },
+  };
+  if (refusal.status === 401) sent['x-should-retry'] = { value: 'false' };
+  return {
+    statusCode: refusal.status,
+    statusDescription: refusal.status === 401 ? 'Unauthorized' : 'Not Found',
+    headers: sent,
+    body: JSON.stringify({ error: error, message: refusal.message, correlation_id: id }),
+  };
+}
+
+function openAiError(refusal) {
+  const type = refusal.status === 401 ? 'authentication_error' : 'invalid_request_error';
+  return { message: refusal.message, type: type, code: refusal.error, param: null };
+}
