@@ -72,10 +72,16 @@ const messagesTypes: Readonly<Record<number, string>> = {
   503: 'overloaded_error',
 };
 
-function messagesError({ entry: { status }, code, message }: GatewayError): object {
+function messagesError(error: GatewayError): object {
+  const { code, message } = error;
+  const { status } = error.entry;
   const type = messagesTypes[status] ?? (status >= serverErrorMin ? 'api_error' : 'invalid_request_error');
-  return { type, message, details: { error_code: code } };
+  return { type, message, details: { error_code: threadCodeOf(error) ?? code } };
 }
+
+/** Anthropic's SDK goes on without a thread after this word alone. */
+const threadCodeOf = ({ threadCode, param }: GatewayError): string | undefined =>
+  threadCode ?? (param === 'thread' ? 'thread_unsupported_request' : undefined);
 
 function retryHeaders({ entry, isFinal, retryAfterSeconds }: GatewayError): Record<string, string> {
   if (isFinal || entry.retry === 'never') return { [headerNames.shouldRetry]: 'false' };

@@ -30,14 +30,22 @@ type MayBeFinal = 'no_available_provider' | 'execution_failed';
 
 /** Extras are typed per code: only these codes carry something of their own. */
 type ExtrasOf<Code extends ErrorCode> = Code extends 'invalid_request'
-  ? { reason?: RejectionReason | undefined; providerWords?: ProviderWords | undefined }
-  : Code extends 'schema_validation_failed'
-    ? { attempts: number }
-    : Code extends MayBeFinal
-      ? { isFinal?: boolean }
-      : (typeof errorCatalogue)[Code]['retry'] extends 'wait' | 'soon'
-        ? { retryAfterSeconds?: number | undefined }
-        : Record<never, never>;
+  ? { reason?: RejectionReason | undefined } & Told
+  : Code extends 'not_found'
+    ? Told
+    : Code extends 'schema_validation_failed'
+      ? { attempts: number }
+      : Code extends MayBeFinal
+        ? { isFinal?: boolean }
+        : (typeof errorCatalogue)[Code]['retry'] extends 'wait' | 'soon'
+          ? { retryAfterSeconds?: number | undefined }
+          : Record<never, never>;
+
+/** Of a provider that rejected the request. */
+interface Told {
+  readonly providerWords?: ProviderWords | undefined;
+  readonly threadCode?: string | undefined;
+}
 
 export type FailOptions<Code extends ErrorCode> = ExtrasOf<Code> & {
   /** Replaces the default text of the code. Never holds a secret, a provider's words or a path of ours: for words see `providerWords`. */
@@ -47,9 +55,8 @@ export type FailOptions<Code extends ErrorCode> = ExtrasOf<Code> & {
   cause?: unknown;
 };
 
-type AllExtras = {
+type AllExtras = Told & {
   reason?: RejectionReason | undefined;
-  providerWords?: ProviderWords | undefined;
   attempts?: number;
   isFinal?: boolean;
   retryAfterSeconds?: number | undefined;
@@ -66,9 +73,11 @@ export class GatewayError extends Error {
   /** A retry cannot succeed, whatever the code says in general. */
   readonly isFinal: boolean;
   readonly retryAfterSeconds: number | undefined;
+  /** What Anthropic calls the fault of a thread: its SDK goes by this very word. */
+  readonly threadCode: string | undefined;
 
   constructor(code: ErrorCode, options: FailOptions<ErrorCode> = {}) {
-    const { reason, providerWords, attempts, isFinal = false, retryAfterSeconds } = options as AllExtras;
+    const { reason, providerWords, attempts, isFinal = false, retryAfterSeconds, threadCode } = options as AllExtras;
     const ownMessage = options.message ?? errorCatalogue[code].message;
     super(withProviderWords(ownMessage, providerWords), { cause: options.cause });
     this.code = code;
@@ -78,6 +87,7 @@ export class GatewayError extends Error {
     this.attempts = attempts;
     this.isFinal = isFinal;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.threadCode = threadCode;
   }
 
   get entry(): ErrorEntry {
@@ -109,6 +119,7 @@ export interface Rejection {
   /** The member that the provider named whose words these are. */
   readonly namedParam?: string | undefined;
   readonly words?: ProviderWords | undefined;
+  readonly threadCode?: string | undefined;
   /** The member that holds the prompt. */
   readonly promptMember: string;
   /** Tokens, of the model that was called. */
@@ -116,9 +127,16 @@ export interface Rejection {
 }
 
 /** The invalid_request of a request that every provider rejected. */
-export function failRejected({ reason, agreedParam, namedParam, words, ...request }: Rejection): GatewayError {
+export function failRejected({
+  reason,
+  agreedParam,
+  namedParam,
+  words,
+  threadCode,
+  ...request
+}: Rejection): GatewayError {
   const param = agreedParam ?? namedParam;
-  const told = { reason, providerWords: words };
+  const told = { reason, providerWords: words, threadCode };
   if (reason === 'context_length_exceeded') {
     // Coding agents look for these very words, and then shorten the conversation.
     const message = `This model's maximum context length is ${request.contextLength} tokens (${reason}).`;

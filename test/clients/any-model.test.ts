@@ -213,7 +213,6 @@ describe.each(translated)('Messages on a model of %s', (format) => {
       'tool_choice',
     ],
     ['servers of tools', { mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'm' }] }, 'mcp_servers'],
-    ['a thread', { thread: { type: 'continue' } }, 'thread'],
     [
       'a file that a provider keeps',
       { messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'f' } }] }] },
@@ -227,6 +226,21 @@ describe.each(translated)('Messages on a model of %s', (format) => {
     });
     expect(gateway.simulator.calls).toEqual([]);
   });
+});
+
+it.each(translated)('goes on without a thread, which no model of %s has, where its client may', async (format) => {
+  const question = { model: `${format}/echo`, max_tokens: 100 };
+  const strict = client.beta.messages.thread(question);
+  await expect(strict.send({ role: 'user', content: 'Hello' })).rejects.toMatchObject({
+    errorCode: 'thread_unsupported_request',
+    error: { error_code: 'feature_unsupported', error: { message: expect.stringContaining('thread') } },
+  });
+  expect(gateway.simulator.calls).toEqual([]);
+  const thread = client.beta.messages.thread({ ...question, unsupportedRequestBehavior: 'continue_unthreaded' });
+  for (const content of ['Hello', 'And again']) {
+    expect(textOf((await thread.send({ role: 'user', content })) as Anthropic.Message)).toContain(content);
+  }
+  expect(thread.messages).toHaveLength(4);
 });
 
 describe.each(['responses'])('a model of %s, which has no word for stops', (format) => {

@@ -59,6 +59,15 @@ beforeAll(async () => {
       'acme/additive': [{ provider: 'additive', upstream: 'echo' }],
       'acme/versioned': [{ provider: 'versioned', upstream: 'echo-request' }],
       'acme/owned': [{ provider: 'owned', upstream: 'echo-request' }],
+      'acme/kept': [
+        { provider: 'acme', upstream: 'echo' },
+        { provider: 'globex', upstream: 'echo' },
+      ],
+      'acme/lost-thread': [
+        { provider: 'acme', upstream: 'error-404:thread_not_found' },
+        { provider: 'globex', upstream: 'echo' },
+      ],
+      'acme/continued-thread': [{ provider: 'acme', upstream: 'error-400:thread_already_continued' }],
       'acme/uncounted': [{ provider: 'initech', upstream: 'error-404' }],
     },
     providers: {
@@ -458,6 +467,61 @@ describe('a request', () => {
   it('with an id of its user is recorded under it', async () => {
     await (await post(hello('echo', { metadata: { user_id: 'user-7' } }))).text();
     expect(await lastRecord()).toMatchObject({ user: 'user-7' });
+  });
+});
+
+describe('a thread', () => {
+  const asked = async (model: string, more: Json) => {
+    gateway.simulator.clear();
+    const response = await post(hello(model, more));
+    const text = await response.text();
+    const providers = gateway.simulator.calls.map(({ provider }) => provider);
+    return { status: response.status, id: /msg_[0-9a-z]+/i.exec(text)?.[0], text, providers };
+  };
+  const other = { provider: { only: 'globex' } };
+  const goingOn = (id: string | undefined) => ({ thread: { type: 'continue', previous_message_id: id } });
+
+  it.each([false, true])('goes on at the provider that made the message, turn by turn; stream %s', async (stream) => {
+    const first = await asked('kept', { stream, thread: { type: 'create' }, ...other });
+    const second = await asked('kept', { stream, ...goingOn(first.id) });
+    const third = await asked('kept', { stream, ...goingOn(second.id) });
+    expect([first, second, third].map(({ status, providers }) => [status, ...providers])).toEqual(
+      Array(3).fill([200, 'globex']),
+    );
+  });
+
+  it('goes to the first provider where none is known to keep it, and to no other one behind it', async () => {
+    const unkept = await asked('kept', other);
+    for (const id of [unkept.id, 'msg_unknown', undefined]) {
+      expect((await asked('kept', goingOn(id))).providers).toEqual(['acme']);
+    }
+  });
+
+  it('that its provider does not know, or not like this, is told in the words by which clients go on', async () => {
+    const lost = await asked('lost-thread', goingOn('msg_unknown'));
+    expect([lost.status, lost.providers, JSON.parse(lost.text)]).toMatchObject([
+      404,
+      ['acme'],
+      { error_code: 'not_found', error: { type: 'not_found_error', details: { error_code: 'thread_not_found' } } },
+    ]);
+    const continued = await asked('continued-thread', goingOn('msg_unknown'));
+    expect([continued.status, JSON.parse(continued.text)]).toMatchObject([
+      400,
+      { error_code: 'invalid_request', error: { details: { error_code: 'thread_already_continued' } } },
+    ]);
+  });
+
+  it('is kept by its provider, so that neither a cache nor a policy that forbids it serves one', async () => {
+    const thread = { type: 'create' };
+    const cached = { cache: { namespace: 'threads' }, thread };
+    await asked('kept', cached);
+    expect((await asked('kept', cached)).providers).toEqual(['acme']);
+    const refused = await asked('kept', { provider: { zdr: true }, thread });
+    expect([refused.status, JSON.parse(refused.text).error_code, refused.providers]).toEqual([
+      422,
+      'data_policy_loosening_forbidden',
+      [],
+    ]);
   });
 });
 

@@ -6,6 +6,8 @@ import { stoppedMessage } from '../../../shared/protocol/wire/index.ts';
 import { type AttemptFailure, agreedParam, ownParam } from '../../../shared/routing/providers/index.ts';
 import type { ModelCall } from '../stages.ts';
 
+const notFoundStatus = 404;
+
 export interface LoopOutcome {
   readonly attempts: number;
   readonly deadlineIsOver: boolean;
@@ -32,7 +34,7 @@ export function conclude(call: ModelCall, failures: readonly AttemptFailure[], o
   if (
     !call.clientInterface.measuresProviders &&
     failures.length > 0 &&
-    failures.every(({ status }) => status === 404)
+    failures.every(({ status }) => status === notFoundStatus)
   ) {
     return fail('not_found', { message: 'No provider of the model counts tokens.' });
   }
@@ -58,11 +60,17 @@ function rejectedByAll(call: ModelCall, failures: readonly AttemptFailure[]): Ga
   const spoken = failures.find(({ providerText }) => providerText?.forClient !== undefined);
   const text = spoken?.providerText?.forClient;
   const json = call.request.text();
+  const words = text === undefined ? undefined : { text, isWholeMessage: call.clientInterface.repairsByProviderWords };
+  const threadCode = failures.find((failure) => failure.threadCode !== undefined)?.threadCode;
+  if (failures.every(({ status }) => status === notFoundStatus)) {
+    return fail('not_found', { message: 'The provider does not know the thread.', providerWords: words, threadCode });
+  }
   return failRejected({
     reason: others.length === 0 ? reason : undefined,
     agreedParam: agreedParam(failures, json),
     namedParam: ownParam(spoken?.param, json),
-    words: text === undefined ? undefined : { text, isWholeMessage: call.clientInterface.repairsByProviderWords },
+    words,
+    threadCode,
     promptMember: call.request.promptMember,
     contextLength: Math.max(...call.plan.map(({ entry }) => entry.context_length)),
   });

@@ -41,7 +41,7 @@ export function openKeeperMemory(
     hear(keptId) {
       if (keptId === undefined || writing !== undefined) return;
       const written =
-        speaksOwn(candidate, request.interfaceId) && hasSeveralKeepers(request, call)
+        request.keepsAnswer && speaksOwn(candidate, request.interfaceId) && hasSeveralKeepers(request, call)
           ? remember(keptId)
           : Promise.resolve();
       writing = written;

@@ -25,6 +25,8 @@ export interface RoutedRequest {
   readonly responseSchema: unknown;
   /** Ids of what it refers to that one provider keeps, so that no other can serve it. Undefined: it refers to nothing. */
   readonly keptIds: readonly string[] | undefined;
+  /** Its provider keeps the answer, unless the answer says otherwise: later calls refer to it by its id. */
+  readonly keepsAnswer: boolean;
   /** The member that holds the prompt. */
   readonly promptMember: string;
   /** `user`, for the record. */

@@ -33,6 +33,8 @@ export interface AttemptFailure {
   readonly refusedAnswer?: RefusedAnswer | undefined;
   /** Of an answer that came. */
   readonly status?: number | undefined;
+  /** Only of `invalid`: what Anthropic calls the fault of a thread. */
+  readonly threadCode?: string | undefined;
   /** One word for the log: never a provider's text. */
   readonly cause: string;
   readonly providerText?: ProviderText | undefined;
@@ -40,6 +42,8 @@ export interface AttemptFailure {
 
 /** Statuses that say the request is at fault. 401 and 403 are about the credential, 404 about the catalogue. */
 const invalidStatuses = new Set([400, 413, 422]);
+/** A thread that its provider does not know is no gap of the catalogue. */
+const threadStatuses = new Set([400, 404]);
 const rateLimitedStatus = 429;
 const credentialStatuses = new Set([401, 403]);
 const quotaStatus = 402;
@@ -53,6 +57,8 @@ export function classifyStatus(
 ): AttemptFailure {
   const details = readErrorDetails(body);
   const cause = `status_${status}`;
+  const threadCode = threadCodeOf(body);
+  if (threadCode !== undefined && threadStatuses.has(status)) return { kind: 'invalid', threadCode, status, cause };
   const other = invalidStatuses.has(status) ? faultBehindInvalid(body, details.message, errorType) : undefined;
   if (other !== undefined)
     return { status, cause, ...(other.kind === 'rate_limited' && { retryAfterSeconds }), ...other };
@@ -107,6 +113,15 @@ function readErrorDetails(body: unknown): ErrorDetails {
     message: text(error.message ?? outer.error ?? outer.message),
     status,
   };
+}
+
+const threadCodes = /^thread_[a-z_]{1,64}$/;
+
+function threadCodeOf(body: unknown): string | undefined {
+  const { error } = outermost(body);
+  const details = isJsonObject(error) && isJsonObject(error.details) ? error.details : {};
+  const { error_code: code } = details;
+  return typeof code === 'string' && threadCodes.test(code) ? code : undefined;
 }
 
 /** Google answers some calls with a list of one error. */

@@ -101,6 +101,7 @@ function toChatRequest(raw: Readonly<Record<string, unknown>>, text: () => JsonT
     choices: body.n ?? 1,
     responseSchema: readResponseSchema(body),
     keptIds: undefined,
+    keepsAnswer: false,
     promptMember: 'messages',
     user: typeof raw.user === 'string' ? raw.user : undefined,
   };

@@ -57,6 +57,7 @@ function check(json: JsonText): ClientRequest {
     preset: undefined,
     responseSchema: undefined,
     keptIds: undefined,
+    keepsAnswer: false,
     promptMember: 'input',
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: () => ({ features: [], schemaMember: undefined, storingMember: undefined, promptBytes: longestCharacters }),

@@ -19,8 +19,8 @@ export function readNeeds(
     ...dearerFeatures(raw, { usualTiers, betas }),
     ...dearerTools(tools, 'tools'),
   ];
-  // Nothing asks a provider to keep what it was sent.
-  const storingMember = undefined;
+  // A thread is a conversation that its provider keeps.
+  const storingMember = (raw.thread ?? null) === null ? undefined : 'thread';
   return { features, schemaMember: undefined, storingMember, promptBytes: textBytes / contexts };
 }
 

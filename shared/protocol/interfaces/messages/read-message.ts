@@ -13,7 +13,7 @@ import {
 } from '../index.ts';
 import { readUsageReport } from './message-usage.ts';
 
-const factsShape = membersOf({ type: {}, error: {}, input_tokens: {}, model: {}, stop_reason: {} });
+const factsShape = membersOf({ type: {}, id: {}, error: {}, input_tokens: {}, model: {}, stop_reason: {} });
 
 export const readMessage = async (text: string): Promise<ReadAnswer> =>
   (await readInTurns(text, readDetails)) ?? readUnscanned(text, readUsageReport);
@@ -30,7 +30,12 @@ async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promi
 }
 
 /** Of a message, whole or as it begins and ends in events. */
-export const answerDetails = ({ model, stop_reason: reason }: Readonly<Record<string, unknown>>): AnswerDetails => ({
+export const answerDetails = ({
+  id,
+  model,
+  stop_reason: reason,
+}: Readonly<Record<string, unknown>>): AnswerDetails => ({
+  keptId: typeof id === 'string' ? id : undefined,
   model: typeof model === 'string' ? model : undefined,
   finishReasons: typeof reason === 'string' ? [reason] : undefined,
 });

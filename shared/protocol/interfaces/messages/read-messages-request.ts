@@ -1,7 +1,7 @@
 // Reads a Messages request: strict in what the gateway reads, blind to the rest. `raw` keeps every member as it was sent.
 import { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
-import { type JsonText, readProviderPreferences, rewriteMembers, type Shape } from '../../wire/index.ts';
+import { isJsonObject, type JsonText, readProviderPreferences, rewriteMembers, type Shape } from '../../wire/index.ts';
 import {
   type ClientRequest,
   dearerMemberNames,
@@ -25,7 +25,7 @@ import { withoutEnvelopes } from './without-envelopes.ts';
 import { openEventWriter, writeMessage } from './write-message.ts';
 
 const usedNames = [...new Set([...Object.keys(messagesSchema.shape), ...plainGatewayMembers, ...dearerMemberNames])];
-const refuseOtherCase = otherCaseCheck([...usedNames, 'metadata']);
+const refuseOtherCase = otherCaseCheck([...usedNames, 'metadata', 'thread']);
 
 /** An image may stand in a document, and that in the result of a tool. */
 const partWith = (inner: Shape): Shape =>
@@ -34,13 +34,14 @@ const part = partWith({ items: partWith({ items: partWith({}) }) });
 
 const reading = {
   // `metadata.user_id` is recorded, and no provider takes another name for it.
-  names: new Set([...usedNames, 'metadata']),
+  names: new Set([...usedNames, 'metadata', 'thread']),
   shapes: {
     messages: { items: membersOf({ role: {}, content: { items: part } }) },
     tools: { items: toolShape },
     mcp_servers: { items: {} },
     context_management: membersOf({ edits: { items: membersOf({ type: {} }) } }),
     metadata: membersOf({ user_id: {} }),
+    thread: membersOf({ type: {}, previous_message_id: {} }),
   },
   indivisible: plainGatewayMembers,
 };
@@ -72,6 +73,7 @@ function check(
   const { raw, body: checked } = readPlainBody(json, { schema, reading, refuseOtherCase });
   const { max_tokens: maxTokens, stream, ...body } = checked;
   const isCounted = schema === countTokensSchema;
+  const isThreaded = (raw.thread ?? null) !== null;
   const members: MessagesMembers = {
     interfaceId: isCounted ? 'count-tokens' : 'messages',
     raw,
@@ -81,10 +83,12 @@ function check(
     maxOutputTokens: isCounted ? 0 : (maxTokens as number),
     isOutputOpen: false,
     provider: readProviderPreferences(body.provider ?? {}),
-    cache: body.cache ?? undefined,
+    // What a provider keeps under an id is no answer to give again.
+    cache: body.cache && isThreaded ? { ...body.cache, enabled: false } : (body.cache ?? undefined),
     preset: undefined,
     responseSchema: undefined,
-    keptIds: undefined,
+    keptIds: continuedIds(raw.thread),
+    keepsAnswer: isThreaded,
     promptMember: 'messages',
     user: userOf(raw.metadata),
   };
@@ -105,4 +109,11 @@ function check(
 function userOf(metadata: unknown): string | undefined {
   const { user_id: user } = (metadata ?? {}) as { readonly user_id?: unknown };
   return typeof user === 'string' ? user : undefined;
+}
+
+/** The message that a thread goes on from: its provider alone knows it. Undefined: none does. */
+function continuedIds(thread: unknown): readonly string[] | undefined {
+  const { type, previous_message_id: id } = isJsonObject(thread) ? thread : {};
+  if (type !== 'continue') return undefined;
+  return typeof id === 'string' ? [id] : [];
 }

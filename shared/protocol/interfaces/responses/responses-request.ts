@@ -68,6 +68,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     preset: undefined,
     responseSchema: undefined,
     keptIds: keptIds(body),
+    keepsAnswer: true,
     promptMember: 'input',
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: once(() => responseNeeds(body, { json, betas })),
