@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectError, uuid } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { exchangeBytes } from '../unit/http/node-client.ts';
 import { description, differencesOf, operationOf } from './api-description.ts';
 
 describe('the routes', () => {
@@ -282,5 +283,44 @@ describe('the routes', () => {
       expect(answer.headers.get('set-cookie')).toBeNull();
       await answer.text();
     }
+  });
+
+  it.each([
+    ['a name that is not loopback', 'Host: gw.example\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}'],
+    ['a head that is malformed', 'no header\r\n\r\n'],
+    ['too many bytes of headers', `A: ${'a'.repeat(17 * 1024)}\r\n\r\n`],
+    ['a body that is malformed', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n'],
+  ])('refuse %s with one line, the trace of its client, and the form of its base URL', async (_name, rest) => {
+    await gateway.settled();
+    gateway.simulator.clear();
+    const before = gateway.logLines.length;
+    const forms = {
+      '/v1/chat/completions': 'gateway',
+      '/openai/v1/chat/completions': 'openai',
+      '/v1/messages': 'messages',
+    };
+    for (const [path, form] of Object.entries(forms)) {
+      const key = `Authorization: Bearer ${gateway.key}`;
+      const sent = `POST ${path} HTTP/1.1\r\n${key}\r\nX-Gw-Trace-Id: trace-1\r\n${rest}`;
+      const [head = '', body = ''] = (await exchangeBytes(Number(new URL(origin()).port), sent)).split('\r\n\r\n');
+      await gateway.settled();
+      expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+      expect(head).toMatch(/^access-control-allow-origin: \*$/im);
+      expect(head).toMatch(/^x-gw-trace-id: trace-1$/im);
+      const id = /^x-request-id: (.*)$/im.exec(head)?.[1];
+      const ids = { correlation_id: id };
+      expect(JSON.parse(body)).toMatchObject(
+        {
+          gateway: { error: 'invalid_request', ...ids },
+          openai: { error: { code: 'invalid_request' }, ...ids },
+          messages: { type: 'error', error_code: 'invalid_request', ...ids },
+        }[form] ?? {},
+      );
+      const lines = gateway.logLines.slice(before).map((line) => JSON.parse(line) as Record<string, unknown>);
+      const requests = lines.filter(({ event }) => event === 'request');
+      expect(requests.at(-1)).toMatchObject({ correlation_id: id, trace_id: 'trace-1', status: 400, route: path });
+    }
+    expect(gateway.logLines.slice(before).filter((line) => line.includes('"event":"request"'))).toHaveLength(3);
+    expect(gateway.simulator.calls).toHaveLength(0);
   });
 });

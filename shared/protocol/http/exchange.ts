@@ -1,4 +1,5 @@
 // What the core sees of the outside: it knows neither Lambda nor HTTP servers.
+import type { GatewayError } from '../../errors/index.ts';
 import type { CallTimes } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
@@ -26,6 +27,8 @@ export interface GatewayRequest {
 }
 
 export interface RequestContext {
+  /** The adapter does not let the request in: this is what it is answered. */
+  readonly refusal?: GatewayError;
   /** Aborts when the client hangs up, where the server can know that (Lambda cannot). */
   readonly clientGone: AbortSignal;
   /** When the runtime ends this request, whatever still runs of it. Left out where nothing does. */

@@ -1,7 +1,7 @@
 // The body of a node:http request: read when it is asked for, never more of it than the hard size, and never more of all
 // bodies together, or of one key's, than a budget allows.
 import type { IncomingMessage } from 'node:http';
-import { fail } from '../../errors/index.ts';
+import { fail, GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 
@@ -57,14 +57,21 @@ export function incomingBody(
   budget: BodyBudget,
   beforeReading: () => void = () => {},
 ): IncomingBody {
+  let fault: GatewayError | undefined;
+  let refuseReading = (_error: GatewayError) => {};
   // A request that breaks off later shows by `close`; without a listener its error would end the process.
-  request.on('error', () => {});
+  request.on('error', (error) => {
+    if (!(error instanceof GatewayError)) return;
+    fault = error;
+    refuseReading(error);
+  });
   let reading: Promise<Buffer> | undefined;
   let release = () => {};
 
   const read = (keyId: string): Promise<Buffer> =>
     new Promise((resolve, reject) => {
       if (declaredBytes(request) > plainBodyMaxBytes) return reject(fail('request_too_large'));
+      if (fault !== undefined) return reject(fault);
       if (request.destroyed && !request.readableEnded) return reject(cutOff());
       const chunks: Buffer[] = [];
       let size = 0;
@@ -90,6 +97,7 @@ export function incomingBody(
         resolve(Buffer.concat(chunks, size));
       };
       const onClose = () => refuse(cutOff());
+      refuseReading = refuse;
       beforeReading();
       request.on('data', onData).on('end', onEnd).on('close', onClose);
     });

@@ -4,11 +4,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import type { GatewayError } from '../../errors/index.ts';
 
 /** What is read behind a request that is being answered, so that a hang-up is seen. */
 const readAheadBytes = 4 * 1024;
 /** What may wait here for a client to read it, and one piece more. */
 const writeAheadBytes = 16 * 1024;
+/** Of a head, for its refusal: what most of them hold in all. */
+const keptHeadBytes = 4 * 1024;
 /** Pieces of what has no known end: a part of a head, a body that does not say its length. */
 const pieceOfUnknownBytes = 1_024;
 const endOfHead = '\r\n\r\n';
@@ -41,8 +44,11 @@ export class NodeConnection extends Duplex {
   #current: Current | undefined;
   /** The parser has the beginning of a head. */
   #isInHead = false;
-  /** A request was parsed with the end of the one before it. */
-  #hasEarly = false;
+  /** What the parser has of a head, its first bytes at least, until it makes a request of it. */
+  #head: Buffer = nothing;
+  /** The connection ends behind the answer to the current request. */
+  #isLast = false;
+  #isRefused = false;
   #isHanding = false;
   #isEnded = false;
   /** What is handed on now has the turn to itself. */
@@ -67,7 +73,7 @@ export class NodeConnection extends Duplex {
    */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void {
     if (this.#isAnswering()) {
-      this.#hasEarly = true;
+      this.#isLast = true;
       return;
     }
     const { headers } = incoming;
@@ -76,21 +82,36 @@ export class NodeConnection extends Duplex {
     const current = { incoming, outgoing, bodyLeftBytes, isAnswered: false };
     this.#current = current;
     this.#isInHead = false;
+    this.#head = nothing;
     outgoing.once('close', () => {
       current.isAnswered = true;
-      if (this.#hasEarly) this.destroySoon();
+      if (this.#isLast) this.destroySoon();
       else if (this.#waiting.length > 0) this.#shared.inTurn(() => this.#handInTurn());
     });
     if (!this.#isInTurn && this.#hasMoreThan(bodyLeftBytes)) this.#shared.inTurn(() => outgoing.destroyed || serve());
     else serve();
   }
 
-  /** Whether there is a place for the answer to bytes that are no request: behind all other answers, in none of them. */
-  mayAnswerMalformed(): boolean {
-    if (!this.writable || this.#hasEarly) return false;
-    if (this.#current === undefined) return true;
-    const { incoming, outgoing, isAnswered } = this.#current;
-    return isAnswered ? incoming.complete : !(incoming.complete || outgoing.headersSent);
+  /**
+   * The parser refuses what it got, and gets nothing more. Of a head its first bytes come back, to be answered; in a body
+   * that is being read its reader is told; where an answer is on its way already, the connection ends in it.
+   */
+  refuse(fault: GatewayError): string | undefined {
+    if (this.#isRefused) return undefined;
+    this.#isRefused = true;
+    this.#drop();
+    const current = this.#current;
+    const isBehindAnswer = current === undefined || (current.isAnswered && current.incoming.complete);
+    if (this.writable && !this.#isLast) {
+      if (isBehindAnswer && this.#head.length > 0) return this.#head.toString('latin1');
+      if (!isBehindAnswer && !(current.isAnswered || current.incoming.complete || current.outgoing.headersSent)) {
+        this.#isLast = true;
+        endBody(current, fault);
+        return undefined;
+      }
+    }
+    this.destroy();
+    return undefined;
   }
 
   /** As of a socket: closes the connection behind what was written. */
@@ -146,6 +167,7 @@ export class NodeConnection extends Duplex {
   }
 
   #receive(bytes: Buffer): void {
+    if (this.#isEnded) return;
     this.#waiting = this.#waiting.length === 0 ? bytes : Buffer.concat([this.#waiting, bytes]);
     this.#hand();
   }
@@ -190,7 +212,7 @@ export class NodeConnection extends Duplex {
   #handableBytes(): number {
     const current = this.#current;
     if (current !== undefined && !current.incoming.complete) return this.#bodyBytes(current);
-    return this.#isAnswering() || this.#hasEarly ? 0 : this.#headBytes();
+    return this.#isAnswering() || this.#isLast ? 0 : this.#headBytes();
   }
 
   #bodyBytes(current: Current): number {
@@ -210,12 +232,19 @@ export class NodeConnection extends Duplex {
     while (!this.#isInHead && isLineEnd(this.#waiting[start])) start += 1;
     this.#waiting = this.#waiting.subarray(start);
     const end = this.#waiting.indexOf(endOfHead, 0, 'latin1');
-    if (end !== -1) return end + endOfHead.length;
+    if (end !== -1) return this.#keepHead(end + endOfHead.length);
     // A line end may be the first half of the head's end: it is handed on with the other half.
     let length = this.#waiting.length;
     while (isLineEnd(this.#waiting[length - 1])) length -= 1;
     this.#isInHead ||= length > 0;
-    return Math.min(length, pieceOfUnknownBytes);
+    return this.#keepHead(Math.min(length, pieceOfUnknownBytes));
+  }
+
+  #keepHead(length: number): number {
+    const bytes = this.#waiting.subarray(0, length);
+    if (this.#head.length === 0) this.#head = bytes;
+    else if (this.#head.length < keptHeadBytes) this.#head = Buffer.concat([this.#head, bytes]);
+    return length;
   }
 
   /** Bytes are counted with the whole read that they are a part of, which they keep in memory. */
@@ -225,6 +254,15 @@ export class NodeConnection extends Duplex {
     this.#countedBytes = bytes;
     return addedBytes === 0 || this.#shared.countWaiting(addedBytes);
   }
+}
+
+/** Whoever reads the body learns why it ends. */
+function endBody({ incoming, outgoing }: Current, fault: GatewayError): void {
+  incoming.emit('error', fault);
+  // Of a request that ends incomplete Node destroys the connection, and the answer with it.
+  incoming.complete = true;
+  incoming.push(null);
+  outgoing.shouldKeepAlive = false;
 }
 
 const nothing: Buffer = Buffer.alloc(0);

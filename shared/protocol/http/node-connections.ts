@@ -4,9 +4,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { fail } from '../../errors/index.ts';
+import type { GatewayError } from '../../errors/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
-import { errorAnswer, writeRawAnswer } from './error-answers.ts';
 import { NodeConnection, type SharedByConnections } from './node-connection.ts';
 
 /** Requests that wait, of all connections: 384 reads of Node's size. A connection that would exceed it is closed. */
@@ -15,8 +14,8 @@ const waitingMaxBytes = 24 * 1024 * 1024;
 export interface NodeConnections {
   /** One more request of its connection: `serve` is called now, in its turn, or where the connection ends before it, never. */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void;
-  /** What the HTTP parser refuses: a broken request line, too many header bytes, a request that takes too long. */
-  refuseMalformed(connection: Duplex, correlationId: string): void;
+  /** As that of one connection. */
+  refuse(connection: Duplex, fault: GatewayError): string | undefined;
 }
 
 /** From here on the connections of this server are of this kind: Node's own listener takes any Duplex. */
@@ -30,11 +29,7 @@ export function createNodeConnections(server: Server): NodeConnections {
   });
   return {
     begin: (incoming, outgoing, serve) => connectionOf(incoming.socket).begin(incoming, outgoing, serve),
-    refuseMalformed(connection, correlationId) {
-      if (!connectionOf(connection).mayAnswerMalformed()) return void connection.destroy();
-      const message = 'The HTTP request is malformed, too large or too slow.';
-      writeRawAnswer(connection, errorAnswer(fail('invalid_request', { message }), correlationId));
-    },
+    refuse: (connection, fault) => connectionOf(connection).refuse(fault),
   };
 }
 

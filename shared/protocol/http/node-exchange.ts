@@ -1,11 +1,11 @@
 // One request of the node:http server: handed to the gateway, answered, finished. Never rejects.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { waitAtMost } from '../../foundation/time/index.ts';
+import { pathOf } from './broken-head.ts';
 import { deliverBody, releaseBody, runFinish } from './delivery.ts';
 import { internalErrorAnswer } from './error-answers.ts';
 import {
   type AdapterDependencies,
-  canonicalPath,
   type Gateway,
   type GatewayRequest,
   type GatewayResponse,
@@ -120,6 +120,3 @@ async function endAnswer(outgoing: ServerResponse, clock: AdapterDependencies['c
   });
   await waitAtMost(clock, flushMaxMs, flushed, () => outgoing.destroy());
 }
-
-/** The path of a request line, which may also be a whole URL (a client that takes the gateway for its proxy). */
-const pathOf = (target: string): string => canonicalPath(target.replace(/^https?:\/\/[^/?#]*/i, ''));

@@ -2,14 +2,13 @@
 // up. Nothing that a client sends ends the server.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fail } from '../../errors/index.ts';
 import { headersMaxBytes } from '../../foundation/constants/index.ts';
 import { waitAtMost } from '../../foundation/time/index.ts';
-import { errorAnswer } from './error-answers.ts';
 import type { AdapterDependencies, Gateway } from './exchange.ts';
 import { createBodyBudget } from './node-body.ts';
 import { createNodeConnections } from './node-connections.ts';
 import { runExchange } from './node-exchange.ts';
+import { isLoopback, malformed, onlyForLoopback, refuseHead } from './node-refusals.ts';
 import { createUnreadAnswers } from './unread-answers.ts';
 
 /** A whole request: 4 MB in this time is 1.1 Mbit/s. */
@@ -42,10 +41,7 @@ export interface NodeServer {
 }
 
 export interface NodeServerOptions {
-  /**
-   * A listener on a loopback address refuses a `Host` that is not loopback: a web page whose name resolves to 127.0.0.1
-   * must not reach it (DNS rebinding). True behind a proxy that passes the public name on.
-   */
+  /** True behind a proxy that passes the public name on: otherwise a listener on a loopback address is for loopback names alone. */
   readonly anyHost?: boolean;
   /** Left out: seven seconds in all. */
   readonly closing?: ClosingTimes;
@@ -56,7 +52,7 @@ export function createNodeServer(
   dependencies: AdapterDependencies,
   { anyHost = false, closing = closingDefault }: NodeServerOptions = {},
 ): NodeServer {
-  const { clock, randomness, log } = dependencies;
+  const { clock, log } = dependencies;
   const running = new Set<Promise<void>>();
   const budget = createBodyBudget();
   const unread = createUnreadAnswers();
@@ -65,12 +61,15 @@ export function createNodeServer(
   const isClosing = () => closed !== undefined;
   const cutting = new AbortController();
 
+  const run = (exchange: Promise<void>) => {
+    const exchanged = exchange.finally(() => running.delete(exchanged));
+    running.add(exchanged);
+  };
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
     connections.begin(incoming, outgoing, () => {
       const shared = { budget, unread, endsConnection: isClosing, cut: cutting.signal };
       const exchange = { incoming, outgoing, expectsContinue, ...shared };
-      const exchanged = runExchange(served, exchange, dependencies).finally(() => running.delete(exchanged));
-      running.add(exchanged);
+      run(runExchange(served, exchange, dependencies));
     });
   };
 
@@ -79,7 +78,10 @@ export function createNodeServer(
   // Node would answer these three by itself, in another shape or too early.
   server.on('checkContinue', serve(true));
   server.on('checkExpectation', serve(false));
-  server.on('clientError', (_cause, socket) => connections.refuseMalformed(socket, randomness.uuid()));
+  server.on('clientError', (_cause, connection) => {
+    const head = connections.refuse(connection, malformed());
+    if (head !== undefined) run(refuseHead(served, { head, connection }, dependencies));
+  });
 
   const close = async () => {
     const ended = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -102,7 +104,7 @@ export function createNodeServer(
   };
   return {
     listen: async (port, host) => {
-      if (!anyHost && isLoopback(host)) served = onlyForLoopback(gateway, dependencies);
+      if (!anyHost && isLoopback(host)) served = onlyForLoopback(gateway);
       const taken = await listen(server, port, host);
       // From here on it is an accept that failed (too many open files, say), and the server goes on.
       server.on('error', (cause) => log.error({ event: 'server_failed' }, cause));
@@ -115,18 +117,6 @@ export function createNodeServer(
     inFlight: () => running.size,
   };
 }
-
-const onlyForLoopback =
-  (gateway: Gateway, { randomness }: AdapterDependencies): Gateway =>
-  async (request, context) => {
-    // A client that names no host is no browser.
-    const hosts = request.headers.host ?? [];
-    if (hosts.every((host) => isLoopback(host.replace(/:\d+$/, '')))) return gateway(request, context);
-    const message = 'The Host header must name a loopback address: this gateway listens on one.';
-    return errorAnswer(fail('invalid_request', { message }), randomness.uuid());
-  };
-
-const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 
 const serverOptions = {
   maxHeaderSize: headersMaxBytes,

@@ -82,7 +82,13 @@ export function createRouter(
     // What is left of the requests before has the time that this one takes.
     if (context.answersLast === true) void dependencies.telemetry?.flush();
     const coldStart = startedAtMs === undefined || request.arrivedAtMs < startedAtMs;
-    const { response, errorCode } = await answer(table, location, request, scope, dependencies);
+    const { response, errorCode } = await answer(
+      table,
+      location,
+      request,
+      { scope, refusal: context.refusal },
+      dependencies,
+    );
     startedAtMs ??= dependencies.clock.nowMs();
     return {
       ...response,
@@ -179,10 +185,11 @@ async function answer(
   table: RouteTable,
   { methods }: Location,
   request: GatewayRequest,
-  scope: RequestScope,
+  { scope, refusal }: { readonly scope: RequestScope; readonly refusal: GatewayError | undefined },
   { log, originSecretHashes }: RouterDependencies,
 ): Promise<RequestOutcome> {
   try {
+    if (refusal !== undefined) throw refusal;
     // A request around the edge would skip its web application firewall, so it finds no route. A load balancer asks for the health alone.
     const isHealth = request.path === rootPaths.health;
     if (methods === undefined || !(isHealth || comesThroughEdge(request.headers, originSecretHashes))) {

@@ -28,18 +28,29 @@ async function serve(gateway: Gateway) {
   return { ...given, server, port: await server.listen(0, host) };
 }
 
-/** Reads the body of every request and answers with `{}`, or with the code for which the body was refused. */
+/** Reads the body of every request and answers with `{}`, or with the message for which it, or its body, was refused. */
 function recorder() {
   const requests: GatewayRequest[] = [];
+  const refused: GatewayRequest[] = [];
   const bodies: (Buffer | string)[] = [];
-  const gateway: Gateway = async (request) => {
+  const gateway: Gateway = async (request, { refusal }) => {
+    if (refusal !== undefined) {
+      refused.push(request);
+      return refuse(refusal);
+    }
     requests.push(request);
-    const body = await request.readBody('key').catch(({ code }: GatewayError) => String(code));
-    bodies.push(body);
-    return { status: body === 'request_too_large' ? 413 : 200, headers: {}, body: '{}' };
+    try {
+      bodies.push(await request.readBody('key'));
+      return { status: 200, headers: {}, body: '{}' };
+    } catch (error) {
+      bodies.push((error as GatewayError).code);
+      return refuse(error as GatewayError);
+    }
   };
-  return { requests, bodies, gateway };
+  return { requests, refused, bodies, gateway };
 }
+
+const refuse = ({ entry: { status }, message }: GatewayError) => ({ status, headers: {}, body: message });
 
 /** A finish that counts its calls. */
 function counter() {
@@ -176,7 +187,7 @@ describe('a request', () => {
       const { port } = await serve(gateway);
       const body = Buffer.alloc(hardSize + 1, 'a');
       const answer = await call(port, { method: 'POST', headers, body });
-      expect(answer).toMatchObject({ status: 413, body: '{}' });
+      expect(answer).toMatchObject({ status: 413, body: expect.stringMatching(/^The request body is too large/) });
       expect(answer.headers.connection).toBe('close');
       expect(bodies).toEqual(['request_too_large']);
     },
@@ -236,28 +247,45 @@ describe('a request', () => {
     ['two lengths', 'POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
     ['a broken chunk', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
     ['headers over the limit', `GET / HTTP/1.1\r\nA: ${'a'.repeat(17 * 1024)}\r\n\r\n`],
-  ])('of %s is an invalid_request envelope, and the server lives', async (_name, bytes) => {
-    const { bodies, gateway } = recorder();
+  ])('of %s is refused through the gateway, once, and the server lives', async (_name, bytes) => {
+    const { requests, refused, bodies, gateway } = recorder();
     const { port } = await serve(gateway);
     const [head = '', body = ''] = (await exchangeBytes(port, bytes)).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-    expect(head).toContain(`x-request-id: ${correlationId}`);
-    expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request', correlation_id: correlationId });
+    expect(body).toBe('The HTTP request is malformed, too large or too slow.');
+    expect(requests.length + refused.length).toBe(1);
     expect(bodies.filter((read) => read instanceof Buffer)).toEqual([]);
     expect((await call(port)).status).toBe(200);
   });
 
+  it('that is refused has what could be read of its head, and no line of it that was cut', async () => {
+    const { refused, gateway } = recorder();
+    const { port } = await serve(gateway);
+    const head = 'PUT //v1/models/?a=b HTTP/1.1\r\nX-Gw-Trace-Id:  t-1 \r\nx-gw-trace-id: t-2\r\n: no name\r\n';
+    await exchangeBytes(port, `${head}A: ${'a'.repeat(17 * 1024)}`);
+    await exchangeBytes(port, 'hello\r\n\r\n');
+    expect(refused[0]).toMatchObject({ method: 'PUT', path: '/v1/models', query: 'a=b', arrivedAtMs: startMs });
+    expect(refused[0]?.headers).toEqual({ 'x-gw-trace-id': ['t-1', 't-2'] });
+    expect(refused[1]).toMatchObject({ method: '', path: '/', query: '', headers: {} });
+  });
+
   it.each([
-    ['no HTTP at all', 'hello\r\n\r\n', 2],
-    ['headers over the limit', `GET / HTTP/1.1\r\nA: ${'a'.repeat(17 * 1024)}\r\n\r\n`, 2],
-    ['a broken chunk', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 3],
-  ])('of %s behind others is refused behind their answers, and in none of them', async (_name, bytes, begun) => {
+    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['headers over the limit', `GET / HTTP/1.1\r\nA: ${'a'.repeat(17 * 1024)}\r\n\r\n`],
+    ['a broken chunk', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
+  ])('of %s behind others is refused behind their answers, and in none of them', async (_name, bytes) => {
     const { opened, open: answer } = gate();
     const seen: string[] = [];
-    const { port } = await serve(async ({ path, readBody }) => {
+    const { port } = await serve(async ({ path, readBody }, { refusal }) => {
       seen.push(path);
       if (path === '/first') await opened;
-      await readBody('key');
+      const error =
+        refusal ??
+        (await readBody('key').then(
+          () => undefined,
+          (fault: GatewayError) => fault,
+        ));
+      if (error !== undefined) return refuse(error);
       return { status: 200, ...eventStream, body: waitingStream('data: 1\n\n', opened).body };
     });
     const socket = await connected(port);
@@ -270,7 +298,7 @@ describe('a request', () => {
     const received = await text(socket);
     expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
     expect(received.match(/data: \[DONE\]\n\n\r\n0\r\n\r\nHTTP/g)).toHaveLength(2);
-    expect(seen).toHaveLength(begun + 1);
+    expect(seen).toHaveLength(4);
   });
 
   it('that its connection sends before it has the answer to the last waits for that, however many they are', async () => {
@@ -410,8 +438,8 @@ describe('a listener on a loopback address', () => {
     expect(requests).toHaveLength(6);
   });
 
-  it('refuses what names anything else, and the gateway is not asked', async () => {
-    const { requests, gateway } = recorder();
+  it('refuses what names anything else through the gateway, and nothing of it is served', async () => {
+    const { requests, refused, gateway } = recorder();
     const { port } = await serve(gateway);
     const names = [
       'attacker.example',
@@ -423,10 +451,10 @@ describe('a listener on a loopback address', () => {
     for (const headers of hosts(names)) {
       const answer = await call(port, { headers, method: 'POST', body: '{}' });
       expect(answer.status).toBe(400);
-      expect(JSON.parse(answer.body)).toMatchObject({ error: 'invalid_request', correlation_id: correlationId });
-      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+      expect(answer.body).toMatch(/^The Host header must name a loopback address/);
     }
     expect(requests).toHaveLength(0);
+    expect(refused).toHaveLength(names.length);
   });
 
   it('takes any name where a proxy stands in front of it', async () => {

@@ -1,0 +1,59 @@
+// What the server refuses before any endpoint is asked. The gateway answers it all the same: in the form of its base URL,
+// with ids and a log line.
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { fail } from '../../errors/index.ts';
+import { readBrokenHead } from './broken-head.ts';
+import { runFinish } from './delivery.ts';
+import { internalErrorAnswer } from './error-answers.ts';
+import type { AdapterDependencies, Gateway, GatewayRequest, GatewayResponse } from './exchange.ts';
+
+/** What the HTTP parser refuses: a broken request line, too many header bytes, a request that takes too long. */
+export const malformed = () =>
+  fail('invalid_request', { message: 'The HTTP request is malformed, too large or too slow.' });
+
+/** Answers a head of which the parser made no request, behind all other answers of its connection, which ends with it. */
+export async function refuseHead(
+  gateway: Gateway,
+  { head, connection }: { readonly head: string; readonly connection: Duplex },
+  dependencies: AdapterDependencies,
+): Promise<void> {
+  const request = { ...readBrokenHead(head), declaredBodyBytes: 0, readBody: neverRead };
+  const arrivedAtMs = dependencies.clock.nowMs();
+  const clientGone = new AbortController().signal;
+  const response = await gateway({ ...request, arrivedAtMs }, { clientGone, refusal: malformed() }).catch((cause) =>
+    internalErrorAnswer(cause, dependencies),
+  );
+  writeRawAnswer(connection, response);
+  await runFinish(response, dependencies);
+}
+
+const neverRead = () => Promise.reject(new Error('a body of a request that was refused'));
+
+/** Writes an answer where there is no response object for it, and closes the connection. */
+function writeRawAnswer(connection: Duplex, { status, headers, body }: GatewayResponse): void {
+  const text = typeof body === 'string' ? body : '';
+  const all = { ...headers, 'content-length': String(Buffer.byteLength(text)), connection: 'close' };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  connection.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${text}`, () =>
+    connection.destroy(),
+  );
+}
+
+/**
+ * A listener on a loopback address refuses a `Host` that is not loopback: a web page whose name resolves to 127.0.0.1
+ * must not reach it (DNS rebinding).
+ */
+export const onlyForLoopback =
+  (gateway: Gateway): Gateway =>
+  (request, context) =>
+    gateway(request, namesLoopback(request) ? context : { ...context, refusal: otherHost() });
+
+/** A client that names no host is no browser. */
+const namesLoopback = ({ headers }: GatewayRequest): boolean =>
+  (headers.host ?? []).every((host) => isLoopback(host.replace(/:\d+$/, '')));
+
+const otherHost = () =>
+  fail('invalid_request', { message: 'The Host header must name a loopback address: this gateway listens on one.' });
+
+export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
