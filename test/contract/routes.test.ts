@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectError, uuid } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { exchangeBytes } from '../unit/http/node-client.ts';
+import { exchangeBytes } from '../support/raw-http.ts';
 import { description, differencesOf, operationOf } from './api-description.ts';
 
 describe('the routes', () => {

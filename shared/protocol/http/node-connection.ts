@@ -256,7 +256,7 @@ export class NodeConnection extends Duplex {
   }
 }
 
-/** Whoever reads the body learns why it ends. */
+/** The reader of the body learns why it ends. */
 function endBody({ incoming, outgoing }: Current, fault: GatewayError): void {
   incoming.emit('error', fault);
   // Of a request that ends incomplete Node destroys the connection, and the answer with it.

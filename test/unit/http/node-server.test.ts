@@ -11,8 +11,8 @@ import {
   type GatewayRequest,
   type NodeServer,
 } from '../../../shared/protocol/http/index.ts';
+import { call, connected, exchangeBytes, open } from '../../support/raw-http.ts';
 import { adapterDependencies, answering, correlationId, eventStream, gate, startMs } from './fixtures.ts';
-import { call, connected, exchangeBytes, open } from './node-client.ts';
 
 const hardSize = 4 * 1024 * 1024;
 const host = '127.0.0.1';
