@@ -95,9 +95,14 @@ describe('keys rotate', () => {
     });
     expect(keys.find((one) => one.public_id === ending.public_id)).toMatchObject({ replaced_by: public_id });
     expect((await gw('keys list --workspace team')).out).toMatch(new RegExp(`spender +${ending.public_id} +ending `));
-    let status = 200;
-    for (let calls = 0; calls < 60 && status === 200; calls += 1) status = await statusWith(key);
-    expect(status).toBe(402);
+    // In turns, until neither has any left.
+    const statuses = { [former]: 200, [key]: 200 };
+    for (let calls = 0; calls < 60 && Object.values(statuses).includes(200); calls += 1) {
+      for (const one of [former, key]) statuses[one] = await statusWith(one);
+    }
+    expect(Object.values(statuses)).toEqual([402, 402]);
+    const [first] = (await listed('spender')).filter((one) => one.public_id === ending.public_id);
+    expect(first?.spent_usd).toBe(spent);
     const [after] = (await listed('spender')).filter((one) => one.public_id === public_id);
     expect(Number(after?.spent_usd)).toBeLessThanOrEqual(0.0005);
   });

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
+  carriedSpending,
   createCounters,
   type KeyHold,
   type PaidKeyRequest,
@@ -368,6 +369,70 @@ const setAttribute = (publicId: string, attribute: string, value: string | numbe
     names: { '#attribute': attribute },
     values: { ':value': value },
   });
+
+describe('a key that was replaced', () => {
+  const dayMs = 86_400_000;
+
+  /** The key, and one that took its place, as a rotation makes them. */
+  async function rotated(limits: Partial<KeyRecord>, before: (key: Awaited<ReturnType<typeof newKey>>) => unknown) {
+    const former = await newKey(limits);
+    await before(former);
+    const keys = createKeyStore(test.store);
+    const successor = parseApiKey(createApiKey(systemRandomness));
+    const stored = await keys.read(former.publicId);
+    if (successor === undefined || stored === undefined) throw new Error('both keys must be readable');
+    await keys.write({ ...stored, ...successor }, carriedSpending(await former.item()));
+    await keys.replace(former.publicId, successor.publicId, former.clock.nowMs() + dayMs);
+    const item = async () => (await test.store.get('keys', successor.publicId)) ?? {};
+    const spending = async () => readKeySpending(await item(), former.clock.nowMs());
+    const admit = (more: Partial<PaidKeyRequest>) => former.counters.admitKey({ ...successor, ...more });
+    return { former, successor: { ...successor, item, spending, admit } };
+  }
+
+  it('spends of the limit of its successor, and takes nothing of its own', async () => {
+    const { former, successor } = await rotated({ spendLimitUsd: '5', rpm: 10, concurrency: 4 }, () => {});
+    const ofFormer = (await former.admit({ hold: { ...former.hold('a', '3'), slot: true } })) as { hold: KeyHold };
+    expect(await successor.spending()).toEqual({ limit: usd('5'), spent: 0n, held: usd('3') });
+    expect(await successor.admit({ hold: former.hold('b', '3') })).toMatchObject({ available: usd('2') });
+    const ofSuccessor = (await successor.admit({ hold: former.hold('c', '2') })) as { hold: KeyHold };
+    const refused = await former.admit({ hold: { ...former.hold('d', '1'), slot: true } });
+    expect(refused).toMatchObject({ kind: 'spend_limit', needed: usd('1'), available: 0n, isCounted: true });
+    expect(await former.item()).toMatchObject({ requests_total: 2, balance_slots: -1 });
+    for (const kind of ['settled', 'gone']) {
+      expect((await former.counters.settleKey(ofFormer.hold, usd('1'))).kind).toBe(kind);
+      expect((await former.counters.settleKey(ofSuccessor.hold, usd('2'))).kind).toBe(kind);
+    }
+    expect(await successor.spending()).toEqual({ limit: usd('5'), spent: usd('3'), held: 0n });
+    const own = await former.item();
+    expect(own).toMatchObject({ balance_slots: 0 });
+    expect([own.balance_pico_usd ?? 0, own.spent_pico_usd ?? 0, readHeld(own)]).toEqual([0, 0, []]);
+  });
+
+  it('has what it holds, and then what that has cost, count on its successor too', async () => {
+    let running: { hold: KeyHold } | undefined;
+    const { former, successor } = await rotated({ spendLimitUsd: '5' }, async (key) => {
+      running = (await key.admit({ hold: key.hold('before', '4') })) as { hold: KeyHold };
+    });
+    expect(await successor.admit({ hold: former.hold('b', '2') })).toMatchObject({ available: usd('1') });
+    if (running !== undefined) await former.counters.settleKey(running.hold, usd('3'));
+    former.clock.advance(leaseMs + 10_000);
+    expect(await successor.spending()).toEqual({ limit: usd('5'), spent: usd('3'), held: 0n });
+    expect(await successor.admit({ hold: former.hold('c', '2.1') })).toMatchObject({ kind: 'spend_limit' });
+    expect(await successor.admit({ hold: former.hold('c', '2') })).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('follows every rotation within its grace, and holds nothing where the last key has no limit', async () => {
+    const { former, successor } = await rotated({ spendLimitUsd: '5' }, () => {});
+    const keys = createKeyStore(test.store);
+    const last = await newKey({ spendLimitUsd: '1' });
+    await keys.replace(successor.publicId, last.publicId, former.clock.nowMs() + dayMs);
+    expect(await former.admit({ hold: former.hold('a', '2') })).toMatchObject({ available: usd('1') });
+    expect(await former.admit({ hold: former.hold('a', '1') })).toMatchObject({ hold: { spendingId: last.publicId } });
+    await last.write({ spendLimitUsd: null });
+    expect(await former.admit({ hold: former.hold('b', '9') })).toMatchObject({ kind: 'admitted', hold: undefined });
+    expect(await successor.spending()).toEqual({ limit: usd('5'), spent: 0n, held: 0n });
+  });
+});
 
 describe('the page of the folder', () => {
   it('shows the item of a key as the calls it tells of leave it', async () => {

@@ -5,6 +5,7 @@ import {
   type Hold,
   type KeyAdmission,
   readKeySpending,
+  successorOf,
 } from '../../../shared/accounting/holds/index.ts';
 import type { ApiKey } from '../../../shared/configuration/keys/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
@@ -47,14 +48,16 @@ export const reserveKey = (
       if (available !== null && available < needed) return refuseSpend(deps, input, { needed, available });
     }
     const reserved = toReserved(deps, input, admission);
-    if (admission.kind !== 'spend_limit' && admission.kind !== 'concurrency') return reserved;
+    const isUncounted = admission.kind === 'spend_limit' ? !admission.isCounted : admission.kind === 'concurrency';
+    if (!isUncounted) return reserved;
     const counted = toReserved(deps, input, await askKey(deps, input, undefined, seen));
     return counted.resolution === undefined ? reserved : counted;
   },
 });
 
-/** Null: the key has no spend limit. */
+/** Null: the key has no spend limit, or that of the key which replaced it. */
 function availableOf(item: Item, nowMs: number): PicoUsd | null {
+  if (successorOf(item) !== undefined) return null;
   const spending = readKeySpending(item, nowMs);
   return spending && spending.limit - spending.spent - spending.held;
 }
@@ -69,7 +72,9 @@ export const reserveSpend = (
   hold && {
     rank: 'money',
     reserve: async () => {
-      const isSpendLimited = hold.amount > 0n && readKeySpending(seen.keyItem, deps.clock.nowMs()) !== null;
+      const { keyItem } = seen;
+      const mayBeLimited = readKeySpending(keyItem, deps.clock.nowMs()) !== null || successorOf(keyItem) !== undefined;
+      const isSpendLimited = hold.amount > 0n && mayBeLimited;
       if (!isSpendLimited && concurrencyOf(input, seen.keyItem) === null) return {};
       return toReserved(deps, input, await askKey(deps, input, hold, seen, false));
     },

@@ -24,6 +24,8 @@ import {
   keySettlement,
   type PaidKeyRequest,
 } from './key-admission.ts';
+import { keyCounter, successorOf } from './key-limits.ts';
+import { takeFromSuccessor } from './replaced-key.ts';
 import type { Insufficient, Settlement, SettlementOutcome } from './requests.ts';
 
 export interface Counters {
@@ -82,22 +84,47 @@ export function createCounters({
     return writer.settle({ table, key, owner: hold.owner }, settlement);
   }
 
+  async function take(counter: Counter, hold: Hold): Promise<TakeOutcome> {
+    checkHold(hold);
+    const { table, key, balances, slotsMax = null } = counter;
+    const { bucket, slotBucket } = bucketsOf(hold);
+    const demand = {
+      hold: hold.amount === 0n ? undefined : { bucket, amount: hold.amount },
+      balances,
+      slot: slotBucket === undefined ? undefined : { bucket: slotBucket, limit: slotsMax },
+    };
+    const outcome = await writer.reserve({ table, key, owner: hold.owner }, () => demand);
+    return outcome.kind === 'reserved' ? { kind: 'taken', item: outcome.item } : outcome;
+  }
+
+  const settleAt = (publicId: string, hold: Hold, actual: bigint) => {
+    const { counter, prepare } = keySettlement(publicId, clock.nowMs);
+    return settle(counter, hold, actual, prepare);
+  };
+
+  async function settleKey({ publicId, spendingId, ...hold }: KeyHold, actual: bigint): Promise<SettlementOutcome> {
+    if (spendingId !== undefined) {
+      if (hold.slot === true) await settleAt(publicId, { ...hold, amount: 0n }, 0n);
+      return settleAt(spendingId, { ...hold, slot: false }, actual);
+    }
+    const settled = await settleAt(publicId, hold, actual);
+    const successorId = settled.kind === 'settled' && hold.amount > 0n ? successorOf(settled.item) : undefined;
+    if (successorId !== undefined && actual > 0n) await chargeSuccessor(successorId, hold, actual);
+    return settled;
+  }
+
+  /** Of a call that began before its key was replaced: what that one has spent till then is on its successor already. */
+  async function chargeSuccessor(publicId: string, { owner, expiresAtMs }: Hold, actual: bigint): Promise<void> {
+    const hold = { owner, expiresAtMs, amount: actual };
+    const { kind } = await take(keyCounter(publicId, null), hold);
+    if (kind === 'taken') await settleAt(publicId, hold, actual);
+  }
+
   return {
     writer,
     settle: (counter, hold, actual) => settle(counter, hold, actual),
 
-    async take(counter, hold) {
-      checkHold(hold);
-      const { table, key, balances, slotsMax = null } = counter;
-      const { bucket, slotBucket } = bucketsOf(hold);
-      const demand = {
-        hold: hold.amount === 0n ? undefined : { bucket, amount: hold.amount },
-        balances,
-        slot: slotBucket === undefined ? undefined : { bucket: slotBucket, limit: slotsMax },
-      };
-      const outcome = await writer.reserve({ table, key, owner: hold.owner }, () => demand);
-      return outcome.kind === 'reserved' ? { kind: 'taken', item: outcome.item } : outcome;
-    },
+    take,
 
     async giveBackExpired({ table, key, balances }) {
       for (let look = 1; ; look += 1) {
@@ -107,13 +134,23 @@ export function createCounters({
       }
     },
 
-    admitKey: (request) =>
-      admitKey(writer, { defaultRequestsPerMinute, ...request }, request.hold && bucketsOf(request.hold)),
+    async admitKey(request) {
+      const { hold, publicId } = request;
+      const admission = await admitKey(writer, { defaultRequestsPerMinute, ...request }, hold && bucketsOf(hold));
+      const successorId = admission.kind === 'admitted' ? successorOf(admission.item) : undefined;
+      if (admission.kind !== 'admitted' || successorId === undefined || !hold?.amount) return admission;
+      const taken = await takeFromSuccessor(writer, successorId, hold, bucketsOf(hold).bucket);
+      if (taken.kind === 'unlimited') return admission;
+      if (taken.kind === 'taken') {
+        const { spendingId } = taken;
+        return { ...admission, hold: { ...hold, publicId, slot: admission.hold?.slot ?? false, spendingId } };
+      }
+      if (admission.hold !== undefined) await settleKey(admission.hold, 0n);
+      const { item } = admission;
+      return { kind: 'spend_limit', needed: hold.amount, available: taken.available, item, isCounted: true };
+    },
     countKeyRequest: (request) => countKeyRequest(writer, { defaultRequestsPerMinute, ...request }),
 
-    settleKey(hold, actual) {
-      const { counter, prepare } = keySettlement(hold, clock.nowMs);
-      return settle(counter, hold, actual, prepare);
-    },
+    settleKey,
   };
 }

@@ -17,6 +17,7 @@ export {
   readKeySpending,
   type SpendLimitReset,
   spendLimitResets,
+  successorOf,
 } from './key-limits.ts';
 export type { SettlementOutcome } from './requests.ts';
 export { settlementRetryMs } from './settle-once.ts';

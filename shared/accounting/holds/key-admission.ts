@@ -5,7 +5,7 @@ import { equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import { checkHold, type Hold, type SeenItem } from './counter.ts';
 import type { ItemWriter } from './item-writer.ts';
-import { balanceLimit, keyAttributes, keyCounter, openPeriod, readKeyLimits } from './key-limits.ts';
+import { balanceLimit, keyAttributes, keyCounter, openPeriod, readKeyLimits, successorOf } from './key-limits.ts';
 import type { Demand, Limited, Refusal, Refused } from './requests.ts';
 import type { UpdateDraft } from './update-draft.ts';
 import { requestsPerMinute } from './windows.ts';
@@ -32,6 +32,8 @@ export interface PaidKeyRequest extends KeyRequest {
 /** A hold that was taken from a key: what its settlement needs. An amount of 0: the key has no spend limit. */
 export interface KeyHold extends Hold {
   readonly publicId: string;
+  /** The key whose spend limit has the amount, where it is another: the one that replaced this one. */
+  readonly spendingId?: string | undefined;
 }
 
 export type KeyRefusal =
@@ -52,7 +54,14 @@ export type KeyCount = { readonly kind: 'counted'; readonly item: Item } | KeyRe
 export type KeyAdmission =
   /** `hold` is undefined where none was asked for, or nothing of it is limited. */
   | { readonly kind: 'admitted'; readonly item: Item; readonly hold: KeyHold | undefined }
-  | { readonly kind: 'spend_limit'; readonly needed: bigint; readonly available: bigint; readonly item: Item }
+  | {
+      readonly kind: 'spend_limit';
+      readonly needed: bigint;
+      readonly available: bigint;
+      readonly item: Item;
+      /** The request was counted all the same. */
+      readonly isCounted?: boolean;
+    }
   /** So many of its calls are in flight. */
   | { readonly kind: 'concurrency'; readonly concurrency: number; readonly item: Item }
   | KeyRefusal;
@@ -100,10 +109,10 @@ export const concurrencyOf = (
 ): number | null => (item[keyAttributes.concurrency] as number | null | undefined) ?? defaultConcurrency;
 
 /** What of a hold a key limits, and so counts. */
-const limitedHold = (request: PaidKeyRequest, { amount, slot = false }: Hold, item: Item, nowMs: number) => ({
-  amount: readKeyLimits(item, nowMs).spendLimitUsd === null ? 0n : amount,
-  slot: slot && concurrencyOf(request, item) !== null,
-});
+function limitedHold(request: PaidKeyRequest, { amount, slot = false }: Hold, item: Item, nowMs: number) {
+  const isLimited = readKeyLimits(item, nowMs).spendLimitUsd !== null && successorOf(item) === undefined;
+  return { amount: isLimited ? amount : 0n, slot: slot && concurrencyOf(request, item) !== null };
+}
 
 type Unusable = 'unknown' | 'revoked';
 
@@ -164,15 +173,22 @@ function assessWithHold(
     slot: slot && slotBucket !== undefined ? { bucket: slotBucket, limit: concurrencyOf(request, item) } : undefined,
     prepare: (draft) => {
       assessed.prepare(draft);
-      requireAsSeen(draft, item, [keyAttributes.spendLimitUsd, keyAttributes.spendLimitReset]);
+      requireAsSeen(draft, item, spendingAttributes);
       if (hold.slot === true) requireAsSeen(draft, item, [keyAttributes.concurrency]);
       if (amount > 0n) openPeriod(draft, item, nowMs);
     },
   };
 }
 
+/** What says where, and up to which amount, a key may spend. */
+export const spendingAttributes = [
+  keyAttributes.spendLimitUsd,
+  keyAttributes.spendLimitReset,
+  keyAttributes.replacedBy,
+] as const;
+
 /** The configuration that the write is made for still stands. */
-function requireAsSeen(draft: UpdateDraft, item: Item, attributes: readonly string[]): void {
+export function requireAsSeen(draft: UpdateDraft, item: Item, attributes: readonly string[]): void {
   for (const attribute of attributes) {
     const [name, value] = [draft.name(attribute), item[attribute]];
     if (value === undefined) draft.require(`attribute_not_exists(${name})`);
@@ -182,7 +198,7 @@ function requireAsSeen(draft: UpdateDraft, item: Item, attributes: readonly stri
 }
 
 /** A settlement opens the period of the spend limit like any other write. */
-export const keySettlement = ({ publicId }: KeyHold, nowMs: () => number) => ({
+export const keySettlement = (publicId: string, nowMs: () => number) => ({
   counter: keyCounter(publicId, null),
   prepare: (draft: UpdateDraft, item: Item) => openPeriod(draft, item, nowMs()),
 });

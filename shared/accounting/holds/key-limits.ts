@@ -17,6 +17,8 @@ export const keyAttributes = {
   spendLimitReset: 'spend_limit_reset',
   /** Null or absent: never. */
   expiresAtMs: 'expires_at_ms',
+  /** Public id of the key that a rotation made beside it. Null or absent: none. */
+  replacedBy: 'replaced_by',
 } as const;
 
 const balanceAttribute = 'balance_pico_usd';
@@ -59,6 +61,10 @@ export interface KeySpending {
   readonly held: PicoUsd;
 }
 
+/** Whose spend limit the calls of a replaced key count against, as far as its own item says. Undefined: its own. */
+export const successorOf = (item: Item): string | undefined =>
+  (item[keyAttributes.replacedBy] as string | null | undefined) ?? undefined;
+
 /** Null: no limit, and spending is not counted on the key. */
 export function readKeySpending(item: Item, nowMs: number): KeySpending | null {
   const { spendLimitUsd } = readKeyLimits(item, nowMs);
@@ -72,11 +78,15 @@ export function readKeySpending(item: Item, nowMs: number): KeySpending | null {
   };
 }
 
-/** What a key starts with that takes the place of another: what that one has spent, this period and before; nothing is held. */
+/**
+ * What a key starts with that takes the place of another: what that one has spent, this period and before, and what its
+ * calls hold, until those holds end by themselves.
+ */
 export function carriedSpending(item: Item): Item {
   const spent = readAmount(item[spentAttribute]);
-  const periods = readTimed(item, 'periodStart').map(({ name }) => [name, item[name]]);
-  return { [spentAttribute]: spent, [balanceAttribute]: -spent, ...Object.fromEntries(periods) };
+  const held = readHeld(item).reduce((sum, { amount }) => sum + amount, 0n);
+  const timed = [...readTimed(item, 'periodStart'), ...readTimed(item, 'held')].map(({ name }) => [name, item[name]]);
+  return { [spentAttribute]: spent, [balanceAttribute]: -spent - held, ...Object.fromEntries(timed) };
 }
 
 /** By how much the balance may fall below 0. Null: nothing limits it. */

@@ -1,0 +1,51 @@
+// The money of a key that a rotation has replaced: until it ends its calls count against the spend limit of the key that
+// took its place, so that a rotation buys no second limit.
+import type { Hold } from './counter.ts';
+import type { ItemWriter } from './item-writer.ts';
+import { requireAsSeen, spendingAttributes } from './key-admission.ts';
+import { balanceLimit, keyCounter, openPeriod, successorOf } from './key-limits.ts';
+import type { Demand, Refusal } from './requests.ts';
+
+/** Rotations of a key that was rotated within its grace. The last of them has the money where there are more. */
+const successorsMax = 8;
+
+export type SuccessorTake =
+  | { readonly kind: 'taken'; readonly spendingId: string }
+  /** Nothing limits it. */
+  | { readonly kind: 'unlimited' }
+  | { readonly kind: 'insufficient'; readonly available: bigint };
+
+type SpendDemand = Pick<Demand, 'hold' | 'balances' | 'prepare'>;
+type NotHere = { readonly next: string } | 'unlimited';
+
+export async function takeFromSuccessor(
+  writer: ItemWriter,
+  successorId: string,
+  { owner, amount }: Hold,
+  bucket: string,
+): Promise<SuccessorTake> {
+  let spendingId = successorId;
+  for (let left = successorsMax; ; left -= 1) {
+    const address = { table: 'keys', key: spendingId, owner } as const;
+    const outcome = await writer.reserve(address, (seen, nowMs): SpendDemand | Refusal<NotHere> | 'look' => {
+      if (seen === undefined) return 'look';
+      const { item } = seen;
+      const next = left > 0 ? successorOf(item) : undefined;
+      if (next !== undefined) return { reason: { next }, isFinal: true };
+      const limit = balanceLimit(item, nowMs);
+      if (limit === null) return { reason: 'unlimited', isFinal: false };
+      return {
+        hold: { bucket, amount },
+        balances: keyCounter(spendingId, limit).balances,
+        prepare: (draft) => {
+          requireAsSeen(draft, item, spendingAttributes);
+          openPeriod(draft, item, nowMs);
+        },
+      };
+    });
+    if (outcome.kind === 'reserved') return { kind: 'taken', spendingId };
+    if (outcome.kind === 'insufficient') return { kind: 'insufficient', available: outcome.available };
+    if (outcome.reason === 'unlimited') return { kind: 'unlimited' };
+    spendingId = outcome.reason.next;
+  }
+}
