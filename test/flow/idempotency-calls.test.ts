@@ -1,4 +1,4 @@
-// The same Idempotency-Key: one provider call, one charge, one answer byte for byte. JSON and streams alike.
+// The same Idempotency-Key: one provider call, one charge, one answer byte for byte. JSON and streams alike. Every interface and format: `interface-conformance`.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
@@ -11,7 +11,6 @@ import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { outcomeOf } from '../support/outcomes.ts';
 import { readUntil } from '../support/read-stream.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
-import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 
 const upstreams = [
   'echo',
@@ -27,264 +26,261 @@ const upstreams = [
 const models = Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]]));
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-describe.each([...spokenInterfaces, ...translatedInterfaces])('in $name', ({ hello, ...speaks }) => {
-  let harness: Harness;
-  let clock: ManualClock;
-  let names = 0;
-  const other = newKey();
+let harness: Harness;
+let clock: ManualClock;
+let names = 0;
+const other = newKey();
 
-  beforeAll(async () => {
-    clock = manualClock();
-    harness = await startHarness({
-      speaks,
-      clock,
-      models,
-      moreWorkspaces: [{ id: 'other', credit_usd: '1', keys: [{ name: 'k', key: other }] }],
-    });
+beforeAll(async () => {
+  clock = manualClock();
+  harness = await startHarness({
+    clock,
+    models,
+    moreWorkspaces: [{ id: 'other', credit_usd: '1', keys: [{ name: 'k', key: other }] }],
   });
-  afterAll(() => harness.stop());
-  beforeEach(async () => {
+});
+afterAll(() => harness.stop());
+beforeEach(async () => {
+  await harness.settled();
+  harness.simulator.clear();
+});
+
+const fresh = () => ({ 'idempotency-key': `key-${++names}` });
+const calls = () => harness.simulator.calls.length;
+
+describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
+  const body = (upstream: string, more = {}) => hello(`acme/${upstream}`, { stream, ...more });
+
+  it('is one provider call for twenty at the same time; the others are told to come back', async () => {
+    const name = fresh();
+    const second = await harness.open();
+    const answers = Array.from({ length: 20 }, (_none, at) =>
+      (at % 2 === 0 ? harness : second).post(body('usage:1000:500'), name),
+    );
+    const texts = new Set<string>();
+    for (const response of await Promise.all(answers)) {
+      if (response.status === 200) {
+        texts.add(await response.text());
+        continue;
+      }
+      expect(response.headers.get('x-should-retry')).toBe('true');
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      await expectError(response, 409, 'execution_in_progress');
+    }
+    expect(texts.size).toBe(1);
+    expect(calls()).toBe(1);
+  });
+
+  it('costs two writes once its answer is stored: there is nothing to release', async () => {
+    const writes: string[] = [];
+    const counting = (store: Store): Store => ({
+      ...store,
+      put: (put, options) => {
+        if (put.table === 'idempotency') writes.push('put');
+        return store.put(put, options);
+      },
+      update: (update, options) => {
+        if (update.table === 'idempotency') writes.push('update');
+        return store.update(update, options);
+      },
+    });
+    const door = await harness.open({ wrapStore: counting });
+    await (await door.post(body('usage:1000:500'), fresh())).text();
+    await door.settled();
+    expect(writes).toEqual(['put', 'update']);
+  });
+
+  it('is told to come back while the original runs, and the wait ends with its lease', async () => {
+    const name = fresh();
+    const client = new AbortController();
+    const running = harness.post(body('silent'), name, client.signal);
+    running.catch(() => {});
+    await harness.simulator.until((seen) => seen.length === 1);
+    const refused = await harness.post(body('silent'), name);
+    expect(refused.headers.get('retry-after')).toBe('2');
+    await expectError(refused, 409, 'execution_in_progress');
+    await expectError(await harness.post(body('silent', { seed: 1 }), name), 409, 'idempotency_conflict');
+    expect(calls()).toBe(1);
+    client.abort();
+    clock.advance(requestBudgetMs);
     await harness.settled();
-    harness.simulator.clear();
+    // It left nothing: the key runs again, with another body too.
+    expect(await outcomeOf(await harness.post(body('echo'), name))).toBe('ok');
   });
 
-  const fresh = () => ({ 'idempotency-key': `key-${++names}` });
-  const calls = () => harness.simulator.calls.length;
-
-  describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
-    const body = (upstream: string, more = {}) => hello(`acme/${upstream}`, { stream, ...more });
-
-    it('is one provider call for twenty at the same time; the others are told to come back', async () => {
+  it.each(stream ? ['usage:1000:500', 'huge:900000'] : ['usage:1000:500'])(
+    'gives the answer again byte for byte, without charge: %s',
+    async (upstream) => {
       const name = fresh();
-      const second = await harness.open();
-      const answers = Array.from({ length: 20 }, (_none, at) =>
-        (at % 2 === 0 ? harness : second).post(body('usage:1000:500'), name),
-      );
-      const texts = new Set<string>();
-      for (const response of await Promise.all(answers)) {
-        if (response.status === 200) {
-          texts.add(await response.text());
-          continue;
-        }
-        expect(response.headers.get('x-should-retry')).toBe('true');
-        expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-        await expectError(response, 409, 'execution_in_progress');
-      }
-      expect(texts.size).toBe(1);
-      expect(calls()).toBe(1);
-    });
-
-    it('costs two writes once its answer is stored: there is nothing to release', async () => {
-      const writes: string[] = [];
-      const counting = (store: Store): Store => ({
-        ...store,
-        put: (put, options) => {
-          if (put.table === 'idempotency') writes.push('put');
-          return store.put(put, options);
-        },
-        update: (update, options) => {
-          if (update.table === 'idempotency') writes.push('update');
-          return store.update(update, options);
-        },
-      });
-      const door = await harness.open({ wrapStore: counting });
-      await (await door.post(body('usage:1000:500'), fresh())).text();
-      await door.settled();
-      expect(writes).toEqual(['put', 'update']);
-    });
-
-    it('is told to come back while the original runs, and the wait ends with its lease', async () => {
-      const name = fresh();
-      const client = new AbortController();
-      const running = harness.post(body('silent'), name, client.signal);
-      running.catch(() => {});
-      await harness.simulator.until((seen) => seen.length === 1);
-      const refused = await harness.post(body('silent'), name);
-      expect(refused.headers.get('retry-after')).toBe('2');
-      await expectError(refused, 409, 'execution_in_progress');
-      await expectError(await harness.post(body('silent', { seed: 1 }), name), 409, 'idempotency_conflict');
-      expect(calls()).toBe(1);
-      client.abort();
-      clock.advance(requestBudgetMs);
-      await harness.settled();
-      // It left nothing: the key runs again, with another body too.
-      expect(await outcomeOf(await harness.post(body('echo'), name))).toBe('ok');
-    });
-
-    it.each(stream ? ['usage:1000:500', 'huge:900000'] : ['usage:1000:500'])(
-      'gives the answer again byte for byte, without charge: %s',
-      async (upstream) => {
-        const name = fresh();
-        const first = await harness.post(body(upstream), name);
-        const text = await first.text();
-        expect(first.status).toBe(200);
-        await harness.settled();
-        const spent = await expectBalancedBooks(harness);
-        const second = await harness.open();
-        for (const door of [harness, second]) {
-          const replay = await door.post(body(upstream), name);
-          expect(replay.headers.get('idempotent-replayed')).toBe('true');
-          for (const header of ['content-type', 'x-gw-model', 'x-gw-provider', 'cache-control']) {
-            expect(replay.headers.get(header)).toBe(first.headers.get(header));
-          }
-          expect(replay.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
-          const again = await replay.text();
-          expect(again === text).toBe(true);
-          await door.settled();
-        }
-        expect(first.headers.get('idempotent-replayed')).toBeNull();
-        expect(calls()).toBe(1);
-        expect(await expectBalancedBooks(harness)).toBe(spent);
-      },
-    );
-
-    it('with another body or other correlation headers is a conflict, and the stored answer stays', async () => {
-      const name = { ...fresh(), 'x-gw-trace-id': traceId, 'x-gw-session-id': 's' };
-      const text = await (await harness.post(body('echo'), name)).text();
-      const changed: [object, object][] = [
-        [{ seed: 1 }, {}],
-        [{ user: null }, {}],
-        [{ stream: !stream }, {}],
-        [{}, { 'x-gw-trace-id': 'other' }],
-        [{}, { 'x-gw-session-id': 'other' }],
-        [{}, { 'x-gw-span-id': 'one-more' }],
-        [{}, { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }],
-        [{}, { 'x-byok-key': 'sk-mine' }],
-      ];
-      for (const [members, headers] of changed) {
-        const response = await harness.post(body('echo', members), { ...name, ...headers });
-        expect(response.headers.get('x-should-retry')).toBe('false');
-        await expectError(response, 409, 'idempotency_conflict');
-      }
-      expect(calls()).toBe(1);
-      const reordered = Object.fromEntries(Object.entries(body('echo')).toReversed());
-      const sessionAlias = {
-        'idempotency-key': name['idempotency-key'],
-        'x-gw-trace-id': traceId,
-        'x-session-id': 's',
-      };
-      expect(await (await harness.post(reordered, { ...sessionAlias, 'x-title': 'another app' })).text()).toBe(text);
-      expect(calls()).toBe(1);
-    });
-
-    it.each(['error-400', 'error-500', 'error-after-chunks:3'])(
-      'leaves nothing where the call failed, as soon as the client knows: %s',
-      async (upstream) => {
-        const name = fresh();
-        const failed = await harness.post(body(upstream), name);
-        expect(await failed.text()).toContain('"error"');
-        // At once, with the same body and with another.
-        const second = await harness.post(body(upstream), name);
-        expect(second.headers.get('idempotent-replayed')).toBeNull();
-        expect(await second.text()).toContain('"error"');
-        const third = await harness.post(body('echo'), name);
-        expect(third.headers.get('idempotent-replayed')).toBeNull();
-        expect(await outcomeOf(third)).toBe('ok');
-        expect(calls()).toBe(3);
-      },
-    );
-
-    it('leaves nothing where the call was refused, as soon as the client knows', async () => {
-      const name = fresh();
-      await expectError(await harness.post(hello('nobody/nothing', { stream }), name), 400, 'unknown_model');
-      await expectError(await harness.post(body('echo', { max_tokens: 2 ** 50 }), name), 402, 'PAYMENT_REQUIRED');
-      expect(await outcomeOf(await harness.post(body('echo'), name))).toBe('ok');
-      expect(calls()).toBe(1);
-    });
-  });
-
-  describe('an Idempotency-Key', () => {
-    const plain = (upstream: string, more = {}) => hello(`acme/${upstream}`, more);
-
-    it('whose answer could not be stored at once is stored after its end, and a retry calls no provider', async () => {
-      let failures = 2;
-      const failing = (store: Store): Store => ({
-        ...store,
-        update: (update, options) => {
-          if (update.table !== 'idempotency' || failures === 0) return store.update(update, options);
-          failures -= 1;
-          return Promise.reject(new StoreUnavailable(new Error('away')));
-        },
-      });
-      const waiting = { nowMs: clock.nowMs, after: systemClock.after };
-      const door = await harness.open({ wrapStore: failing, clock: waiting });
-      const name = fresh();
-      const first = await door.post(plain('usage:1000:500', { stream: true }), name);
-      expect(first.status).toBe(200);
+      const first = await harness.post(body(upstream), name);
       const text = await first.text();
-      await door.settled();
-      expect(failures).toBe(0);
-      const again = await door.post(plain('usage:1000:500', { stream: true }), name);
-      expect(again.headers.get('idempotent-replayed')).toBe('true');
-      expect(await again.text()).toBe(text);
-      expect(calls()).toBe(1);
-    });
-
-    it('replays before anything that changed since: model, credit, catalogue, presets', async () => {
-      const name = fresh();
-      const text = await (await harness.post(plain('echo', { preset: null }), name)).text();
+      expect(first.status).toBe(200);
       await harness.settled();
-      const { 'acme/silent': _gone, ...rest } = models;
-      await harness.apply({ models: { 'acme/silent': rest['acme/error-500'] as never } });
-      clock.advance(6_000);
-      const replay = await harness.post(plain('echo', { preset: null }), name);
-      expect(await replay.text()).toBe(text);
-      await expectError(await harness.post(plain('echo')), 400, 'unknown_model');
-      await harness.apply({ models, workspace: { spend_limit_usd: '0' } });
-      clock.advance(6_000);
-      expect(await (await harness.post(plain('echo', { preset: null }), name)).text()).toBe(text);
-      await expectError(await harness.post(plain('echo')), 402, 'PAYMENT_REQUIRED');
-      await harness.apply({ models, workspace: { spend_limit_usd: null } });
-      clock.advance(6_000);
+      const spent = await expectBalancedBooks(harness);
+      const second = await harness.open();
+      for (const door of [harness, second]) {
+        const replay = await door.post(body(upstream), name);
+        expect(replay.headers.get('idempotent-replayed')).toBe('true');
+        for (const header of ['content-type', 'x-gw-model', 'x-gw-provider', 'cache-control']) {
+          expect(replay.headers.get(header)).toBe(first.headers.get(header));
+        }
+        expect(replay.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+        const again = await replay.text();
+        expect(again === text).toBe(true);
+        await door.settled();
+      }
+      expect(first.headers.get('idempotent-replayed')).toBeNull();
       expect(calls()).toBe(1);
-    });
+      expect(await expectBalancedBooks(harness)).toBe(spent);
+    },
+  );
 
-    it('belongs to its workspace, and ends after 24 hours', async () => {
+  it('with another body or other correlation headers is a conflict, and the stored answer stays', async () => {
+    const name = { ...fresh(), 'x-gw-trace-id': traceId, 'x-gw-session-id': 's' };
+    const text = await (await harness.post(body('echo'), name)).text();
+    const changed: [object, object][] = [
+      [{ seed: 1 }, {}],
+      [{ user: null }, {}],
+      [{ stream: !stream }, {}],
+      [{}, { 'x-gw-trace-id': 'other' }],
+      [{}, { 'x-gw-session-id': 'other' }],
+      [{}, { 'x-gw-span-id': 'one-more' }],
+      [{}, { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }],
+      [{}, { 'x-byok-key': 'sk-mine' }],
+    ];
+    for (const [members, headers] of changed) {
+      const response = await harness.post(body('echo', members), { ...name, ...headers });
+      expect(response.headers.get('x-should-retry')).toBe('false');
+      await expectError(response, 409, 'idempotency_conflict');
+    }
+    expect(calls()).toBe(1);
+    const reordered = Object.fromEntries(Object.entries(body('echo')).toReversed());
+    const sessionAlias = {
+      'idempotency-key': name['idempotency-key'],
+      'x-gw-trace-id': traceId,
+      'x-session-id': 's',
+    };
+    expect(await (await harness.post(reordered, { ...sessionAlias, 'x-title': 'another app' })).text()).toBe(text);
+    expect(calls()).toBe(1);
+  });
+
+  it.each(['error-400', 'error-500', 'error-after-chunks:3'])(
+    'leaves nothing where the call failed, as soon as the client knows: %s',
+    async (upstream) => {
       const name = fresh();
-      expect(await outcomeOf(await harness.post(plain('echo'), name))).toBe('ok');
-      const stranger = await harness.post(plain('echo', { seed: 9 }), { ...name, authorization: `Bearer ${other}` });
-      expect(stranger.headers.get('idempotent-replayed')).toBeNull();
-      expect(await outcomeOf(stranger)).toBe('ok');
-      clock.advance(24 * 3_600_000 - 1_000);
-      const replay = await harness.post(plain('echo'), name);
-      expect(replay.headers.get('idempotent-replayed')).toBe('true');
-      await replay.text();
-      clock.advance(2_000);
-      const anew = await harness.post(plain('echo', { seed: 2 }), name);
-      expect(anew.headers.get('idempotent-replayed')).toBeNull();
-      expect(await outcomeOf(anew)).toBe('ok');
+      const failed = await harness.post(body(upstream), name);
+      expect(await failed.text()).toContain('"error"');
+      // At once, with the same body and with another.
+      const second = await harness.post(body(upstream), name);
+      expect(second.headers.get('idempotent-replayed')).toBeNull();
+      expect(await second.text()).toContain('"error"');
+      const third = await harness.post(body('echo'), name);
+      expect(third.headers.get('idempotent-replayed')).toBeNull();
+      expect(await outcomeOf(third)).toBe('ok');
       expect(calls()).toBe(3);
-    });
+    },
+  );
 
-    it('of a stream that its client left keeps nothing of it', async () => {
-      const name = fresh();
-      const client = new AbortController();
-      const response = await harness.post(hello('acme/endless:1', { stream: true }), name, client.signal);
-      await readUntil(response, 'and on');
-      client.abort();
-      clock.advance(requestBudgetMs);
-      await harness.settled();
-      const again = await harness.post(hello('acme/echo'), name);
-      expect(again.headers.get('idempotent-replayed')).toBeNull();
-      expect(await outcomeOf(again)).toBe('ok');
-    });
+  it('leaves nothing where the call was refused, as soon as the client knows', async () => {
+    const name = fresh();
+    await expectError(await harness.post(hello('nobody/nothing', { stream }), name), 400, 'unknown_model');
+    await expectError(await harness.post(body('echo', { max_tokens: 2 ** 50 }), name), 402, 'PAYMENT_REQUIRED');
+    expect(await outcomeOf(await harness.post(body('echo'), name))).toBe('ok');
+    expect(calls()).toBe(1);
+  });
+});
 
-    it('keeps an answer of the response cache like any other', async () => {
-      // Of Responses only those that no provider keeps are cached.
-      const body = hello('acme/echo', { cache: { namespace: 'idem' }, store: false });
-      expect(await outcomeOf(await harness.post(body))).toBe('ok');
-      await harness.settled();
-      const name = fresh();
-      const hit = await harness.post(body, name);
-      expect(hit.headers.get('x-gw-cache')).toBe('HIT');
-      const text = await hit.text();
-      clock.advance(400_000);
-      const replay = await harness.post(body, name);
-      expect(replay.headers.get('idempotent-replayed')).toBe('true');
-      expect(await replay.text()).toBe(text);
-      await expectError(await harness.post({ ...body, seed: 1 }, name), 409, 'idempotency_conflict');
-      expect(calls()).toBe(1);
+describe('an Idempotency-Key', () => {
+  const plain = (upstream: string, more = {}) => hello(`acme/${upstream}`, more);
+
+  it('whose answer could not be stored at once is stored after its end, and a retry calls no provider', async () => {
+    let failures = 2;
+    const failing = (store: Store): Store => ({
+      ...store,
+      update: (update, options) => {
+        if (update.table !== 'idempotency' || failures === 0) return store.update(update, options);
+        failures -= 1;
+        return Promise.reject(new StoreUnavailable(new Error('away')));
+      },
     });
+    const waiting = { nowMs: clock.nowMs, after: systemClock.after };
+    const door = await harness.open({ wrapStore: failing, clock: waiting });
+    const name = fresh();
+    const first = await door.post(plain('usage:1000:500', { stream: true }), name);
+    expect(first.status).toBe(200);
+    const text = await first.text();
+    await door.settled();
+    expect(failures).toBe(0);
+    const again = await door.post(plain('usage:1000:500', { stream: true }), name);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(await again.text()).toBe(text);
+    expect(calls()).toBe(1);
+  });
+
+  it('replays before anything that changed since: model, credit, catalogue, presets', async () => {
+    const name = fresh();
+    const text = await (await harness.post(plain('echo', { preset: null }), name)).text();
+    await harness.settled();
+    const { 'acme/silent': _gone, ...rest } = models;
+    await harness.apply({ models: { 'acme/silent': rest['acme/error-500'] as never } });
+    clock.advance(6_000);
+    const replay = await harness.post(plain('echo', { preset: null }), name);
+    expect(await replay.text()).toBe(text);
+    await expectError(await harness.post(plain('echo')), 400, 'unknown_model');
+    await harness.apply({ models, workspace: { spend_limit_usd: '0' } });
+    clock.advance(6_000);
+    expect(await (await harness.post(plain('echo', { preset: null }), name)).text()).toBe(text);
+    await expectError(await harness.post(plain('echo')), 402, 'PAYMENT_REQUIRED');
+    await harness.apply({ models, workspace: { spend_limit_usd: null } });
+    clock.advance(6_000);
+    expect(calls()).toBe(1);
+  });
+
+  it('belongs to its workspace, and ends after 24 hours', async () => {
+    const name = fresh();
+    expect(await outcomeOf(await harness.post(plain('echo'), name))).toBe('ok');
+    const stranger = await harness.post(plain('echo', { seed: 9 }), { ...name, authorization: `Bearer ${other}` });
+    expect(stranger.headers.get('idempotent-replayed')).toBeNull();
+    expect(await outcomeOf(stranger)).toBe('ok');
+    clock.advance(24 * 3_600_000 - 1_000);
+    const replay = await harness.post(plain('echo'), name);
+    expect(replay.headers.get('idempotent-replayed')).toBe('true');
+    await replay.text();
+    clock.advance(2_000);
+    const anew = await harness.post(plain('echo', { seed: 2 }), name);
+    expect(anew.headers.get('idempotent-replayed')).toBeNull();
+    expect(await outcomeOf(anew)).toBe('ok');
+    expect(calls()).toBe(3);
+  });
+
+  it('of a stream that its client left keeps nothing of it', async () => {
+    const name = fresh();
+    const client = new AbortController();
+    const response = await harness.post(hello('acme/endless:1', { stream: true }), name, client.signal);
+    await readUntil(response, 'and on');
+    client.abort();
+    clock.advance(requestBudgetMs);
+    await harness.settled();
+    const again = await harness.post(hello('acme/echo'), name);
+    expect(again.headers.get('idempotent-replayed')).toBeNull();
+    expect(await outcomeOf(again)).toBe('ok');
+  });
+
+  it('keeps an answer of the response cache like any other', async () => {
+    // Of Responses only those that no provider keeps are cached.
+    const body = hello('acme/echo', { cache: { namespace: 'idem' }, store: false });
+    expect(await outcomeOf(await harness.post(body))).toBe('ok');
+    await harness.settled();
+    const name = fresh();
+    const hit = await harness.post(body, name);
+    expect(hit.headers.get('x-gw-cache')).toBe('HIT');
+    const text = await hit.text();
+    clock.advance(400_000);
+    const replay = await harness.post(body, name);
+    expect(replay.headers.get('idempotent-replayed')).toBe('true');
+    expect(await replay.text()).toBe(text);
+    await expectError(await harness.post({ ...body, seed: 1 }, name), 409, 'idempotency_conflict');
+    expect(calls()).toBe(1);
   });
 });
 

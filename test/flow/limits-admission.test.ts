@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
-import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { eventually, watchedClock } from '../support/watched-clock.ts';
 
 const dayMs = 86_400_000;
@@ -30,170 +29,166 @@ const models = {
 };
 type Model = keyof typeof models;
 
-describe.each([...spokenInterfaces, ...translatedInterfaces])('in $name', ({ hello, ...speaks }) => {
-  let gateway: Harness;
-  const clock = watchedClock(20_832 * dayMs);
-  const poor = newKey();
+let gateway: Harness;
+const clock = watchedClock(20_832 * dayMs);
+const poor = newKey();
 
-  beforeAll(async () => {
-    gateway = await startHarness({
-      clock,
-      speaks,
-      models,
-      service: { queue_ms: 1_500 },
-      moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'k', key: poor }] }],
-    });
+beforeAll(async () => {
+  gateway = await startHarness({
+    clock,
+    models,
+    service: { queue_ms: 1_500 },
+    moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'k', key: poor }] }],
   });
-  afterAll(() => gateway.stop());
-  beforeEach(async () => {
-    await gateway.settled();
-    // The first millisecond of a minute, and of a day.
-    clock.advance(dayMs - (clock.nowMs() % dayMs));
-    gateway.simulator.clear();
+});
+afterAll(() => gateway.stop());
+beforeEach(async () => {
+  await gateway.settled();
+  // The first millisecond of a minute, and of a day.
+  clock.advance(dayMs - (clock.nowMs() % dayMs));
+  gateway.simulator.clear();
+});
+
+const post = (model: Model, more: Record<string, unknown> = {}) => gateway.post(hello(model, more));
+const ask = async (model: Model, more: Record<string, unknown> = {}): Promise<number> => {
+  const response = await post(model, more);
+  await response.text();
+  return response.status;
+};
+/** Slots that other gateways took of a limit of 60. */
+async function take(model: Model, slots: number): Promise<void> {
+  for (let slot = 1; slot <= slots; slot += 1)
+    await gateway.composition.limiter.admit({ provider: 'acme', model }, { rpm: 60, tpm: null, tpd: null }, 1);
+}
+const counters = (model: Model) => gateway.testStore.store.get('limits', `provider#acme#${model}#0`);
+const settled = (model: Model, tokens: number) =>
+  eventually(async () => (await counters(model))?.minute_tokens_total === tokens);
+
+/** The two headers that tell clients when to come back. */
+const retryOf = ({ headers }: Response) => [headers.get('retry-after'), headers.get('x-should-retry')];
+
+describe('a limit of requests per minute', () => {
+  it('lets in as many as it says, and tells the next one the true time', async () => {
+    clock.advance(15_000);
+    for (let call = 1; call <= 3; call += 1) expect(await ask('acme/three')).toBe(200);
+    const refused = await post('acme/three');
+    await expectError(refused, 429, 'rate_limited');
+    expect(retryOf(refused)).toEqual(['60', null]);
+    clock.advance(45_000);
+    const early = await post('acme/three');
+    await expectError(early, 429, 'rate_limited');
+    expect(retryOf(early)).toEqual(['15', null]);
+    expect(gateway.simulator.calls).toHaveLength(3);
+    clock.advance(15_000);
+    expect(await ask('acme/three')).toBe(200);
+    expect(gateway.simulator.calls).toHaveLength(4);
   });
 
-  const post = (model: Model, more: Record<string, unknown> = {}) => gateway.post(hello(model, more));
-  const ask = async (model: Model, more: Record<string, unknown> = {}): Promise<number> => {
-    const response = await post(model, more);
+  it('holds a call back until its slot is free, and not a millisecond less', async () => {
+    await take('acme/held', 60);
+    clock.advance(58_500);
+    clock.forget();
+    const answer = post('acme/held');
+    await clock.waitsFor((delayMs) => delayMs === 1_500);
+    clock.advance(1_499);
+    expect(gateway.simulator.calls).toHaveLength(0);
+    clock.advance(1);
+    const response = await answer;
+    expect(response.status).toBe(200);
     await response.text();
-    return response.status;
-  };
-  /** Slots that other gateways took of a limit of 60. */
-  async function take(model: Model, slots: number): Promise<void> {
-    for (let slot = 1; slot <= slots; slot += 1)
-      await gateway.composition.limiter.admit({ provider: 'acme', model }, { rpm: 60, tpm: null, tpd: null }, 1);
-  }
-  const counters = (model: Model) => gateway.testStore.store.get('limits', `provider#acme#${model}#0`);
-  const settled = (model: Model, tokens: number) =>
-    eventually(async () => (await counters(model))?.minute_tokens_total === tokens);
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
 
-  /** The two headers that tell clients when to come back. */
-  const retryOf = ({ headers }: Response) => [headers.get('retry-after'), headers.get('x-should-retry')];
-
-  describe('a limit of requests per minute', () => {
-    it('lets in as many as it says, and tells the next one the true time', async () => {
-      clock.advance(15_000);
-      for (let call = 1; call <= 3; call += 1) expect(await ask('acme/three')).toBe(200);
-      const refused = await post('acme/three');
-      await expectError(refused, 429, 'rate_limited');
-      expect(retryOf(refused)).toEqual(['60', null]);
-      clock.advance(45_000);
-      const early = await post('acme/three');
-      await expectError(early, 429, 'rate_limited');
-      expect(retryOf(early)).toEqual(['15', null]);
-      expect(gateway.simulator.calls).toHaveLength(3);
-      clock.advance(15_000);
-      expect(await ask('acme/three')).toBe(200);
-      expect(gateway.simulator.calls).toHaveLength(4);
-    });
-
-    it('holds a call back until its slot is free, and not a millisecond less', async () => {
-      await take('acme/held', 60);
-      clock.advance(58_500);
-      clock.forget();
-      const answer = post('acme/held');
-      await clock.waitsFor((delayMs) => delayMs === 1_500);
-      clock.advance(1_499);
-      expect(gateway.simulator.calls).toHaveLength(0);
-      clock.advance(1);
-      const response = await answer;
-      expect(response.status).toBe(200);
+  it('lets one of many who wait have the one slot; the others hear of the next one', async () => {
+    await take('acme/waited', 1);
+    clock.advance(5_000);
+    await take('acme/waited', 59);
+    clock.advance(53_500);
+    clock.forget();
+    const answers = [1, 2, 3].map(() => post('acme/waited'));
+    await clock.waitsFor((delayMs) => delayMs === 1_500, 3);
+    clock.advance(1_500);
+    const responses = await Promise.all(answers);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 429, 429]);
+    for (const response of responses) {
+      if (response.status === 429) expect(retryOf(response)).toEqual(['5', null]);
       await response.text();
-      expect(gateway.simulator.calls).toHaveLength(1);
-    });
-
-    it('lets one of many who wait have the one slot; the others hear of the next one', async () => {
-      await take('acme/waited', 1);
-      clock.advance(5_000);
-      await take('acme/waited', 59);
-      clock.advance(53_500);
-      clock.forget();
-      const answers = [1, 2, 3].map(() => post('acme/waited'));
-      await clock.waitsFor((delayMs) => delayMs === 1_500, 3);
-      clock.advance(1_500);
-      const responses = await Promise.all(answers);
-      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 429, 429]);
-      for (const response of responses) {
-        if (response.status === 429) expect(retryOf(response)).toEqual(['5', null]);
-        await response.text();
-      }
-      expect(gateway.simulator.calls).toHaveLength(1);
-    });
-
-    it('turns to a provider that is free before it makes a call wait', async () => {
-      for (const provider of ['acme', 'bolt', 'core', 'core']) {
-        const response = await post('acme/several');
-        expect(response.headers.get('x-gw-provider')).toBe(provider);
-        await response.text();
-      }
-      expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['acme', 'bolt', 'core', 'core']);
-    });
-
-    it('counts no call that was refused before its provider was called', async () => {
-      await expectError(
-        await gateway.post(hello('acme/one'), { authorization: `Bearer ${poor}` }),
-        402,
-        'PAYMENT_REQUIRED',
-      );
-      await eventually(async () => (await counters('acme/one'))?.requests_total === 0);
-      expect(gateway.simulator.calls).toHaveLength(0);
-    });
+    }
+    expect(gateway.simulator.calls).toHaveLength(1);
   });
 
-  describe('a limit of tokens', () => {
-    it('takes an estimate, and is corrected to what the provider counted', async () => {
-      // Five letters are two tokens; 900 may come out.
-      expect(await ask('acme/corrected', { max_tokens: 900 })).toBe(200);
-      await settled('acme/corrected', 30);
-      // Without the correction 902 of 1,000 would be taken.
-      expect(await ask('acme/corrected', { max_tokens: 900 })).toBe(200);
-      await settled('acme/corrected', 60);
-      const refused = await post('acme/corrected', { max_tokens: 939 });
-      await expectError(refused, 429, 'rate_limited');
-      expect(gateway.simulator.calls).toHaveLength(2);
-    });
-
-    it('is corrected after a stream, and after a provider that failed', async () => {
-      expect(await ask('acme/streamed', { stream: true })).toBe(200);
-      await settled('acme/streamed', 30);
-      await expectError(await post('acme/failing'), 502, 'no_available_provider');
-      await eventually(async () => (await counters('acme/failing'))?.minute_tokens_total === 0);
-    });
-
-    const countsChoices = speaks.api === 'chat-completions' ? it : null;
-    countsChoices?.('counts every choice that is asked for', async () => {
-      expect(await ask('acme/choices', { max_tokens: 20 })).toBe(200);
-      await settled('acme/choices', 30);
-      await expectError(await post('acme/choices', { n: 5, max_tokens: 200 }), 429, 'rate_limited');
-      expect(gateway.simulator.calls).toHaveLength(1);
-    });
-
-    it('is not taken whole by a call that asks for more than the provider ever writes', async () => {
-      const greedy = post('acme/silent', { max_tokens: 1_000_000 });
-      await gateway.simulator.until((calls) => calls.length === 1);
-      const modest = post('acme/silent', { max_tokens: 10 });
-      await gateway.simulator.until((calls) => calls.length === 2);
-      clock.advance(55_000);
-      for (const answer of [greedy, modest]) await (await answer).text();
-    });
-
-    it('that is used up for the day tells clients not to come back by themselves', async () => {
-      expect(await ask('acme/daily', { max_tokens: 20 })).toBe(200);
-      await eventually(async () => (await counters('acme/daily'))?.day_tokens_total === 30);
-      clock.advance(120_000);
-      const refused = await post('acme/daily', { max_tokens: 20 });
-      await expectError(refused, 429, 'rate_limited');
-      expect(retryOf(refused)).toEqual(['60', 'false']);
-      expect(gateway.simulator.calls).toHaveLength(1);
-    });
+  it('turns to a provider that is free before it makes a call wait', async () => {
+    for (const provider of ['acme', 'bolt', 'core', 'core']) {
+      const response = await post('acme/several');
+      expect(response.headers.get('x-gw-provider')).toBe(provider);
+      await response.text();
+    }
+    expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['acme', 'bolt', 'core', 'core']);
   });
 
-  describe('a provider without limits', () => {
-    it('costs no write in the table of limits', async () => {
-      for (const stream of [false, true]) expect(await ask('acme/unlimited', { stream })).toBe(200);
-      const tables = JSON.parse(await gateway.testStore.dumpTables()) as Record<string, unknown[]>;
-      expect(JSON.stringify(tables.limits)).not.toContain('acme/unlimited');
-      expect(tables.limits?.length).toBeGreaterThan(0);
-    });
+  it('counts no call that was refused before its provider was called', async () => {
+    await expectError(
+      await gateway.post(hello('acme/one'), { authorization: `Bearer ${poor}` }),
+      402,
+      'PAYMENT_REQUIRED',
+    );
+    await eventually(async () => (await counters('acme/one'))?.requests_total === 0);
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+});
+
+describe('a limit of tokens', () => {
+  it('takes an estimate, and is corrected to what the provider counted', async () => {
+    // Five letters are two tokens; 900 may come out.
+    expect(await ask('acme/corrected', { max_tokens: 900 })).toBe(200);
+    await settled('acme/corrected', 30);
+    // Without the correction 902 of 1,000 would be taken.
+    expect(await ask('acme/corrected', { max_tokens: 900 })).toBe(200);
+    await settled('acme/corrected', 60);
+    const refused = await post('acme/corrected', { max_tokens: 939 });
+    await expectError(refused, 429, 'rate_limited');
+    expect(gateway.simulator.calls).toHaveLength(2);
+  });
+
+  it('is corrected after a stream, and after a provider that failed', async () => {
+    expect(await ask('acme/streamed', { stream: true })).toBe(200);
+    await settled('acme/streamed', 30);
+    await expectError(await post('acme/failing'), 502, 'no_available_provider');
+    await eventually(async () => (await counters('acme/failing'))?.minute_tokens_total === 0);
+  });
+
+  it('counts every choice that is asked for', async () => {
+    expect(await ask('acme/choices', { max_tokens: 20 })).toBe(200);
+    await settled('acme/choices', 30);
+    await expectError(await post('acme/choices', { n: 5, max_tokens: 200 }), 429, 'rate_limited');
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
+
+  it('is not taken whole by a call that asks for more than the provider ever writes', async () => {
+    const greedy = post('acme/silent', { max_tokens: 1_000_000 });
+    await gateway.simulator.until((calls) => calls.length === 1);
+    const modest = post('acme/silent', { max_tokens: 10 });
+    await gateway.simulator.until((calls) => calls.length === 2);
+    clock.advance(55_000);
+    for (const answer of [greedy, modest]) await (await answer).text();
+  });
+
+  it('that is used up for the day tells clients not to come back by themselves', async () => {
+    expect(await ask('acme/daily', { max_tokens: 20 })).toBe(200);
+    await eventually(async () => (await counters('acme/daily'))?.day_tokens_total === 30);
+    clock.advance(120_000);
+    const refused = await post('acme/daily', { max_tokens: 20 });
+    await expectError(refused, 429, 'rate_limited');
+    expect(retryOf(refused)).toEqual(['60', 'false']);
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
+});
+
+describe('a provider without limits', () => {
+  it('costs no write in the table of limits', async () => {
+    for (const stream of [false, true]) expect(await ask('acme/unlimited', { stream })).toBe(200);
+    const tables = JSON.parse(await gateway.testStore.dumpTables()) as Record<string, unknown[]>;
+    expect(JSON.stringify(tables.limits)).not.toContain('acme/unlimited');
+    expect(tables.limits?.length).toBeGreaterThan(0);
   });
 });

@@ -3,9 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
-import { type Harness, type ServedGateway, startHarness } from '../support/harness.ts';
+import { type Harness, hello, type ServedGateway, startHarness } from '../support/harness.ts';
 import { countOutcomes } from '../support/outcomes.ts';
-import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 
 const usd = (amount: string): bigint => BigInt(Math.round(Number(amount) * 1e6)) * 1_000_000n;
 
@@ -25,153 +24,140 @@ const limit = '0.001';
 /** Of three such calls; half of what each may cost is used. */
 const narrow = '0.0003';
 
-describe.each([...spokenInterfaces, ...translatedInterfaces])('in $name', ({ hello, ...speaks }) => {
-  let harness: Harness;
-  let second: ServedGateway;
-  const keys: Record<string, string> = {};
+let harness: Harness;
+let second: ServedGateway;
+const keys: Record<string, string> = {};
 
-  type Limit = readonly [workspace: object, key?: object];
-  /** A workspace for each test, with one key. */
-  const limited = (id: string, workspace: object, key: object = {}) => {
-    keys[id] = newKey();
-    return { id, credit_usd: '100', ...workspace, keys: [{ name: 'k', key: keys[id], ...key }] };
-  };
-  const kinds = {
-    key: (amount: string): Limit => [{}, { spend_limit_usd: amount }],
-    credit: (amount: string): Limit => [{ credit_usd: amount }],
-    workspace: (amount: string): Limit => [{ spend_limit_usd: amount }],
-  };
+type Limit = readonly [workspace: object, key?: object];
+/** A workspace for each test, with one key. */
+const limited = (id: string, workspace: object, key: object = {}) => {
+  keys[id] = newKey();
+  return { id, credit_usd: '100', ...workspace, keys: [{ name: 'k', key: keys[id], ...key }] };
+};
+const kinds = {
+  key: (amount: string): Limit => [{}, { spend_limit_usd: amount }],
+  credit: (amount: string): Limit => [{ credit_usd: amount }],
+  workspace: (amount: string): Limit => [{ spend_limit_usd: amount }],
+};
 
-  beforeAll(async () => {
-    harness = await startHarness({
-      speaks,
-      models,
-      moreWorkspaces: [
-        ...Object.entries(kinds).flatMap(([kind, of]) => [
-          limited(`${kind}-at-once`, ...of(limit)),
-          limited(`${kind}-in-turn`, ...of(narrow)),
-        ]),
-        limited('pico', {}, { spend_limit_usd: '0.000000000007' }),
-        limited('rich', { credit_usd: '999999999999999.999999999999' }),
-        limited('asks-for-more', {}, { spend_limit_usd: '5' }),
-        limited('two-limits', { credit_usd: '0.0001' }),
-        limited('nothing', { credit_usd: '0' }, { spend_limit_usd: '0' }),
-        limited('dearest', { credit_usd: '0.001' }),
-      ],
-    });
-    second = await harness.open();
+beforeAll(async () => {
+  harness = await startHarness({
+    models,
+    moreWorkspaces: [
+      ...Object.entries(kinds).flatMap(([kind, of]) => [
+        limited(`${kind}-at-once`, ...of(limit)),
+        limited(`${kind}-in-turn`, ...of(narrow)),
+      ]),
+      limited('pico', {}, { spend_limit_usd: '0.000000000007' }),
+      limited('rich', { credit_usd: '999999999999999.999999999999' }),
+      limited('asks-for-more', {}, { spend_limit_usd: '5' }),
+      limited('two-limits', { credit_usd: '0.0001' }),
+      limited('nothing', { credit_usd: '0' }, { spend_limit_usd: '0' }),
+      limited('dearest', { credit_usd: '0.001' }),
+    ],
   });
-  afterAll(() => harness.stop());
-  beforeEach(() => harness.simulator.clear());
+  second = await harness.open();
+});
+afterAll(() => harness.stop());
+beforeEach(() => harness.simulator.clear());
 
-  const post = (workspace: string, body: object, door: ServedGateway = harness) =>
-    door.post(body, { authorization: `Bearer ${keys[workspace]}` });
+const post = (workspace: string, body: object, door: ServedGateway = harness) =>
+  door.post(body, { authorization: `Bearer ${keys[workspace]}` });
 
-  describe('calls at once against a limit that fits ten of them', () => {
-    const limits: [string, keyof typeof kinds][] = [
-      ['the spend limit of a key', 'key'],
-      ['the credit of a workspace', 'credit'],
-      ['the spend limit of a workspace', 'workspace'],
-    ];
+describe('calls at once against a limit that fits ten of them', () => {
+  const limits: [string, keyof typeof kinds][] = [
+    ['the spend limit of a key', 'key'],
+    ['the credit of a workspace', 'credit'],
+    ['the spend limit of a workspace', 'workspace'],
+  ];
 
-    it.each(limits)('are ten at the provider and fifteen refused: %s', async (_name, kind) => {
-      const workspace = `${kind}-at-once`;
-      const call = hello('acme/full', { max_tokens: 50 });
-      const doors = [harness, second];
-      const answers = Array.from({ length: 25 }, (_none, index) => post(workspace, call, doors[index % 2]));
-      expect(await countOutcomes(answers)).toEqual({ ok: 10, PAYMENT_REQUIRED: 15 });
-      expect(harness.simulator.calls).toHaveLength(10);
-      await Promise.all([harness.settled(), second.settled()]);
-      expect(await expectBalancedBooks(harness, workspace)).toBe(usd(limit));
-      expect((await harness.records(workspace)).filter(({ outcome }) => outcome === 'ok')).toHaveLength(10);
-      const { message } = await expectError(await post(workspace, call), 402, 'PAYMENT_REQUIRED');
-      expect(message).toContain('0.0001 USD');
-      expect(message).toMatch(/ 0 USD of /);
-    });
-
-    it.each(limits)('leave what they did not use to the next, to the last that fits: %s', async (_name, kind) => {
-      const workspace = `${kind}-in-turn`;
-      const call = hello('acme/half', { max_tokens: 50 });
-      for (let calls = 0; calls < 5; calls += 1) {
-        expect(await countOutcomes([post(workspace, call)])).toEqual({ ok: 1 });
-        await harness.settled();
-      }
-      const { message } = await expectError(await post(workspace, call), 402, 'PAYMENT_REQUIRED');
-      expect(message).toMatch(/may cost 0\.0001 USD, and 0\.00005 USD of /);
-      expect(harness.simulator.calls).toHaveLength(5);
-      await harness.settled();
-      expect(await expectBalancedBooks(harness, workspace)).toBe(usd('0.00025'));
-    });
+  it.each(limits)('are ten at the provider and fifteen refused: %s', async (_name, kind) => {
+    const workspace = `${kind}-at-once`;
+    const call = hello('acme/full', { max_tokens: 50 });
+    const doors = [harness, second];
+    const answers = Array.from({ length: 25 }, (_none, index) => post(workspace, call, doors[index % 2]));
+    expect(await countOutcomes(answers)).toEqual({ ok: 10, PAYMENT_REQUIRED: 15 });
+    expect(harness.simulator.calls).toHaveLength(10);
+    await Promise.all([harness.settled(), second.settled()]);
+    expect(await expectBalancedBooks(harness, workspace)).toBe(usd(limit));
+    expect((await harness.records(workspace)).filter(({ outcome }) => outcome === 'ok')).toHaveLength(10);
+    const { message } = await expectError(await post(workspace, call), 402, 'PAYMENT_REQUIRED');
+    expect(message).toContain('0.0001 USD');
+    expect(message).toMatch(/ 0 USD of /);
   });
 
-  /** Members of chat completions that make an answer longer. */
-  const isChat = speaks.id === 'chat-completions';
-  const manyAnswers = speaks.api === 'chat-completions' ? { n: 128 } : {};
-  const bounds = isChat
-    ? [
-        { max_tokens: 51, max_completion_tokens: 1 },
-        { max_tokens: 1, max_completion_tokens: 51 },
-      ]
-    : [{ max_tokens: 51 }];
-
-  describe('amounts', () => {
-    it('are exact to the pico-USD, however small the limit', async () => {
-      const answers = Array.from({ length: 12 }, () => post('pico', hello('acme/pico', { max_tokens: 1 })));
-      // The least that Responses is asked for is held: 16 pico-USD, of 7.
-      const isRaised = isChat && speaks.api === 'responses';
-      expect(await countOutcomes(answers)).toEqual(
-        isRaised ? { PAYMENT_REQUIRED: 12 } : { ok: 7, PAYMENT_REQUIRED: 5 },
-      );
-      if (isRaised) return;
+  it.each(limits)('leave what they did not use to the next, to the last that fits: %s', async (_name, kind) => {
+    const workspace = `${kind}-in-turn`;
+    const call = hello('acme/half', { max_tokens: 50 });
+    for (let calls = 0; calls < 5; calls += 1) {
+      expect(await countOutcomes([post(workspace, call)])).toEqual({ ok: 1 });
       await harness.settled();
-      expect(await expectBalancedBooks(harness, 'pico')).toBe(7n);
-    });
+    }
+    const { message } = await expectError(await post(workspace, call), 402, 'PAYMENT_REQUIRED');
+    expect(message).toMatch(/may cost 0\.0001 USD, and 0\.00005 USD of /);
+    expect(harness.simulator.calls).toHaveLength(5);
+    await harness.settled();
+    expect(await expectBalancedBooks(harness, workspace)).toBe(usd('0.00025'));
+  });
+});
 
-    it('are exact beside credit beyond what a double can hold', async () => {
-      const response = await post('rich', hello('acme/pico', { max_tokens: 1 }));
-      expect(response.status).toBe(200);
-      await response.text();
-      await harness.settled();
-      expect(await expectBalancedBooks(harness, 'rich')).toBe(1n);
-      expect((await harness.credit('rich')).available).toBe(999999999999999999999999998n);
-    });
+const bounds = [
+  { max_tokens: 51, max_completion_tokens: 1 },
+  { max_tokens: 1, max_completion_tokens: 51 },
+];
 
-    it('of a call that asks for more than any workspace could pay are a refusal like any other', async () => {
-      const most = Number.MAX_SAFE_INTEGER;
-      for (const members of [{ max_tokens: most }, { max_tokens: most, ...manyAnswers }]) {
-        await expectError(await post('asks-for-more', hello('acme/full', members)), 402, 'PAYMENT_REQUIRED');
-      }
-      expect(harness.simulator.calls).toHaveLength(0);
-      await harness.settled();
-      expect(await expectBalancedBooks(harness, 'asks-for-more')).toBe(0n);
-    });
+describe('amounts', () => {
+  it('are exact to the pico-USD, however small the limit', async () => {
+    const answers = Array.from({ length: 12 }, () => post('pico', hello('acme/pico', { max_tokens: 1 })));
+    expect(await countOutcomes(answers)).toEqual({ ok: 7, PAYMENT_REQUIRED: 5 });
+    await harness.settled();
+    expect(await expectBalancedBooks(harness, 'pico')).toBe(7n);
+  });
 
-    it('hold for the largest limit on output that was sent, whichever the provider heeds', async () => {
-      for (const members of bounds) {
-        await expectError(await post('two-limits', hello('acme/full', members)), 402, 'PAYMENT_REQUIRED');
-      }
-      expect(harness.simulator.calls).toHaveLength(0);
-    });
+  it('are exact beside credit beyond what a double can hold', async () => {
+    const response = await post('rich', hello('acme/pico', { max_tokens: 1 }));
+    expect(response.status).toBe(200);
+    await response.text();
+    await harness.settled();
+    expect(await expectBalancedBooks(harness, 'rich')).toBe(1n);
+    expect((await harness.credit('rich')).available).toBe(999999999999999999999999998n);
+  });
 
-    it('of nothing need no credit at all', async () => {
-      expect(await countOutcomes([post('nothing', hello('acme/free'))])).toEqual({ ok: 1 });
-      await harness.settled();
-      expect(await expectBalancedBooks(harness, 'nothing')).toBe(0n);
-    });
+  it('of a call that asks for more than any workspace could pay are a refusal like any other', async () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    for (const members of [{ max_tokens: most }, { max_tokens: most, n: 128 }]) {
+      await expectError(await post('asks-for-more', hello('acme/full', members)), 402, 'PAYMENT_REQUIRED');
+    }
+    expect(harness.simulator.calls).toHaveLength(0);
+    await harness.settled();
+    expect(await expectBalancedBooks(harness, 'asks-for-more')).toBe(0n);
+  });
 
-    it('are held for the dearest provider that may answer, and settled for the one that did', async () => {
-      const call = hello('acme/two', { max_tokens: 50 });
-      expect(await countOutcomes([post('dearest', call), post('dearest', call)])).toEqual({
-        ok: 1,
-        PAYMENT_REQUIRED: 1,
-      });
-      await harness.settled();
-      expect(await expectBalancedBooks(harness, 'dearest')).toBe(usd('0.0001'));
-      const cheap = { ...call, provider: { only: 'acme' } };
-      expect(await countOutcomes([post('dearest', call), post('dearest', cheap)])).toEqual({
-        ok: 1,
-        PAYMENT_REQUIRED: 1,
-      });
+  it('hold for the largest limit on output that was sent, whichever the provider heeds', async () => {
+    for (const members of bounds) {
+      await expectError(await post('two-limits', hello('acme/full', members)), 402, 'PAYMENT_REQUIRED');
+    }
+    expect(harness.simulator.calls).toHaveLength(0);
+  });
+
+  it('of nothing need no credit at all', async () => {
+    expect(await countOutcomes([post('nothing', hello('acme/free'))])).toEqual({ ok: 1 });
+    await harness.settled();
+    expect(await expectBalancedBooks(harness, 'nothing')).toBe(0n);
+  });
+
+  it('are held for the dearest provider that may answer, and settled for the one that did', async () => {
+    const call = hello('acme/two', { max_tokens: 50 });
+    expect(await countOutcomes([post('dearest', call), post('dearest', call)])).toEqual({
+      ok: 1,
+      PAYMENT_REQUIRED: 1,
+    });
+    await harness.settled();
+    expect(await expectBalancedBooks(harness, 'dearest')).toBe(usd('0.0001'));
+    const cheap = { ...call, provider: { only: 'acme' } };
+    expect(await countOutcomes([post('dearest', call), post('dearest', cheap)])).toEqual({
+      ok: 1,
+      PAYMENT_REQUIRED: 1,
     });
   });
 });
