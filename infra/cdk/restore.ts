@@ -39,7 +39,7 @@ async function restore(): Promise<void> {
   }
   for (const line of await describeDuration(options, steps)) print(line);
   const question = `refuse calls for some minutes and take ${restoredTables.join(', ')} of ${stage} back to ${moment}: credit, spending, keys and records since then are lost; keys and operator keys that were revoked or rotated since then stay ended and are named, newer ones are gone`;
-  await confirm(question, options.isConfirmed);
+  await confirm(question, options.isConfirmed, print);
   try {
     await restoreStage(options, steps, print);
   } catch (error) {

@@ -3,102 +3,35 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CloudFormationClient, DescribeStacksCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
-import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
-import { GetPolicyCommand, IAMClient } from '@aws-sdk/client-iam';
-import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import { mockClient } from 'aws-sdk-client-mock';
-import { afterAll, beforeEach, describe, expect, it } from '#jest';
+import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import { GetPolicyCommand } from '@aws-sdk/client-iam';
+import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand } from '@aws-sdk/client-lambda';
+import { HeadBucketCommand } from '@aws-sdk/client-s3';
+import { DescribeSecretCommand } from '@aws-sdk/client-secrets-manager';
+import { AssumeRoleCommand } from '@aws-sdk/client-sts';
+import { describe, expect, it } from '#jest';
 import { openAwsAccount } from '../../infra/cdk/aws-account.ts';
 import { checkBeforeDeployment } from '../../infra/cdk/deployment/check-before-deployment.ts';
 import { describeStepBack, readCommit } from '../../infra/cdk/deployment/commit.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
-import { tableNames } from '../../shared/foundation/constants/index.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { account, allTables, inShell, mockAccount, refusal, region } from './mocked-account.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
-const account = '111122223333';
-const region = 'eu-west-1';
 const secretArn = `arn:aws:secretsmanager:${region}:${account}:secret:gw/prod/providers-a1B2c3`;
 const { dev, prod } = stageSettings as Record<'dev' | 'prod', StageSettings>;
-
-const mocks = {
-  sts: mockClient(STSClient),
-  cloudFormation: mockClient(CloudFormationClient),
-  dynamo: mockClient(DynamoDBClient),
-  s3: mockClient(S3Client),
-  secrets: mockClient(SecretsManagerClient),
-  lambda: mockClient(LambdaClient),
-  iam: mockClient(IAMClient),
-};
-const refusal = (status = 400) =>
-  Object.assign(new Error('not authorized'), { name: 'AccessDeniedException', $metadata: { httpStatusCode: status } });
-const notFound = Object.assign(new Error('NotFound'), { name: 'NotFound', $metadata: { httpStatusCode: 404 } });
-const noStack = (name: string) =>
-  Object.assign(
-    new (class extends Error {})(`Stack with id ${name} does not exist`),
-    // What the SDK makes of CloudFormation's answer.
-    { name: 'ValidationError' },
-  );
-
-/** An account where nothing stands yet, bootstrapped, with Lambda's default quota. */
-beforeEach(async () => {
-  const { CloudFormationServiceException } = await import('@aws-sdk/client-cloudformation');
-  for (const mock of Object.values(mocks)) mock.reset();
-  const { sts, cloudFormation, dynamo, s3, secrets, lambda } = mocks;
-  sts.on(GetCallerIdentityCommand).resolves({ Account: account, Arn: `arn:aws:iam::${account}:user/operator` });
-  sts.on(AssumeRoleCommand).resolves({});
-  cloudFormation.on(DescribeStacksCommand).callsFake(({ StackName }: { StackName: string }) => {
-    const { message, name } = noStack(StackName);
-    throw new CloudFormationServiceException({ name, message, $fault: 'client', $metadata: {} });
-  });
-  dynamo.on(DescribeTableCommand).rejects(new ResourceNotFoundException({ message: 'none', $metadata: {} }));
-  s3.on(HeadBucketCommand).rejects(notFound);
-  secrets
-    .on(DescribeSecretCommand)
-    .rejects(Object.assign(new Error('none'), { name: 'ResourceNotFoundException', $metadata: {} }));
-  lambda
-    .on(GetAccountSettingsCommand)
-    .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 1_000 } });
-});
-
-afterAll(() => {
-  for (const mock of Object.values(mocks)) mock.restore();
-});
-
-const haveTable = (TableName: string) =>
-  mocks.dynamo.on(DescribeTableCommand, { TableName }).resolves({ Table: { TableName, TableStatus: 'ACTIVE' } });
-const haveStack = (StackName: string, tables: readonly string[], outputs: Readonly<Record<string, string>> = {}) => {
-  const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }));
-  const stack = { StackName, StackStatus: 'UPDATE_COMPLETE' as const, CreationTime: new Date(0), Outputs };
-  mocks.cloudFormation.on(DescribeStacksCommand, { StackName }).resolves({ Stacks: [stack] });
-  mocks.cloudFormation.on(ListStackResourcesCommand, { StackName }).resolves({
-    StackResourceSummaries: tables.map((name) => ({
-      LogicalResourceId: name,
-      PhysicalResourceId: name,
-      ResourceType: 'AWS::DynamoDB::GlobalTable',
-      ResourceStatus: 'CREATE_COMPLETE' as const,
-      LastUpdatedTimestamp: new Date(0),
-    })),
-  });
-};
-const allTables = tableNames.map((table) => `gw-prod-${table}`);
+const { mocks, haveTable, haveStack } = mockAccount();
 
 const check = async (
   more: { stage?: string; settings?: StageSettings; isAdopting?: boolean; region?: string } = {},
 ) => {
   const { stage = 'prod', settings = prod, isAdopting = false } = more;
-  const variables = { ...process.env };
-  Object.assign(process.env, { AWS_REGION: more.region ?? region, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' });
-  try {
-    return await checkBeforeDeployment(await openAwsAccount({}), { stage, settings, isAdopting });
-  } finally {
-    process.env = variables;
-  }
+  return await inShell(
+    async () => checkBeforeDeployment(await openAwsAccount({}), { stage, settings, isAdopting }),
+    more.region,
+  );
 };
 
 describe('before a deployment', () => {

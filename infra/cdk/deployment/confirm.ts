@@ -2,9 +2,9 @@
 import { createInterface } from 'node:readline/promises';
 
 /** `question` is what would be done, a sentence without its subject. Throws where the answer is not yes. */
-export async function confirm(question: string, isConfirmed: boolean): Promise<void> {
+export async function confirm(question: string, isConfirmed: boolean, print: (line: string) => void): Promise<void> {
   if (isConfirmed) {
-    process.stdout.write(`--yes was passed: this will ${question}\n`);
+    print(`--yes was passed: this will ${question}`);
     return;
   }
   if (!process.stdin.isTTY) throw new Error(`this would ${question}: pass --yes, as there is no terminal to ask on`);

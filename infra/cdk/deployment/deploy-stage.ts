@@ -1,0 +1,38 @@
+// A deployment, step by step: what is asked of the account, what is told and confirmed, then the runs of cdk. Nothing is changed
+// before the first of them.
+import { openAwsAccount } from '../aws-account.ts';
+import { checkPlace, type StageSettings } from '../settings-schema.ts';
+import { checkBeforeDeployment } from './check-before-deployment.ts';
+import { confirm } from './confirm.ts';
+import { cdkRuns, readDeployOptions } from './deploy-options.ts';
+
+export interface DeploymentSurroundings {
+  readonly stages: Readonly<Record<string, StageSettings>>;
+  readonly print: (line: string) => void;
+  /** Throws where there is none. */
+  readonly findImageBuilder: () => string;
+  /** Gives the exit code of cdk. */
+  readonly runCdk: (args: readonly string[], imageBuilder: string | undefined) => Promise<number>;
+}
+
+/** Throws an Error with one line for the terminal. */
+export async function deployStage(
+  args: readonly string[],
+  { stages, print, findImageBuilder, runCdk }: DeploymentSurroundings,
+): Promise<void> {
+  const options = readDeployOptions(args, stages);
+  const { stage, settings } = options;
+  const aws = await openAwsAccount({ ...options, defaultRegion: settings.region });
+  checkPlace(stage, settings, aws);
+  print(`stage ${stage}: account ${aws.account}, region ${aws.region}`);
+  const findings = await checkBeforeDeployment(aws, options);
+  const { dataStackStatus, notes, questions, originChange, computeChange } = findings;
+  const hasImage = [settings.compute, computeChange.alsoRuns].includes('container');
+  const imageBuilder = hasImage ? findImageBuilder() : undefined;
+  for (const note of notes) print(note);
+  for (const question of questions) await confirm(question, options.isConfirmed, print);
+  for (const run of cdkRuns(options, dataStackStatus, aws, { ...originChange, ...computeChange })) {
+    if ((await runCdk(run, imageBuilder)) !== 0) throw new Error(`${stage} was not deployed; cdk says why above`);
+  }
+  for (const { next } of [originChange, computeChange]) if (next !== undefined) print(next);
+}
