@@ -1,51 +1,114 @@
+// Each kind of provider as its own documentation has it: path, headers and body, at a fake that refuses what its format has not.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { providerKinds } from '../../shared/configuration/model-list/index.ts';
+import type { ReceivedCall } from '../../infra/local/simulator/index.ts';
+import { type ProviderKind, providerKindNames, providerKinds } from '../../shared/configuration/model-list/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { startTokenEndpoint, type TokenEndpoint } from '../support/token-endpoint.ts';
 
-/** Kind → the end of the path, and the header with the key, as each provider documents them. */
-const documented = {
-  openai: ['/chat/completions', 'authorization', 'Bearer the-key'],
-  azure: ['/chat/completions', 'api-key', 'the-key'],
-  anthropic: ['/messages', 'x-api-key', 'the-key'],
-  google: ['/models/echo:generateContent', 'x-goog-api-key', 'the-key'],
-  bedrock: [
-    '/model/echo/converse',
-    'authorization',
-    expect.stringMatching(/^AWS4-HMAC-SHA256 .*\/eu-west-1\/bedrock\//),
-  ],
-  groq: ['/chat/completions', 'authorization', 'Bearer the-key'],
-  mistral: ['/chat/completions', 'authorization', 'Bearer the-key'],
-  deepseek: ['/chat/completions', 'authorization', 'Bearer the-key'],
-  xai: ['/chat/completions', 'authorization', 'Bearer the-key'],
-  openrouter: ['/chat/completions', 'authorization', 'Bearer the-key'],
-  together: ['/chat/completions', 'authorization', 'Bearer the-key'],
-  fireworks: ['/chat/completions', 'authorization', 'Bearer the-key'],
-  cerebras: ['/chat/completions', 'authorization', 'Bearer the-key'],
-  ollama: ['/chat/completions', 'authorization', undefined],
-  vllm: ['/chat/completions', 'authorization', undefined],
-} as const;
-type Kind = keyof typeof documented;
-const kinds = Object.keys(documented) as Kind[];
+type Json = Record<string, unknown>;
+interface Documented {
+  /** Below the base URL. */
+  readonly path: string;
+  readonly streamPath: string;
+  /** What carries the key, and how. Undefined: nothing does. */
+  readonly key: readonly [header: string, value: unknown] | undefined;
+  /** Of a call that says Hello, with a bound of 500 tokens that the file writes. */
+  readonly body: Json;
+  /** What a stream adds. */
+  readonly streamBody: Json;
+}
 
-const variables = new Map<string, string>([
-  ['AWS_REGION', 'eu-west-1'],
-  ['AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE'],
-  ['AWS_SECRET_ACCESS_KEY', 'secret'],
-  ...kinds.flatMap((kind): [string, string][] => {
-    const { auth } = providerKinds[kind];
-    return auth !== undefined && 'env' in auth ? [[auth.env, 'the-key']] : [];
-  }),
-]);
+const messages = [{ role: 'user', content: 'Hello' }];
+const plain: Documented = {
+  path: '/chat/completions',
+  streamPath: '/chat/completions',
+  key: ['authorization', 'Bearer the-key'],
+  body: { model: 'echo', messages, max_tokens: 500 },
+  streamBody: { stream: true, stream_options: { include_usage: true } },
+};
+const newerBound = { model: 'echo', messages, max_completion_tokens: 500 };
+const gemini = {
+  path: '/models/echo:generateContent',
+  streamPath: '/models/echo:streamGenerateContent',
+  body: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }], generationConfig: { maxOutputTokens: 500 } },
+  streamBody: {},
+};
+const signature = expect.stringMatching(
+  /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/bedrock\/aws4_request/,
+);
+
+const documented: Readonly<Record<ProviderKind, Documented>> = {
+  openai: { ...plain, body: newerBound },
+  azure: { ...plain, key: ['api-key', 'the-key'], body: newerBound },
+  anthropic: {
+    path: '/messages',
+    streamPath: '/messages',
+    key: ['x-api-key', 'the-key'],
+    body: { model: 'echo', max_tokens: 500, messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }] },
+    streamBody: { stream: true },
+  },
+  google: { ...gemini, key: ['x-goog-api-key', 'the-key'] },
+  vertex: { ...gemini, key: ['authorization', 'Bearer token-1'] },
+  bedrock: {
+    path: '/model/echo/converse',
+    streamPath: '/model/echo/converse-stream',
+    key: ['authorization', signature],
+    body: {
+      system: [],
+      messages: [{ role: 'user', content: [{ text: 'Hello' }] }],
+      inferenceConfig: { maxTokens: 500 },
+    },
+    streamBody: {},
+  },
+  groq: plain,
+  // It refuses `stream_options`, and reports usage without.
+  mistral: { ...plain, streamBody: { stream: true } },
+  deepseek: plain,
+  xai: plain,
+  openrouter: plain,
+  together: plain,
+  fireworks: plain,
+  cerebras: plain,
+  ollama: { ...plain, key: undefined },
+  vllm: { ...plain, key: undefined },
+};
+const keyHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'];
+
+const serving = (api: 'responses' | 'embeddings') =>
+  providerKindNames.filter((kind) => providerKinds[kind].apis.includes(api));
 
 describe('a provider that says its kind alone', () => {
   let harness: Harness;
-  const former = new Map([...variables.keys()].map((name) => [name, process.env[name]]));
+  let endpoint: TokenEndpoint;
+  let former: readonly (readonly [string, string | undefined])[];
   beforeAll(async () => {
+    endpoint = await startTokenEndpoint();
+    const variables = new Map<string, string>([
+      ['AWS_REGION', 'eu-west-1'],
+      ['AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE'],
+      ['AWS_SECRET_ACCESS_KEY', 'secret'],
+      ['GW_TEST_VERTEX', endpoint.account()],
+      ...providerKindNames.flatMap((kind): [string, string][] => {
+        const { auth } = providerKinds[kind];
+        return auth !== undefined && 'env' in auth ? [[auth.env, 'the-key']] : [];
+      }),
+    ]);
+    former = [...variables.keys()].map((name) => [name, process.env[name]] as const);
     for (const [name, value] of variables) process.env[name] = value;
     harness = await startHarness({
       // Only the address is another one than its own.
-      providers: Object.fromEntries(kinds.map((kind) => [kind, { kind, auth: undefined }])),
-      models: Object.fromEntries(kinds.map((kind) => [`m-${kind}`, [{ provider: kind, upstream: 'echo' }]])),
+      providers: Object.fromEntries(
+        providerKindNames.map((kind) => [
+          kind,
+          { kind, auth: kind === 'vertex' ? { gcp: { env: 'GW_TEST_VERTEX' } } : undefined },
+        ]),
+      ),
+      models: Object.fromEntries(
+        providerKindNames.map((kind) => [
+          `m-${kind}`,
+          [{ provider: kind, upstream: 'echo', more: { default_output_tokens: 500 } }],
+        ]),
+      ),
     });
   });
   afterAll(async () => {
@@ -54,32 +117,60 @@ describe('a provider that says its kind alone', () => {
       else process.env[name] = value;
     }
     await harness.stop();
+    await endpoint.stop();
   });
 
-  async function received(kind: Kind, more: Record<string, unknown> = {}) {
+  async function received(path: string, body: Json): Promise<ReceivedCall | undefined> {
     harness.simulator.clear();
-    const answer = await harness.post(hello(`m-${kind}`, more));
+    const answer = await fetch(`${harness.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${harness.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
     expect(answer.status).toBe(200);
     await answer.text();
+    expect(harness.simulator.calls).toHaveLength(1);
     return harness.simulator.calls[0];
   }
+  const chat = (kind: ProviderKind, more: Json = {}) => received('/chat/completions', hello(`m-${kind}`, more));
+  const keyOf = ({ headers = {} }: Partial<ReceivedCall> = {}) =>
+    Object.entries(headers).filter(([name]) => keyHeaders.includes(name));
+  const expectKeyOf = (kind: ProviderKind, call: ReceivedCall | undefined) => {
+    const { key } = documented[kind];
+    expect(keyOf(call)).toEqual(key === undefined ? [] : [key]);
+  };
 
-  it.each(kinds)('%s is called at its path, with its key in its header', async (kind) => {
-    const [path, header, value] = documented[kind];
-    const call = await received(kind);
-    expect(call?.path.endsWith(path)).toBe(true);
-    expect(call?.headers[header]).toEqual(value);
-    if (kind === 'anthropic') expect(call?.headers['anthropic-version']).toBe('2023-06-01');
-    if (header !== 'authorization') expect(call?.headers).not.toHaveProperty('authorization');
+  it.each(providerKindNames)('%s is called at its path, with its key in its header and its own body', async (kind) => {
+    const { path, streamPath, body, streamBody } = documented[kind];
+    const call = await chat(kind);
+    expect(call).toMatchObject({ method: 'POST', path: `/${kind}/v1${path}`, query: '' });
+    expect(call?.body).toEqual(body);
+    expect(call?.headers['content-type']).toBe('application/json');
+    expect(call?.headers['anthropic-version']).toBe(kind === 'anthropic' ? '2023-06-01' : undefined);
+    expectKeyOf(kind, call);
+    const stream = await chat(kind, { stream: true });
+    expect(stream?.path).toBe(`/${kind}/v1${streamPath}`);
+    expect(stream?.query).toBe(streamPath.endsWith('streamGenerateContent') ? 'alt=sse' : '');
+    expect(stream?.body).toEqual({ ...body, ...streamBody });
   });
 
-  it('is told what it knows: no stream_options at mistral, reasoning as it is at openrouter', async () => {
-    expect((await received('mistral', { stream: true }))?.body).not.toHaveProperty('stream_options');
-    expect((await received('openai', { stream: true }))?.body).toMatchObject({
-      stream_options: { include_usage: true },
-    });
+  it.each(serving('responses'))('%s answers Responses, as documented', async (kind) => {
+    const call = await received('/responses', { model: `m-${kind}`, input: 'Hello' });
+    expect(call?.path).toBe(`/${kind}/v1/responses`);
+    expect(call?.body).toEqual({ model: 'echo', input: 'Hello', max_output_tokens: 500 });
+    expectKeyOf(kind, call);
+  });
+
+  it.each(serving('embeddings'))('%s answers Embeddings, as documented', async (kind) => {
+    const call = await received('/embeddings', { model: `m-${kind}`, input: 'Hello' });
+    expect(call?.path).toBe(`/${kind}/v1/embeddings`);
+    expect(call?.body).toEqual({ model: 'echo', input: 'Hello' });
+    expectKeyOf(kind, call);
+  });
+
+  it('is told to think in its own words: an object at openrouter, an effort elsewhere', async () => {
     const reasoning = { effort: 'low' };
-    expect((await received('openrouter', { reasoning }))?.body).toMatchObject({ reasoning });
-    expect((await received('openai', { reasoning }))?.body).toMatchObject({ reasoning_effort: 'low' });
+    expect((await chat('openrouter', { reasoning }))?.body).toMatchObject({ reasoning });
+    expect((await chat('openai', { reasoning }))?.body).toMatchObject({ reasoning_effort: 'low' });
   });
 });

@@ -1,101 +1,61 @@
-import { createVerify, generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { localCredentials } from '../../shared/composition/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { startTokenEndpoint, type TokenEndpoint, tokenAnswer } from '../support/token-endpoint.ts';
+import { eventually } from '../support/watched-clock.ts';
 
-const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const variable = 'GW_TEST_SERVICE_ACCOUNT';
 
-/** Google's token endpoint, as documented for service accounts (RFC 7523). */
-interface TokenEndpoint {
-  readonly url: string;
-  readonly requests: {
-    readonly form: URLSearchParams;
-    readonly claims: Record<string, unknown>;
-    readonly isSigned: boolean;
-  }[];
-  answer: { status: number; body: object } | 'nothing';
-  stop(): Promise<void>;
-}
-
-async function startTokenEndpoint(): Promise<TokenEndpoint> {
-  const endpoint = { requests: [] as TokenEndpoint['requests'], answer: ok('token-1') as TokenEndpoint['answer'] };
-  const server: Server = createServer((incoming, outgoing) => {
-    let body = '';
-    incoming.setEncoding('utf8');
-    incoming.on('data', (text) => {
-      body += text;
-    });
-    incoming.on('end', () => {
-      const form = new URLSearchParams(body);
-      const [head = '', claims = '', signature = ''] = (form.get('assertion') ?? '').split('.');
-      const isSigned = createVerify('RSA-SHA256').update(`${head}.${claims}`).verify(publicKey, signature, 'base64url');
-      endpoint.requests.push({ form, isSigned, claims: JSON.parse(Buffer.from(claims, 'base64url').toString()) });
-      if (endpoint.answer === 'nothing') return;
-      outgoing.writeHead(endpoint.answer.status, { 'content-type': 'application/json' });
-      outgoing.end(JSON.stringify(endpoint.answer.body));
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return Object.assign(endpoint, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`,
-    async stop() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  });
-}
-
-const ok = (access_token: string, expires_in = 3_599) => ({
-  status: 200,
-  body: { access_token, expires_in, token_type: 'Bearer' },
-});
+/** What fails cools, so each of these is a provider of its own. */
+const faults = {
+  refuses: { status: 400, body: { error: 'invalid_grant', error_description: 'secret words' } },
+  fails: { status: 500, body: {} },
+  'gives-no-token': { status: 200, body: { expires_in: 3_599 } },
+  hangs: 'nothing',
+} as const;
+const vertex = { kind: 'vertex', apis: ['generate-content'], auth: { gcp: { env: variable } } };
+const ids = ['vertex', ...Object.keys(faults)];
 
 describe('auth: { gcp }', () => {
   let harness: Harness;
   let endpoint: TokenEndpoint;
-  const account = () =>
-    JSON.stringify(
-      {
-        type: 'service_account',
-        client_email: 'gw@project.iam.gserviceaccount.com',
-        private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
-        token_uri: endpoint.url,
-      },
-      null,
-      2,
-    );
-  beforeAll(async () => {
+  beforeEach(async () => {
     endpoint = await startTokenEndpoint();
-    process.env[variable] = account();
+    process.env[variable] = endpoint.account();
+    harness.simulator.clear();
+  });
+  afterEach(() => endpoint.stop());
+  beforeAll(async () => {
     harness = await startHarness({
-      providers: { vertex: { kind: 'vertex', apis: ['generate-content'], auth: { gcp: { env: variable } } } },
+      providers: Object.fromEntries(ids.map((id) => [id, vertex])),
       models: {
-        gemini: [{ provider: 'vertex', upstream: 'echo' }],
-        either: [
-          { provider: 'vertex', upstream: 'echo', more: { output_price_per_million: '0.1' } },
-          { provider: 'acme', upstream: 'echo' },
-        ],
+        ...Object.fromEntries(ids.map((id) => [id, [{ provider: id, upstream: 'echo' }]])),
+        ...Object.fromEntries(
+          ids.map((id) => [
+            `${id}/or-acme`,
+            [
+              { provider: id, upstream: 'echo', more: { output_price_per_million: '0.1' } },
+              { provider: 'acme', upstream: 'echo' },
+            ],
+          ]),
+        ),
       },
     });
   });
   afterAll(async () => {
     delete process.env[variable];
     await harness.stop();
-    await endpoint.stop();
-  });
-  beforeEach(() => {
-    harness.simulator.clear();
-    endpoint.requests.length = 0;
   });
   const credentials = () => harness.simulator.calls.map(({ headers }) => headers.authorization);
+  const called = () => harness.simulator.calls.map(({ provider }) => provider);
+  const expectNothingTold = () => {
+    const lines = harness.logLines.join('\n');
+    for (const secret of ['secret words', 'PRIVATE KEY', 'token-']) expect(lines).not.toContain(secret);
+  };
 
   it('makes a token at the account’s own endpoint, signed by its key, and keeps it for later calls', async () => {
-    for (const _ of [1, 2]) expect((await harness.post(hello('gemini'))).status).toBe(200);
+    for (const _ of [1, 2]) expect((await harness.post(hello('vertex'))).status).toBe(200);
     expect(credentials()).toEqual(['Bearer token-1', 'Bearer token-1']);
     expect(endpoint.requests).toHaveLength(1);
     const [request] = endpoint.requests;
@@ -106,27 +66,47 @@ describe('auth: { gcp }', () => {
       aud: endpoint.url,
       scope: 'https://www.googleapis.com/auth/cloud-platform',
     });
+    expectNothingTold();
   });
 
-  it('renews a token that soon ends', async () => {
-    process.env[variable] = account().concat('\n');
-    endpoint.answer = ok('token-2', 60);
-    for (const _ of [1, 2]) expect((await harness.post(hello('gemini'))).status).toBe(200);
+  it('is asked once where several calls wait for the same token', async () => {
+    const answers = await Promise.all([1, 2, 3, 4].map(() => harness.post(hello('vertex'))));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
+  it('renews a token before it ends', async () => {
+    endpoint.answer = tokenAnswer('token-2', 60);
+    for (const _ of [1, 2]) expect((await harness.post(hello('vertex'))).status).toBe(200);
     expect(credentials()).toEqual(['Bearer token-2', 'Bearer token-2']);
     expect(endpoint.requests).toHaveLength(2);
   });
 
-  it.each([
-    ['refuses', { status: 400, body: { error: 'invalid_grant', error_description: 'secret words' } }],
-    ['fails', { status: 500, body: {} }],
-  ])('is a failure of that provider where the endpoint %s: another candidate answers', async (_what, answer) => {
-    process.env[variable] = account().concat(' '.repeat(answer.status));
-    endpoint.answer = answer;
-    const served = await harness.post(hello('either'));
-    expect(((await served.json()) as { usage: { provider: string } }).usage.provider).toBe('acme');
-    await harness.settled();
-    expect(harness.logLines.join('\n')).not.toContain('secret words');
-    expect(harness.logLines.join('\n')).not.toContain('PRIVATE KEY');
-    expect(harness.simulator.calls.map(({ provider }) => provider)).toEqual(['acme']);
+  it.each(['refuses', 'fails', 'gives-no-token'] as const)(
+    'is a failure of that provider where the endpoint %s: another candidate answers, and the next call asks anew',
+    async (fault) => {
+      endpoint.answer = faults[fault];
+      const served = await harness.post(hello(`${fault}/or-acme`));
+      expect(await served.json()).toMatchObject({ usage: { provider: 'acme', attempts: 2 } });
+      await harness.settled();
+      expect(called()).toEqual(['acme']);
+      expectNothingTold();
+      endpoint.answer = tokenAnswer('token-3');
+      expect((await harness.post(hello(fault))).status).toBe(200);
+    },
+  );
+
+  it('is a failure after five seconds where the endpoint hangs: another candidate answers', async () => {
+    const clock = manualClock();
+    const gateway = await harness.open({ replace: () => ({ credentials: localCredentials(clock) }) });
+    endpoint.answer = faults.hangs;
+    const answer = gateway.post(hello('hangs/or-acme'));
+    await eventually(() => endpoint.requests.length === 1);
+    clock.advance(4_999);
+    expect(called()).toEqual([]);
+    clock.advance(1);
+    expect(await (await answer).json()).toMatchObject({ usage: { provider: 'acme', attempts: 2 } });
+    expect(called()).toEqual(['acme']);
+    expectNothingTold();
   });
 });
