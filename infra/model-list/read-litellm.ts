@@ -15,7 +15,7 @@ export type LitellmModel = Readonly<Record<string, unknown>>;
 
 interface Origin {
   readonly kind: ProviderKind;
-  /** In front of its names. */
+  /** In front of its names, of some or all. */
   readonly prefix: string;
 }
 
@@ -25,9 +25,9 @@ const origins: Readonly<Record<string, Origin>> = {
   azure: { kind: 'azure', prefix: 'azure/' },
   anthropic: { kind: 'anthropic', prefix: '' },
   gemini: { kind: 'google', prefix: 'gemini/' },
-  'vertex_ai-language-models': { kind: 'vertex', prefix: '' },
-  bedrock: { kind: 'bedrock', prefix: '' },
-  bedrock_converse: { kind: 'bedrock', prefix: '' },
+  'vertex_ai-language-models': { kind: 'vertex', prefix: 'vertex_ai/' },
+  bedrock: { kind: 'bedrock', prefix: 'bedrock/' },
+  bedrock_converse: { kind: 'bedrock', prefix: 'bedrock/' },
   groq: { kind: 'groq', prefix: 'groq/' },
   mistral: { kind: 'mistral', prefix: 'mistral/' },
   deepseek: { kind: 'deepseek', prefix: 'deepseek/' },
@@ -98,10 +98,8 @@ function readModel(listName: string, model: LitellmModel): ListedModel | undefin
   };
 }
 
-function nameOf(name: string, { kind, prefix }: Origin): string {
-  if (kind === 'bedrock') return name.replace(/^bedrock\//, '');
-  return name.startsWith(prefix) ? name.slice(prefix.length) : name.replace(/^vertex_ai\//, '');
-}
+const nameOf = (name: string, { prefix }: Origin): string =>
+  name.startsWith(prefix) ? name.slice(prefix.length) : name;
 
 const positive = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import { expect, it } from '#jest';
 import { knownProviders } from '../../../infra/local/demo/known-providers.ts';
 import { knownModels } from '../../../infra/model-list/known-models.ts';
@@ -6,25 +6,22 @@ import { findSecondPrices } from '../../../infra/model-list/read-genai-prices.ts
 import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
 import { listDifferences, withListValues } from '../../../shared/configuration/gateway-file/index.ts';
 import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
-import { fileOf, problemsOf } from './example-file.ts';
+import { readmeExamples, wholeExamples } from '../../support/readme-examples.ts';
+import { fileOf } from './example-file.ts';
 
 const list = await loadModelList();
 const nowMs = Date.parse(list.date);
-const examplesIn = (path: string): string[] => {
-  const text = readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
-  return [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, example = '']) => example);
-};
-const whole = ['README.md', 'shared/configuration/gateway-file/README.md']
-  .flatMap(examplesIn)
-  .filter((text) => text.includes('providers:') && text.includes('models:'));
 
-it.each(whole.map((text): [string, string] => [text.split('\n')[0] ?? '', text]))(
-  'the example that begins with %s is whole as it stands',
-  (_head, text) => {
-    expect(problemsOf(text)).toEqual([]);
-    const { document, issues } = completeCatalogue(fileOf(text), { former: undefined, list, region: undefined, nowMs });
-    expect(issues).toEqual([]);
-    expect(document.models.length).toBeGreaterThan(0);
+const parts = readmeExamples.filter((example) => !wholeExamples.includes(example));
+
+it.each(parts.map(({ place, text }) => [place, text] as const))(
+  'the part of a gateway file in %s is one of a file, as it stands',
+  (_place, text) => {
+    const members = Object.keys(parse(text));
+    const around = 'providers: []\nmodels: []\nworkspaces: [{ id: search }, { id: ads }]\n';
+    const file = fileOf(around + text) as unknown as Record<string, unknown>;
+    expect(members.length).toBeGreaterThan(0);
+    for (const member of members) expect(file[member]).toEqual(parse(text)[member]);
   },
 );
 
