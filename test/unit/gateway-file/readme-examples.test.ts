@@ -1,8 +1,6 @@
 import { parse } from 'yaml';
 import { expect, it } from '#jest';
 import { knownProviders } from '../../../infra/local/demo/known-providers.ts';
-import { knownModels } from '../../../infra/model-list/known-models.ts';
-import { findSecondPrices } from '../../../infra/model-list/read-genai-prices.ts';
 import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
 import { listDifferences, withListValues } from '../../../shared/configuration/gateway-file/index.ts';
 import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
@@ -31,18 +29,6 @@ it('every model of the demo is in the list, with prices and features', () => {
   const { document, issues } = completeCatalogue(fileOf(text), { former: undefined, list, region: undefined, nowMs });
   expect(issues).toEqual([]);
   for (const { providers } of document.models) expect(providers[0]?.input_price_per_million).not.toBe('0.00');
-});
-
-// Where the two sources are known to disagree: SOURCES.md shows both prices.
-const disagreeing = new Set(['mistral-large-latest', 'mistral-small-latest', 'deepseek-chat', 'deepseek-reasoner']);
-
-it('known models have the prices of two independent sources', () => {
-  const compared = knownModels.filter(({ name }) => !disagreeing.has(name));
-  expect(compared.length).toBeGreaterThanOrEqual(35);
-  for (const { kind, name } of compared) {
-    const [listed, second] = [list.find(kind, name)?.prices, findSecondPrices(kind, name, nowMs)?.prices];
-    expect([name, listed?.input, listed?.output]).toEqual([name, second?.input, second?.output]);
-  }
 });
 
 it('a stored price that is not that of the list is a difference, and the list can be taken over', () => {
