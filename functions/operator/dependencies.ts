@@ -2,13 +2,16 @@
 import type { Cooldowns, StatisticsReader } from '../../shared/accounting/provider-health/index.ts';
 import type { AccessStore } from '../../shared/configuration/access/index.ts';
 import type { AdministrationDependencies } from '../../shared/configuration/administration/index.ts';
+import type { ConnectionStore } from '../../shared/configuration/byok/index.ts';
 import type { ProviderDocument } from '../../shared/configuration/catalogue/index.ts';
 import type { RouterDependencies } from '../../shared/protocol/router/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
 import type { SignIn } from './sign-in/index.ts';
 
 export interface OperatorDependencies extends AdministrationDependencies, RouterDependencies {
-  readonly store: Pick<Store, 'get'>;
+  readonly store: Pick<Store, 'get' | 'put'>;
+  /** Its keys stay sealed: none is opened here, and none is stored. */
+  readonly connectionStore: ConnectionStore;
   readonly access: AccessStore;
   /** Left out: only operator keys open the management interface. */
   readonly signIn?: SignIn | undefined;

@@ -14,6 +14,7 @@ import {
 import { showSession } from './accounts/show-session.ts';
 import { listCatalogue } from './catalogue/serve-catalogue.ts';
 import { listProviders, switchProvider } from './catalogue/serve-providers.ts';
+import { readConfiguration, replaceConfiguration } from './configuration/serve-configuration.ts';
 import type { Page } from './console/page-folder.ts';
 import { serveConsole, serveConsoleFile } from './console/serve-console.ts';
 import type { OperatorDependencies } from './dependencies.ts';
@@ -31,7 +32,7 @@ import { inTurn } from './request/in-turn.ts';
 import { manage, type Need, type Work } from './request/manage.ts';
 
 interface ManageRoute {
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT';
   readonly path: string;
   readonly needs: Need;
   readonly work: Work;
@@ -70,6 +71,8 @@ export const manageRoutes: readonly ManageRoute[] = [
   { method: 'POST', path: managePaths.revisions, needs: inPath('editor'), work: publishRevision },
   { method: 'POST', path: managePaths.cases, needs: inPath('editor'), work: judgeCases },
   { method: 'GET', path: managePaths.function, needs: inPath('viewer'), work: readFunction },
+  { method: 'GET', path: managePaths.configuration, needs: inAll('owner'), work: readConfiguration },
+  { method: 'PUT', path: managePaths.configuration, needs: inAll('owner'), work: replaceConfiguration },
 ];
 
 export function createOperatorGateway(deps: OperatorDependencies, page: Page): Gateway {

@@ -2,6 +2,7 @@
 // is read, and statistics that are old are counted anew without being stored: its role may not write them.
 import { createCooldowns, createStatisticsReader } from '../accounting/provider-health/index.ts';
 import { createAdministration } from '../configuration/administration/index.ts';
+import { closedVault, createConnectionStore } from '../configuration/byok/index.ts';
 import { withoutWrites } from '../storage/store/index.ts';
 import { createTableReaders, type TableReadersOptions } from './create-table-readers.ts';
 
@@ -12,6 +13,7 @@ export function createOperatorComposition(options: TableReadersOptions) {
   return {
     ...readers,
     ...createAdministration(readers),
+    connectionStore: createConnectionStore(store, closedVault),
     statistics: createStatisticsReader({ store: withoutWrites(store), clock, onFailure }),
     cooldowns: createCooldowns({ store, clock }),
   };

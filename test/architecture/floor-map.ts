@@ -122,6 +122,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     [`${operator}/accounts`]: 'What operators read and change of keys and credit.',
     [`${operator}/catalogue`]: 'What operators read of models and providers.',
     [`${operator}/functions`]: 'What operators read and change of stored functions.',
+    [`${operator}/configuration`]: 'The whole configuration as one document: what is read and replaced.',
     [`${operator}/reports`]: 'What operators read of calls.',
   },
   {

@@ -1,4 +1,6 @@
 // Who may do what on the management interface: every route for every role, people's own keys, and tokens that prove nothing.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { manageRoutes } from '../../functions/operator/routes.ts';
@@ -96,6 +98,8 @@ const routeTable: Readonly<
   'GET /manage/functions': { statuses: '403 403 200 200 200 200 200' },
   'POST /manage/functions/*/*/enable': { statuses: '403 403 403 200 200 200 200' },
   'POST /manage/functions/*/*/disable': { statuses: '403 403 403 200 200 200 200' },
+  'GET /manage/configuration': { statuses: '403 403 403 403 403 403 200' },
+  'PUT /manage/configuration': { statuses: '403 403 403 403 403 403 428' },
   'POST /manage/functions/*/*/activate': { body: { revision: 'r1' }, statuses: '403 403 403 200 200 200 200' },
 };
 
@@ -120,6 +124,17 @@ describe('every route of the management interface', () => {
 
   it('stands in this table', () => {
     expect(Object.keys(routeTable).toSorted()).toEqual(routes.toSorted());
+  });
+
+  it('stands in the README with its role, and nothing else does', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../functions/operator/README.md'), 'utf8');
+    const rows = page.matchAll(/^\| `([A-Z]+ \/[^`]*)` +\| ([a-z ]+?) +\|/gm);
+    const written = [...rows].map(([, route = '', role]) => `${route.replaceAll(/\{[a-z_]+\}/g, '*')}: ${role}`);
+    const served = manageRoutes.map(({ method, path, needs }) => {
+      const role = needs.in === 'all' ? `${needs.role} of all` : needs.role;
+      return `${method} ${path.slice('/manage'.length)}: ${role}`;
+    });
+    expect(written.toSorted()).toEqual(served.toSorted());
   });
 
   it.each(routes)('answers each role as the table says: %s', async (route) => {

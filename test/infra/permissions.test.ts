@@ -221,6 +221,16 @@ describe('the roles of the functions, while the gateway serves every kind of req
     await Promise.all(running);
     return response.status;
   };
+  /** With a connection more. */
+  const replaceConfiguration = async (address: string, operatorKey: string) => {
+    const authorization = `Bearer ${operatorKey}`;
+    const read = await fetch(address, { headers: { authorization, accept: 'application/json' } });
+    const { data: file } = (await read.json()) as { data: { workspaces: { byok: { connections: object[] } }[] } };
+    file.workspaces[0]?.byok.connections.push({ provider: 'acme', key: { env: 'UNKNOWN' }, policy: 'allowed' });
+    const headers = { authorization, 'if-match': read.headers.get('etag') ?? '' };
+    const replaced = await fetch(address, { method: 'PUT', headers, body: JSON.stringify(file) });
+    return [read.status, replaced.status];
+  };
   const tableActionsIn = (calls: readonly AwsCall[]): Record<string, string[]> => {
     const tables: Record<string, Set<string>> = {};
     for (const { action, resource } of calls) {
@@ -352,6 +362,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
       (await ask('PATCH', '/workspaces/made', { spend_limit_usd: '2' }))[0],
       (await ask('POST', '/providers/acme/disable'))[0],
       (await ask('POST', '/providers/acme/enable'))[0],
+      ...(await replaceConfiguration(`${base}/configuration`, text)),
     ];
     await server.close();
     expect(statuses).toEqual(statuses.map(() => 200));
@@ -366,9 +377,9 @@ describe('the roles of the functions, while the gateway serves every kind of req
   it.each<[string, AwsCall]>([
     ['making an operator', { action: 'dynamodb:PutItem', resource: tableArn('operators') }],
     ['writing a call record', { action: 'dynamodb:BatchWriteItem', resource: tableArn('records') }],
-    ['reading stored provider keys', { action: 'dynamodb:GetItem', resource: tableArn('connections') }],
     ['reading cached answers', { action: 'dynamodb:GetItem', resource: tableArn('cache') }],
     ['opening a sealed key', decryption('prod', 'prod')],
+    ['sealing a key', { ...decryption('prod', 'prod'), action: 'kms:GenerateDataKey' }],
     ['reading provider credentials', { action: 'secretsmanager:GetSecretValue', resource: secretArn }],
     [
       'reading stored answers',

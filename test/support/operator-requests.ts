@@ -13,7 +13,7 @@ export interface Answer {
 export interface Operator {
   readonly key: string;
   get(path: string): Promise<Answer>;
-  send(method: string, path: string, body?: unknown): Promise<Answer>;
+  send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
 /** Makes an operator of this name. Paths begin behind /v1/manage. */
@@ -24,14 +24,15 @@ export async function operatorOf(gateway: Harness, name: string, grant?: Grant):
 
 /** Asks with an operator key, or with the token of a person. */
 export function asOperator(gateway: Pick<Harness, 'url'>, key: string): Operator {
-  const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+  const send: Operator['send'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${gateway.url}/manage${path}`, {
       method,
-      headers: { authorization: `Bearer ${key}` },
+      headers: { authorization: `Bearer ${key}`, ...headers },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const copy = response.clone();
-    return { status: response.status, body: await response.json(), response: copy };
+    const isJson = response.headers.get('content-type')?.startsWith('application/json');
+    return { status: response.status, body: isJson ? await response.json() : await response.text(), response: copy };
   };
   return { key, send, get: (path) => send('GET', path) };
 }

@@ -250,6 +250,11 @@ const addedErrors: GuideOf<typeof errorFamilies.additions> = {
     cause: 'On the management interface: another writer changed the configuration after it was read.',
     solution: 'Read it again, repeat the change on what it holds now, and send the new `ETag` as `If-Match`.',
   },
+  precondition_required: {
+    cause:
+      'On the management interface: a whole document is to be replaced, and the request does not say which one was read.',
+    solution: 'Read it first, and send its `ETag` as `If-Match`.',
+  },
   not_found: {
     cause:
       'The gateway has no such path, the request went around the distribution, `GET /v1/generation` knows no call of the workspace by this id, or no provider of the model counts tokens.',

@@ -12,7 +12,7 @@ import {
   rotationSchema,
   workspaceChangesSchema,
 } from '../../../shared/configuration/administration/index.ts';
-import type { ErrorCode } from '../../../shared/errors/index.ts';
+import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
 import { interfaceIds, managePaths } from '../../../shared/foundation/constants/index.ts';
 import { codesOf } from './error-responses.ts';
 import { parameters as headerParameters } from './headers.ts';
@@ -42,9 +42,15 @@ const ofWorkspace = inQuery('workspace', 'Those of this workspace only.');
 interface Asked {
   readonly parameters?: readonly object[];
   readonly body?: Parameters<typeof jsonSchemaOf>[0];
+  readonly codes?: readonly ErrorCode[];
 }
 
-const operation = (operationId: string, summary: string, answer: JsonSchema, { parameters = [], body }: Asked = {}) =>
+const operation = (
+  operationId: string,
+  summary: string,
+  answer: JsonSchema,
+  { parameters = [], body, codes }: Asked = {},
+) =>
   jsonOperation({
     operationId,
     summary,
@@ -55,8 +61,23 @@ const operation = (operationId: string, summary: string, answer: JsonSchema, { p
       : { requestBody: { required: true, content: { 'application/json': { schema: jsonSchemaOf(body) } } } }),
     says: summary,
     answer,
-    codes: /^(create|update|rotate|add|enable|disable|activate)/.test(operationId) ? changeCodes : readCodes,
+    codes: codes ?? (/^(create|update|rotate|add|enable|disable|activate)/.test(operationId) ? changeCodes : readCodes),
   });
+
+/** The gateway file as text. */
+const yaml = { 'application/yaml': { schema: { type: 'string' } } };
+const etag = {
+  etag: { description: 'Names what is stored: each change of it changes this.', schema: { type: 'string' } },
+};
+
+const withEtag = (described: ReturnType<typeof jsonOperation>, moreContent: object = {}) => {
+  const { [okStatus]: answer, ...errors } = described.responses as Record<string, { headers: object; content: object }>;
+  const content = { ...answer?.content, ...moreContent };
+  return {
+    ...described,
+    responses: { [okStatus]: { ...answer, headers: { ...answer?.headers, ...etag }, content }, ...errors },
+  };
+};
 
 const callFilters = [
   since,
@@ -209,6 +230,39 @@ const operations = {
       parameters: functionName,
       body: activationSchema,
     }),
+  },
+  configuration: {
+    get: withEtag(
+      operation(
+        'readConfiguration',
+        'The gateway file of what is stored, without secrets, as YAML; with `Accept: application/json` its members',
+        objectSchema({ data: { type: 'object' } }),
+      ),
+      yaml,
+    ),
+    put: {
+      ...withEtag(
+        operation(
+          'updateConfiguration',
+          'Make what is stored what a gateway file says, and tell what changed',
+          single('ManagedReplacement'),
+          {
+            parameters: [
+              inQuery('dry_run', '`true`: nothing is written, the answer says what would change.', {
+                type: 'string',
+                enum: ['true', 'false'],
+              }),
+              {
+                ...inQuery('if-match', 'The `ETag` of what was read. Required, unless it is a dry run.'),
+                in: 'header',
+              },
+            ],
+            codes: [...changeCodes, 'precondition_failed', 'precondition_required'],
+          },
+        ),
+      ),
+      requestBody: { required: true, description: 'The gateway file: at most 4 MiB.', content: yaml },
+    },
   },
 } satisfies Record<keyof typeof managePaths, object>;
 

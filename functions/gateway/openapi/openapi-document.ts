@@ -20,6 +20,7 @@ const description = [
 ].join('\n\n');
 
 const manageSchemas = () => ({
+  ManagedReplacement: jsonSchemaOf(managed.replacementDocument),
   ManagedSwitch: jsonSchemaOf(managed.switchDocument),
   ManagedAddition: jsonSchemaOf(managed.additionDocument),
   ManagedCases: jsonSchemaOf(managed.casesDocument),

@@ -20,16 +20,21 @@ const bodyMaxBytes = 64 * 1024;
 
 /** Throws request_too_large, or invalid_request with the path of the member. */
 export async function readBody<Shape extends z.ZodMiniObject>(
-  { http, operator }: ManageRequest,
+  request: ManageRequest,
   schema: Shape,
   maxBytes = bodyMaxBytes,
 ): Promise<z.output<Shape>> {
+  const body = readUnambiguousBody(await readBytes(request, maxBytes));
+  if (body.kind === 'unreadable') throw body.error;
+  return checkMembers(schema, body.value);
+}
+
+/** Throws request_too_large. */
+export async function readBytes({ http, operator }: ManageRequest, maxBytes: number): Promise<Buffer> {
   if (http.declaredBodyBytes > maxBytes) throw tooLarge(maxBytes);
   const bytes = await http.readBody(operator.id);
   if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
-  const body = readUnambiguousBody(bytes);
-  if (body.kind === 'unreadable') throw body.error;
-  return checkMembers(schema, body.value);
+  return bytes;
 }
 
 const tooLarge = (maxBytes: number) =>

@@ -37,6 +37,8 @@ export const operatorTableActions = {
   keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   // The command line makes operators; no function does.
   operators: ['GetItem'],
+  // Policies and budgets of BYOK connections stand in the gateway file. Their keys are sealed, and this function may not open them.
+  connections: ['GetItem', 'PutItem'],
   functions: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   ledger: ['GetItem', 'UpdateItem'],
   limits: ['GetItem'],

@@ -81,3 +81,9 @@ function textOf(dataKey: Buffer, sealed: Encrypted, context: SealContext): strin
   bytes.fill(0);
   return text;
 }
+
+/** For a process that may read connections, and has no right to open or to seal their keys. */
+export const closedVault: KeyVault = {
+  seal: () => Promise.reject(new Error('keys of connections are not sealed here')),
+  open: () => Promise.reject(new Error('keys of connections are not opened here')),
+};

@@ -25,7 +25,7 @@ const keyShape = /^[\x21-\x7e]{1,1024}$/;
 
 export function readConnection(
   { provider, state, key: reference, policy, budget_usd }: ConnectionInFile,
-  readVariable: (name: string) => string | undefined,
+  readVariable: ((name: string) => string | undefined) | undefined,
 ): ReadConnection {
   const { key, reason } = state === 'absent' ? {} : readKey(reference, readVariable);
   const wanted = {
@@ -41,10 +41,15 @@ export function readConnection(
 
 function readKey(
   reference: ConnectionInFile['key'],
-  readVariable: (name: string) => string | undefined,
+  readVariable: ((name: string) => string | undefined) | undefined,
 ): { key?: string; reason?: string } {
   if (reference === undefined) return {};
   if (!('env' in reference)) return { reason: `secret ${reference.secret} is not read here` };
+  if (readVariable === undefined) {
+    return {
+      reason: `${reference.env} is not read here: apply the file with the command line where the variable is set`,
+    };
+  }
   const value = readVariable(reference.env);
   if (value === undefined || value === '') return { reason: `${reference.env} is not set` };
   return keyShape.test(value)

@@ -1,12 +1,13 @@
-export { catalogueInFile } from './catalogue-in-file.ts';
 export type { MemberChange } from './changed-members.ts';
 export { destructiveChanges, restoredKeys } from './destructive-changes.ts';
+export { exportGatewayFile, gatewayFileText } from './export-gateway-file.ts';
 export type { GatewayFile } from './gateway-file.ts';
 export { type ListDifference, listDifferences, withListValues } from './list-differences.ts';
 export {
   ApplyInterrupted,
   type ApplyReport,
   applyGatewayFile,
+  ChangedMeanwhile,
   type GatewayFilePlan,
   GatewayFileRefused,
   planGatewayFile,

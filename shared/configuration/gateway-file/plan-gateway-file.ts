@@ -1,5 +1,6 @@
 // Brings a stage to what a checked file says, in two steps: the plan compares the file with what is stored and writes
 // nothing, which is all that a dry run does; `apply` carries it out. Applying a file twice writes nothing the second time.
+import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { CatalogueDocument } from '../catalogue/index.ts';
 import { changedSettings } from '../keys/index.ts';
 import { loadModelList } from '../model-list/index.ts';
@@ -20,6 +21,7 @@ import {
   type Step,
 } from './planning.ts';
 import { formatProblem, type Problem, toProblem } from './problems.ts';
+import { withoutUnchanged } from './without-unchanged.ts';
 
 export interface GatewayFilePlan {
   /** What becomes the catalogue. */
@@ -60,6 +62,14 @@ export class ApplyInterrupted extends Error {
   }
 }
 
+/** The catalogue is not the one any more that the writer of the file had read. Nothing was written. */
+export class ChangedMeanwhile extends Error {
+  override readonly name = 'ChangedMeanwhile';
+  constructor() {
+    super('the catalogue has changed meanwhile');
+  }
+}
+
 /** Throws GatewayFileRefused before anything is written, ApplyInterrupted after that. */
 export const applyGatewayFile = async (options: ApplyOptions): Promise<ApplyReport> =>
   (await planGatewayFile(options)).apply();
@@ -67,9 +77,10 @@ export const applyGatewayFile = async (options: ApplyOptions): Promise<ApplyRepo
 /** Reads only. Throws GatewayFileRefused. */
 export async function planGatewayFile(asked: ApplyOptions): Promise<GatewayFilePlan> {
   const modelList = asked.modelList ?? (await loadModelList());
-  const options = { ...asked, modelList, region: asked.region ?? asked.readVariable('AWS_REGION') };
+  const options = { ...asked, modelList, region: asked.region ?? asked.readVariable?.('AWS_REGION') };
+  const { readBefore } = options;
   const planning: Planning = { ...options, issues: [], notes: [] };
-  const former = await options.stores.catalogues.read();
+  const former = readBefore === undefined ? await options.stores.catalogues.read() : readBefore.catalogue;
   const { document: catalogue, issues: faults } = completeCatalogue(options.file, sourcesOf(options, former));
   planning.issues.push(...faults);
   // Of other files the reader knows all models.
@@ -77,10 +88,11 @@ export async function planGatewayFile(asked: ApplyOptions): Promise<GatewayFileP
     planning.issues.push(...modelReferenceIssues(options.file, catalogue));
   }
   const steps = [planCatalogue(planning, former, catalogue)];
-  for (const [index, workspace] of options.file.workspaces.entries()) {
+  const file = readBefore === undefined ? options.file : withoutUnchanged(options.file, readBefore.file);
+  for (const [index, workspace] of file.workspaces.entries()) {
     steps.push(...(await planWorkspace(planning, workspace, ['workspaces', index])));
   }
-  steps.push(...(await planKeySteps(planning)), ...(await planAccess(planning)));
+  steps.push(...(await planKeySteps({ ...planning, file })), ...(await planAccess({ ...planning, file })));
   const { issues, notes } = planning;
   if (issues.length > 0) throw new GatewayFileRefused(issues.map((issue) => toProblem(issue)));
   const changes = steps.flatMap(({ planned }) => planned);
@@ -108,13 +120,16 @@ async function carryOut(steps: readonly Step[], notes: readonly string[]): Promi
 }
 
 function planCatalogue(planning: Planning, former: CatalogueDocument | undefined, next: CatalogueDocument): Step {
-  const { file, stores, nowMs } = planning;
+  const { file, stores, nowMs, readBefore } = planning;
   const members = changedMembers(former && shownCatalogue(former), shownCatalogue(next));
   return {
     planned: [describe('catalogue', former === undefined ? 'created' : changeOf(members), members)],
     write: async () => [(await stores.catalogues.write(completed, nowMs)).change],
   };
   function completed(stored: CatalogueDocument | undefined): CatalogueDocument {
+    if (readBefore !== undefined && canonicalJson(stored ?? null) !== canonicalJson(former ?? null)) {
+      throw new ChangedMeanwhile();
+    }
     return completeCatalogue(file, sourcesOf(planning, stored)).document;
   }
 }

@@ -2,8 +2,9 @@
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { OperatorStores } from '../administration/index.ts';
 import type { ConnectionStore } from '../byok/index.ts';
+import type { CatalogueDocument } from '../catalogue/index.ts';
 import type { ModelList } from '../model-list/index.ts';
-import { UnusableRevisions } from '../stored-functions/index.ts';
+import type { UnusableRevisions } from '../stored-functions/index.ts';
 import type { MemberChange } from './changed-members.ts';
 import type { GatewayFile } from './gateway-file.ts';
 import type { Issue, Path } from './problems.ts';
@@ -18,16 +19,23 @@ export interface ConfigurationStores extends Pick<OperatorStores, 'catalogues' |
 export interface ApplyOptions {
   readonly file: GatewayFile;
   readonly stores: ConfigurationStores;
-  /** The value of a variable that the file names: keys of BYOK connections. */
-  readonly readVariable: (name: string) => string | undefined;
+  /** The value of a variable that the file names: keys of BYOK connections. Left out: no variable is read here. */
+  readonly readVariable?: ((name: string) => string | undefined) | undefined;
   readonly randomness: Randomness;
   readonly nowMs: number;
   /** The shipped one: fills in what the file leaves out of models. */
   readonly modelList?: ModelList | undefined;
   /** Of AWS, where the gateway of this store runs. Left out: as the variable AWS_REGION says. */
   readonly region?: string | undefined;
+  /** What the writer of the file had read. What has changed since then is not taken back. Left out: the file counts as it is. */
+  readonly readBefore?: ReadBefore | undefined;
   /** For a start, where no person can be asked: revoked keys stay revoked whatever the file says. Default false. */
   readonly keepsRevoked?: boolean;
+}
+
+export interface ReadBefore {
+  readonly file: GatewayFile;
+  readonly catalogue: CatalogueDocument | undefined;
 }
 
 export type Change = 'created' | 'changed' | 'unchanged' | 'removed';
@@ -78,7 +86,7 @@ export async function attempt<Value>(
   try {
     return await plan();
   } catch (error) {
-    if (error instanceof UnusableRevisions) {
+    if (isUnusable(error)) {
       issues.push(...error.faults.map((fault) => ({ path: [...path, ...fault.path], message: fault.message })));
       return undefined;
     }
@@ -87,3 +95,7 @@ export async function attempt<Value>(
     return undefined;
   }
 }
+
+/** By name: in a bundle that loads this on demand, the store that throws has a class of its own. */
+const isUnusable = (error: unknown): error is UnusableRevisions =>
+  error instanceof Error && error.name === ('UnusableRevisions' satisfies UnusableRevisions['name']);

@@ -196,10 +196,29 @@ export const switchDocument = z.object({
   models_without_provider: z.array(text),
 });
 
+export const replacementDocument = z.object({
+  changes: z.array(
+    z.object({
+      resource: text.check(z.describe('`catalogue`, `workspace team-a`, `key ci of team-a`.')),
+      change: z.enum(['created', 'changed', 'unchanged', 'removed']),
+      members: z
+        .array(z.object({ path: text, from: z.optional(z.unknown()), to: z.optional(z.unknown()) }))
+        .check(z.describe('What differs, where something is changed.')),
+    }),
+  ),
+  takes_away: z.array(text).check(z.describe('What may be in use, and is not there any more afterwards.')),
+  brings_back: z.array(text).check(z.describe('Revoked keys that are active afterwards.')),
+  notes: z.array(text).check(z.describe('What the file asks for and does not happen, with the reason.')),
+  created_keys: z
+    .array(z.object({ workspace: text, name: text, key: text }))
+    .check(z.describe('Keys that were made: their texts are in this answer only.')),
+});
+
 export const additionDocument = z.object({ id: text, amount_usd: amount, time: instant });
 
 export type ShownManagedFunction = z.output<typeof shownFunctionDocument>;
 export type ManagedCases = z.output<typeof casesDocument>;
+export type ManagedReplacement = z.output<typeof replacementDocument>;
 export type ManagedAddition = z.output<typeof additionDocument>;
 export type ManagedSwitch = z.output<typeof switchDocument>;
 export type ManagedSession = z.output<typeof sessionDocument>;

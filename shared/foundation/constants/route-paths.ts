@@ -76,6 +76,7 @@ export const managePaths = {
   enableFunction: '/manage/functions/*/*/enable',
   disableFunction: '/manage/functions/*/*/disable',
   activateFunction: '/manage/functions/*/*/activate',
+  configuration: '/manage/configuration',
 } as const;
 
 /** Paths of their own. */

@@ -1,0 +1,74 @@
+// GET and PUT /v1/manage/configuration: the gateway file of what is stored, and its replacement by the machinery that the command line
+// applies files with. What a replacement would change is told by `dry_run=true`.
+import * as z from 'zod/mini';
+import { fail } from '../../../shared/errors/index.ts';
+import { plainBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
+import { type ManageRequest, TextAnswer, type Work } from '../request/manage.ts';
+import { readBytes, readQuery } from '../request/read-asked.ts';
+import { asOnlyReplacement } from './one-replacement.ts';
+import { planReplacement, readStored } from './stored-configuration.ts';
+
+/** Lambda gives an answer of 6 MB at the most. */
+const answerMaxBytes = 5_500_000;
+
+export const readConfiguration: Work = async (deps, { http }) => {
+  const { file, text, etag } = await readStored(deps);
+  if (Buffer.byteLength(text) > answerMaxBytes) {
+    throw fail('request_too_large', {
+      message: 'The configuration is too large for one answer: read it with gw export.',
+    });
+  }
+  const isJson = (http.headers.accept ?? []).some((one) => one.includes('application/json'));
+  const headers = { ...(isJson ? jsonHeaders : yamlHeaders), etag, 'cache-control': 'no-store' };
+  return new TextAnswer(headers, isJson ? JSON.stringify({ data: file }) : text);
+};
+
+const yamlHeaders = {
+  'content-type': 'application/yaml; charset=utf-8',
+  'content-disposition': 'attachment; filename="gateway.yaml"',
+  'x-content-type-options': 'nosniff',
+};
+
+const parameters = z.strictObject({
+  dry_run: z.optional(z.enum(['true', 'false'], { error: 'must be true or false, or be left out' })),
+});
+
+export const replaceConfiguration: Work = async (deps, request) => {
+  const isDry = readQuery(request, parameters).dry_run === 'true';
+  const wanted = ifMatch(request);
+  if (wanted === undefined && !isDry) throw fail('precondition_required');
+  const text = (await readBytes(request, plainBodyMaxBytes)).toString('utf8');
+  if (isDry) {
+    const { document, etag } = await planReplacement(deps, text, wanted);
+    return new TextAnswer({ ...jsonHeaders, etag }, JSON.stringify({ data: document }));
+  }
+  const claim = { id: deps.randomness.uuid(), nowMs: deps.clock.nowMs() };
+  const done = await asOnlyReplacement(deps.store, claim, async () => {
+    const { replace } = await planReplacement(deps, text, wanted);
+    return replace();
+  });
+  if (done === undefined) {
+    throw fail('precondition_failed', {
+      message: 'Another request is replacing the configuration at this moment: read it again.',
+    });
+  }
+  const changed = done.document.changes.map(({ resource }) => resource);
+  if (changed.length > 0) request.tellChange('configuration replaced', namesOf(changed));
+  return new TextAnswer({ ...jsonHeaders, etag: done.etag }, JSON.stringify({ data: done.document }));
+};
+
+/** CloudFront weakens the tag of an answer that it compresses. */
+const tagShape = /^(?:W\/)?("[\x21\x23-\x7e]*"|\*)$/;
+
+/** Undefined: none was sent. */
+function ifMatch({ http }: ManageRequest): readonly string[] | undefined {
+  const sent = http.headers['if-match'];
+  return sent?.flatMap((header) => header.split(',')).map((one) => tagShape.exec(one.trim())?.[1] ?? '');
+}
+
+const namesInLine = 20;
+const namesOf = (changed: readonly string[]): string =>
+  changed.length <= namesInLine
+    ? changed.join(', ')
+    : `${changed.slice(0, namesInLine).join(', ')} and ${changed.length - namesInLine} more`;

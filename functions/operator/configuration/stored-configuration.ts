@@ -1,0 +1,104 @@
+// The configuration as one document: what is stored, read with a tag that each change of it changes, and what a replacement makes of
+// it. The catalogue is replaced only where it still is what was read; of everything else only what the new file says differently.
+import type { GatewayFilePlan, Problem } from '../../../shared/configuration/gateway-file/index.ts';
+import type { ManagedReplacement } from '../../../shared/configuration/management-documents/index.ts';
+import { fail } from '../../../shared/errors/index.ts';
+import { sha256Hex } from '../../../shared/foundation/ids/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import type { OperatorDependencies } from '../dependencies.ts';
+
+/** With a reader of YAML and the list of models: loaded by those who read or replace the whole configuration. */
+const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');
+type GatewayFileModule = Awaited<ReturnType<typeof loadGatewayFile>>;
+
+interface Replaced {
+  readonly document: ManagedReplacement;
+  /** Of what is stored then. */
+  readonly etag: string;
+}
+
+interface PlannedReplacement extends Replaced {
+  replace(): Promise<Replaced>;
+}
+
+export async function readStored(deps: OperatorDependencies) {
+  const { exportGatewayFile, gatewayFileText } = await loadGatewayFile();
+  const catalogue = await deps.catalogues.read();
+  const { file, notes } = await exportGatewayFile(deps, catalogue);
+  const text = [...notes.map((note) => `# ${note}\n`), gatewayFileText(file)].join('');
+  return { catalogue, file, text, etag: `"${sha256Hex(text)}"` };
+}
+
+/** `wanted`: tags one of which what is stored must have; undefined: any. Throws precondition_failed or invalid_request. */
+export async function planReplacement(
+  deps: OperatorDependencies,
+  text: string,
+  wanted: readonly string[] | undefined,
+): Promise<PlannedReplacement> {
+  const { catalogue, text: storedText, etag } = await readStored(deps);
+  if (wanted !== undefined && !wanted.includes(etag) && !wanted.includes('*')) throw fail('precondition_failed');
+  const module = await loadGatewayFile();
+  const read = module.readGatewayFile(text);
+  if (!read.ok) throw refused(module, read.problems);
+  const stored = module.readGatewayFile(storedText);
+  const plan = await module
+    .planGatewayFile({
+      file: read.file,
+      // What cannot be read back, as a release before may have stored it, counts as different.
+      readBefore: { file: stored.ok ? stored.file : { ...read.file, workspaces: [], access: undefined }, catalogue },
+      stores: deps,
+      randomness: deps.randomness,
+      nowMs: deps.clock.nowMs(),
+    })
+    .catch((error: unknown) => {
+      throw error instanceof module.GatewayFileRefused ? refused(module, error.problems) : error;
+    });
+  return {
+    document: replacementDocument(module, plan, []),
+    etag,
+    async replace() {
+      const { createdKeys } = await plan.apply().catch((error: unknown) => {
+        throw interrupted(module, error);
+      });
+      return { document: replacementDocument(module, plan, createdKeys), etag: (await readStored(deps)).etag };
+    },
+  };
+}
+
+const replacementDocument = (
+  { destructiveChanges, restoredKeys }: GatewayFileModule,
+  { changes, notes }: GatewayFilePlan,
+  created_keys: ManagedReplacement['created_keys'],
+): ManagedReplacement => ({
+  changes: changes.flatMap(({ resource, change, members }) =>
+    change === 'unchanged' ? [] : [{ resource, change, members: [...members] }],
+  ),
+  takes_away: destructiveChanges(changes),
+  brings_back: restoredKeys(changes),
+  notes: [...notes],
+  created_keys,
+});
+
+/** Of a file with many faults, as many as show what is wrong with it. */
+const problemsShown = 20;
+
+function refused({ formatProblem }: GatewayFileModule, problems: readonly Problem[]) {
+  const lines = problems.slice(0, problemsShown).map((problem) => formatProblem(problem, 'the file'));
+  const rest = problems.length > problemsShown ? `; and ${problems.length - problemsShown} more` : '';
+  const param = problems[0]?.path === '' ? undefined : problems[0]?.path;
+  return fail('invalid_request', { message: `${lines.join('; ')}${rest}`, param });
+}
+
+/** What a store refuses with a text for the operator was changed by others meanwhile. */
+function interrupted({ ApplyInterrupted, ChangedMeanwhile }: GatewayFileModule, error: unknown): unknown {
+  if (!(error instanceof ApplyInterrupted)) return error;
+  const { cause, report } = error;
+  if (cause instanceof ChangedMeanwhile) return fail('precondition_failed', { cause: error });
+  const done = report.changes.filter(({ change }) => change !== 'unchanged').map(({ resource }) => resource);
+  const advice = `read the configuration again, and send the rest; what was changed before it failed: ${done.join(', ') || 'nothing'}`;
+  if (cause instanceof StoreUnavailable) {
+    return fail('RATE_LIMITER_UNAVAILABLE', { message: `The store gave no answer: ${advice}.`, cause: error });
+  }
+  if (!(cause instanceof Error) || cause.name !== 'Error') return error;
+  return fail('precondition_failed', { message: `${cause.message}: ${advice}.`, cause: error });
+}

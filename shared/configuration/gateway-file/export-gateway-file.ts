@@ -1,0 +1,116 @@
+// The gateway file of what is stored. No secret is in it: of keys there are only limits, and keys of BYOK connections are named as
+// the file named them. Applied to the store that it came from it changes nothing.
+import { stringify } from 'yaml';
+import { canonicalJson } from '../../foundation/ids/index.ts';
+import { formatUsd } from '../../foundation/money/index.ts';
+import { collect } from '../../foundation/parallel/index.ts';
+import { type OperatorStores, readWorkspaces } from '../administration/index.ts';
+import type { ConnectionStore } from '../byok/index.ts';
+import type { CatalogueDocument } from '../catalogue/index.ts';
+import { type KeyRecord, type WrittenKey, writtenKey } from '../keys/index.ts';
+import { loadModelList } from '../model-list/index.ts';
+import type { FunctionRecord } from '../stored-functions/index.ts';
+import { catalogueInFile } from './catalogue-in-file.ts';
+
+export interface ExportStores extends Pick<OperatorStores, 'workspaceStore' | 'keys' | 'access'> {
+  readonly functionStore: Pick<OperatorStores['functionStore'], 'list' | 'readContent'>;
+  readonly connectionStore: Pick<ConnectionStore, 'read'>;
+}
+
+export interface ExportedFile {
+  readonly file: Readonly<Record<string, unknown>>;
+  /** What is stored and stands in no file, one line each. */
+  readonly notes: readonly string[];
+}
+
+/** `isFull`: also what the kind of a provider and the model list fill in. */
+export async function exportGatewayFile(
+  stores: ExportStores,
+  catalogue: CatalogueDocument | undefined,
+  { isFull = false }: { readonly isFull?: boolean } = {},
+): Promise<ExportedFile> {
+  const keys = await collect(stores.keys.list());
+  const functions = await collect(stores.functionStore.list());
+  const notes: string[] = [];
+  const workspaces: unknown[] = [];
+  for (const workspace of await readWorkspaces(stores)) {
+    const isOwn = ({ workspace: owner }: { readonly workspace: string }) => owner === workspace.id;
+    const own = functions.filter(isOwn).sort((a, b) => (a.id < b.id ? -1 : 1));
+    workspaces.push({
+      ...(namesFirst(workspace) as object),
+      keys: keysInFile(keys.filter(isOwn), notes),
+      byok: { connections: await connectionsInFile(stores, workspace.id) },
+      functions: await Promise.all(own.map((record) => functionInFile(record, stores))),
+    });
+  }
+  const access = await stores.access.read();
+  const written =
+    catalogue === undefined
+      ? { providers: [], models: [] }
+      : catalogueInFile(catalogue, isFull ? undefined : await loadModelList());
+  const file = { ...(namesFirst(written) as object), workspaces, ...(access.length === 0 ? {} : { access }) };
+  return { file, notes };
+}
+
+const lineWidth = 120;
+
+export const gatewayFileText = (file: ExportedFile['file']): string => stringify(file, { lineWidth });
+
+const connectionsInFile = async ({ connectionStore }: ExportStores, workspace: string) =>
+  (await connectionStore.read(workspace)).map(({ provider, policy, budgetPicoUsd, keySource }) => ({
+    provider,
+    key: keySource ?? { env: variableName(workspace, provider) },
+    policy,
+    budget_usd: budgetPicoUsd === null ? null : formatUsd(budgetPicoUsd),
+  }));
+
+/** `BYOK_TEAM_A_ACME`: for a connection that was stored before its source was kept. */
+const variableName = (workspace: string, provider: string): string =>
+  `BYOK_${workspace}_${provider}`.toUpperCase().replace(/[^A-Z0-9]/g, '_');
+
+/** A file tells keys apart by their name: several active ones of one name are one entry, if they have the same limits. */
+function keysInFile(records: readonly KeyRecord[], notes: string[]): unknown[] {
+  const active = records.filter(({ status, replacedBy }) => status === 'active' && replacedBy === null);
+  const byName = Map.groupBy(active, ({ name }) => name);
+  const names = [...byName].sort(([a], [b]) => (a < b ? -1 : 1));
+  return names.flatMap(([name, namesakes]) => {
+    const entries = namesakes.map((record) => Object.fromEntries(Object.entries(writtenKey(record)).filter(isTold)));
+    if (new Set(entries.map(canonicalJson)).size === 1) return entries.slice(0, 1);
+    notes.push(`keys ${name} of ${namesakes[0]?.workspace} differ in their limits and are left out`);
+    return [];
+  });
+}
+
+/** Only active keys are exported. Limits are always told, of all else only what is not as it would be anyway. */
+const untold: Readonly<Partial<WrittenKey>> = {
+  status: 'active',
+  concurrency: null,
+  spend_limit_reset: null,
+  expires_at: null,
+  models: 'all',
+  tags: {},
+};
+const isTold = ([member, value]: readonly [string, unknown]): boolean =>
+  !(member in untold) || canonicalJson(untold[member as keyof WrittenKey]) !== canonicalJson(value);
+
+async function functionInFile(record: FunctionRecord, { functionStore }: ExportStores): Promise<unknown> {
+  const { id, kind, status, active, revisions } = record;
+  const contents = await Promise.all(
+    [...revisions.values()].map(async (revision) => {
+      const { kind: _kind, ...content } = (await functionStore.readContent(record, revision)).content;
+      return { id: revision.id, state: revision.state, ...content };
+    }),
+  );
+  return { id, kind, status, active, revisions: contents };
+}
+
+const nameMembers = ['id', 'slug', 'version', 'provider', 'display_name', 'service', 'providers', 'models'];
+
+/** Documents are stored with their members in alphabetical order; in the file the name comes first. */
+function namesFirst(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(namesFirst);
+  if (typeof value !== 'object' || value === null) return value;
+  const names = nameMembers.filter((name) => Object.hasOwn(value, name));
+  const entries = Object.entries(value).map(([name, member]) => [name, namesFirst(member)] as const);
+  return Object.fromEntries([...names.map((name) => [name, undefined] as const), ...entries]);
+}

@@ -1,0 +1,65 @@
+// What a file says differently from the one that its writer had read. Pure. In workspaces what is left out keeps what is stored: so
+// what others change while the file is being applied is not taken back by members that its writer only repeated.
+import type { GatewayFile, WorkspaceInFile } from './gateway-file.ts';
+import { isMapping } from './yaml-source.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Catalogue sections are described whole, and stay. */
+export function withoutUnchanged({ access, workspaces, ...catalogue }: GatewayFile, base: GatewayFile): GatewayFile {
+  const before = new Map(base.workspaces.map((workspace) => [workspace.id, workspace]));
+  return {
+    ...catalogue,
+    workspaces: workspaces.map((workspace) => {
+      const former = before.get(workspace.id);
+      return former === undefined ? workspace : changedWorkspace(workspace, former);
+    }),
+    access: isSame(access, base.access) ? undefined : access,
+  };
+}
+
+function changedWorkspace(workspace: WorkspaceInFile, former: WorkspaceInFile): WorkspaceInFile {
+  const { id, keys, byok, functions, presets, ...settings } = workspace;
+  const { keys: formerKeys, byok: formerByok, functions: formerFunctions, presets: formerPresets, ...before } = former;
+  const connections = changedEntries(byok.connections, formerByok.connections, ['provider']);
+  return {
+    ...changedMembers(settings, before),
+    id,
+    ...(isSame(presets, formerPresets) ? {} : { presets }),
+    keys: changedEntries(keys, formerKeys, ['name']),
+    byok: { connections },
+    functions: changedEntries(functions, formerFunctions, ['id', 'kind']).map((one) => {
+      const known = formerFunctions.find(({ id: name }) => name === one.id)?.revisions ?? [];
+      const written = functions.find(({ id: name }) => name === one.id)?.revisions ?? [];
+      return { ...one, revisions: written.filter((revision) => !known.some((other) => isSame(other, revision))) };
+    }) as WorkspaceInFile['functions'],
+  };
+}
+
+/** Of each entry what differs, with the members that name it; entries that differ in nothing are left out. */
+function changedEntries<Entry extends object>(
+  entries: readonly Entry[],
+  formerEntries: readonly Entry[],
+  naming: readonly (keyof Entry & string)[],
+): Entry[] {
+  const [nameMember = '' as keyof Entry & string] = naming;
+  return entries.flatMap((entry) => {
+    const former = formerEntries.find((one) => one[nameMember] === entry[nameMember]);
+    if (former === undefined) return [entry];
+    const names = Object.fromEntries(naming.map((name) => [name, entry[name]]));
+    const changes = changedMembers(entry as Members, former as Members);
+    return Object.keys(changes).every((name) => name in names) ? [] : [{ ...changes, ...names } as Entry];
+  });
+}
+
+function changedMembers(written: Members, former: Members): Members {
+  const entries = Object.entries(written).flatMap(([name, value]): [string, unknown][] => {
+    const before = former[name];
+    if (isSame(value, before)) return [];
+    return isMapping(value) && isMapping(before) ? [[name, changedMembers(value, before)]] : [[name, value]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Also in the order of members, which counts in texts of functions. */
+const isSame = (left: unknown, right: unknown): boolean => JSON.stringify(left) === JSON.stringify(right);

@@ -1,0 +1,266 @@
+// The whole configuration through the management interface: read, tried, replaced, and refused where others were faster.
+import { parse, stringify } from 'yaml';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { exportGatewayFile, gatewayFileText } from '../../shared/configuration/gateway-file/index.ts';
+import { promptFunction } from '../support/gateway-file.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { asOperator, type Operator, operatorOf } from '../support/operator-requests.ts';
+import { differencesOf, operationOf } from './api-description.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a gateway file, of which each test changes a member.
+type File = any;
+
+let gateway: Harness;
+let ada: Operator;
+let etag: string;
+let text: string;
+let file: File;
+
+beforeAll(async () => {
+  gateway = await startHarness({
+    models: {
+      'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
+      'acme/other': [{ provider: 'acme', upstream: 'echo' }],
+    },
+    workspace: { functions: [promptFunction('label', 'acme/echo')] },
+    moreWorkspaces: [{ id: 'other', credit_usd: '1' }],
+    access: [{ email: 'vera@example.com', role: 'viewer', workspaces: ['team'] }],
+  });
+  ada = await operatorOf(gateway, 'ada');
+});
+afterAll(() => gateway.stop());
+
+const read = async (operator = ada) => {
+  const { response, body } = await operator.get('/configuration');
+  return { etag: response.headers.get('etag') ?? '', text: body as string };
+};
+beforeEach(async () => {
+  ({ etag, text } = await read());
+  file = parse(text);
+});
+const replace = (body: unknown, match: string | undefined = etag, query = '', operator = ada) =>
+  operator.send('PUT', `/configuration${query}`, body, match === undefined ? {} : { 'if-match': match });
+const team = (from: File = file): File => from.workspaces.find(({ id }: { id: string }) => id === 'team');
+const changesSince = (at: number) =>
+  gateway.logLines
+    .slice(at)
+    .map((line) => JSON.parse(line))
+    .filter(({ change }) => change !== undefined);
+
+describe('the configuration', () => {
+  it('is read as the command line exports it, without a secret, as YAML or as JSON, under one tag', async () => {
+    const { composition } = gateway;
+    const exported = await exportGatewayFile(composition, await composition.catalogues.read());
+    expect(text).toBe(gatewayFileText(exported.file));
+    expect(text).not.toContain(gateway.key);
+    const { response } = await ada.get('/configuration');
+    expect(response.headers.get('content-type')).toBe('application/yaml; charset=utf-8');
+    const asJson = await ada.send('GET', '/configuration', undefined, { accept: 'application/json' });
+    expect(asJson.body.data).toEqual(file);
+    expect(asJson.response.headers.get('etag')).toBe(etag);
+    expect(await differencesOf(operationOf('GET', '/v1/manage/configuration'), asJson.response)).toEqual([]);
+  });
+
+  it('gets another tag by each change of what it holds, and keeps it while nothing changes', async () => {
+    const [key] = (await ada.get('/keys')).body.data;
+    const { access } = gateway.composition;
+    const rules = await access.read();
+    const changes: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['key', () => ada.send('PATCH', `/keys/${key.public_id}`, { rpm: 77 })],
+      ['workspace', () => ada.send('PATCH', '/workspaces/other', { concurrency: 3 })],
+      ['provider', () => ada.send('POST', '/providers/acme/disable')],
+      ['provider again', () => ada.send('POST', '/providers/acme/enable')],
+      ['function', () => ada.send('POST', '/functions/team/label/disable')],
+      ['function again', () => ada.send('POST', '/functions/team/label/enable')],
+      ['access', () => access.write([...rules, { email: 'x@example.com', role: 'viewer', workspaces: 'all' }])],
+      ['access again', () => access.write(rules)],
+    ];
+    const tags = [etag];
+    for (const [, change] of changes) {
+      await change();
+      tags.push((await read()).etag);
+    }
+    for (const [at, [name]] of changes.entries()) expect([name, tags[at + 1] === tags[at]]).toEqual([name, false]);
+    await gateway.post(hello('acme/echo')).then((response) => response.text());
+    await ada.send('POST', '/workspaces/team/credits', { amount_usd: '1', id: 'no-part-of-it' });
+    expect((await read()).etag).toBe(tags.at(-1));
+  });
+
+  it('says what a file would change, and writes nothing of it', async () => {
+    const at = gateway.logLines.length;
+    team().spend_limit_usd = '12.50';
+    team().keys.push({ name: 'second', rpm: 5 });
+    file.models = file.models.filter(({ id }: { id: string }) => id !== 'acme/other');
+    const { status, body, response } = await replace(stringify(file), undefined, '?dry_run=true');
+    expect([status, body.data.created_keys]).toEqual([200, []]);
+    expect(body.data.changes).toEqual([
+      expect.objectContaining({ resource: 'catalogue', change: 'changed' }),
+      {
+        resource: 'workspace team',
+        change: 'changed',
+        members: [{ path: 'spend_limit_usd', from: null, to: '12.50' }],
+      },
+      { resource: 'key second of team', change: 'created', members: [] },
+    ]);
+    expect(body.data.takes_away).toEqual(['models[acme/other] of catalogue']);
+    expect(await differencesOf(operationOf('PUT', '/v1/manage/configuration'), response)).toEqual([]);
+    await gateway.settled();
+    expect([await read(), changesSince(at)]).toEqual([{ etag, text }, []]);
+    expect((await replace(stringify(file), '"another"', '?dry_run=true')).status).toBe(412);
+  });
+
+  it('becomes what the file says: a new key works, what is taken away is gone, and the person is named', async () => {
+    const at = gateway.logLines.length;
+    team().concurrency = 9;
+    team().keys.push({ name: 'made here', rpm: 50 });
+    file.models = file.models.filter(({ id }: { id: string }) => id !== 'acme/other');
+    file.access.push({ group: 'admins', role: 'owner', workspaces: 'all' });
+    const { body, response, status } = await replace(stringify(file));
+    expect([status, body.data.takes_away]).toEqual([
+      200,
+      ['models[acme/other] of catalogue', 'access is replaced: roles that the file does not name end'],
+    ]);
+    const [{ key, ...made }] = body.data.created_keys;
+    expect(made).toEqual({ workspace: 'team', name: 'made here' });
+    const now = await read();
+    expect([response.headers.get('etag'), now.etag === etag]).toEqual([now.etag, false]);
+    expect(team(parse(now.text))).toMatchObject({ concurrency: 9 });
+    const authorization = `Bearer ${key}`;
+    const other = await gateway.open();
+    expect((await other.post(hello('acme/echo'), { authorization })).status).toBe(200);
+    expect((await other.post(hello('acme/other'), { authorization })).status).toBe(400);
+    expect(JSON.stringify(gateway.logLines.slice(at))).not.toContain(key);
+    await gateway.settled();
+    expect(changesSince(at)).toEqual([
+      expect.objectContaining({
+        operator_name: 'ada',
+        change: 'configuration replaced',
+        change_target: 'catalogue, workspace team, key made here of team, access',
+      }),
+    ]);
+    // The same once more, as JSON: nothing to do, and nothing told.
+    const again = await replace(JSON.stringify(parse(now.text)), `W/${now.etag}`);
+    expect([again.status, again.body.data.changes, again.response.headers.get('etag')]).toEqual([200, [], now.etag]);
+    await gateway.settled();
+    expect(changesSince(at)).toHaveLength(1);
+  });
+
+  it.each([
+    ['without the tag of what was read', () => replace(text, ''), 412, 'precondition_failed', ''],
+    ['with a tag that is no tag any more', () => replace(text, '"0"'), 412, 'precondition_failed', ''],
+    ['that is no YAML', () => replace('a: [b'), 400, 'invalid_request', 'line 1'],
+    ['that is empty', () => replace(''), 400, 'invalid_request', 'empty'],
+    [
+      'with faults, each under its path',
+      () => replace('providers: []\nmodels: []\nworkspaces: [{ id: team, rpm: 5 }]\nacces: []'),
+      400,
+      'invalid_request',
+      /workspaces\[0\]\.rpm: .*\(line 3\).*acces: .*\(line 4\)/,
+    ],
+    [
+      'that an activated revision does not allow',
+      () => {
+        team().functions[0].revisions[0].messages[0].content = 'another text';
+        return replace(stringify(file));
+      },
+      400,
+      'invalid_request',
+      'is activated and cannot be changed',
+    ],
+    ['of more than 4 MiB', () => replace(`# ${'x'.repeat(4 * 1024 * 1024)}`), 413, 'request_too_large', '4'],
+    ['with a parameter that is not known', () => replace(text, etag, '?dry=true'), 400, 'invalid_request', 'dry'],
+  ] as const)('is not replaced by a file %s', async (_what, send, status, error, part) => {
+    const answer = await send();
+    expect([answer.status, answer.body.error]).toEqual([status, error]);
+    expect(answer.body.message).toMatch(part);
+    expect(await read()).toEqual({ etag, text });
+  });
+
+  it('is not replaced without If-Match', async () => {
+    const answer = await ada.send('PUT', '/configuration', text);
+    expect([answer.status, answer.body.error]).toEqual([428, 'precondition_required']);
+    expect(await differencesOf(operationOf('PUT', '/v1/manage/configuration'), answer.response)).toEqual([]);
+  });
+
+  it('takes no key of a connection out of the variables of the process, and says so', async () => {
+    team().byok.connections.push({ provider: 'acme', key: { env: 'PATH' } });
+    const { body } = await replace(stringify(file));
+    expect(body.data.notes.join()).toContain('PATH is not read here');
+    const [connection] = await gateway.composition.connectionStore.read('team');
+    expect([connection?.provider, connection?.sealed]).toEqual(['acme', undefined]);
+  });
+});
+
+describe('changes at the same moment', () => {
+  it('of the whole: one is made, and the others are refused', async () => {
+    const files = [11, 12, 13, 14].map((concurrency) => {
+      const one = structuredClone(file);
+      team(one).concurrency = concurrency;
+      return [concurrency, stringify(one)] as const;
+    });
+    const answers = await Promise.all(files.map(([, body]) => replace(body)));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 412, 412, 412]);
+    const winner = files[statuses.indexOf(200)]?.[0];
+    expect((await gateway.composition.workspaceStore.read('team'))?.concurrency).toBe(winner);
+  });
+
+  it('of the whole and of members that it only repeats: what others write meanwhile holds', async () => {
+    const { workspaceStore, keys } = gateway.composition;
+    const [key] = (await ada.get('/keys?workspace=team')).body.data;
+    // Between the comparison with what is stored and the first write.
+    const late = await gateway.open({
+      replace: ({ catalogues }) => ({
+        catalogues: {
+          ...catalogues,
+          write: async (...asked) => {
+            await workspaceStore.write({ id: 'team', spend_limit_usd: '33', data_policy: { zdr: false } });
+            await ada.send('PATCH', `/keys/${key.public_id}`, { rpm: 41 });
+            return catalogues.write(...asked);
+          },
+        },
+      }),
+    });
+    team().data_policy = { data_collection: 'allow' };
+    team().concurrency = 21;
+    team().keys.find(({ name }: { name: string }) => name === key.name).concurrency = 8;
+    file.models[0].display_name = 'Another name';
+    expect((await replace(stringify(file), etag, '', asOperator(late, ada.key))).status).toBe(200);
+    expect(await workspaceStore.read('team')).toMatchObject({
+      spend_limit_usd: '33',
+      concurrency: 21,
+      data_policy: { zdr: false, data_collection: 'allow' },
+    });
+    expect(await keys.read(key.public_id)).toMatchObject({ rpm: 41, concurrency: 8 });
+  });
+
+  it('of the catalogue: the one that another has written is not replaced, and nothing else is written', async () => {
+    const late = await gateway.open({
+      replace: ({ catalogues }) => ({
+        catalogues: {
+          ...catalogues,
+          write: async (plan, nowMs) => {
+            const renamed = (stored: Parameters<typeof plan>[0]) => ({
+              ...(stored ?? plan(stored)),
+              models: (stored?.models ?? []).map((model) => ({ ...model, display_name: 'Of somebody else' })),
+            });
+            await catalogues.write(renamed, nowMs);
+            return catalogues.write(plan, nowMs);
+          },
+        },
+      }),
+    });
+    file.models[0].display_name = 'Mine';
+    team().concurrency = 31;
+    const answer = await replace(stringify(file), etag, '', asOperator(late, ada.key));
+    expect([answer.status, answer.body.error]).toEqual([412, 'precondition_failed']);
+    const now = parse((await read()).text);
+    expect([now.models[0].display_name, team(now).concurrency === 31]).toEqual(['Of somebody else', false]);
+  });
+
+  it('leave nothing locked behind: a replacement that failed keeps no other from being made', async () => {
+    expect((await replace('a: [b')).status).toBe(400);
+    team().concurrency = 41;
+    expect((await replace(stringify(file))).status).toBe(200);
+  });
+});
