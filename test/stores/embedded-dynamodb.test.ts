@@ -180,6 +180,41 @@ describe('the store of a local run', () => {
     expect(await all(store.query('records', 'p'))).toEqual([record.item]);
   });
 
+  it('answers each of the writes of one turn with its own item; one that is refused leaves the others written once', async () => {
+    const { client, store } = await start();
+    await createTables(client, 'test');
+    const add = (table: 'keys' | 'ledger' | 'limits', nMax: number) =>
+      store.update({
+        table,
+        key: 'a',
+        expression: 'ADD n :one SET stored_in = :table',
+        condition: 'attribute_not_exists(n) OR n < :max',
+        values: { ':one': 1, ':table': table, ':max': nMax },
+      });
+    const write = (ledgerMax: number) =>
+      Promise.all([
+        add('keys', 9),
+        add('ledger', ledgerMax),
+        add('limits', 9),
+        store.put({ table: 'config', item: { pk: 'a' } }),
+      ]);
+    const item = (table: string, n: number) => ({ pk: 'a', stored_in: table, n });
+    const put = { kind: 'written', item: { pk: 'a' } };
+    expect(await write(1)).toEqual([
+      { kind: 'written', item: item('keys', 1) },
+      { kind: 'written', item: item('ledger', 1) },
+      { kind: 'written', item: item('limits', 1) },
+      put,
+    ]);
+    expect(await write(1)).toEqual([
+      { kind: 'written', item: item('keys', 2) },
+      { kind: 'refused', item: item('ledger', 1) },
+      { kind: 'written', item: item('limits', 2) },
+      put,
+    ]);
+    expect(await store.get('config', 'a')).toEqual({ pk: 'a' });
+  });
+
   it('refuses a batch as DynamoDB does, also where the engine would take it in bulk', async () => {
     const { client, store } = await start();
     await createTables(client, 'test');

@@ -1,6 +1,5 @@
-// Settlement: what is left to do when the last byte is out, on every way out. Money first, and the cached answer, which the
-// next call may ask for at once; then everything that other calls wait for, and the record. One deadline bounds all steps
-// together; a step that fails stops no other.
+// Settlement: what is left to do when the last byte is out, on every way out: money, the cached answer, everything that other
+// calls wait for, and the record. All steps begin together, one deadline bounds them, and one that fails stops no other.
 import { errorCatalogue } from '../../../shared/errors/index.ts';
 import { startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
@@ -44,10 +43,9 @@ export async function settle(
 
   call.scope.trace?.children.push(...attemptSpans(call.scope.trace, call, attempts));
 
-  const cached = step('response_cache', () => writeCache?.());
-  await step('money', () => settleMoney(deps, call, deadline));
   await Promise.all([
-    cached,
+    step('money', () => settleMoney(deps, call, deadline)),
+    step('response_cache', () => writeCache?.()),
     step('names', () => names.settle(namesEndOf(ended), deadline)),
     step('slots', () => holdings.releaseSlots && retryWrite(clock, holdings.releaseSlots, { deadline })),
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.giveBack(unusedPermit), { deadline })),
