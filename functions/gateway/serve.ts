@@ -4,7 +4,6 @@ import type { TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ClientInterface } from '../../shared/protocol/interfaces/index.ts';
 import type { Endpoint } from '../../shared/protocol/router/index.ts';
-import type { Item } from '../../shared/storage/store/index.ts';
 import { admit } from './admission/admit.ts';
 import { findKey, identify } from './admission/identify.ts';
 import type { GatewayDependencies } from './dependencies.ts';
@@ -12,11 +11,11 @@ import { provide } from './provider/provide.ts';
 import { receive } from './receive/receive.ts';
 import { respond } from './response/respond.ts';
 import { respondReady } from './response/respond-ready.ts';
-import { checkKeyModels, checkReadyModels, route, toModelCall } from './routing/route.ts';
+import { route, toModelCall } from './routing/route.ts';
 import { failed, serveAndSettle } from './settlement/serve-and-settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
 import { writeRefusal } from './settlement/write-refusal.ts';
-import type { AdmittedPlain, IdentifiedCall, ReadyAnswer, ReceivedCall, Served } from './stages.ts';
+import type { AdmittedPlain, IdentifiedCall, ReadyAnswer, ReceivedCall, SeenKey, Served } from './stages.ts';
 import { execute } from './stored-function/execute.ts';
 import { openExecution } from './stored-function/open-execution.ts';
 
@@ -36,23 +35,18 @@ export const serveCall =
 type Serve = () => Promise<GatewayResponse>;
 
 /** Rejects where the call is refused. */
-async function open(deps: GatewayDependencies, received: ReceivedCall, key: Promise<Item>): Promise<Serve> {
+async function open(deps: GatewayDependencies, received: ReceivedCall, key: Promise<SeenKey>): Promise<Serve> {
   const { call, admissionTime } = await identify(deps, received, key);
   return call.asksFunction ? openFunction(deps, call, admissionTime) : openPlain(deps, call, admissionTime);
 }
 
 async function openPlain(deps: GatewayDependencies, call: IdentifiedCall, admissionTime: TimeBudget): Promise<Serve> {
   const admitted = await admit(deps, call, await route(deps, call, admissionTime), admissionTime);
-  if ('ready' in admitted) {
-    await checkReadyModels(deps, call, admitted.ready);
-    return () => serveReady(deps, call, admitted.ready);
-  }
-  const plan = admitted.holdings.budgets?.plan ?? admitted.plan;
-  return () => serveAndSettle(deps, { ...admitted, plan }, answerPlain);
+  if ('ready' in admitted) return () => serveReady(deps, call, admitted.ready);
+  return () => serveAndSettle(deps, admitted, answerPlain);
 }
 
 async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Promise<Served> {
-  checkKeyModels(deps, call);
   const { result, ...run } = await provide(deps, toModelCall(call));
   if (result.kind === 'failed') return failed(run, result.error);
   const { response, end } = await respond(deps, call, { result, ...run }, result);

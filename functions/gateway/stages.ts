@@ -73,12 +73,16 @@ export interface ReadCall {
   readonly call: Call | GatewayError;
 }
 
+/** The key of a call, as the store told of it last: the reservation of the key brings it up to date. */
+export interface SeenKey {
+  item: Item;
+}
+
 /** Whose call it is, as far as memory or one read can tell. The reservation of the key decides. */
 export interface IdentifiedCall extends Call {
   readonly credential: ApiKey;
   readonly asksFunction: boolean;
-  /** The item of the key as it was seen last. */
-  readonly keyItem: Item;
+  readonly key: SeenKey;
   /** What all schemas and answers of this call may cost. */
   readonly schemaWork: SchemaWork;
   readonly workspace: WorkspaceDocument;
@@ -121,8 +125,7 @@ export interface PlannedModelCall {
 export interface Holdings {
   readonly keyHold?: KeyHold | undefined;
   readonly creditHold?: CreditHold | undefined;
-  /** Budgets of BYOK connections, and the plan without those whose budget does not cover the call. */
-  readonly budgets?: { readonly plan: Plan; readonly holds: readonly BudgetHold[] } | undefined;
+  readonly budgetHolds?: readonly BudgetHold[] | undefined;
   /** The first candidate, admitted along with everything else. */
   readonly firstCandidate?: AdmittedCandidate | undefined;
   /** Releases the slots of pools, once, however often it is called. Those of key and credit go with their holds. */
@@ -144,8 +147,11 @@ export interface CacheUse {
 
 /** The Idempotency-Key and the span id that a call has reserved: they end once, with a stored answer or a release. */
 export interface CallNames {
-  /** Stores a complete answer for replays before the client has its end. Never throws: the client gets it all the same. */
-  store(answer: StoredAnswer): Promise<void>;
+  /**
+   * Stores a complete answer for replays before the client has its end. Never throws: the client gets it all the same.
+   * `source`: undefined where several gave it.
+   */
+  store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void>;
   /** Before the client knows of a failure: its retry may come at once. */
   release(end: NamesEnd): Promise<void>;
   /** After the last byte: tries again what did not get through. */
@@ -164,6 +170,12 @@ export interface StoredAnswer {
   readonly headers: Readonly<Record<string, string>>;
   /** Undefined: it was too long to be collected. Its call is done all the same. */
   readonly body: string | undefined;
+}
+
+/** Which gave an answer. */
+export interface AnswerSource {
+  readonly model: string;
+  readonly provider: string;
 }
 
 /** A call that may run. */

@@ -1,5 +1,6 @@
 // A key with a list of models: any other model is unknown to it.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { readKeySpending } from '../../shared/accounting/holds/index.ts';
 import { createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
@@ -88,13 +89,17 @@ describe('a key with a list of models', () => {
     const record = await keys.read(parseApiKey(changing)?.publicId ?? '');
     if (record === undefined) throw new Error('the key of the test must be stored');
     expect((await gateway.post(hello('acme/dear'), as(changing))).status).toBe(200);
+    const dear = { max_tokens: 10_000_000 };
+    await expectError(await gateway.post(hello('acme/dear', dear), as(changing)), 402, 'PAYMENT_REQUIRED');
     await gateway.settled();
     const [calls, { spent }] = [gateway.simulator.calls.length, await gateway.credit('some')];
     await keys.write({ ...record, models: ['acme/other'] });
-    await expectError(await gateway.post(hello('acme/dear'), as(changing)), 400, 'unknown_model');
+    // It wins over money that does not cover the call.
+    await expectError(await gateway.post(hello('acme/dear', dear), as(changing)), 400, 'unknown_model');
     await gateway.settled();
     expect(gateway.simulator.calls).toHaveLength(calls);
     expect(await gateway.credit('some')).toMatchObject({ spent, held: 0n });
+    expect(readKeySpending(await gateway.keyItem(changing), Date.now())).toMatchObject({ held: 0n });
     await keys.write({ ...record, models: null });
     expect(await listed(changing)).toContain('acme/dear');
   });

@@ -5,6 +5,7 @@ import { openBill } from '../../../shared/routing/billing/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, ReadyAnswer } from '../stages.ts';
 import { createCallNames } from './call-names.ts';
+import { refuseReady } from './key-models.ts';
 import { reserveAll, reserveRefused } from './reservation.ts';
 import { type PlannedCall, reservationsOf, reservationsOfRefused } from './reservations.ts';
 
@@ -12,22 +13,35 @@ type Admitted<Planned> = Planned & Omit<AdmittedCall, keyof IdentifiedCall>;
 
 /**
  * The admitted call, or an answer that is ready; throws the error that wins. A call that could not be planned is never
- * admitted: its refusal is thrown, unless an answer is stored for it or another error stands before it.
+ * admitted: its refusal is thrown, unless an answer is stored for it or another error stands before it. Its plan is what is
+ * left of the one that was made.
  */
 export async function admit<Planned extends PlannedCall>(
   deps: GatewayDependencies,
   call: IdentifiedCall,
   planned: Planned | GatewayError,
   admissionTime: TimeBudget,
-): Promise<Admitted<Planned> | { readonly ready: ReadyAnswer }> {
+): Promise<Admitted<Planned> | Ready> {
   const context = { clock: deps.clock, deferred: call.scope.deferred, admissionTime };
   // Execution ids are UUIDv7, and the id of the request is one.
   const owner = call.scope.correlationId;
   if (planned instanceof GatewayError) {
-    return reserveRefused(reservationsOfRefused(deps, call, owner), planned, context);
+    return readyFor(call, await reserveRefused(reservationsOfRefused(deps, call, owner), planned, context));
   }
   const names = createCallNames(deps, call, owner);
   const reserved = await reserveAll(reservationsOf(deps, planned, { owner, names }), context);
-  if ('ready' in reserved) return reserved;
-  return { ...planned, owner, names, admissionTime, holdings: reserved.holdings, bill: openBill() };
+  if ('ready' in reserved) return readyFor(call, reserved);
+  const { holdings, plan } = reserved;
+  const left = plan === undefined ? planned : { ...planned, plan };
+  return { ...left, owner, names, admissionTime, holdings, bill: openBill() };
+}
+
+interface Ready {
+  readonly ready: ReadyAnswer;
+}
+
+function readyFor(call: IdentifiedCall, { ready }: Ready): Ready {
+  const refusal = refuseReady(call, ready);
+  if (refusal !== undefined) throw refusal;
+  return { ready };
 }

@@ -4,7 +4,7 @@ import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { CallNames, IdentifiedCall, NamesEnd, StoredAnswer } from '../stages.ts';
+import type { AnswerSource, CallNames, IdentifiedCall, NamesEnd, StoredAnswer } from '../stages.ts';
 
 /** A replay repeats these headers of the answer; all others belong to the request. */
 const storedHeaders: readonly string[] = [
@@ -30,10 +30,11 @@ export function createCallNames(deps: GatewayDependencies, call: IdentifiedCall,
   const logFailure = (error: unknown) =>
     log.error({ event: 'result_not_stored', correlation_id: scope.correlationId }, error);
 
-  async function store(answer: StoredAnswer): Promise<void> {
+  async function store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void> {
     if (key === undefined) return;
     const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => storedHeaders.includes(name)));
-    const result = { ...answer, headers, executionId: asksFunction ? owner : undefined };
+    const { model, provider } = source ?? {};
+    const result = { ...answer, headers, model, provider, executionId: asksFunction ? owner : undefined };
     const write = async () => {
       await idempotency.complete({ workspace: workspace.id, key, owner, result, nowMs: clock.nowMs() });
       isEnded = true;

@@ -38,11 +38,11 @@ const shareOf = (whole: number, share: number): number => Math.max(1, Math.floor
 export function isNearConcurrency(
   { callsUnderWay, clock }: GatewayDependencies,
   { keyDefault }: ConcurrencyLimits,
-  { keyItem, credential }: IdentifiedCall,
+  { key, credential }: IdentifiedCall,
 ): boolean {
-  const limit = concurrencyOfKey({ defaultConcurrency: keyDefault }, keyItem);
+  const limit = concurrencyOfKey({ defaultConcurrency: keyDefault }, key.item);
   if (limit === null) return false;
-  const seen = Math.max(readSlotsInUse(keyItem, clock.nowMs()), callsUnderWay.of(credential.publicId));
+  const seen = Math.max(readSlotsInUse(key.item, clock.nowMs()), callsUnderWay.of(credential.publicId));
   return seen > limit * keyShare;
 }
 

@@ -9,7 +9,7 @@ import { checkRequestSchema, startSchemaWork } from '../../../shared/protocol/js
 import type { LogContext } from '../../../shared/protocol/router/index.ts';
 import { type Item, startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { IdentifiedCall, ReadCall, ReceivedCall } from '../stages.ts';
+import type { IdentifiedCall, ReadCall, ReceivedCall, SeenKey } from '../stages.ts';
 import { refuseFault } from './refuse-fault.ts';
 
 /**
@@ -19,12 +19,12 @@ import { refuseFault } from './refuse-fault.ts';
 export async function identify(
   deps: GatewayDependencies,
   received: ReceivedCall,
-  key: Promise<Item>,
+  key: Promise<SeenKey>,
 ): Promise<{ readonly call: IdentifiedCall; readonly admissionTime: TimeBudget }> {
   const admissionTime = startAdmissionTime(deps.clock);
   const call = await findCaller(deps, received, key, admissionTime);
   const fault = (await checkRequestSchema(call.request, schemaOptionsOf(call))) ?? call.aliasFault;
-  if (fault !== undefined) throw await admissionTime.wait(refuseFault(deps, received, call.keyItem, fault));
+  if (fault !== undefined) throw await admissionTime.wait(refuseFault(deps, received, call.key, fault));
   return { call, admissionTime };
 }
 
@@ -37,7 +37,7 @@ const schemaOptionsOf = ({ scope, schemaWork: work }: IdentifiedCall) => ({
 async function findCaller(
   deps: GatewayDependencies,
   received: ReceivedCall,
-  key: Promise<Item>,
+  key: Promise<SeenKey>,
   admissionTime: TimeBudget,
 ): Promise<IdentifiedCall> {
   const { credential, isOversized } = received;
@@ -45,21 +45,21 @@ async function findCaller(
   key.catch(() => {});
   if (isOversized) throw fail('request_too_large');
   // Beside the other reads, not after them: where the key is remembered, all of them are one round.
-  const reading = admissionTime.wait(key.then((item) => readWorkspace(deps, String(item.workspace))));
+  const reading = admissionTime.wait(key.then(({ item }) => readWorkspace(deps, String(item.workspace))));
   // A call that is refused first never asks for it.
   reading.catch(() => {});
-  const [keyItem, catalogue] = await admissionTime.wait(
+  const [seenKey, catalogue] = await admissionTime.wait(
     Promise.all([key, deps.catalogue.current(), deps.cooldowns.refresh()]),
   );
   deps.credentialCheck.look(catalogue);
   // The time that the body takes is the client's, not the store's.
   const read = await received.read();
   const { asksFunction, call } = read;
-  nameCaller(received.scope.logContext, keyItem, read);
-  if (call instanceof GatewayError) throw await admissionTime.wait(refuseFault(deps, received, keyItem, call));
+  nameCaller(received.scope.logContext, seenKey.item, read);
+  if (call instanceof GatewayError) throw await admissionTime.wait(refuseFault(deps, received, seenKey, call));
   const [workspace, connections] = await reading;
   const schemaWork = startSchemaWork(credential.publicId);
-  return { ...call, credential, asksFunction, keyItem, schemaWork, workspace, catalogue, connections };
+  return { ...call, credential, asksFunction, key: seenKey, schemaWork, workspace, catalogue, connections };
 }
 
 /** Model names of clients are no longer than those of the catalogue, or an alias. */
@@ -81,9 +81,9 @@ const readWorkspace = ({ workspaces, connections }: GatewayDependencies, id: str
   Promise.all([workspaces.read(id), connections.connectionsOf(id)]);
 
 /** Throws UNAUTHORIZED for a key that does not exist or has another secret: neither ever changes. */
-export async function findKey({ keys, keyCache }: GatewayDependencies, { credential }: ReceivedCall): Promise<Item> {
+export async function findKey({ keys, keyCache }: GatewayDependencies, { credential }: ReceivedCall): Promise<SeenKey> {
   const { publicId, secretSha256 } = credential;
   const item = keyCache.get(publicId) ?? (await keys.readItem(publicId));
   if (item === undefined || !equalInConstantTime(String(item.secret_sha256), secretSha256)) throw refuseKey('unknown');
-  return item;
+  return { item };
 }

@@ -1,7 +1,6 @@
 import type { GatewayError } from '../../../shared/errors/index.ts';
-import type { Item } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ReceivedCall } from '../stages.ts';
+import type { ReceivedCall, SeenKey } from '../stages.ts';
 import { noAdvice } from './money-message.ts';
 import { reserveKey } from './reserve-key.ts';
 
@@ -9,14 +8,10 @@ import { reserveKey } from './reserve-key.ts';
 export async function refuseFault(
   deps: GatewayDependencies,
   { credential, read }: ReceivedCall,
-  keyItem: Item,
+  key: SeenKey,
   fault: GatewayError,
 ): Promise<unknown> {
-  const { resolution } = await reserveKey(
-    deps,
-    { credential, asksFunction: (await read()).asksFunction, advise: noAdvice },
-    {},
-    { keyItem },
-  ).reserve();
+  const { asksFunction } = await read();
+  const { resolution } = await reserveKey(deps, { credential, key, asksFunction, advise: noAdvice }).reserve();
   return resolution === undefined ? fault : resolution.error;
 }

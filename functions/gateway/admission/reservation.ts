@@ -3,6 +3,7 @@
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import type { Clock, TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { DeferredTasks } from '../../../shared/protocol/router/index.ts';
+import type { Plan } from '../../../shared/routing/planner/index.ts';
 import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { Holdings, ReadyAnswer } from '../stages.ts';
 
@@ -21,6 +22,8 @@ export interface Reserved {
   /** Undefined: the call may go on. */
   readonly resolution?: Resolution | undefined;
   readonly holdings?: Holdings | undefined;
+  /** The candidates that are left. Left out: all. */
+  readonly plan?: Plan;
   /** Undefined: nothing was taken. */
   readonly release?: Release | undefined;
 }
@@ -50,13 +53,20 @@ interface Started {
   readonly reserved: Promise<Reserved>;
 }
 
+export interface AllReserved {
+  readonly holdings: Holdings;
+  /** Undefined: all that was planned. */
+  readonly plan: Plan | undefined;
+}
+
 /** The rounds run one after the other. An answer that is ready, or what all of them hold; throws the error that wins. */
 export async function reserveAll(
   rounds: readonly (readonly Reservation[])[],
   context: ReserveContext,
-): Promise<{ readonly holdings: Holdings } | { readonly ready: ReadyAnswer }> {
+): Promise<AllReserved | { readonly ready: ReadyAnswer }> {
   const started: Started[] = [];
   let holdings: Holdings = {};
+  let plan: Plan | undefined;
   for (const [index, round] of rounds.entries()) {
     const outcomes = await reserveRound(started, round, context);
     const resolution = firstResolution(outcomes);
@@ -65,8 +75,9 @@ export async function reserveAll(
       return end(started, before ?? resolution, context);
     }
     holdings = Object.assign({}, holdings, ...outcomes.map((outcome) => outcome.holdings));
+    plan = outcomes.find((outcome) => outcome.plan !== undefined)?.plan ?? plan;
   }
-  return { holdings };
+  return { holdings, plan };
 }
 
 /** Of a call whose plan is refused: what ranks before it is asked. An answer that is ready; throws the error that wins. */

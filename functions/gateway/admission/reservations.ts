@@ -7,6 +7,7 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
 import { concurrencyLimitsOf, enterUnderWay } from './concurrency.ts';
 import { findCached } from './find-cached.ts';
+import { refusePlan } from './key-models.ts';
 import { type Advise, boundAdvice, noAdvice } from './money-message.ts';
 import type { Reservation } from './reservation.ts';
 import { inRounds, roundsOf } from './reservation-rounds.ts';
@@ -43,17 +44,21 @@ export function reservationsOf(
   });
   // From the next call on: its own slot is no reason to wait.
   if (takesCreditSlot || capacity !== undefined) enterUnderWay(deps, call);
-  const seen = { keyItem: call.keyItem };
   const advise = adviceFor(call);
-  const key = { ...call, advise, defaultConcurrency: limits.keyDefault };
+  const key = {
+    ...call,
+    advise,
+    defaultConcurrency: limits.keyDefault,
+    refusePlan: routed && (() => refusePlan(routed)),
+  };
   // The write that counts the request takes what it holds too, unless a name may still refuse it.
   const groups = {
     names: made([
-      reserveKey(deps, key, rounds.isNamesApart ? { later: keyHold } : { hold: keyHold }, seen),
+      reserveKey(deps, key, rounds.isNamesApart ? { later: keyHold } : { hold: keyHold }),
       ...reserveNames(deps, call, owner),
       routed && findCached(deps, routed, owner, names),
     ]),
-    keyHold: made([rounds.isNamesApart ? reserveSpend(deps, key, keyHold, seen) : undefined]),
+    keyHold: made([rounds.isNamesApart ? reserveSpend(deps, key, keyHold) : undefined]),
     credit: made([reserveCredit(deps, call, held(takesCreditSlot), advise)]),
     rest: made([routed && reserveBudgets(deps, routed, owner), capacity, routed && reserveCandidate(deps, routed)]),
   };
@@ -66,10 +71,7 @@ const made = (reservations: readonly (Reservation | undefined)[]): Reservation[]
 
 /** Of a call that cannot be planned: its request is counted, and what is stored or in use under its names is found. */
 export const reservationsOfRefused = (deps: GatewayDependencies, call: IdentifiedCall, owner: string): Reservation[] =>
-  made([
-    reserveKey(deps, { ...call, advise: noAdvice }, {}, { keyItem: call.keyItem }),
-    ...reserveNames(deps, call, owner),
-  ]);
+  made([reserveKey(deps, { ...call, advise: noAdvice }), ...reserveNames(deps, call, owner)]);
 
 const reserveNames = (deps: GatewayDependencies, call: IdentifiedCall, owner: string) => [
   reserveIdempotencyKey(deps, call, owner),

@@ -42,7 +42,7 @@ async function takeBudgets(
     }),
   );
   const [first, ...rest] = call.plan.filter(({ provider }) => !excluded.has(provider.id));
-  if (first !== undefined) return { release, holdings: { budgets: { plan: [first, ...rest], holds } } };
+  if (first !== undefined) return { release, plan: [first, ...rest], holdings: { budgetHolds: holds } };
   const [error] = excluded.values();
   return { ...refused('money', error), release };
 }

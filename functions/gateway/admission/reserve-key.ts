@@ -8,10 +8,11 @@ import {
   successorOf,
 } from '../../../shared/accounting/holds/index.ts';
 import type { ApiKey } from '../../../shared/configuration/keys/index.ts';
-import { fail } from '../../../shared/errors/index.ts';
+import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
+import type { SeenKey } from '../stages.ts';
 import { admitKey, keyErrorOf } from './admit-key.ts';
 import { keyConcurrencyError } from './concurrency.ts';
 import { type Advise, insufficientMessage } from './money-message.ts';
@@ -20,37 +21,34 @@ import { keyRefusal, slotRefusal, spendRefusal } from './reservation-rounds.ts';
 
 export interface KeyReservationInput {
   readonly credential: ApiKey;
+  readonly key: SeenKey;
   readonly asksFunction: boolean;
   /** What would have been covered. */
   readonly advise: Advise;
   /** Of a key without a concurrency of its own. */
   readonly defaultConcurrency?: number | null;
-}
-
-/** The key as this call saw it last: the reservation of its money starts from there. */
-export interface SeenKey {
-  keyItem: Item;
+  /** Asked with the key as it is now: what it may not call any more. */
+  readonly refusePlan?: (() => GatewayError | undefined) | undefined;
 }
 
 /** `later`: what `reserveSpend` will hold. A key that cannot cover it as it is now refuses the call before others are asked. */
 export const reserveKey = (
   deps: GatewayDependencies,
   input: KeyReservationInput,
-  { hold, later }: { readonly hold?: Hold | undefined; readonly later?: Hold | undefined },
-  seen: SeenKey,
+  { hold, later }: { readonly hold?: Hold | undefined; readonly later?: Hold | undefined } = {},
 ): Reservation => ({
   rank: 'key',
   reserve: async () => {
-    const admission = await askKey(deps, input, hold, seen);
-    if (admission.kind === 'admitted' && later !== undefined && later.amount > 0n) {
-      const available = availableOf(admission.item, deps.clock.nowMs());
+    const admission = await askKey(deps, input, hold);
+    const reserved = toReserved(deps, input, admission);
+    if (reserved.resolution === undefined && later !== undefined && later.amount > 0n) {
+      const available = availableOf(input.key.item, deps.clock.nowMs());
       const needed = later.amount;
       if (available !== null && available < needed) return refuseSpend(deps, input, { needed, available });
     }
-    const reserved = toReserved(deps, input, admission);
     const isUncounted = admission.kind === 'spend_limit' ? !admission.isCounted : admission.kind === 'concurrency';
     if (!isUncounted) return reserved;
-    const counted = toReserved(deps, input, await askKey(deps, input, undefined, seen));
+    const counted = toReserved(deps, input, await askKey(deps, input, undefined));
     return counted.resolution === undefined ? reserved : counted;
   },
 });
@@ -67,43 +65,43 @@ export const reserveSpend = (
   deps: GatewayDependencies,
   input: KeyReservationInput,
   hold: Hold | undefined,
-  seen: SeenKey,
 ): Reservation | undefined =>
   hold && {
     rank: 'money',
     reserve: async () => {
-      const { keyItem } = seen;
-      const mayBeLimited = readKeySpending(keyItem, deps.clock.nowMs()) !== null || successorOf(keyItem) !== undefined;
+      const { item } = input.key;
+      const mayBeLimited = readKeySpending(item, deps.clock.nowMs()) !== null || successorOf(item) !== undefined;
       const isSpendLimited = hold.amount > 0n && mayBeLimited;
-      if (!isSpendLimited && concurrencyOf(input, seen.keyItem) === null) return {};
-      return toReserved(deps, input, await askKey(deps, input, hold, seen, false));
+      if (!isSpendLimited && concurrencyOf(input, item) === null) return {};
+      return toReserved(deps, input, await askKey(deps, input, hold, false));
     },
   };
 
 async function askKey(
   deps: GatewayDependencies,
-  { credential: { publicId, secretSha256 }, defaultConcurrency }: KeyReservationInput,
+  { credential: { publicId, secretSha256 }, key, defaultConcurrency }: KeyReservationInput,
   hold: Hold | undefined,
-  seen: SeenKey,
   countsRequest = true,
 ): Promise<KeyAdmission> {
-  const request = { publicId, secretSha256, known: seen.keyItem, hold, defaultConcurrency, countsRequest };
+  const request = { publicId, secretSha256, known: key.item, hold, defaultConcurrency, countsRequest };
   const admission = await admitKey(deps, request);
-  if (admission.kind !== 'unknown') seen.keyItem = admission.item;
+  if (admission.kind !== 'unknown') key.item = admission.item;
   return admission;
 }
 
 function toReserved(deps: GatewayDependencies, input: KeyReservationInput, admission: KeyAdmission): Reserved {
   const error = keyErrorOf(admission, input.asksFunction);
   if (error !== undefined) return refuseKey(deps, input.credential, error);
+  const hold = admission.kind === 'admitted' ? admission.hold : undefined;
+  const release = hold && (() => deps.counters.settleKey(hold, 0n));
+  const refusal = input.refusePlan?.();
+  if (refusal !== undefined) return { ...refused('plan', refusal), release };
   if (admission.kind === 'spend_limit') return refuseSpend(deps, input, admission);
   if (admission.kind === 'concurrency') {
     deps.recentRefusals.set(slotRefusal(input.credential.publicId), true);
     return refused('capacity', keyConcurrencyError(admission.concurrency));
   }
-  const hold = admission.kind === 'admitted' ? admission.hold : undefined;
-  if (hold === undefined) return {};
-  return { holdings: { keyHold: hold }, release: () => deps.counters.settleKey(hold, 0n) };
+  return { holdings: { keyHold: hold }, release };
 }
 
 function refuseKey({ recentRefusals }: GatewayDependencies, { publicId }: ApiKey, error: Error): Reserved {

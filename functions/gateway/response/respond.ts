@@ -9,7 +9,7 @@ import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/inde
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedPlain, EndedCall, OpenStream, ProvidedAnswer, ProviderRun } from '../stages.ts';
+import type { AdmittedPlain, AnswerSource, EndedCall, OpenStream, ProvidedAnswer, ProviderRun } from '../stages.ts';
 import { chargedCost } from './answer-cost.ts';
 import { type RelayedStream, relayStream } from './event-stream.ts';
 import { keepEvents } from './kept-events.ts';
@@ -54,7 +54,7 @@ async function jsonResponse(deps: GatewayDependencies, answered: Answered, answe
   };
   const keeper = openKeeperMemory(deps, call, provided);
   keeper.hear(answer.keptId);
-  await Promise.all([call.names.store(response), call.freeSlots?.(), keeper.written()]);
+  await Promise.all([call.names.store(response, sourceOf(provided)), call.freeSlots?.(), keeper.written()]);
   const readContent = () => ({ kind: 'json', text: answer.text }) as const;
   return { response, end: () => ({ stream: undefined, writeCache: cacheWriter(deps, call, charge, readContent) }) };
 }
@@ -82,7 +82,9 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
       kept.add?.(event);
     },
     onComplete:
-      call.idempotencyKey === undefined ? undefined : (transcript) => names.store({ ...answer, body: transcript }),
+      call.idempotencyKey === undefined
+        ? undefined
+        : (transcript) => names.store({ ...answer, body: transcript }, sourceOf(provided)),
     onEnd: async () => {
       // What the call owes goes with its slots.
       if (call.freeSlots !== undefined) charge();
@@ -134,16 +136,23 @@ function chargeStream(
   return call.bill.charge({ candidate, reported: relayed.usage, output, payer, size: call.size });
 }
 
+const sourceOf = ({ admitted: { candidate } }: ProvidedAnswer): AnswerSource => ({
+  model: candidate.model.id,
+  provider: candidate.provider.id,
+});
+
 function servedHeaders(
   { clock }: GatewayDependencies,
   { arrivedAtMs, holdings: { cache } }: AdmittedPlain,
   { upstreamMs }: ProviderRun,
-  { admitted: { candidate }, spoken: { leftOut } }: ProvidedAnswer,
+  provided: ProvidedAnswer,
 ): Record<string, string> {
   const gatewayMs = Math.max(0, clock.nowMs() - arrivedAtMs - upstreamMs);
+  const { model, provider } = sourceOf(provided);
+  const { leftOut } = provided.spoken;
   return {
-    [headerNames.model]: candidate.model.id,
-    [headerNames.provider]: candidate.provider.id,
+    [headerNames.model]: model,
+    [headerNames.provider]: provider,
     [headerNames.serverTiming]: `gw;dur=${gatewayMs}`,
     ...(cache === undefined ? {} : { [headerNames.cache]: cache.outcome }),
     ...(leftOut.length === 0 ? {} : { [headerNames.leftOut]: leftOut.join(',') }),

@@ -5,8 +5,7 @@ import { noStatistics } from '../../../shared/accounting/provider-health/index.t
 import { workspaceConnections } from '../../../shared/configuration/byok/index.ts';
 import { modelsOfKey, readKeySettings } from '../../../shared/configuration/keys/index.ts';
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
-import { fail, GatewayError } from '../../../shared/errors/index.ts';
-import { autoModelId, headerNames } from '../../../shared/foundation/constants/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
@@ -15,14 +14,13 @@ import {
   type ByokSources,
   checkByokHeader,
   entryOf,
-  failUnknownModel,
   hasSeveralKeepers,
   makePlan,
   readByokSources,
   tighten,
 } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedPlain, IdentifiedCall, ModelCall, ReadyAnswer, RoutedCall } from '../stages.ts';
+import type { AdmittedPlain, IdentifiedCall, ModelCall, RoutedCall } from '../stages.ts';
 
 export async function route(
   deps: GatewayDependencies,
@@ -57,46 +55,8 @@ export async function route(
  * `auto`. Functions are not narrowed: what they call is fixed by their revision, and a client cannot choose it.
  */
 function forKey(call: IdentifiedCall): IdentifiedCall {
-  const models = modelsOfKey(call.workspace.models, readKeySettings(call.keyItem));
+  const models = modelsOfKey(call.workspace.models, readKeySettings(call.key.item));
   return { ...call, workspace: { ...call.workspace, models } };
-}
-
-/**
- * The plan may have been made with a key as it was remembered. Its admission has left it as the store has it now: a model
- * that was taken from its list is not called any more.
- */
-export function checkKeyModels(deps: GatewayDependencies, call: AdmittedPlain): void {
-  const models = call.plan.map(({ model }) => model.id);
-  const other = findOtherModel(deps, call, models);
-  if (other !== undefined) throw other;
-}
-
-/** A stored answer is not for a key that may not call the model that gave it, or one that the request names. */
-export async function checkReadyModels(
-  deps: GatewayDependencies,
-  call: IdentifiedCall,
-  ready: ReadyAnswer,
-): Promise<void> {
-  const { model, fallbackModels } = call.request;
-  const answered = ready.kind === 'cached' ? ready.answer.model : ready.result.headers[headerNames.model];
-  const asked = findOtherModel(deps, call, [model, ...fallbackModels]);
-  if (asked === undefined && findOtherModel(deps, call, [answered ?? autoModelId]) === undefined) return;
-  // Of a replay the names belong to the call that was answered first.
-  if (ready.kind === 'cached') await ready.names.release({ isRetryable: false, reachedProvider: false });
-  throw asked ?? fail('unknown_model', { message: 'The stored answer is of a model that the key may not use.' });
-}
-
-/** The error for the first of these models that is not in the key's list. */
-function findOtherModel(
-  { keyCache }: GatewayDependencies,
-  { credential, keyItem, catalogue, request }: IdentifiedCall,
-  called: readonly string[],
-): GatewayError | undefined {
-  const { models } = readKeySettings(keyCache.get(credential.publicId) ?? keyItem);
-  const other = called.find((id) => id !== autoModelId && models !== null && !models.includes(id));
-  return models === null || other === undefined
-    ? undefined
-    : failUnknownModel(other, { catalogue, workspace: { models } }, request);
 }
 
 /** Of what the request refers to. Undefined: it refers to nothing, or to what is not known. */

@@ -5,7 +5,7 @@ import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { AdmittedCall } from '../stages.ts';
 
 export function logChargesOverHold(log: Log, { scope, workspace, bill, holdings }: AdmittedCall): void {
-  const holdsBudget = (provider: string) => holdings.budgets?.holds.some((hold) => hold.provider === provider) === true;
+  const holdsBudget = (provider: string) => holdings.budgetHolds?.some((hold) => hold.provider === provider) === true;
   for (const { candidate, usage, reported, cost, payer, inputTokensMax } of bill.charges) {
     const provider = candidate.provider.id;
     if (usage.promptTokens <= inputTokensMax || (payer === 'client' && !holdsBudget(provider))) continue;

@@ -9,12 +9,12 @@ import type { AdmittedCall } from '../stages.ts';
 export async function settleMoney(deps: GatewayDependencies, call: AdmittedCall, deadline: Deadline): Promise<void> {
   const { counters, credit, clock, log } = deps;
   const { bill } = call;
-  const { keyHold, creditHold, budgets } = call.holdings;
+  const { keyHold, creditHold, budgetHolds = [] } = call.holdings;
   const owed = bill.totalOf('workspace');
   const settlements = [
     keyHold && (() => counters.settleKey(keyHold, owed)),
     creditHold && (() => credit.settle(creditHold, owed)),
-    ...(budgets?.holds ?? []).map((hold) => () => {
+    ...budgetHolds.map((hold) => () => {
       return counters.settle(hold.counter, hold, bill.totalOf('client', hold.provider));
     }),
   ].filter((settlement) => settlement !== undefined);

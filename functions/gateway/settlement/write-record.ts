@@ -3,21 +3,19 @@
 import type { CallAttempt, CallOutcome, CallRecord } from '../../../shared/accounting/call-records/index.ts';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
-import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
-import { type Bill, openBill, type Payer } from '../../../shared/routing/billing/index.ts';
+import type { Bill, Payer } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
-import { tagsOf } from './call-tags.ts';
 import { keepsProviderText, type PolicedCall } from './log-attempts.ts';
 import { addRecordToLog } from './log-record.ts';
 import { otherSharesOf } from './other-shares.ts';
+import { requestRecord } from './request-record.ts';
 
-type RecordedCall = Omit<AdmittedCall, 'holdings' | 'names' | 'admissionTime'> &
-  PolicedCall & { readonly execution?: Execution };
+type RecordedCall = AdmittedCall & PolicedCall & { readonly execution?: Execution };
 
 export const writeRecord = (
   deps: GatewayDependencies,
@@ -28,40 +26,28 @@ export const writeRecord = (
 
 /** An answer that exists already cost nothing, and is found like any other, under its own id. */
 export function writeReadyRecord(deps: GatewayDependencies, call: IdentifiedCall, ready: ReadyAnswer): Promise<void> {
-  const recorded = { ...call, owner: call.scope.correlationId, bill: openBill() };
-  const record = toRecord(deps, recorded, notRun);
-  if (ready.kind === 'cached') {
-    const { provider, model } = ready.answer;
-    return write(deps, recorded, { ...record, provider, modelServed: model, cacheHit: true });
-  }
-  const { headers } = ready.result;
-  const functionId = parseFunctionAlias(call.request.model)?.functionId;
-  const modelServed = headers[headerNames.model];
+  const { provider, model: modelServed } = ready.kind === 'cached' ? ready.answer : ready.result;
+  const record = {
+    ...requestRecord(call, call.key, call.request, deps.clock.nowMs()),
+    provider,
+    modelServed,
+    functionId: parseFunctionAlias(call.request.model)?.functionId,
+  };
+  if (ready.kind === 'cached') return write(deps, call, { ...record, cacheHit: true });
   const { logContext } = call.scope;
   logContext.tags = record.tags;
   // Not the whole record: in the metrics its provider did nothing for this call.
-  logContext.fields = { ...logContext.fields, function_id: functionId, 'gen_ai.response.model': modelServed };
-  const replay = { ...record, functionId, modelServed, provider: headers[headerNames.provider], replayOf: ready.owner };
-  return retryWrite(deps.clock, () => deps.records.write(replay));
+  logContext.fields = {
+    ...logContext.fields,
+    function_id: record.functionId,
+    'gen_ai.response.model': modelServed,
+  };
+  return retryWrite(deps.clock, () => deps.records.write({ ...record, replayOf: ready.owner }));
 }
-
-const notRun: EndedCall = {
-  run: {
-    attempts: [],
-    attemptCount: 0,
-    queuedMs: 0,
-    upstreamMs: 0,
-    firstOutputAtMs: undefined,
-    unusedPermit: undefined,
-  },
-  error: undefined,
-  stream: undefined,
-  writeCache: undefined,
-};
 
 async function write(
   { records, clock }: GatewayDependencies,
-  { scope }: RecordedCall,
+  { scope }: IdentifiedCall,
   record: CallRecord,
   deadline?: Deadline,
 ): Promise<void> {
@@ -71,7 +57,7 @@ async function write(
 
 function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCall): CallRecord {
   const nowMs = deps.clock.nowMs();
-  const { scope, request, workspace, keyItem, credential, attribution, arrivedAtMs, bill, execution } = call;
+  const { request, arrivedAtMs, bill, execution } = call;
   const { run, stream, error } = ended;
   const { attempts, firstOutputAtMs } = run;
   const served = error === undefined ? attempts.at(-1)?.candidate : undefined;
@@ -79,27 +65,14 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
   // The time of a stream behind its first output is the provider's and the reader's.
   const ownUntilMs = stream === undefined ? nowMs : (firstOutputAtMs ?? nowMs);
   return {
-    workspace: workspace.id,
-    interfaceId: call.clientInterface.id,
+    ...requestRecord(call, call.key, request, nowMs),
+    executionId: call.owner,
     format: attempts.at(-1)?.spoken?.format,
     leftOut: attempts.at(-1)?.spoken?.leftOut,
-    basePath: scope.basePath,
-    executionId: call.owner,
-    arrivedAtMs,
-    keyPublicId: credential.publicId,
-    keyName: String(keyItem.name),
-    ...attribution,
-    tags: tagsOf(deps, call, keyItem),
-    user: request.user,
-    correlationId: scope.correlationId,
-    ...scope.correlation,
     functionId: execution?.revision.functionId,
     revisionId: execution?.revision.revisionId,
-    modelAsked: request.model,
     modelServed: served?.model.id,
     provider: served?.provider.id,
-    stream: request.stream,
-    cacheHit: false,
     ...outcomeOf(call, ended),
     attempts: run.attemptCount,
     attemptCauses: attempts.flatMap(({ outcome }) => (outcome === 'ok' ? [] : [outcome.cause])),
@@ -112,7 +85,6 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
     otherShares: otherSharesOf(bill, served, payer),
     queuedMs: run.queuedMs,
     firstOutputMs: firstOutputAtMs === undefined ? undefined : firstOutputAtMs - arrivedAtMs,
-    totalMs: nowMs - arrivedAtMs,
     gatewayMs: Math.max(0, ownUntilMs - arrivedAtMs - run.upstreamMs),
   };
 }
@@ -148,7 +120,6 @@ function outcomeOf(
   { scope }: RecordedCall,
   { error, stream }: EndedCall,
 ): { outcome: CallOutcome; cutCode?: ErrorCode } {
-  // A client that left got neither an error nor a whole answer.
   if (scope.clientGone.aborted) return { outcome: 'client_gone' };
   if (error !== undefined) return { outcome: error.code };
   if (stream === undefined || stream.end === 'complete') return { outcome: 'ok' };

@@ -12,7 +12,7 @@ import {
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { jsonHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedExecution, EndedCall, ProviderRun, Served } from '../stages.ts';
+import type { AdmittedExecution, AnswerSource, EndedCall, ProviderRun, Served } from '../stages.ts';
 import { callModel } from './call-model.ts';
 import { executionUsage } from './execution-usage.ts';
 import { planModelCall } from './plan-model-call.ts';
@@ -39,15 +39,19 @@ export async function execute(deps: GatewayDependencies, call: AdmittedExecution
   }
   const gatewayMs = Math.max(0, clock.nowMs() - call.arrivedAtMs - upstreamMs);
   const timing = { [headerNames.serverTiming]: `gw;dur=${gatewayMs}` };
-  const headers = { ...executed.headers, ...timing, ...jsonHeaders };
+  const { source } = executed;
+  const names =
+    source === undefined ? {} : { [headerNames.model]: source.model, [headerNames.provider]: source.provider };
+  const headers = { ...names, ...timing, ...jsonHeaders };
   const response = { status: okStatus, headers, body: executed.answer };
-  await Promise.all([call.names.store(response), slotsAreFree]);
+  await Promise.all([call.names.store(response, source), slotsAreFree]);
   return { response, end: () => end(undefined) };
 }
 
 interface Executed {
   readonly answer: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined: the steps of a workflow may have been served by several, so no header names one. */
+  readonly source: AnswerSource | undefined;
 }
 
 /** Adds each run of the provider loop to `runs`, those of failed steps included. */
@@ -62,7 +66,7 @@ async function runFunction(deps: GatewayDependencies, call: AdmittedExecution, r
     const { json, candidate, fallbackUsed } = await callModel(deps, call, prompt, undefined, onRun);
     return {
       answer: toFunctionAnswer({ ...execution, fallbackUsed }, { kind: 'prompt', json }, usage()),
-      headers: { [headerNames.model]: candidate.model.id, [headerNames.provider]: candidate.provider.id },
+      source: { model: candidate.model.id, provider: candidate.provider.id },
     };
   }
   const { output, answers } = await runWorkflow(content, matched, async (_step, request, signal) => {
@@ -72,8 +76,7 @@ async function runFunction(deps: GatewayDependencies, call: AdmittedExecution, r
   });
   const fallbackUsed = [...answers.values()].some((answer) => answer.fallbackUsed);
   const result = { kind: 'workflow', output, model: call.request.model, nowMs: deps.clock.nowMs() } as const;
-  // No single provider answered, so no header names one.
-  return { answer: toFunctionAnswer({ ...execution, fallbackUsed }, result, usage()), headers: {} };
+  return { answer: toFunctionAnswer({ ...execution, fallbackUsed }, result, usage()), source: undefined };
 }
 
 const sumRuns = (runs: readonly ProviderRun[]): Omit<EndedCall['run'], 'upstreamMs'> => ({

@@ -1,4 +1,5 @@
 // Records as items of the idempotency table, and the writes that move them from state to state.
+import { headerNames } from '../../foundation/constants/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { Item, Put, Update } from '../../storage/store/index.ts';
 import {
@@ -58,7 +59,7 @@ export const claimPut = (
 export const completeUpdate = (
   pk: string,
   owner: string,
-  { status, headers, executionId }: Omit<StoredResult, 'body'>,
+  { status, headers, model, provider, executionId }: Omit<StoredResult, 'body'>,
   body: PackedBody | undefined,
   nowMs: number,
 ) =>
@@ -72,7 +73,14 @@ export const completeUpdate = (
       ':running': 'running',
       ':owner': owner,
       ':done': 'done',
-      ':result': { status, headers, execution_id: executionId, ...(body === undefined ? {} : bodyMembers(body)) },
+      ':result': {
+        status,
+        headers,
+        model,
+        provider,
+        execution_id: executionId,
+        ...(body === undefined ? {} : bodyMembers(body)),
+      },
       ':expires': expiryAfter(nowMs),
     },
     // Its own first try is recognised by owner and body in the refused item.
@@ -109,12 +117,16 @@ export function recordOf(item: Item): IdempotencyRecord {
 
 function doneMembers(item: Item): Omit<DoneRecord, 'fingerprint' | 'fingerprintVersion' | 'expiresAtEpochSeconds'> {
   const result = item.result as Item;
+  const headers = result.headers as Record<string, string>;
   return {
     state: 'done',
     owner: item.owner as string,
     result: {
       status: result.status as number,
-      headers: result.headers as Record<string, string>,
+      headers,
+      // Earlier releases named them in the headers of the answer alone.
+      model: (result.model as string | undefined) ?? headers[headerNames.model],
+      provider: (result.provider as string | undefined) ?? headers[headerNames.provider],
       ...(result.execution_id === undefined ? {} : { executionId: result.execution_id as string }),
     },
     body: bodyOf(result),

@@ -21,6 +21,9 @@ export interface StoredResult {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text, or the whole transcript of a stream. */
   readonly body: string;
+  /** Which gave it. Undefined: several did. */
+  readonly model?: string | undefined;
+  readonly provider?: string | undefined;
   /** Function calls only. */
   readonly executionId?: string | undefined;
 }

@@ -55,6 +55,14 @@ describe.each(['b66f7ca'])('what %s has stored', (release) => {
     await gateway.settled();
     expect(gateway.simulator.calls).toEqual([]);
     expect(await gateway.credit()).toEqual(before);
+    // It was stored in the headers of the answer alone.
+    const served = (await gateway.records()).map(({ modelServed, provider }) => [modelServed, provider]);
+    const vectors = keyedCalls.filter(({ path }) => path === '/embeddings');
+    expect(served).toHaveLength(keyedCalls.length);
+    expect(served.filter((by) => by[0] === 'acme/vectors' && by[1] === 'acme')).toHaveLength(vectors.length);
+    expect(served.filter((by) => by[0] === 'acme/echo' && by[1] === 'acme')).toHaveLength(
+      keyedCalls.length - vectors.length,
+    );
   });
 
   it('is a conflict for another body under the same Idempotency-Key, as it was', async () => {

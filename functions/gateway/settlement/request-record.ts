@@ -1,0 +1,58 @@
+// The record of a request of a known key as long as no provider has done anything for it: who asked for what.
+import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
+import { readKeySettings } from '../../../shared/configuration/keys/index.ts';
+import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
+import type { Tags } from '../../../shared/protocol/wire/index.ts';
+import type { IdentifiedCall, ReceivedCall, SeenKey } from '../stages.ts';
+
+type Asking = Pick<
+  ReceivedCall & IdentifiedCall,
+  'clientInterface' | 'scope' | 'credential' | 'attribution' | 'tags' | 'arrivedAtMs'
+>;
+
+/** `request`: what of it could be read. */
+export function requestRecord(
+  { clientInterface, scope, credential, attribution, tags, arrivedAtMs }: Asking,
+  { item }: SeenKey,
+  request: { readonly [member in 'model' | 'user' | 'stream']: ClientRequest[member] | undefined },
+  nowMs: number,
+): CallRecord {
+  const totalMs = nowMs - arrivedAtMs;
+  return {
+    workspace: String(item.workspace),
+    interfaceId: clientInterface.id,
+    basePath: scope.basePath,
+    executionId: scope.correlationId,
+    arrivedAtMs,
+    keyPublicId: credential.publicId,
+    keyName: String(item.name),
+    ...attribution,
+    tags: allTags(tags, readKeySettings(item).tags),
+    user: request.user,
+    correlationId: scope.correlationId,
+    ...scope.correlation,
+    modelAsked: request.model,
+    stream: request.stream === true,
+    cacheHit: false,
+    isByok: false,
+    // A client that left got neither an error nor a whole answer.
+    outcome: scope.clientGone.aborted ? 'client_gone' : 'ok',
+    attempts: 0,
+    attemptCauses: [],
+    attemptLog: [],
+    promptTokens: 0,
+    cachedTokens: 0,
+    completionTokens: 0,
+    estimated: false,
+    costPicoUsd: 0n,
+    queuedMs: 0,
+    totalMs,
+    gatewayMs: totalMs,
+  };
+}
+
+/** Those of the key overrule those of the request, so that no client spends in another's name. Undefined: none. */
+function allTags(ofRequest: Tags, ofKey: Tags | null): Tags | undefined {
+  const all = { ...ofRequest, ...ofKey };
+  return Object.keys(all).length === 0 ? undefined : all;
+}
