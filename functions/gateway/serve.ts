@@ -11,7 +11,8 @@ import { provide } from './provider/provide.ts';
 import { receive } from './receive/receive.ts';
 import { respond } from './response/respond.ts';
 import { respondReady } from './response/respond-ready.ts';
-import { route, toModelCall } from './routing/route.ts';
+import { plainProviderCall } from './routing/provider-calls.ts';
+import { route } from './routing/route.ts';
 import { failed, serveAndSettle } from './settlement/serve-and-settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
 import { writeRefusal } from './settlement/write-refusal.ts';
@@ -47,7 +48,7 @@ async function openPlain(deps: GatewayDependencies, call: IdentifiedCall, admiss
 }
 
 async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Promise<Served> {
-  const { result, ...run } = await provide(deps, toModelCall(call));
+  const { result, ...run } = await provide(deps, plainProviderCall(call));
   if (result.kind === 'failed') return failed(run, result.error);
   const { response, end } = await respond(deps, call, { result, ...run }, result);
   return { response, end: () => ({ run, error: undefined, ...end() }) };

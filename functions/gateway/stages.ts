@@ -2,7 +2,6 @@
 import type { CreditHold } from '../../shared/accounting/credit/index.ts';
 import type { Counter, Hold, KeyHold } from '../../shared/accounting/holds/index.ts';
 import type { Fingerprint, StoredResult } from '../../shared/accounting/idempotency/index.ts';
-import type { Permit } from '../../shared/accounting/limits/index.ts';
 import type { CachedAnswer, CacheKey } from '../../shared/accounting/response-cache/index.ts';
 import type { Connection } from '../../shared/configuration/byok/index.ts';
 import type { Candidate, Catalogue } from '../../shared/configuration/catalogue/index.ts';
@@ -11,7 +10,6 @@ import type { MatchedInput, OpenRevision } from '../../shared/configuration/stor
 import type { WorkspaceDocument } from '../../shared/configuration/workspaces/index.ts';
 import type { GatewayError } from '../../shared/errors/index.ts';
 import type { PicoUsd } from '../../shared/foundation/money/index.ts';
-import type { Trace } from '../../shared/foundation/telemetry/index.ts';
 import type { Deadline, TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
@@ -26,11 +24,11 @@ import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
 import type { CallSize, PolicyOptions, Tags } from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
-import type { Spoken } from '../../shared/routing/formats/index.ts';
 import type { ByokSources, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
-import type { AttemptFailure, EventBatch } from '../../shared/routing/providers/index.ts';
+import type { AttemptFailure } from '../../shared/routing/providers/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
+import type { ProviderRun } from './provider-call.ts';
 
 /** A request that could be read. Whose it is, is not known yet. */
 export interface Call {
@@ -219,77 +217,6 @@ export type ReadyAnswer =
 export type ReadCachedContent =
   | { readonly kind: 'json'; readonly answer: JsonAnswer }
   | { readonly kind: 'stream'; readonly events: readonly AnswerEvent[] };
-
-/** All that the provider loop knows of a call, of a plain one or of a function's step. */
-export interface ModelCall {
-  readonly correlationId: string;
-  /** Id of whose call it is. */
-  readonly workspace: string;
-  /** For what has to answer before a provider is called. */
-  readonly admissionTime: TimeBudget;
-  readonly clientInterface: ClientInterface;
-  readonly request: ClientRequest;
-  readonly passedOn: PassedOn;
-  /** No provider may keep anything of the call. */
-  readonly zdr: boolean;
-  readonly size: CallSize;
-  readonly plan: Plan;
-  /** A candidate of the plan that is admitted already. */
-  readonly firstCandidate: AdmittedCandidate | undefined;
-  readonly byok: ByokSources | undefined;
-  readonly byokKey: string | undefined;
-  readonly connections: readonly Connection[];
-  /** As the client sent it: goes on where telemetry is off. */
-  readonly traceparent: string | undefined;
-  readonly trace: Trace | undefined;
-  readonly deadline: Deadline;
-  readonly streamDeadline: Deadline;
-  /** Aborts when the client left: no further candidate is called, and the one that works is read on. */
-  readonly clientGone: AbortSignal;
-  /** Aborts when another step of the workflow has failed, or the process ends: the attempt under way ends too. */
-  readonly stopped: AbortSignal | undefined;
-  /** How long the call may wait for a slot of a provider. */
-  readonly queueMs: number;
-  /** An answer that was cut is the client's to read: it is not held against the schema. */
-  readonly acceptsUnfinished: boolean;
-  readonly schemaWork: SchemaWork;
-  readonly bill: Bill;
-}
-
-/** What the provider loop did, whether or not it got an answer. */
-export interface ProviderRun {
-  /** Attempts that have ended. That of an open stream is not among them. */
-  readonly attempts: readonly Attempt[];
-  /** Provider calls made, that of an open stream included. */
-  readonly attemptCount: number;
-  readonly queuedMs: number;
-  /** Spent in the provider loop, queueing included. */
-  readonly upstreamMs: number;
-  /** When the answer, or the first output of a stream, was there. */
-  readonly firstOutputAtMs: number | undefined;
-  /** Of a first candidate that was admitted and not called. */
-  readonly unusedPermit: Permit | undefined;
-  readonly result: ProvidedAnswer | { readonly kind: 'failed'; readonly error: unknown };
-}
-
-/** Which candidate answered, and how. */
-export type ProvidedAnswer = {
-  readonly admitted: AdmittedCandidate;
-  readonly spoken: Spoken;
-} & ({ readonly kind: 'json'; readonly answer: JsonAnswer } | { readonly kind: 'stream'; readonly stream: OpenStream });
-
-/** The rest of a stream whose first output has arrived. */
-export interface OpenStream {
-  /** Events up to and including the first real output, held back until now. */
-  readonly opening: readonly AnswerEvent[];
-  readonly rest: AsyncIterable<EventBatch>;
-  /** Called when `rest` has ended well: the provider's socket may serve the next call. */
-  readonly release: () => void;
-  /** Why `rest` threw, as data. Most failures are its last batch. */
-  readonly failureOf: (error: unknown) => AttemptFailure;
-  /** Closes the provider's socket. Safe at any time, any number of times. */
-  readonly abort: () => void;
-}
 
 /** How a stream ended. Undefined: a fault of ours ended it. */
 export type StreamEnd = 'complete' | 'schema_mismatch' | AttemptFailure | undefined;

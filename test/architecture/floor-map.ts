@@ -10,7 +10,8 @@ export interface Floor {
 
 const ground = 'The ground floor imports nothing above it: move what needs more to a folder above.';
 const rules = 'A rule or a store: take what you need as a parameter, or move the code up.';
-const stage = 'A stage imports shared folders and stages.ts; what two stages share is a type there or a rule below.';
+const stage =
+  'A stage imports shared folders, stages.ts and provider-call.ts; what two stages share is a type there or a rule below.';
 const clientInterface = 'What the interface of a client is: no stage, no store, no other interface.';
 const gateway = 'functions/gateway';
 const operator = 'functions/operator';
@@ -94,6 +95,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/routing/provider-metrics': 'Learns of ended attempts; decides nothing about a call.',
   },
   { 'shared/composition': 'Puts real dependencies together; no rules of its own.' },
+  { [`${gateway}/provider-call.ts`]: 'Types only.' },
   { [`${gateway}/stages.ts`]: 'Types only.', [`${gateway}/dependencies.ts`]: 'Types only.' },
   {
     [`${gateway}/admission`]: stage,

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { openStream } from '../../functions/gateway/provider/open-stream.ts';
-import { timeBytes } from '../../functions/gateway/provider/time-bytes.ts';
+import { limitSilence } from '../../functions/gateway/provider/silence.ts';
 import { formats } from '../../infra/local/simulator/formats/known-formats.ts';
 import { startDeadline } from '../../shared/foundation/time/index.ts';
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
@@ -241,14 +241,11 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[]) {
   async function* body(): AsyncGenerator<Buffer> {
     for (const piece of pieces) yield piece;
   }
-  let isOpen = false;
-  const bytes = timeBytes(body(), watch, () => (isOpen ? 15_000 : undefined));
+  const provider = { idle_timeout_ms: 15_000 };
+  const silence = limitSilence(clock, watch, { provider, isStream: true, limitMs: Number.POSITIVE_INFINITY });
+  const bytes = silence.timed(body());
   const batches = readBatches(readEvents(bytes, 100_000), chatCompletions.openEventReader(1), () => undefined);
-  const onAnswer = () => {
-    isOpen = true;
-    watch.pause();
-  };
-  const opened = openStream({ batches, drain: () => {} }, watch, { onOutput: () => {}, onAnswer }).then((stream) => {
+  const opened = openStream({ batches, drain: () => {} }, { watch, silence }).then((stream) => {
     if ('kind' in stream) throw new Error(`it is a ${stream.kind}`);
     return stream;
   });

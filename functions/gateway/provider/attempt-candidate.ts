@@ -4,7 +4,7 @@ import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import { callCandidate, type NoAnswer, type Spoken } from '../../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ModelCall, OpenStream } from '../stages.ts';
+import type { OpenStream, ProviderCall } from '../provider-call.ts';
 import { createSend } from './create-send.ts';
 import { openStream, readBrokenStream } from './open-stream.ts';
 
@@ -18,38 +18,39 @@ export type AttemptOutcome = (Answer & { readonly answeredAtMs: number }) | NoAn
 
 export async function attemptCandidate(
   deps: GatewayDependencies,
-  call: ModelCall,
+  call: ProviderCall,
   { candidate, spanId }: AdmittedCandidate,
   silenceLimitMs: number,
 ): Promise<AttemptOutcome> {
+  const { request, signals, times } = call;
   // Where telemetry is on, what the provider does belongs to the span of this attempt.
-  const isTraced = call.trace !== undefined && spanId !== undefined;
-  const traceparent = isTraced ? traceparentOf(call.trace, spanId) : call.traceparent;
-  const sending = createSend(deps, { ...call, traceparent }, candidate, silenceLimitMs);
+  const isTraced = signals.trace !== undefined && spanId !== undefined;
+  const traceparent = isTraced ? traceparentOf(signals.trace, spanId) : signals.traceparent;
+  const traced = { ...call, signals: { ...signals, traceparent } };
+  const { send, connection } = createSend(deps, traced, candidate, silenceLimitMs);
   try {
     const createdSeconds = Math.floor(deps.clock.nowMs() / 1_000);
-    const called = await callCandidate({ ...call, createdSeconds }, candidate, sending.send);
+    const asked = { ...request, request: request.asked, correlationId: signals.correlationId, createdSeconds };
+    const called = await callCandidate(asked, candidate, send);
+    const sent = connection();
     if (called.kind === 'failure') {
-      const refusedAnswer = called.failure.refusedAnswer ?? sending.tooLong();
+      const refusedAnswer = called.failure.refusedAnswer ?? sent?.refusedAnswer;
       return refusedAnswer === undefined ? called : { ...called, failure: { ...called.failure, refusedAnswer } };
     }
     if (called.kind === 'json') return { ...called, answeredAtMs: deps.clock.nowMs() };
-    const watch = sending.watch();
-    if (watch === undefined) throw new Error('a stream came of a call that was not sent');
-    const stream = await openStream(called, watch, {
-      onOutput: () => sending.beginStream(call.streamDeadline),
-      onAnswer: sending.limitIdle,
-    });
+    if (sent === undefined) throw new Error('a stream came of a call that was not sent');
+    const stream = await openStream(called, sent);
     if ('kind' in stream) {
-      watch.abort();
+      sent.watch.abort();
       return stream;
     }
+    sent.watch.extend(times.streamDeadline);
     return { kind: 'stream', stream, spoken: called.spoken, answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
-    const watch = sending.watch();
+    const sent = connection();
     // Before anything was sent there is no connection that could break.
-    if (watch === undefined) throw error;
-    watch.abort();
-    return { kind: 'failure', failure: readBrokenStream(error, watch) };
+    if (sent === undefined) throw error;
+    sent.watch.abort();
+    return { kind: 'failure', failure: readBrokenStream(error, sent.watch) };
   }
 }

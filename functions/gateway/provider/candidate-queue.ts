@@ -9,7 +9,7 @@ import { entryOf, estimateTokens, limitsOf, payerOf } from '../../../shared/rout
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ModelCall } from '../stages.ts';
+import type { ProviderCall } from '../provider-call.ts';
 
 export interface CandidateQueue {
   /** Candidates that were not called yet, or are to be called again. */
@@ -26,22 +26,25 @@ export interface CandidateQueue {
 /** Rounds of asking: each is one write per limited candidate, so many waiting calls must not multiply into many writes. */
 const roundsMax = 10;
 
-export function createCandidateQueue(deps: GatewayDependencies, call: ModelCall): CandidateQueue {
+export function createCandidateQueue(
+  deps: GatewayDependencies,
+  { request, payment, signals, times }: ProviderCall,
+): CandidateQueue {
   const { clock, limiter } = deps;
-  const candidates = [...call.plan];
-  let { firstCandidate: reserved } = call;
+  const candidates = [...request.plan];
+  let { firstCandidate: reserved } = payment;
   let queuedMs = 0;
   /** A provider was called: from then on each wait for the store has its own time. */
   let hasCalled = false;
 
   async function ask(candidate: Candidate): Promise<AdmittedCandidate | number> {
-    if (payerOf(call.byok, candidate) === 'client') {
+    if (payerOf(payment.byok, candidate) === 'client') {
       return { candidate, permit: undefined, startedAtMs: clock.nowMs() };
     }
-    const asking = limiter.admit(entryOf(candidate), limitsOf(candidate), estimateTokens(call.size, candidate));
+    const asking = limiter.admit(entryOf(candidate), limitsOf(candidate), estimateTokens(request.size, candidate));
     // Never past the deadline.
-    const admissionTime = hasCalled ? startAdmissionTime(clock) : call.admissionTime;
-    const admission = await waitAtMost(clock, call.deadline.remainingMs(), admissionTime.wait(asking), () => {
+    const admissionTime = hasCalled ? startAdmissionTime(clock) : times.admissionTime;
+    const admission = await waitAtMost(clock, times.deadline.remainingMs(), admissionTime.wait(asking), () => {
       throw fail('request_deadline_exceeded');
     });
     if (admission.kind === 'limited') return admission.retryAfterMs;
@@ -67,8 +70,8 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ModelCall)
     return { candidate, permit, startedAtMs: clock.nowMs() };
   }
 
-  const signals = [call.clientGone, call.stopped].filter((signal) => signal !== undefined);
-  const isCancelled = () => signals.some(({ aborted }) => aborted);
+  const ends = [signals.clientGone, signals.stopped].filter((signal) => signal !== undefined);
+  const isCancelled = () => ends.some(({ aborted }) => aborted);
 
   return {
     waiting: () => candidates.length,
@@ -80,13 +83,13 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ModelCall)
         if (typeof admitted !== 'number') {
           candidates.splice(candidates.indexOf(admitted.candidate), 1);
           hasCalled = true;
-          return call.trace === undefined ? admitted : { ...admitted, spanId: newSpanId(deps.randomness) };
+          return signals.trace === undefined ? admitted : { ...admitted, spanId: newSpanId(deps.randomness) };
         }
-        const waitMs = nextTry(admitted, queuedMs, call.queueMs, call.deadline.remainingMs());
+        const waitMs = nextTry(admitted, queuedMs, times.queueMs, times.deadline.remainingMs());
         if (waitMs === undefined || round >= roundsMax || isCancelled()) {
           return { retryAfterSeconds: Math.ceil(admitted / 1_000) };
         }
-        await sleep(clock, waitMs, AbortSignal.any(signals));
+        await sleep(clock, waitMs, AbortSignal.any(ends));
         queuedMs += waitMs;
       }
     },

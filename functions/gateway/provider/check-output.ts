@@ -6,7 +6,7 @@ import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
-import type { ModelCall } from '../stages.ts';
+import type { ProviderCall } from '../provider-call.ts';
 
 export type Verdict =
   | { readonly kind: 'accepted'; readonly answer: JsonAnswer }
@@ -23,15 +23,9 @@ export interface OutputCheck {
   readonly lastMismatch: () => string | undefined;
 }
 
-export function createOutputCheck({
-  request,
-  size,
-  bill,
-  byok,
-  acceptsUnfinished,
-  schemaWork,
-}: ModelCall): OutputCheck {
-  const { schemaCheck } = request;
+export function createOutputCheck({ request, payment }: ProviderCall): OutputCheck {
+  const { size, acceptsUnfinished, schemaWork } = request;
+  const { schemaCheck } = request.asked;
   let misses = 0;
   let lastMismatch: string | undefined;
 
@@ -47,8 +41,8 @@ export function createOutputCheck({
   return {
     async check({ candidate }, answer) {
       const { usage: reported, outputBytes } = answer;
-      const payer = payerOf(byok, candidate);
-      const charge = bill.charge({ candidate, reported, output: { outputBytes }, payer, size });
+      const payer = payerOf(payment.byok, candidate);
+      const charge = payment.bill.charge({ candidate, reported, output: { outputBytes }, payer, size });
       return { charge, verdict: await judge(answer) };
     },
     lastMismatch: () => lastMismatch,

@@ -4,7 +4,7 @@ import type { Candidate } from '../../../shared/configuration/catalogue/index.ts
 import { fail, failRejected, type GatewayError, whereToLook } from '../../../shared/errors/index.ts';
 import { stoppedMessage } from '../../../shared/protocol/wire/index.ts';
 import { type AttemptFailure, agreedParam, ownParam } from '../../../shared/routing/providers/index.ts';
-import type { ModelCall } from '../stages.ts';
+import type { ProviderCall } from '../provider-call.ts';
 
 const notFoundStatus = 404;
 
@@ -15,7 +15,7 @@ export interface LoopOutcome {
   readonly schemaMismatch: string | undefined;
 }
 
-export function conclude(call: ModelCall, failures: readonly AttemptFailure[], outcome: LoopOutcome): GatewayError {
+export function conclude(call: ProviderCall, failures: readonly AttemptFailure[], outcome: LoopOutcome): GatewayError {
   const [unavailable] = failures.filter(({ isUnavailable }) => isUnavailable);
   if (unavailable !== undefined && failures.every(({ isOurFault }) => isOurFault)) {
     return fail('RATE_LIMITER_UNAVAILABLE', { cause: new Error(unavailable.cause) });
@@ -32,17 +32,21 @@ export function conclude(call: ModelCall, failures: readonly AttemptFailure[], o
   if (kinds.size === 1 && kind === 'invalid') return rejectedByAll(call, failures);
   if (kinds.size === 1 && kind === 'rate_limited') return limitedByAll(call, failures);
   if (
-    !call.clientInterface.measuresProviders &&
+    !call.request.clientInterface.measuresProviders &&
     failures.length > 0 &&
     failures.every(({ status }) => status === notFoundStatus)
   ) {
     return fail('not_found', { message: 'No provider of the model counts tokens.' });
   }
-  if (kind === 'client_gone' && call.stopped?.aborted === true)
+  if (kind === 'client_gone' && call.signals.stopped?.aborted === true)
     return fail('no_available_provider', { message: stoppedMessage });
   const cause = new Error(failures.map((failure) => failure.cause).join(', '));
   const { isFinal = false, message: why = 'All eligible providers failed.' } = finalReason(call, failures);
-  return fail('no_available_provider', { isFinal, message: `${why} ${whereToLook(call.correlationId)}`, cause });
+  return fail('no_available_provider', {
+    isFinal,
+    message: `${why} ${whereToLook(call.signals.correlationId)}`,
+    cause,
+  });
 }
 
 /** A retry would be paid for once more, and end the same way. */
@@ -55,12 +59,13 @@ const answerRefused = (failures: readonly AttemptFailure[]): GatewayError =>
   });
 
 /** `reason` only where every provider named the same. The words are those of the first that said any. */
-function rejectedByAll(call: ModelCall, failures: readonly AttemptFailure[]): GatewayError {
+function rejectedByAll({ request }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
   const [reason, ...others] = new Set(failures.map((failure) => failure.reason));
   const spoken = failures.find(({ providerText }) => providerText?.forClient !== undefined);
   const text = spoken?.providerText?.forClient;
-  const json = call.request.text();
-  const words = text === undefined ? undefined : { text, isWholeMessage: call.clientInterface.repairsByProviderWords };
+  const json = request.asked.text();
+  const words =
+    text === undefined ? undefined : { text, isWholeMessage: request.clientInterface.repairsByProviderWords };
   const threadCode = failures.find((failure) => failure.threadCode !== undefined)?.threadCode;
   if (failures.every(({ status }) => status === notFoundStatus)) {
     return fail('not_found', { message: 'The provider does not know the thread.', providerWords: words, threadCode });
@@ -71,17 +76,17 @@ function rejectedByAll(call: ModelCall, failures: readonly AttemptFailure[]): Ga
     namedParam: ownParam(spoken?.param, json),
     words,
     threadCode,
-    promptMember: call.request.promptMember,
-    contextLength: Math.max(...call.plan.map(({ entry }) => entry.context_length)),
+    promptMember: request.asked.promptMember,
+    contextLength: Math.max(...request.plan.map(({ entry }) => entry.context_length)),
   });
 }
 
 /** The first provider to be free again is the one worth waiting for. */
-function limitedByAll({ plan }: ModelCall, failures: readonly AttemptFailure[]): GatewayError {
+function limitedByAll({ request }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
   const waits = failures.map(({ retryAfterSeconds }) => Math.max(1, Math.ceil(retryAfterSeconds ?? 1)));
   const retryAfterSeconds = Math.min(...waits);
   const isOwnLimit = failures.some(({ cause }) => cause === 'own_limit');
-  const limits = isOwnLimit ? plan.map(limitsText).filter((text) => text !== undefined) : [];
+  const limits = isOwnLimit ? request.plan.map(limitsText).filter((text) => text !== undefined) : [];
   const why =
     limits.length === 0 ? 'All eligible providers are rate limited' : `Limits are reached: ${limits.join('; ')}`;
   return fail('rate_limited', { retryAfterSeconds, message: `${why}; try again in ${retryAfterSeconds} s.` });
@@ -100,11 +105,11 @@ function limitsText({ provider, entry }: Candidate): string | undefined {
 
 /** Whose fault it is, where a retry would end the same way. */
 function finalReason(
-  { byok, plan }: ModelCall,
+  { request, payment }: ProviderCall,
   failures: readonly AttemptFailure[],
 ): { readonly isFinal?: boolean; readonly message?: string } {
   const isRefused = ({ refusedCredential, hasNoQuota }: AttemptFailure) => refusedCredential || hasNoQuota;
-  if (plan.some((candidate) => byok?.sourceOf(candidate) === 'header') && failures.some(isRefused)) {
+  if (request.plan.some((candidate) => payment.byok?.sourceOf(candidate) === 'header') && failures.some(isRefused)) {
     return {
       isFinal: true,
       message: 'The provider refused the key of the x-byok-key header, or its account has no quota.',

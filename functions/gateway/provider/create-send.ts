@@ -1,12 +1,7 @@
 // The `send` that a format calls a candidate through: adds URL, credential and signature, ends a call that is silent for too
 // long, and classifies what is no success. Failures are values; a connection that breaks rejects.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
-import {
-  firstChunkTimeoutDefaultMs,
-  streamReadOnMaxMs,
-  upstreamErrorMaxBytes,
-} from '../../../shared/foundation/constants/index.ts';
-import type { Deadline } from '../../../shared/foundation/time/index.ts';
+import { streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import type { NoAnswer, Send } from '../../../shared/routing/formats/index.ts';
 import {
@@ -21,68 +16,63 @@ import {
   type Watch,
 } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ModelCall } from '../stages.ts';
+import type { ProviderCall } from '../provider-call.ts';
 import { prepareCall } from './prepare-call.ts';
-import { type TimedBytes, timeBytes } from './time-bytes.ts';
+import { limitSilence, type Silence } from './silence.ts';
+
+/** Of a call that was sent. */
+export interface Connection {
+  readonly watch: Watch;
+  readonly silence: Silence;
+  /** The JSON answer that came was longer than any may be. */
+  refusedAnswer: RefusedAnswer | undefined;
+}
 
 export interface Sending {
   readonly send: Send;
-  /** The JSON answer that came was longer than any may be. */
-  readonly tooLong: () => RefusedAnswer | undefined;
-  /** Of the call that was sent. Undefined: none was yet. */
-  readonly watch: () => Watch | undefined;
-  /** Its first output is there: it has until another deadline. */
-  readonly beginStream: (deadline: Deadline) => void;
-  /** From now on no byte may be longer away than the provider's idle limit. */
-  readonly limitIdle: () => void;
+  /** Undefined: nothing was sent. */
+  readonly connection: () => Connection | undefined;
 }
 
 /** `silenceLimitMs`: infinite for the last candidate, which leaves no time for another. */
 export function createSend(
   deps: GatewayDependencies,
-  call: ModelCall,
+  call: ProviderCall,
   candidate: Candidate,
   silenceLimitMs: number,
 ): Sending {
   const { clock } = deps;
-  let watch: Watch | undefined;
-  let idleTimeoutMs: number | undefined;
-  let timed: TimedBytes | undefined;
-  let tooLong: RefusedAnswer | undefined;
+  const { asked, clientInterface } = call.request;
+  let sent: Connection | undefined;
 
-  async function send(request: Parameters<Send>[0]): ReturnType<Send> {
+  const send: Send = async (request) => {
     const prepared = await prepareCall(deps, call, candidate, request);
     if ('failure' in prepared) return { kind: 'failure', failure: prepared.failure };
     const { secrets, ...upstream } = prepared;
-    const { watched, onBytes } = watchCall(deps, call, candidate, silenceLimitMs);
-    watch = watched;
-    const answer = await deps.transport.send({
-      ...upstream,
-      connectTimeoutMs: candidate.provider.connect_timeout_ms,
-      signal: watched.signal,
-    });
+    const connection = connect(deps, call, candidate, silenceLimitMs);
+    sent = connection;
+    const { watch, silence } = connection;
+    const connectTimeoutMs = candidate.provider.connect_timeout_ms;
+    const answer = await deps.transport.send({ ...upstream, connectTimeoutMs, signal: watch.signal });
     const readText = async (maxBytes: number) => {
-      const text = await readBoundedBody(answer.body, maxBytes, onBytes);
-      if (text === undefined) watched.abort();
-      else watched.release();
+      const text = await readBoundedBody(answer.body, maxBytes, silence.partCame);
+      if (text === undefined) watch.abort();
+      else watch.release();
       return text;
     };
     const { hostname } = upstream.url;
-    const requestText = () => call.request.text().text;
+    const requestText = () => asked.text().text;
     const describe = (body: unknown) => readProviderText(body, { secrets, hostname, requestText });
     if (answer.status >= 200 && answer.status < 300) {
-      const contentType = String(answer.headers['content-type'] ?? '');
-      const { drain } = answer;
-      timed = timeBytes(answer.body, watched, () => idleTimeoutMs);
+      const { answerMaxBytes } = clientInterface;
       return {
         kind: 'answer',
-        contentType,
-        body: timed,
-        drain,
+        contentType: String(answer.headers['content-type'] ?? ''),
+        body: silence.timed(answer.body),
+        drain: answer.drain,
         readText: async () => {
-          const { answerMaxBytes } = call.clientInterface;
           const text = await readText(answerMaxBytes);
-          if (text === undefined) tooLong = { usage: undefined, outputBytes: answerMaxBytes };
+          if (text === undefined) connection.refusedAnswer = { usage: undefined, outputBytes: answerMaxBytes };
           return text;
         },
         describe,
@@ -90,44 +80,26 @@ export function createSend(
     }
     // An error body that breaks off still has its status.
     const text = await readText(upstreamErrorMaxBytes).catch(() => {
-      watched.abort();
+      watch.abort();
       return undefined;
     });
     return classifyAnswer(answer, text, describe, clock.nowMs());
-  }
-  const beginStream = (deadline: Deadline) => {
-    watch?.pause();
-    watch?.extend(deadline);
   };
-  const limitIdle = () => {
-    idleTimeoutMs = candidate.provider.idle_timeout_ms;
-    if (timed?.isAwaited() === true) watch?.expect('idle', idleTimeoutMs);
-  };
-  return { send, tooLong: () => tooLong, watch: () => watch, beginStream, limitIdle };
+  return { send, connection: () => sent };
 }
 
-/** `onBytes` is called whenever a part of a JSON answer, or of an error, has come. */
-function watchCall(
+function connect(
   { clock }: GatewayDependencies,
-  { clientGone, stopped, request, deadline }: ModelCall,
+  { request, signals, times }: ProviderCall,
   { provider }: Candidate,
-  silenceLimitMs: number,
-): { readonly watched: Watch; readonly onBytes: () => void } {
-  const graceMs = request.stream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
-  const watched = startWatch(clock, deadline, { clientGone, stopped, graceMs });
-  // A JSON answer is silent until it is finished, so only a limit that the operator wrote binds it.
-  const defaultMs = request.stream ? firstChunkTimeoutDefaultMs : Number.POSITIVE_INFINITY;
-  // A limit on the last candidate saves time that no other one uses, so it holds there only where it is written.
-  const isLast = !Number.isFinite(silenceLimitMs);
-  const limitMs = Math.min(
-    silenceLimitMs,
-    provider.first_chunk_timeout_ms ?? (isLast ? Number.POSITIVE_INFINITY : defaultMs),
-  );
-  if (Number.isFinite(limitMs)) watched.expect('silent', limitMs);
-  // A JSON answer that drips in is no answer yet: the candidates behind this one keep their time all the same.
-  const silentUntilMs = clock.nowMs() + silenceLimitMs;
-  const onBytes = () => watched.expect('idle', Math.min(provider.idle_timeout_ms, silentUntilMs - clock.nowMs()));
-  return { watched, onBytes };
+  limitMs: number,
+): Connection {
+  const isStream = request.asked.stream;
+  const graceMs = isStream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
+  const { clientGone, stopped } = signals;
+  const watch = startWatch(clock, times.deadline, { clientGone, stopped, graceMs });
+  const silence = limitSilence(clock, watch, { provider, isStream, limitMs });
+  return { watch, silence, refusedAnswer: undefined };
 }
 
 function classifyAnswer(

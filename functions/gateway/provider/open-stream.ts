@@ -4,29 +4,22 @@ import { heldBackMaxBytes, upstreamEventMaxBytes } from '../../../shared/foundat
 import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import type { EventStream } from '../../../shared/routing/formats/index.ts';
 import type { AttemptFailure, EventBatch, NoAnswer, Watch } from '../../../shared/routing/providers/index.ts';
-import type { OpenStream } from '../stages.ts';
-
-export interface Opening {
-  /** The first output is there. */
-  readonly onOutput: () => void;
-  /** So is something beside the thinking of the model, during which a provider may say nothing for long. */
-  readonly onAnswer: () => void;
-}
+import type { OpenStream } from '../provider-call.ts';
+import type { Connection } from './create-send.ts';
 
 /** A failure: the stream broke, or ended, before its first output. */
 export async function openStream(
   { batches, drain }: EventStream,
-  watch: Watch,
-  { onOutput, onAnswer }: Opening,
+  { watch, silence }: Pick<Connection, 'watch' | 'silence'>,
 ): Promise<OpenStream | NoAnswer> {
   const opening = await readOpening(batches);
   if ('failure' in opening) return { kind: 'failure', failure: opening.failure };
-  onOutput();
+  silence.outputCame();
   const isAnswering = opening.events.some(isAnswer);
-  if (isAnswering) onAnswer();
+  if (isAnswering) silence.answerCame();
   return {
     opening: opening.events,
-    rest: isAnswering ? batches : noticeAnswer(batches, onAnswer),
+    rest: isAnswering ? batches : noticeAnswer(batches, silence.answerCame),
     release() {
       watch.release();
       // The end marker came, the end of the body not yet: a socket that is read to its end serves the next call.

@@ -12,7 +12,7 @@ import {
 } from '../../../shared/routing/providers/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ModelCall } from '../stages.ts';
+import type { ProviderCall } from '../provider-call.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
 export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 'body'> {
@@ -23,7 +23,7 @@ export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 
 /** What throws in here is a fault of the gateway, never the provider's. */
 export async function prepareCall(
   deps: GatewayDependencies,
-  call: ModelCall,
+  call: ProviderCall,
   candidate: Candidate,
   request: CandidateRequest,
 ): Promise<PreparedCall | { readonly failure: AttemptFailure }> {
@@ -33,11 +33,13 @@ export async function prepareCall(
     const { base_url, headers: constant } = candidate.provider;
     const url = new URL(`${base_url}${request.path}`);
     const body = request.body();
-    const { traceparent } = call;
+    const { traceparent } = call.signals;
     const headers = upstreamHeaders({ ...request, constant, credential: credential.headers, traceparent });
     const signing = credential.sign?.({ url, headers, body });
     // A token endpoint is a part of its provider, with a time limit of its own.
-    const signed = await (credential.fetchesToken === true ? signing : signing && call.admissionTime.wait(signing));
+    const signed = await (credential.fetchesToken === true
+      ? signing
+      : signing && call.times.admissionTime.wait(signing));
     return { url, headers: signed ?? headers, body, secrets: secretsIn(signed, credential) };
   } catch (error) {
     if (error instanceof TokenUnavailable) {
@@ -50,7 +52,7 @@ export async function prepareCall(
       };
     }
     if (error instanceof StoreUnavailable) return ourFault('not_ready', { isUnavailable: true });
-    const { correlationId } = call;
+    const { correlationId } = call.signals;
     deps.log.error(
       { event: 'attempt_not_made', correlation_id: correlationId, provider: candidate.provider.id },
       error,
@@ -77,17 +79,19 @@ const secretsIn = (signed: Record<string, string> | undefined, { headers }: Cred
  */
 async function findCredential(
   deps: GatewayDependencies,
-  call: ModelCall,
+  { payment, times }: ProviderCall,
   candidate: Candidate,
 ): Promise<Credential | undefined> {
   const { provider } = candidate;
-  const source = call.byok?.sourceOf(candidate);
-  if (source === 'header') return call.byokKey === undefined ? undefined : credentialWith(provider.auth, call.byokKey);
+  const source = payment.byok?.sourceOf(candidate);
+  if (source === 'header') {
+    return payment.byokKey === undefined ? undefined : credentialWith(provider.auth, payment.byokKey);
+  }
   if (source === undefined) return deps.credentials.find(provider);
-  const connection = call.connections.find((known) => known.provider === provider.id);
+  const connection = payment.connections.find((known) => known.provider === provider.id);
   if (connection === undefined) return undefined;
   try {
-    return credentialWith(provider.auth, await call.admissionTime.wait(deps.connections.openKey(connection)));
+    return credentialWith(provider.auth, await times.admissionTime.wait(deps.connections.openKey(connection)));
   } catch (error) {
     const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
     const event = 'connection_key_unavailable';

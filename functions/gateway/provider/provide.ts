@@ -1,20 +1,21 @@
 // The provider loop: admit a candidate, call it, classify, until one answers. A fallback happens before the first real
 // output or never. What the loop did is its result, also where it failed.
-import { reservePerCandidateMs } from '../../../shared/foundation/constants/index.ts';
 import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import { type AdmittedCandidate, type Attempt, reportAttempt } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ModelCall, ProviderRun } from '../stages.ts';
+import type { ProviderCall, ProviderRun } from '../provider-call.ts';
 import { attemptCandidate } from './attempt-candidate.ts';
 import { createCandidateQueue } from './candidate-queue.ts';
 import { createOutputCheck } from './check-output.ts';
 import { conclude } from './conclude.ts';
+import { silenceLimitMs } from './silence.ts';
 
-export async function provide(deps: GatewayDependencies, call: ModelCall): Promise<ProviderRun> {
+export async function provide(deps: GatewayDependencies, call: ProviderCall): Promise<ProviderRun> {
   const { clock } = deps;
+  const { request, payment, signals, times } = call;
   const startedAtMs = clock.nowMs();
   const queue = createCandidateQueue(deps, call);
   const attempts: Attempt[] = [];
@@ -29,20 +30,20 @@ export async function provide(deps: GatewayDependencies, call: ModelCall): Promi
   ) => {
     const ended = { ...admitted, outcome, latencyMs: endedAtMs - admitted.startedAtMs, ...answered };
     attempts.push(ended);
-    if (call.clientInterface.measuresProviders)
-      reportAttempt(deps, ended, { workspace: call.workspace, callId: call.correlationId });
+    if (request.clientInterface.measuresProviders)
+      reportAttempt(deps, ended, { workspace: payment.workspace, callId: signals.correlationId });
   };
 
   async function run(): Promise<ProviderRun['result']> {
     const output = createOutputCheck(call);
     const failures: AttemptFailure[] = [];
-    while (queue.waiting() > 0 && !call.deadline.isOver() && !isCancelled(call)) {
+    while (queue.waiting() > 0 && !times.deadline.isOver() && !isCancelled(signals)) {
       const admitted = await queue.next();
       if ('retryAfterSeconds' in admitted) {
         failures.push({ kind: 'rate_limited', retryAfterSeconds: admitted.retryAfterSeconds, cause: 'own_limit' });
         break;
       }
-      const silenceMs = silenceLimitMs(call.deadline.remainingMs(), queue.waiting());
+      const silenceMs = silenceLimitMs(times.deadline.remainingMs(), queue.waiting());
       const outcome = await attemptCandidate(deps, call, admitted, silenceMs);
       if (outcome.kind !== 'failure' || outcome.failure.isUnavailable !== true) attemptCount += 1;
       if (outcome.kind === 'failure') {
@@ -71,7 +72,7 @@ export async function provide(deps: GatewayDependencies, call: ModelCall): Promi
       queue.again(admitted.candidate);
     }
     const schemaMismatch = output.lastMismatch();
-    const details = { attempts: attemptCount, deadlineIsOver: call.deadline.isOver(), schemaMismatch };
+    const details = { attempts: attemptCount, deadlineIsOver: times.deadline.isOver(), schemaMismatch };
     return { kind: 'failed', error: conclude(call, failures, details) };
   }
 
@@ -82,18 +83,13 @@ export async function provide(deps: GatewayDependencies, call: ModelCall): Promi
 }
 
 function chargeRefused(
-  { bill, byok, size }: ModelCall,
+  { request, payment }: ProviderCall,
   { candidate }: AdmittedCandidate,
   { usage: reported, outputBytes }: RefusedAnswer,
 ): Charge {
-  return bill.charge({ candidate, reported, output: { outputBytes }, payer: payerOf(byok, candidate), size });
+  const payer = payerOf(payment.byok, candidate);
+  return payment.bill.charge({ candidate, reported, output: { outputBytes }, payer, size: request.size });
 }
 
-const isCancelled = ({ clientGone, stopped }: ModelCall): boolean => clientGone.aborted || stopped?.aborted === true;
-
-/** How long a provider may stay silent: each one behind it keeps at least 10 seconds, or an even share of less. */
-function silenceLimitMs(remainingMs: number, behind: number): number {
-  // The last one has until the deadline, which ends a call with a code of its own.
-  if (behind === 0) return Number.POSITIVE_INFINITY;
-  return Math.max(remainingMs - behind * reservePerCandidateMs, remainingMs / (behind + 1));
-}
+const isCancelled = ({ clientGone, stopped }: ProviderCall['signals']): boolean =>
+  clientGone.aborted || stopped?.aborted === true;

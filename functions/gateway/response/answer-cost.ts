@@ -4,7 +4,8 @@ import { formatUsd, toUsdNumber } from '../../../shared/foundation/money/index.t
 import type { AnswerCost } from '../../../shared/protocol/interfaces/index.ts';
 import type { UsageReport } from '../../../shared/protocol/wire/index.ts';
 import { type Charge, mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
-import type { AdmittedPlain, ProvidedAnswer, ProviderRun } from '../stages.ts';
+import type { ProvidedAnswer, ProviderRun } from '../provider-call.ts';
+import type { AdmittedPlain } from '../stages.ts';
 
 /** Of an answer that a provider has given for this call. */
 export function chargedCost(

@@ -16,7 +16,8 @@ import {
   type UsageReport,
 } from '../../../shared/protocol/wire/index.ts';
 import { type AttemptFailure, midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
-import type { OpenStream, StreamEnd } from '../stages.ts';
+import type { OpenStream } from '../provider-call.ts';
+import type { StreamEnd } from '../stages.ts';
 import { withKeepAlive } from './keep-alive.ts';
 
 export interface RelayOptions {

@@ -5,7 +5,8 @@ import { startDeadline, waitAtMost } from '../../../shared/foundation/time/index
 import { hasSeveralKeepers } from '../../../shared/routing/planner/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedPlain, ProvidedAnswer } from '../stages.ts';
+import type { ProvidedAnswer } from '../provider-call.ts';
+import type { AdmittedPlain } from '../stages.ts';
 
 /** A store that does not answer holds the end of no answer up for longer. */
 const answerWaitsMaxMs = 1_000;

@@ -9,7 +9,8 @@ import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/inde
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedPlain, AnswerSource, EndedCall, OpenStream, ProvidedAnswer, ProviderRun } from '../stages.ts';
+import type { OpenStream, ProvidedAnswer, ProviderRun } from '../provider-call.ts';
+import type { AdmittedPlain, AnswerSource, EndedCall } from '../stages.ts';
 import { chargedCost } from './answer-cost.ts';
 import { type RelayedStream, relayStream } from './event-stream.ts';
 import { keepEvents } from './kept-events.ts';

@@ -20,7 +20,7 @@ import {
   tighten,
 } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedPlain, IdentifiedCall, ModelCall, RoutedCall } from '../stages.ts';
+import type { IdentifiedCall, RoutedCall } from '../stages.ts';
 
 export async function route(
   deps: GatewayDependencies,
@@ -72,32 +72,6 @@ async function findKeeper(
 /** Only these orders use statistics, and only they wait for them. */
 const sortsByStatistics = ({ provider: { sort } }: ClientRequest): boolean =>
   sort === 'latency' || sort === 'throughput';
-
-export const toModelCall = (call: AdmittedPlain): ModelCall => ({
-  correlationId: call.scope.correlationId,
-  workspace: call.workspace.id,
-  admissionTime: call.admissionTime,
-  clientInterface: call.clientInterface,
-  request: call.request,
-  passedOn: call.passedOn,
-  zdr: call.policy.zdr === true,
-  size: call.size,
-  plan: call.plan,
-  firstCandidate: call.holdings.firstCandidate,
-  byok: call.byok,
-  byokKey: call.byokKey,
-  connections: call.connections,
-  traceparent: call.scope.correlation.traceparent,
-  trace: call.scope.trace,
-  deadline: call.deadline,
-  streamDeadline: call.streamDeadline,
-  clientGone: call.scope.clientGone,
-  stopped: call.scope.cut,
-  queueMs: call.catalogue.service.queue_ms,
-  schemaWork: call.schemaWork,
-  acceptsUnfinished: call.scope.baseUrlRules.acceptsUnfinished,
-  bill: call.bill,
-});
 
 function readByok(call: IdentifiedCall): ByokSources | GatewayError | undefined {
   const { workspace, catalogue, byokKey, request } = call;

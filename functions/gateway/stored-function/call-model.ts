@@ -10,7 +10,9 @@ import type { Plan } from '../../../shared/routing/planner/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import { provide } from '../provider/provide.ts';
-import type { AdmittedExecution, ModelCall, PlannedModelCall, ProvidedAnswer, ProviderRun } from '../stages.ts';
+import type { ProvidedAnswer, ProviderCall, ProviderRun } from '../provider-call.ts';
+import { providerCallOf } from '../routing/provider-calls.ts';
+import type { AdmittedExecution, PlannedModelCall } from '../stages.ts';
 
 export interface ModelAnswer extends StepAnswer {
   readonly json: JsonText;
@@ -28,7 +30,7 @@ export async function callModel(
 ): Promise<ModelAnswer> {
   // Each round leaves one model behind.
   for (let { plan } = planned; ; ) {
-    const run = await provide(deps, toModelCall(deps, call, { ...planned, plan }, stopped));
+    const run = await provide(deps, toProviderCall(deps, call, { ...planned, plan }, stopped));
     onRun(run);
     const { result } = run;
     const answer = result.kind === 'failed' ? result : readAnswer(call, planned, result);
@@ -39,39 +41,20 @@ export async function callModel(
   }
 }
 
-const toModelCall = (
+/** Functions are paid with workspace credit, and never stream. */
+const toProviderCall = (
   { clock }: GatewayDependencies,
   call: AdmittedExecution,
   { request, size, plan }: PlannedModelCall,
   stopped: AbortSignal | undefined,
-): ModelCall => ({
-  correlationId: call.scope.correlationId,
-  workspace: call.workspace.id,
-  // Steps of a workflow begin when others have called providers.
-  admissionTime: call.execution.prompt === undefined ? startAdmissionTime(clock) : call.admissionTime,
-  clientInterface: call.clientInterface,
-  request,
-  passedOn: call.passedOn,
-  zdr: call.workspace.data_policy.zdr === true,
-  size,
-  plan,
-  firstCandidate: undefined,
-  // Functions are paid with workspace credit.
-  byok: undefined,
-  byokKey: undefined,
-  connections: [],
-  traceparent: call.scope.correlation.traceparent,
-  trace: call.scope.trace,
-  deadline: call.deadline,
-  // A function never streams.
-  streamDeadline: call.deadline,
-  clientGone: call.scope.clientGone,
-  stopped: eitherOf(stopped, call.scope.cut),
-  queueMs: call.catalogue.service.queue_ms,
-  schemaWork: call.schemaWork,
-  acceptsUnfinished: false,
-  bill: call.bill,
-});
+): ProviderCall =>
+  providerCallOf(call, {
+    request: { asked: request, size, plan, zdr: call.workspace.data_policy.zdr === true, acceptsUnfinished: false },
+    payment: { firstCandidate: undefined, byok: undefined, byokKey: undefined, connections: [] },
+    stopped: eitherOf(stopped, call.scope.cut),
+    // Steps of a workflow begin when others have called providers.
+    admissionTime: call.execution.prompt === undefined ? startAdmissionTime(clock) : call.admissionTime,
+  });
 
 const eitherOf = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
   one && other ? AbortSignal.any([one, other]) : (one ?? other);

@@ -12,7 +12,8 @@ import {
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { jsonHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedExecution, AnswerSource, EndedCall, ProviderRun, Served } from '../stages.ts';
+import type { ProviderRun } from '../provider-call.ts';
+import type { AdmittedExecution, AnswerSource, EndedCall, Served } from '../stages.ts';
 import { callModel } from './call-model.ts';
 import { executionUsage } from './execution-usage.ts';
 import { planModelCall } from './plan-model-call.ts';

@@ -1,0 +1,109 @@
+// What the provider loop is asked for, by a plain call or a step of a function, and what it gives back. Types only.
+import type { Permit } from '../../shared/accounting/limits/index.ts';
+import type { Connection } from '../../shared/configuration/byok/index.ts';
+import type { Trace } from '../../shared/foundation/telemetry/index.ts';
+import type { Deadline, TimeBudget } from '../../shared/foundation/time/index.ts';
+import type {
+  AnswerEvent,
+  ClientInterface,
+  ClientRequest,
+  JsonAnswer,
+  PassedOn,
+} from '../../shared/protocol/interfaces/index.ts';
+import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
+import type { CallSize } from '../../shared/protocol/wire/index.ts';
+import type { Bill } from '../../shared/routing/billing/index.ts';
+import type { Spoken } from '../../shared/routing/formats/index.ts';
+import type { ByokSources, Plan } from '../../shared/routing/planner/index.ts';
+import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
+import type { AttemptFailure, EventBatch } from '../../shared/routing/providers/index.ts';
+
+/** All that the provider loop knows of a call. */
+export interface ProviderCall {
+  readonly request: ProviderRequest;
+  readonly payment: Payment;
+  readonly signals: Signals;
+  readonly times: Times;
+}
+
+/** What is asked, and of whom. */
+export interface ProviderRequest {
+  readonly clientInterface: ClientInterface;
+  readonly asked: ClientRequest;
+  readonly passedOn: PassedOn;
+  readonly size: CallSize;
+  readonly plan: Plan;
+  /** No provider may keep anything of the call. */
+  readonly zdr: boolean;
+  /** An answer that was cut is the client's to read: it is not held against the schema. */
+  readonly acceptsUnfinished: boolean;
+  readonly schemaWork: SchemaWork;
+}
+
+/** Whose money, and whose keys. */
+export interface Payment {
+  /** Id of whose call it is. */
+  readonly workspace: string;
+  readonly bill: Bill;
+  /** A candidate of the plan that is admitted already. */
+  readonly firstCandidate: AdmittedCandidate | undefined;
+  readonly byok: ByokSources | undefined;
+  readonly byokKey: string | undefined;
+  readonly connections: readonly Connection[];
+}
+
+/** What others are told of the call, and what ends it. */
+export interface Signals {
+  readonly correlationId: string;
+  /** As the client sent it: goes on where telemetry is off. */
+  readonly traceparent: string | undefined;
+  readonly trace: Trace | undefined;
+  /** Aborts when the client left: no further candidate is called, and the one that works is read on. */
+  readonly clientGone: AbortSignal;
+  /** Aborts when another step of the workflow has failed, or the process ends: the attempt under way ends too. */
+  readonly stopped: AbortSignal | undefined;
+}
+
+export interface Times {
+  /** For what has to answer before a provider is called. */
+  readonly admissionTime: TimeBudget;
+  readonly deadline: Deadline;
+  readonly streamDeadline: Deadline;
+  /** How long the call may wait for a slot of a provider. */
+  readonly queueMs: number;
+}
+
+/** What the provider loop did, whether or not it got an answer. */
+export interface ProviderRun {
+  /** Attempts that have ended. That of an open stream is not among them. */
+  readonly attempts: readonly Attempt[];
+  /** Provider calls made, that of an open stream included. */
+  readonly attemptCount: number;
+  readonly queuedMs: number;
+  /** Spent in the provider loop, queueing included. */
+  readonly upstreamMs: number;
+  /** When the answer, or the first output of a stream, was there. */
+  readonly firstOutputAtMs: number | undefined;
+  /** Of a first candidate that was admitted and not called. */
+  readonly unusedPermit: Permit | undefined;
+  readonly result: ProvidedAnswer | { readonly kind: 'failed'; readonly error: unknown };
+}
+
+/** Which candidate answered, and how. */
+export type ProvidedAnswer = {
+  readonly admitted: AdmittedCandidate;
+  readonly spoken: Spoken;
+} & ({ readonly kind: 'json'; readonly answer: JsonAnswer } | { readonly kind: 'stream'; readonly stream: OpenStream });
+
+/** The rest of a stream whose first output has arrived. */
+export interface OpenStream {
+  /** Events up to and including the first real output, held back until now. */
+  readonly opening: readonly AnswerEvent[];
+  readonly rest: AsyncIterable<EventBatch>;
+  /** Called when `rest` has ended well: the provider's socket may serve the next call. */
+  readonly release: () => void;
+  /** Why `rest` threw, as data. Most failures are its last batch. */
+  readonly failureOf: (error: unknown) => AttemptFailure;
+  /** Closes the provider's socket. Safe at any time, any number of times. */
+  readonly abort: () => void;
+}

@@ -1,0 +1,71 @@
+// How long a provider may be silent: until its first byte or output, then between the parts of a JSON answer, or between the bytes
+// of a stream. While a model thinks it may be silent until the deadline.
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import { firstChunkTimeoutDefaultMs, reservePerCandidateMs } from '../../../shared/foundation/constants/index.ts';
+import type { Clock } from '../../../shared/foundation/time/index.ts';
+import type { Watch } from '../../../shared/routing/providers/index.ts';
+
+/** Each candidate behind keeps at least 10 seconds, or an even share of less. The last one has until the deadline. */
+export function silenceLimitMs(remainingMs: number, behind: number): number {
+  if (behind === 0) return Number.POSITIVE_INFINITY;
+  return Math.max(remainingMs - behind * reservePerCandidateMs, remainingMs / (behind + 1));
+}
+
+export interface SilenceRule {
+  readonly provider: Pick<Candidate['provider'], 'first_chunk_timeout_ms' | 'idle_timeout_ms'>;
+  readonly isStream: boolean;
+  /** Infinite for the last candidate, which leaves no time for another. */
+  readonly limitMs: number;
+}
+
+export interface Silence {
+  /** Called whenever a part of a JSON answer, or of an error, has come. */
+  readonly partCame: () => void;
+  /** The first output of a stream is there. */
+  readonly outputCame: () => void;
+  /** So is something beside the thinking of the model: from now on no byte may be longer away than the provider's idle limit. */
+  readonly answerCame: () => void;
+  /** The bytes of a stream. While their reader is busy the provider is not silent, however long that takes. */
+  readonly timed: (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+}
+
+/** From the sending of a call on. Its watch ends where a limit is passed. */
+export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, limitMs }: SilenceRule): Silence {
+  const { first_chunk_timeout_ms: written, idle_timeout_ms: idleMs } = provider;
+  // A JSON answer is silent until it is finished, and a limit on the last candidate saves time that no other one uses: there only
+  // one that the operator wrote binds.
+  const isDefaultBound = isStream && Number.isFinite(limitMs);
+  const firstMs = Math.min(
+    limitMs,
+    written ?? (isDefaultBound ? firstChunkTimeoutDefaultMs : Number.POSITIVE_INFINITY),
+  );
+  if (Number.isFinite(firstMs)) watch.expect('silent', firstMs);
+  const silentUntilMs = clock.nowMs() + limitMs;
+  let isAnswering = false;
+  /** The reader waits for bytes right now. Some readers ask for the next ones before they have used the last. */
+  let isAwaited = false;
+
+  return {
+    // An answer that drips in is no answer yet: the candidates behind this one keep their time all the same.
+    partCame: () => watch.expect('idle', Math.min(idleMs, silentUntilMs - clock.nowMs())),
+    outputCame: watch.pause,
+    answerCame() {
+      isAnswering = true;
+      if (isAwaited) watch.expect('idle', idleMs);
+    },
+    timed(body) {
+      const bytes = body[Symbol.asyncIterator]();
+      async function next(): Promise<IteratorResult<Uint8Array>> {
+        if (isAnswering) watch.expect('idle', idleMs);
+        isAwaited = true;
+        const read = await bytes.next();
+        isAwaited = false;
+        // The answer may have begun in the meantime.
+        if (isAnswering) watch.pause();
+        return read;
+      }
+      // Without `return`: what is left is drained, not closed.
+      return { [Symbol.asyncIterator]: () => ({ next }) };
+    },
+  };
+}
