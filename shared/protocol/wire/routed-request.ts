@@ -140,6 +140,8 @@ export interface UpstreamTarget {
   /** As the provider names it. */
   readonly model: string;
   readonly reasoningStyle: 'effort' | 'object' | 'none';
+  /** It is Google's: the signatures of its calls come back to it. */
+  readonly readsGoogleSignatures: boolean;
   /** It can report what a stream has used. */
   readonly reportsStreamUsage: boolean;
   /** Nothing of the call may be kept. */

@@ -57,12 +57,16 @@ const targetOf = ({ entry, provider }: Candidate, zdr: boolean) => ({
   zdr,
   model: entry.upstream_model,
   reasoningStyle: provider.reasoning_style,
+  readsGoogleSignatures: googleHost.test(provider.base_url),
   reportsStreamUsage: provider.stream_usage !== false,
   defaultBound:
     entry.default_output_tokens === undefined
       ? undefined
       : { tokens: entry.default_output_tokens, chatMember: outputBoundMember(provider.kind) },
 });
+
+/** Of Gemini's chat completions. */
+const googleHost = /^https:\/\/[\w.-]+\.googleapis\.com\//;
 
 /** OpenAI's reasoning models refuse `max_tokens`; of the others not all know the newer name. */
 const outputBoundMember = (kind: ProviderKind | undefined): string =>

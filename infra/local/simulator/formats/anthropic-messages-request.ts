@@ -11,6 +11,7 @@ interface Block {
   readonly signature?: string;
   readonly data?: string;
   readonly id?: string;
+  readonly name?: string;
   readonly input?: unknown;
   readonly tool_use_id?: string;
   readonly content?: string | readonly Block[];
@@ -119,11 +120,27 @@ function whyInvalid(body: Body): string | undefined {
   if (thinking?.type === 'enabled' && ['any', 'tool'].includes(body.tool_choice?.type ?? ''))
     return forcedWhileThinking;
   return (
-    messages.map((message, index) => whyInvalidMessage(message, index, messages)).find(isText) ?? unthoughtTools(body)
+    invalidNames(body) ??
+    messages.map((message, index) => whyInvalidMessage(message, index, messages)).find(isText) ??
+    unthoughtTools(body)
   );
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
+
+const toolName = /^[a-zA-Z0-9_-]{1,128}$/;
+const toolId = /^[a-zA-Z0-9_-]+$/;
+
+function invalidNames({ tools = [], messages }: Body): string | undefined {
+  const names = tools.map(({ name }) => name);
+  const odd = names.findIndex((name) => !toolName.test(name));
+  if (odd >= 0) return `tools.${odd}.custom.name: String should match pattern '${toolName.source}'`;
+  if (new Set(names).size < names.length) return 'tools: Tool names must be unique.';
+  const uses = messages.flatMap(({ content }) => blocksOf(content ?? '')).filter(({ type }) => type === 'tool_use');
+  const oddUse = uses.find(({ id = '', name = '' }) => !toolId.test(id) || !toolName.test(name));
+  if (oddUse !== undefined) return `messages: tool_use ${oddUse.name} (${oddUse.id}): String should match pattern`;
+  return new Set(uses.map(({ id }) => id)).size < uses.length ? 'messages: `tool_use` ids must be unique' : undefined;
+}
 
 function whyInvalidMessage(message: Message, index: number, messages: readonly Message[]): string | undefined {
   const content = message?.content;
@@ -145,6 +162,11 @@ function whyInvalidMessage(message: Message, index: number, messages: readonly M
       : type === 'redacted_thinking' && data !== redactedReasoning,
   );
   if (forged >= 0) return `messages.${index}.content.${forged}: Invalid \`signature\` in \`thinking\` block`;
+  const called = blocksOf(messages[index - 1]?.content ?? '').map(({ id }) => id);
+  const orphan = blocks.find(({ type, tool_use_id: id }) => type === 'tool_result' && !called.includes(id));
+  if (orphan !== undefined) {
+    return `messages.${index}.content: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${orphan.tool_use_id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;
+  }
   const next = messages[index + 1];
   const answered = next === undefined ? [] : blocksOf(next.content).map(({ tool_use_id }) => tool_use_id);
   const open = blocks.filter(({ type, id }) => type === 'tool_use' && !answered.includes(id)).map(({ id }) => id);

@@ -123,7 +123,36 @@ function whyInvalid(body: Body): string | undefined {
   if (more?.thinking?.type === 'enabled' && choiceOf(body) !== 'auto') {
     return `The model returned the following errors: ${forcedWhileThinking}`;
   }
-  return messages.map((message, index) => whyInvalidMessage(message, index, messages)).find((why) => why !== undefined);
+  return (
+    invalidNames(body) ??
+    messages.map((message, index) => whyInvalidMessage(message, index, messages)).find((why) => why !== undefined) ??
+    unthoughtTools(body)
+  );
+}
+
+const wordPattern = /^[a-zA-Z0-9_-]{1,64}$/;
+
+function invalidNames({ messages, toolConfig }: Body): string | undefined {
+  const declared = (toolConfig?.tools ?? []).flatMap(({ toolSpec }) => toolSpec?.name ?? []);
+  const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as readonly Block[]) : []));
+  const uses = blocks.flatMap(({ toolUse }) => toolUse ?? []);
+  const words = [...declared, ...uses.flatMap(({ toolUseId, name }) => [toolUseId, name])];
+  const odd = words.find((word) => !wordPattern.test(word));
+  if (odd !== undefined) {
+    return `1 validation error detected: Value '${odd}' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+`;
+  }
+  const ids = uses.map(({ toolUseId }) => toolUseId);
+  return new Set(ids).size < ids.length ? `messages contains duplicate Ids: ${ids.join(', ')}` : undefined;
+}
+
+/** With thinking on, the turn of a Claude whose tools were just run has to begin with its thinking. */
+function unthoughtTools({ messages, additionalModelRequestFields: more }: Body): string | undefined {
+  if (more?.thinking?.type !== 'enabled') return undefined;
+  const last = messages.findLast(({ role }) => role === 'assistant');
+  const isUnthought = last?.content.some(({ toolUse }) => toolUse) && last.content[0]?.reasoningContent === undefined;
+  return isUnthought
+    ? 'The model returned the following errors: messages: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.'
+    : undefined;
 }
 
 function whyInvalidMessage(message: Message, index: number, messages: readonly Message[]): string | undefined {
@@ -142,6 +171,10 @@ function whyInvalidMessage(message: Message, index: number, messages: readonly M
   const forged = blocks.findIndex(isForged);
   if (forged >= 0) {
     return `The model returned the following errors: messages.${index}.content.${forged}: Invalid \`signature\` in \`thinking\` block`;
+  }
+  const called = (messages[index - 1]?.content ?? []).map(({ toolUse }) => toolUse?.toolUseId);
+  if (blocks.some(({ toolResult }) => toolResult !== undefined && !called.includes(toolResult.toolUseId))) {
+    return `The number of toolResult blocks at messages.${index}.content exceeds the number of toolUse blocks of previous turn.`;
   }
   const next = messages[index + 1];
   const answered = (next?.content ?? []).map(({ toolResult }) => toolResult?.toolUseId);

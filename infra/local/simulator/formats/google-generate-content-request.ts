@@ -106,7 +106,7 @@ function resultText(response: Readonly<Record<string, unknown>>): string {
 /** Says that a client has lost the signature. */
 const signatureless = ['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'];
 
-function whyInvalid({ contents }: Body, model: string): string | undefined {
+function whyInvalid({ contents, tools = [] }: Body, model: string): string | undefined {
   if (!Array.isArray(contents) || contents.length === 0) {
     return '* GenerateContentRequest.contents: contents is not specified';
   }
@@ -121,12 +121,31 @@ function whyInvalid({ contents }: Body, model: string): string | undefined {
   if (unanswered) {
     return 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.';
   }
+  const names = [
+    ...tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(({ name }) => name)),
+    ...partsOf(contents).flatMap(({ functionCall }) => functionCall?.name ?? []),
+  ];
+  if (!names.every((name) => functionName.test(name))) {
+    return '* GenerateContentRequest.tools[0].function_declarations[0].name: Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64.';
+  }
+  if (contents.some((content, index) => isMisplaced(content, contents[index - 1]))) {
+    return 'Please ensure that function call turn comes immediately after a user turn or after a function response turn.';
+  }
   const signed = contents.flatMap(({ parts }) => firstCallOf(parts));
   if (signed.some(({ thoughtSignature }) => thoughtSignature === undefined) && /gemini-3/.test(model)) {
     return 'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly.';
   }
   return signed.some(isForged) ? 'Corrupted thought signature.' : undefined;
 }
+
+const partsOf = (contents: readonly Content[]): readonly Part[] => contents.flatMap(({ parts }) => parts);
+
+function isMisplaced({ role, parts }: Content, before: Content | undefined): boolean {
+  if (firstCallOf(parts).length > 0) return before === undefined || before.role === role;
+  return parts.some(({ functionResponse }) => functionResponse) && firstCallOf(before?.parts ?? []).length === 0;
+}
+
+const functionName = /^[a-zA-Z_][\w.:-]{0,63}$/;
 
 /** Of calls in parallel the first is signed. */
 const firstCallOf = (parts: readonly Part[]): readonly Part[] =>

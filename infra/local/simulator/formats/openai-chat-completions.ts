@@ -37,7 +37,10 @@ interface Body {
 interface Message {
   readonly role: string;
   readonly content?: string | null | readonly { readonly type: string; readonly text?: string }[];
-  readonly tool_calls?: readonly { readonly id?: string; readonly function?: { readonly arguments?: string } }[];
+  readonly tool_calls?: readonly {
+    readonly id?: string;
+    readonly function?: { readonly name?: string; readonly arguments?: string };
+  }[];
   readonly tool_call_id?: string;
 }
 
@@ -49,7 +52,7 @@ function read({ body: received }: Received): ModelRequest | string {
   if (!Array.isArray(messages) || messages.length === 0) return "Invalid 'messages': expected an array with messages.";
   const isMessage = (message: unknown) => typeof (message as { role?: unknown } | null)?.role === 'string';
   if (!messages.every(isMessage)) return "Invalid 'messages': every message needs a role.";
-  const invalid = invalidMember(body) ?? invalidResult(messages);
+  const invalid = invalidMember(body) ?? invalidCall(body) ?? invalidResult(messages);
   if (invalid !== undefined) return invalid;
   const named = typeof choice === 'object' ? choice?.function?.name : undefined;
   return {
@@ -83,6 +86,29 @@ function invalidMember(body: Body): string | undefined {
     return "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
   }
   return (stop ?? null) === null ? undefined : "Unsupported parameter: 'stop' is not supported with this model.";
+}
+
+const toolName = /^[a-zA-Z0-9_-]{1,64}$/;
+const callIdMaxCharacters = 40;
+/** Of another maker's thinking, and of Google's. */
+const foreignMembers = ['reasoning_details', 'extra_content', 'thinking', 'signature'];
+
+/** Other servers take more. */
+const isOpenAi = /(^|\/)(gpt-|o\d)/;
+
+function invalidCall({ model, messages, tools }: Body): string | undefined {
+  if (!isOpenAi.test(model)) return undefined;
+  const calls = messages.flatMap(({ tool_calls: made }) => made ?? []);
+  const names = [...(tools ?? []).map((tool) => tool.function?.name), ...calls.map((call) => call.function?.name)];
+  if (!names.every((name) => name === undefined || toolName.test(name))) {
+    return `Invalid 'tools[0].function.name': string does not match pattern. Expected a string that matches the pattern '${toolName.source}'.`;
+  }
+  const long = calls.find(({ id = '' }) => id.length > callIdMaxCharacters);
+  if (long !== undefined) {
+    return `Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length ${callIdMaxCharacters}, but got a string with length ${long.id?.length} instead.`;
+  }
+  const odd = [...messages, ...calls].flatMap((one) => foreignMembers.filter((member) => member in one));
+  return odd.length === 0 ? undefined : `'messages.1' : property '${odd[0]}' is unsupported`;
 }
 
 function invalidResult(messages: readonly Message[]): string | undefined {

@@ -12,6 +12,7 @@ interface Item {
   /** Left out: a message. */
   readonly type?: string;
   readonly id?: string;
+  readonly name?: string;
   readonly role?: string;
   readonly content?: string | readonly Part[];
   readonly call_id?: string;
@@ -108,6 +109,7 @@ function whyInvalid(body: Body): string | undefined {
   if (odd >= 0) return `Invalid value: 'input[${odd}]'. Every item needs a type or a role.`;
   return (
     invalidMember(body) ??
+    invalidNames(items, body) ??
     invalidCall(items, previous) ??
     items.map((item) => invalidReasoning(item, body)).find(isText)
   );
@@ -150,6 +152,28 @@ function invalidMember(body: Body): string | undefined {
 const isClosed = (schema: unknown): boolean =>
   (schema as { additionalProperties?: unknown } | null | undefined)?.additionalProperties === false;
 
+const toolName = /^[a-zA-Z0-9_-]{1,64}$/;
+/** Of ids of items, by their types. */
+const idPrefixes: Readonly<Record<string, string>> = { message: 'msg', function_call: 'fc', reasoning: 'rs' };
+
+function invalidNames(items: readonly Item[], { tools }: Body): string | undefined {
+  const declared = (tools ?? []).filter(({ type }) => type === 'function').map(({ name }) => name);
+  const called = items.flatMap(({ type, name = '' }) => (type === 'function_call' ? [name] : []));
+  if (![...declared, ...called].every((name) => toolName.test(name))) {
+    return `Invalid 'tools[0].name': string does not match pattern. Expected a string that matches the pattern '${toolName.source}'.`;
+  }
+  const odd = items.findIndex(({ type = 'message', id }) => id !== undefined && !id.startsWith(idPrefixes[type] ?? ''));
+  if (odd >= 0) {
+    const { id, type = 'message' } = items[odd] ?? {};
+    return `Invalid 'input[${odd}].id': '${id}'. Expected an ID that begins with '${idPrefixes[type]}'.`;
+  }
+  // What was thought belongs to what came of it.
+  const last = items.findLast(({ type }) => type === 'reasoning');
+  return last !== undefined && last === items.at(-1)
+    ? `Item '${last.id}' of type 'reasoning' was provided without its required following item.`
+    : undefined;
+}
+
 const callIdMaxCharacters = 64;
 
 function invalidCall(items: readonly Item[], previous: unknown): string | undefined {
@@ -171,8 +195,6 @@ function invalidReasoning(
   { model, store }: Body,
 ): string | undefined {
   if (type !== 'reasoning') return undefined;
-  if (id !== undefined && !id.startsWith('rs_'))
-    return `Invalid 'input[0].id': '${id}'. Expected an ID that begins with 'rs'.`;
   if (encrypted === undefined && store === false)
     return `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false.`;
   const isOwn =

@@ -17,11 +17,11 @@ import {
   withoutGatewayMembers,
 } from '../index.ts';
 import { estimateCount } from './estimate-count.ts';
+import { withoutForeignThinking } from './foreign-thinking.ts';
 import { readHubNeeds } from './message-hub-needs.ts';
 import { readNeeds } from './message-needs.ts';
 import { callSizeOf } from './message-size.ts';
 import { countTokensSchema, type MessagesMembers, messagesSchema } from './messages-request.ts';
-import { withoutEnvelopes } from './without-envelopes.ts';
 import { openEventWriter, writeMessage } from './write-message.ts';
 
 const usedNames = [...new Set([...Object.keys(messagesSchema.shape), ...plainGatewayMembers, ...dearerMemberNames])];
@@ -99,7 +99,7 @@ function check(
     size,
     ...hubMembers(() => json, readHubNeeds),
     upstreamBody: ({ model }) =>
-      rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model], ...withoutEnvelopes(json)])),
+      rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model], ...withoutForeignThinking(json)])),
     schemaCheck: undefined,
     writeAnswer: writeMessage,
     openStreamWriter: openEventWriter,

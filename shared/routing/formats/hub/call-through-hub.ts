@@ -280,10 +280,14 @@ function readFailure(error: unknown, exchange: Exchange): NoAnswer {
   return noAnswer(cannot);
 }
 
+/** Characters of a call's own id in the ids of its tool calls, which are short enough to go back to every provider as they are. */
+const idCharactersMax = 28;
+
 function toolCallIds(id: string): () => string {
+  const known = id.replaceAll(/\W/g, '').slice(-idCharactersMax);
   let count = 0;
   return () => {
     count += 1;
-    return `call_${id.replaceAll(/[^\w-]/g, '')}_${count}`;
+    return `call_${known}_${count}`;
   };
 }

@@ -16,8 +16,8 @@ export interface KnownCalls {
   readArguments(text: unknown): Readonly<Record<string, unknown>>;
 }
 
-/** Ids of other providers may hold what this one refuses, or be longer. */
-const commonId = /^[\w-]{1,64}$/;
+/** Ids of other providers may hold what this one refuses, or be longer: OpenAI's chat completions take 40 characters. */
+const commonId = /^[\w-]{1,40}$/;
 
 /** Arguments are texts, so the bounds of a body do not see into them. */
 const argumentsDepthMax = 64;

@@ -1,0 +1,66 @@
+// Thinking that another model made for this gateway means nothing to the provider of a relayed message, and it would be refused: it
+// stays here. All else goes out as it came.
+import {
+  findMember,
+  isEnvelope,
+  isJsonObject,
+  type JsonText,
+  mayHoldEnvelope,
+  parseJson,
+  pick,
+} from '../../wire/index.ts';
+import { membersOf } from '../index.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+type Change = readonly [string, unknown];
+
+/** Members to write anew: none where another model had no part in the conversation, as is usual. */
+export function withoutForeignThinking(json: JsonText): readonly Change[] {
+  const messages = findMember(json, 'messages');
+  if (messages === undefined) return [];
+  const read = mayHoldEnvelope(json.text) ? parseJson(json.slice(messages)) : undefined;
+  const own: Change[] = Array.isArray(read) ? [['messages', read.flatMap(withoutEnvelopes)]] : [];
+  return thinksByBudget(json) && wasCalledByAnother(json, messages) ? [...own, ['thinking', undefined]] : own;
+}
+
+/** None: the message held nothing else. */
+function withoutEnvelopes(message: unknown): unknown[] {
+  if (!isJsonObject(message) || !Array.isArray(message.content)) return [message];
+  const content = message.content.filter((block) => !isForeign(block));
+  if (content.length === message.content.length) return [message];
+  return content.length === 0 ? [] : [{ ...message, content }];
+}
+
+const isForeign = (block: unknown): boolean =>
+  isJsonObject(block) &&
+  ((block.type === 'thinking' && isEnvelope(block.signature)) ||
+    (block.type === 'redacted_thinking' && isEnvelope(block.data)));
+
+const thinkingShape = membersOf({ type: {} });
+
+function thinksByBudget(json: JsonText): boolean {
+  const thinking = findMember(json, 'thinking');
+  return thinking !== undefined && (pick(json, thinking, thinkingShape) as Json | undefined)?.type === 'enabled';
+}
+
+const blockShape = membersOf({ type: {}, id: {}, signature: {}, data: {} });
+const messageShape = membersOf({ content: { items: blockShape } });
+
+/** At Anthropic as at its other hosts. */
+const ownCallId = /^toolu_/;
+
+/** A Claude with a budget refuses results of calls before which it has not thought itself. */
+function wasCalledByAnother(json: JsonText, messages: number): boolean {
+  const last = [...json.inside(messages)].findLast((message) => isOfAssistant(json, message));
+  const { content } = last === undefined ? {} : (pick(json, last, messageShape) as Json);
+  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  const [first] = blocks.filter((block) => !isForeign(block));
+  if (first === undefined || first.type === 'thinking' || first.type === 'redacted_thinking') return false;
+  const calls = blocks.filter(({ type }) => type === 'tool_use');
+  return calls.length > 0 && (blocks.some(isForeign) || calls.some(({ id }) => !ownCallId.test(String(id))));
+}
+
+function isOfAssistant(json: JsonText, message: number): boolean {
+  const role = findMember(json, 'role', message);
+  return role !== undefined && json.slice(role) === '"assistant"';
+}
