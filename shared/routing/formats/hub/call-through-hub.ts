@@ -27,7 +27,7 @@ import { createExchange, type Exchange } from './package-exchange.ts';
 import { createPackageNames } from './package-names.ts';
 import { contentWithArguments, createRawArguments, partWithArguments } from './raw-arguments.ts';
 import { sourceOf } from './sources/index.ts';
-import { endedAtStop, stopsMax, watchStops } from './stops.ts';
+import { endedAtStop, stopsMax, watchStops, withoutEmptyStops } from './stops.ts';
 import { loadTarget } from './targets/index.ts';
 
 export interface HubRequest {
@@ -95,7 +95,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   const source = sourceOf(request.interfaceId)(request.body);
   const model = entry.upstream_model;
   const boundTokens = askedOutputTokens(entry, size);
-  const packageNames = createPackageNames(source.call);
+  const packageNames = createPackageNames(withoutEmptyStops(source.call));
   const { call } = packageNames;
   const raw = createRawArguments(id, target.argumentsForm);
   const names = [model, candidate.model.id];
@@ -110,7 +110,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     canForceTools: request.canForceTools,
     thinking: thinkingOf(call.reasoning, boundTokens, reasoning),
   };
-  const stops = [...new Set(target.untoldStops?.(targetCall))].filter((stop) => stop !== '');
+  const stops = [...new Set(target.untoldStops?.(targetCall))];
   if (stops.length > stopsMax) return noAnswer(tooManyStops);
   const exchange = createExchange({
     send: bounded.send,

@@ -1,10 +1,16 @@
 // Ends an answer where a stop of the client comes that its provider could not be told. The provider is read to its end, so that
 // what the model wrote is paid as it was reported.
 import type { LanguageModelV4Content, SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import type { HubPart, HubResult } from './middle/index.ts';
+import type { HubCall, HubPart, HubResult } from './middle/index.ts';
 
 /** More of them are refused: each is looked for in every piece of an answer. */
 export const stopsMax = 64;
+
+/** One without a character would end every answer at once: providers refuse it. */
+export const withoutEmptyStops = (call: HubCall): HubCall =>
+  call.stopSequences === undefined
+    ? call
+    : { ...call, stopSequences: call.stopSequences.filter((stop) => stop !== '') };
 
 const ending = (stop: string, metadata: SharedV4ProviderMetadata | undefined) => ({
   finishReason: { unified: 'stop', raw: 'stop_sequence' } as const,

@@ -3,10 +3,8 @@ import type { JSONSchema7, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { HubCall, TargetCall } from '../middle/index.ts';
 
 export function callOptions({ call, boundTokens }: TargetCall): LanguageModelV4CallOptions {
-  const { reasoning: _asked, parallelToolCalls: _parallel, optional: _optional, stopSequences, ...options } = call;
-  // One without a character would end every answer at once: providers refuse it.
-  const stops = stopSequences === undefined ? {} : { stopSequences: stopSequences.filter((stop) => stop !== '') };
-  return { ...options, ...stops, maxOutputTokens: boundTokens };
+  const { reasoning: _asked, parallelToolCalls: _parallel, optional: _optional, ...options } = call;
+  return { ...options, maxOutputTokens: boundTokens };
 }
 
 /** The answer is to be JSON, of any form. */
@@ -36,9 +34,3 @@ export function withJsonInstruction(call: HubCall): HubCall {
   const start = call.prompt.findIndex(({ role }) => role !== 'system');
   return { ...plain, prompt: call.prompt.toSpliced(Math.max(start, 0), 0, { role: 'system', content }) };
 }
-
-/** A stop that is blank: Claude refuses it. */
-export const withoutBlankStops = (options: LanguageModelV4CallOptions): LanguageModelV4CallOptions =>
-  options.stopSequences === undefined
-    ? options
-    : { ...options, stopSequences: options.stopSequences.filter((stop) => stop.trim() !== '') };

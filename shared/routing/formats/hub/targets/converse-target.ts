@@ -1,25 +1,10 @@
 // Amazon Bedrock's Converse.
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import { findMember, isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
-import {
-  type HubCall,
-  type HubTarget,
-  imagesOfUser,
-  instructionsFirst,
-  type TargetCall,
-  type Thinking,
-  withCacheMarksMax,
-} from '../middle/index.ts';
+import type { HubCall, HubTarget, TargetCall, Thinking } from '../middle/index.ts';
 import { bedrockFrames, converseUsage } from './bedrock-frames.ts';
 import { atMost, type Json, readObject } from './body-members.ts';
-import {
-  anyJsonSchema,
-  callOptions,
-  isAnyJson,
-  needsJsonInstruction,
-  withJsonInstruction,
-  withoutBlankStops,
-} from './call-options.ts';
+import { claudeOptions } from './claude-options.ts';
 import { claudeThinking } from './claude-thinking.ts';
 import { callsAsText, withResultTexts } from './converse-prompt.ts';
 import { claudeOrigin, nonEmpty } from './package-words.ts';
@@ -30,25 +15,14 @@ export const target: HubTarget = {
   // With a key it signs nothing itself.
   openModel: ({ model, ...settings }) => createAmazonBedrock({ ...settings, region: 'none' })(model),
   toOptions(target) {
-    const { model } = target;
-    const isTold = needsJsonInstruction(target);
-    const call = withCacheMarksMax(isTold ? withJsonInstruction(target.call) : target.call);
-    const { topK: _unknown, topP, ...options } = withoutBlankStops(callOptions({ ...target, call }));
-    const isAny = isAnyJson(call);
+    const { call, model } = target;
+    const { topK: _unknown, topP, prompt, ...options } = claudeOptions(target);
     // Claude refuses both together. Anthropic's package knows.
     const isOneOfThem = /anthropic|claude/.test(model) && call.temperature !== undefined;
-    const prompt = imagesOfUser(instructionsFirst(call.prompt));
     return {
       ...options,
       ...(isOneOfThem || topP === undefined ? {} : { topP }),
       prompt: withResultTexts(offersTools(call) ? prompt : callsAsText(prompt)),
-      ...(isAny ? { responseFormat: anyJsonSchema } : {}),
-      providerOptions: {
-        anthropic: {
-          ...(call.parallelToolCalls === false ? { disableParallelToolUse: true } : {}),
-          ...(isAny ? { structuredOutputMode: 'jsonTool' } : {}),
-        },
-      },
     };
   },
   boundBody(body, target) {

@@ -1,17 +1,10 @@
 // Anthropic's Messages.
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
-import { byBudget, type HubTarget, imagesOfUser, instructionsFirst, withCacheMarksMax } from '../middle/index.ts';
+import { byBudget, type HubTarget } from '../middle/index.ts';
 import { anthropicEvents, messageUsage, withKnownBlocks } from './anthropic-events.ts';
 import { atMost, type Json, read, readObject } from './body-members.ts';
-import {
-  anyJsonSchema,
-  callOptions,
-  isAnyJson,
-  needsJsonInstruction,
-  withJsonInstruction,
-  withoutBlankStops,
-} from './call-options.ts';
+import { claudeOptions } from './claude-options.ts';
 import { claudeThinking } from './claude-thinking.ts';
 import { claudeOrigin, nonEmpty } from './package-words.ts';
 import { withReadableUsage } from './readable-usage.ts';
@@ -19,25 +12,8 @@ import { reportedUsage } from './reported-usage.ts';
 
 export const target: HubTarget = {
   openModel: ({ model, ...settings }) => createAnthropic(settings)(model),
-  toOptions(target) {
-    const isTold = needsJsonInstruction(target);
-    const call = withCacheMarksMax(isTold ? withJsonInstruction(target.call) : target.call);
-    const isAny = isAnyJson(call);
-    return {
-      ...withoutBlankStops(callOptions({ ...target, call })),
-      prompt: imagesOfUser(instructionsFirst(call.prompt)),
-      // Its own JSON mode wants a closed schema, so it is made to call a tool.
-      ...(isAny ? { responseFormat: anyJsonSchema } : {}),
-      providerOptions: {
-        anthropic: {
-          ...(call.parallelToolCalls === false ? { disableParallelToolUse: true } : {}),
-          ...(isAny ? { structuredOutputMode: 'jsonTool' } : {}),
-          // Arguments come checked by the provider, as its own default has it; not every host of Claude knows the other way.
-          toolStreaming: false,
-        },
-      },
-    };
-  },
+  // Arguments come checked by the provider, as its own default has it; not every host of Claude knows the other way.
+  toOptions: (target) => claudeOptions(target, { toolStreaming: false }),
   boundBody(body, target) {
     // The package knows how much some models write at most.
     const maxTokens = atMost(read(body, 'max_tokens'), target.boundTokens);
