@@ -1,13 +1,13 @@
 // The body a provider receives: the client's, member for member, less what is ours.
 import { isJsonObject, rewriteMembers, type UpstreamTarget } from '../../wire/index.ts';
 import type { ChatMembers, ReasoningOptions } from './chat-request.ts';
-import { withoutForeignThinking } from './foreign-thinking.ts';
+import { withoutForeignDetails } from './foreign-details.ts';
 import { gatewayMembers } from './gateway-members.ts';
 
 export function toUpstreamBody(request: ChatMembers, target: UpstreamTarget): string {
   const { model, reasoningStyle, reportsStreamUsage, defaultBound } = target;
   const changes = new Map<string, unknown>([...gatewayMembers].map((name) => [name, undefined]));
-  for (const [name, value] of withoutForeignThinking(request.text(), target)) changes.set(name, value);
+  for (const [name, value] of withoutForeignDetails(request.text(), target)) changes.set(name, value);
   changes.set('model', model);
   if (request.namesNoBound && defaultBound !== undefined) changes.set(defaultBound.chatMember, defaultBound.tokens);
   for (const [name, value] of Object.entries(reasoningMembers(request, reasoningStyle))) changes.set(name, value);

@@ -9,7 +9,7 @@ const sharedFormats: ReadonlySet<unknown> = new Set(['anthropic-claude-v1', 'goo
 const ownFormat = /^(openai-responses|chat-completions)-v1(:|$)/;
 
 /** Members to write anew: none where nothing of the kind is in the body, as is usual. */
-export function withoutForeignThinking(
+export function withoutForeignDetails(
   json: JsonText,
   target: Pick<UpstreamTarget, 'reasoningStyle' | 'readsGoogleSignatures'>,
 ): readonly (readonly [string, unknown])[] {
