@@ -1,5 +1,5 @@
 // One request to a gateway without a server: for thousands of requests, and for gateways that are about to be killed.
-import type { Gateway, GatewayRequest } from '../../shared/protocol/http/index.ts';
+import type { Gateway, GatewayRequest, GatewayResponse } from '../../shared/protocol/http/index.ts';
 
 export interface DirectRequest extends Pick<GatewayRequest, 'headers' | 'arrivedAtMs'> {
   readonly method?: string | undefined;
@@ -45,7 +45,7 @@ export async function callGateway(
 
 /** Reads as the server adapters do: to the end, or until the client has disconnected. */
 async function readBody(
-  body: string | AsyncIterable<string>,
+  body: GatewayResponse['body'],
   disconnectsAfter: number | undefined,
   client: AbortController,
 ): Promise<string> {
@@ -53,7 +53,7 @@ async function readBody(
   let text = '';
   let pieces = 0;
   for await (const piece of body) {
-    text += piece;
+    text += piece.text;
     pieces += 1;
     if (pieces !== disconnectsAfter) continue;
     client.abort('client_gone');

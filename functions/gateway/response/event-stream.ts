@@ -2,6 +2,7 @@
 // Its body never throws: on Lambda an error inside a body kills the process.
 import { storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
+import type { BodyPart } from '../../../shared/protocol/http/index.ts';
 import type {
   AnswerCost,
   AnswerEvent,
@@ -56,12 +57,10 @@ export interface RelayedStream {
   end: StreamEnd;
   /** Where and by which rule it fails the schema that it was held against. */
   schemaMismatch: string | undefined;
-  /** The text with which the client's stream ends, once it was given out. */
-  endText: string;
 }
 
 export interface StreamRelay {
-  readonly body: AsyncIterable<string>;
+  readonly body: AsyncIterable<BodyPart>;
   /** So far; final when `readOn` has resolved. */
   readonly relayed: Readonly<RelayedStream>;
   /** Reads what the client did not: it left, and pays for what it used. Never rejects. */
@@ -78,16 +77,15 @@ export function relayStream(stream: OpenStream, options: RelayOptions): StreamRe
     finishReasons: [],
     end: undefined,
     schemaMismatch: undefined,
-    endText: '',
   };
-  const lines = relay(stream, relayed, options);
-  const next = withKeepAlive(options.clock, lines, options.keepAlive);
+  const parts = relay(stream, relayed, options);
+  const next = withKeepAlive(options.clock, parts, options.keepAlive);
   return {
     // Without `return` of the generator: a reader that leaves must not end it.
     body: { [Symbol.asyncIterator]: () => ({ next, return: async () => ended }) },
     relayed,
     async readOn() {
-      for await (const _lines of lines);
+      for await (const _part of parts);
     },
   };
 }
@@ -98,15 +96,11 @@ async function* relay(
   stream: OpenStream,
   relayed: RelayedStream,
   { writer, ...options }: RelayOptions,
-): AsyncGenerator<string, void, undefined> {
+): AsyncGenerator<BodyPart, void, undefined> {
   const transcript = collectText();
   const send = (lines: string): string => {
     if (options.onComplete !== undefined) transcript.add(lines);
     return lines;
-  };
-  const endWith = (text: string): string => {
-    relayed.endText = text;
-    return text;
   };
   /** Kept back until the answer is stored. */
   let lastEvent = '';
@@ -122,18 +116,18 @@ async function* relay(
     }
     return send(lines);
   };
-  const endBroken = async (failure: AttemptFailure): Promise<string> => {
+  const endBroken = async (failure: AttemptFailure): Promise<BodyPart> => {
     relayed.end = failure;
     await Promise.all([options.onBroken(), options.onEnd()]);
     const message = failure.cause === 'stopped' ? stoppedMessage : undefined;
-    return endWith(writer.broken(midStreamCodeOf[failure.kind], message));
+    return end(writer.broken(midStreamCodeOf[failure.kind], message));
   };
   try {
     const opening = relayEvents(stream.opening);
-    if (opening !== '') yield opening;
+    if (opening !== '') yield part(opening);
     for await (const { events, failure } of stream.rest) {
       const lines = relayEvents(events);
-      if (lines !== '') yield lines;
+      if (lines !== '') yield part(lines);
       if (failure === undefined) continue;
       yield await endBroken(failure);
       return;
@@ -145,12 +139,12 @@ async function* relay(
       relayed.schemaMismatch = mismatch;
       await Promise.all([options.onBroken(), options.onEnd()]);
       const message = `${brokenStreamMessages.schema_validation_failed} It fails at ${mismatch}.`;
-      yield endWith(writer.broken('schema_validation_failed', message));
+      yield end(writer.broken('schema_validation_failed', message));
       return;
     }
     relayed.end = 'complete';
     const beforeEnd = send(writer.beforeEnd(relayed.usage, options.cost));
-    if (beforeEnd !== '') yield beforeEnd;
+    if (beforeEnd !== '') yield part(beforeEnd);
     transcript.add(lastEvent + writer.end);
     await Promise.all([options.onComplete?.(transcript.text()), options.onEnd()]);
   } catch (error) {
@@ -159,8 +153,11 @@ async function* relay(
   } finally {
     stream.abort();
   }
-  yield endWith(lastEvent + writer.end);
+  yield end(lastEvent + writer.end);
 }
+
+const part = (text: string): BodyPart => ({ text, isEnd: false });
+const end = (text: string): BodyPart => ({ text, isEnd: true });
 
 /** Collects what may be stored; of what is longer there is no text. */
 function collectText(): { readonly add: (lines: string) => void; readonly text: () => string | undefined } {

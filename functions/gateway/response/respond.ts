@@ -4,7 +4,7 @@
 import { okStatus } from '../../../shared/errors/index.ts';
 import { headerNames, servingApis } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import { closeBrokenStream, type JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
+import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
@@ -94,10 +94,8 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
     schemaCheck: request.schemaCheck?.openStream(call.schemaWork),
     onBroken: () => names.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),
   });
-  const closeBroken = (tail: string, why: 'failed' | 'over_time') => {
-    const code = why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded';
-    return closeBrokenStream(tail, relayed.endText, writer.broken(code));
-  };
+  const closeBroken = (why: 'failed' | 'over_time') =>
+    writer.broken(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded');
   const response = { ...answer, body, closeBroken, finish: readOn };
   const end = () => {
     const charged = charge();

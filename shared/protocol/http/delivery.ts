@@ -1,7 +1,7 @@
 // Writes the body of an answer into a server's stream and runs what follows its last byte. Nothing here rejects: a
 // failure after the first byte belongs into the stream or the log, and one thrown into the Lambda runtime kills it.
 import { untilAborted, waitAtMost } from '../../foundation/time/index.ts';
-import type { AdapterDependencies, GatewayResponse } from './exchange.ts';
+import type { AdapterDependencies, BodyPart, GatewayResponse } from './exchange.ts';
 
 /** What `finish` may take: reading on a stream whose client left (10 s), then every retry of its settlement (9 s). */
 export const finishMaxMs = 20_000;
@@ -11,8 +11,6 @@ const lastLineMs = 200;
 const releaseMaxMs = 2_000;
 /** Pieces in which a text is written: one chunk of Node's streams, and far below what a response stream chokes on. */
 const pieceMaxCharacters = 16 * 1024;
-/** As much of a stream's end as shows whether its end marker was written. */
-const tailCharacters = 32;
 
 /** All that is asked of a stream: the one of the Lambda runtime is a facade and no `Writable`. */
 export interface TextSink {
@@ -56,29 +54,30 @@ export async function deliverBody(
 }
 
 async function writeStream(
-  body: AsyncIterable<string>,
+  body: AsyncIterable<BodyPart>,
   response: GatewayResponse,
   { sink, stop, clientGone }: { sink: TextSink; stop: AbortSignal; clientGone: AbortSignal },
   waits: Waits,
 ): Promise<void> {
   const iterator = body[Symbol.asyncIterator]();
-  let tail = '';
+  let hasEnded = false;
   let hasFailed = false;
   try {
     while (!stop.aborted) {
       const next = await untilAborted(iterator.next(), stop);
       if (next === undefined) break;
       if (next.done === true) return;
-      await writeText(next.value, sink, stop);
-      tail = (tail + next.value).slice(-tailCharacters);
+      hasEnded = next.value.isEnd;
+      await writeText(next.value.text, sink, stop);
     }
   } catch (cause) {
     hasFailed = true;
     if (!stop.aborted) waits.log.error({ event: 'body_failed' }, cause);
   }
   await release(iterator, waits);
-  if (clientGone.aborted || response.closeBroken === undefined) return;
-  await writeText(response.closeBroken(tail, hasFailed ? 'failed' : 'over_time'), sink, stop);
+  if (hasEnded || clientGone.aborted || response.closeBroken === undefined) return;
+  // Clients take a stream that just stops for a success.
+  await writeText(response.closeBroken(hasFailed ? 'failed' : 'over_time'), sink, stop);
 }
 
 /** Releases a body that is not going to be read, so that its provider call ends. */
@@ -128,7 +127,7 @@ async function drained(sink: TextSink, stop: AbortSignal): Promise<void> {
   sink.off('drain', resolve);
 }
 
-async function release(iterator: AsyncIterator<string>, { clock, log }: Waits): Promise<void> {
+async function release(iterator: AsyncIterator<BodyPart>, { clock, log }: Waits): Promise<void> {
   try {
     const returned = iterator.return?.();
     if (returned === undefined) return;

@@ -39,6 +39,13 @@ export interface RequestContext {
   readonly answersLast?: boolean;
 }
 
+/** Of a streamed body. It is written whole, so that whatever follows it begins a line. */
+export interface BodyPart {
+  readonly text: string;
+  /** The end of the stream, as its client knows it: nothing may follow, SDKs would not see it. */
+  readonly isEnd: boolean;
+}
+
 /**
  * An answer. `body` never throws: a failure after the first byte is an error line inside it.
  * The server calls `finish` exactly once, after the last byte or after the client left, and awaits it before it lets
@@ -47,12 +54,9 @@ export interface RequestContext {
 export interface GatewayResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | AsyncIterable<string>;
-  /**
-   * What closes a body that was broken off before its end; `tail`: the last characters that were written of it. Left
-   * out: nothing does.
-   */
-  readonly closeBroken?: (tail: string, why: 'failed' | 'over_time') => string;
+  readonly body: string | AsyncIterable<BodyPart>;
+  /** What closes a streamed body that was broken off before its end. Left out: nothing does. */
+  readonly closeBroken?: (why: 'failed' | 'over_time') => string;
   readonly finish?: () => Promise<void>;
 }
 

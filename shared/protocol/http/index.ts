@@ -2,6 +2,7 @@ export { comesThroughEdge } from './comes-through-edge.ts';
 export { type Correlation, correlationShapes, readCorrelation } from './correlation.ts';
 export type {
   AdapterDependencies,
+  BodyPart,
   Gateway,
   GatewayRequest,
   GatewayResponse,

@@ -1,7 +1,6 @@
 export * from './answer-json.ts';
 export { fallbackModelsMax, namesFunction, readAskedModels, readModel } from './asked-model.ts';
 export type * from './client-interface.ts';
-export { closeBrokenStream } from './close-broken-stream.ts';
 export { dearerFeatures, dearerMemberNames, dearerTools, isClientTool, toolShape } from './dearer-features.ts';
 export { firstOfEachNeed, hubMembers } from './hub-members.ts';
 export { pixelsOf } from './image-pixels.ts';

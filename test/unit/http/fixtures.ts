@@ -2,9 +2,8 @@
 
 import { callTimes } from '../../../shared/foundation/constants/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
-import type { AdapterDependencies, Gateway, GatewayResponse } from '../../../shared/protocol/http/index.ts';
+import type { AdapterDependencies, BodyPart, Gateway, GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { brokenStreamEnd, doneLine } from '../../../shared/protocol/interfaces/chat-completions/stream-ending.ts';
-import { closeBrokenStream } from '../../../shared/protocol/interfaces/index.ts';
 
 export const startMs = 1_800_000_000_000;
 export const correlationId = '00000000-0000-4000-8000-000000000001';
@@ -51,20 +50,36 @@ export function adapterDependencies(streamBudgetSeconds?: number) {
 }
 
 export const answering =
-  (response: Partial<GatewayResponse>): Gateway =>
-  async () => ({ status: 200, headers: {}, body: '', ...response });
+  ({
+    body = '',
+    ...response
+  }: Partial<Omit<GatewayResponse, 'body'>> & { body?: string | AsyncIterable<string | BodyPart> }): Gateway =>
+  async () => ({ status: 200, headers: {}, ...response, body: typeof body === 'string' ? body : partsOf(body) });
+
+/** Its end is the end marker. */
+export const partsOf = (texts: AsyncIterable<string | BodyPart>): AsyncIterable<BodyPart> => ({
+  [Symbol.asyncIterator]() {
+    const iterator = texts[Symbol.asyncIterator]();
+    return {
+      async next() {
+        const { done = false, value } = await iterator.next();
+        if (done || typeof value !== 'string') return { done, value };
+        return { value: { text: value, isEnd: value === doneLine } };
+      },
+      async return() {
+        await iterator.return?.();
+        return { done: true, value: undefined };
+      },
+    };
+  },
+});
 
 export const eventStreamHeaders = { 'content-type': 'text/event-stream; charset=utf-8' };
 
 /** As the gateway streams a chat completion. */
 export const eventStream: Pick<GatewayResponse, 'headers' | 'closeBroken'> = {
   headers: eventStreamHeaders,
-  closeBroken: (tail, why) =>
-    closeBrokenStream(
-      tail,
-      doneLine,
-      brokenStreamEnd(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded', true),
-    ),
+  closeBroken: (why) => brokenStreamEnd(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded', true),
 };
 
 /** A promise and the function that fulfils it. */

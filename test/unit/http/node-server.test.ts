@@ -12,7 +12,7 @@ import {
   type NodeServer,
 } from '../../../shared/protocol/http/index.ts';
 import { call, connected, exchangeBytes, open } from '../../support/raw-http.ts';
-import { adapterDependencies, answering, correlationId, eventStream, gate, startMs } from './fixtures.ts';
+import { adapterDependencies, answering, correlationId, eventStream, gate, partsOf, startMs } from './fixtures.ts';
 
 const hardSize = 4 * 1024 * 1024;
 const host = '127.0.0.1';
@@ -75,7 +75,7 @@ function waitingStream(first: string, opened: Promise<unknown>) {
       released.open();
     }
   }
-  return { body: body(), released: released.opened };
+  return { body: partsOf(body()), released: released.opened };
 }
 
 describe('a request', () => {
@@ -623,7 +623,7 @@ describe('a client that hangs up', () => {
       entered();
       await once(clientGone, 'abort');
       aborted.open();
-      return { status: 200, ...eventStream, body: body(), finish };
+      return { status: 200, ...eventStream, body: partsOf(body()), finish };
     });
     const socket = await connected(port);
     socket.write('GET / HTTP/1.1\r\n\r\n');
