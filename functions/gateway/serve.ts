@@ -20,6 +20,9 @@ import type { AdmittedPlain, IdentifiedCall, ReadyAnswer, ReceivedCall, SeenKey,
 import { execute } from './stored-function/execute.ts';
 import { openExecution } from './stored-function/open-execution.ts';
 
+/** How long a request outlasts an answer that nobody is charged for: what it held ends by itself, and a record is no money. */
+const unchargedMaxMs = 1_000;
+
 export const serveCall =
   (deps: GatewayDependencies, clientInterface: ClientInterface): Endpoint =>
   async (request, scope) => {
@@ -27,6 +30,7 @@ export const serveCall =
     const key = findKey(deps, received);
     const serve = await open(deps, received, key).catch((error: unknown) => {
       scope.deferred.add(() => writeRefusal(deps, received, key, error));
+      scope.deferred.limit(unchargedMaxMs);
       throw error;
     });
     return serve();
@@ -74,5 +78,6 @@ async function serveReady(
   // The call as it was routed knows the data policy that holds for it.
   const recorded = ready.kind === 'cached' ? ready.call : call;
   call.scope.deferred.add(() => writeReadyRecord(deps, recorded, ready));
+  call.scope.deferred.limit(unchargedMaxMs);
   return respondReady(call, ready);
 }

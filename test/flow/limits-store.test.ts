@@ -5,6 +5,7 @@ import { createIdempotencyStore } from '../../shared/accounting/idempotency/inde
 import { createProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { nextTurn } from '../../shared/foundation/time/index.ts';
 import { memoryBlobs } from '../../shared/storage/blobs/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -66,13 +67,24 @@ describe('a table of limits that is out of order', () => {
     expect(gateway.simulator.calls).toHaveLength(0);
   });
 
-  it('and does not answer is waited for less than two seconds', async () => {
+  it('and does not answer is waited for less than two seconds, and no longer than one once the client has its answer', async () => {
     fault = undefined;
     const answer = gateway.post(hello('acme/limited'));
     await asking.promise;
     clock.advance(1_999);
     await expectError(await answer, 503, 'RATE_LIMITER_UNAVAILABLE');
     expect(gateway.simulator.calls).toHaveLength(0);
+    let isOver = false;
+    const settled = gateway.settled().then(() => {
+      isOver = true;
+    });
+    await clock.waitsFor((delayMs) => delayMs === 1_000);
+    clock.advance(999);
+    await nextTurn();
+    expect(isOver).toBe(false);
+    clock.advance(1);
+    await settled;
+    expect(gateway.logLines.filter((line) => line.includes('deferred_tasks_over_time'))).toHaveLength(1);
   });
 
   it('gives back what the refused call had claimed: its credit is whole, its key is free', async () => {

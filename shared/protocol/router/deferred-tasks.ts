@@ -1,16 +1,23 @@
 // Work that a request leaves for the time after its last byte: settlement, and the release of what a refused call had
 // reserved. It runs on every way out, errors included.
 import type { Log } from '../../foundation/log/index.ts';
+import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 
 export interface DeferredTasks {
   /** Runs once, after the answer has ended. A failure is logged and stops no other task. */
   add(task: () => Promise<void>): void;
+  /** The request ends so long after its answer at the latest: what still runs then is left to itself. Default: any time. */
+  limit(maxMs: number): void;
   /** Runs all tasks side by side, then those that they have added. */
   run(): Promise<void>;
 }
 
-export function createDeferredTasks(log: Log, correlationId: string): DeferredTasks {
+export function createDeferredTasks(
+  { log, clock }: { readonly log: Log; readonly clock: Clock },
+  correlationId: string,
+): DeferredTasks {
   let tasks: (() => Promise<void>)[] = [];
+  let limitMs: number | undefined;
   const runOne = async (task: () => Promise<void>): Promise<void> => {
     try {
       await task();
@@ -18,14 +25,23 @@ export function createDeferredTasks(log: Log, correlationId: string): DeferredTa
       log.error({ event: 'deferred_task_failed', correlation_id: correlationId }, error);
     }
   };
+  const runAll = async () => {
+    while (tasks.length > 0) {
+      const due = tasks;
+      tasks = [];
+      await Promise.all(due.map(runOne));
+    }
+  };
   return {
     add: (task) => void tasks.push(task),
+    limit(maxMs) {
+      limitMs = maxMs;
+    },
     async run() {
-      while (tasks.length > 0) {
-        const due = tasks;
-        tasks = [];
-        await Promise.all(due.map(runOne));
-      }
+      if (limitMs === undefined || tasks.length === 0) return runAll();
+      await waitAtMost(clock, limitMs, runAll(), () =>
+        log.error({ event: 'deferred_tasks_over_time', correlation_id: correlationId }),
+      );
     },
   };
 }

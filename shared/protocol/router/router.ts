@@ -131,7 +131,7 @@ function openScope(
   });
   // The record of a call is found by it, and a UUIDv7 says when that was.
   const correlationId = uuidv7(randomness, clock.nowMs());
-  const deferred = createDeferredTasks(log, correlationId);
+  const deferred = createDeferredTasks({ log, clock }, correlationId);
   const logContext = { fields: {}, metrics: {} };
   const trace = request.path === rootPaths.health ? undefined : telemetry?.open(correlation);
   const ids = { correlationId, correlation, correlationFault: fault, trace };
