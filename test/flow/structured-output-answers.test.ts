@@ -209,6 +209,19 @@ describe('a structured output in another form', () => {
     expect(JSON.stringify(data)).not.toMatch(/Bonn|warm|blue/);
   });
 
+  it('that cannot be checked within its bound is charged once and asked for nowhere again', async () => {
+    const slow = { type: 'object', properties: { id: { pattern: '^id:x*x*x*x*x*x*x*x*x*x*$' } } };
+    const content = JSON.stringify({ id: `id:${'x'.repeat(1_000)}!` });
+    answers = [completionOf({ content }), completionOf({ content })];
+    const { spent } = await gateway.credit();
+    const response = await gateway.post(hello('acme/model', format(slow)));
+    const told = await expectError(response, 422, 'schema_validation_failed', { detail: { attempts: 1 } });
+    expect(told.message).toMatch(/could not be checked against the schema in time\.$/);
+    await gateway.settled();
+    expect(answers).toHaveLength(1);
+    expect((await gateway.credit()).spent - spent).toBe(20_000_000n);
+  });
+
   const toolCall = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
   it.each([
     ['tool calls beside empty content', { content: '', tool_calls: [toolCall], finish_reason: 'tool_calls' }],

@@ -35,7 +35,7 @@ export function createOutputCheck({ request, payment }: ProviderCall): OutputChe
     if (checked.kind === 'valid') return { kind: 'accepted', answer: checked.answer };
     misses += 1;
     lastMismatch = checked.mismatch;
-    return { kind: 'mismatch', mismatch: lastMismatch, mayBeAsked: misses < chargedAnswersMax && !checked.wasCut };
+    return { kind: 'mismatch', mismatch: lastMismatch, mayBeAsked: misses < chargedAnswersMax && !checked.isFinal };
   }
 
   return {

@@ -202,10 +202,10 @@ export type CheckedAnswer =
   /** `answer`: without what stood around the JSON. */
   | { readonly kind: 'valid'; readonly answer: JsonAnswer }
   /**
-   * `mismatch`: where and by which rule of the schema it fails. `wasCut`: it ended at its token limit, where the next one would
-   * end too.
+   * `mismatch`: where and by which rule of the schema it fails. `isFinal`: so would the next one, as it ended at its token limit,
+   * or its check at a bound.
    */
-  | { readonly kind: 'invalid'; readonly mismatch: string; readonly wasCut: boolean };
+  | { readonly kind: 'invalid'; readonly mismatch: string; readonly isFinal: boolean };
 
 export interface StreamSchemaCheck {
   readonly add: (event: AnswerEvent) => void;

@@ -12,6 +12,7 @@ import {
   prepareSchema,
   type SchemaFault,
 } from './prepare-schema.ts';
+import { withItemsSeen } from './repeated-items.ts';
 import { answerMaxDepth } from './schema-bounds.ts';
 import { UnusableSchema } from './unusable-schema.ts';
 
@@ -27,7 +28,13 @@ export type AnswerCheck =
   /** `text`: the answer without code fence, byte order mark and surrounding whitespace, otherwise as it came. */
   | { readonly kind: 'valid'; readonly text: string }
   /** `problem` continues the sentence "The answer …" and is meant for logs. */
-  | { readonly kind: 'invalid'; readonly problem: string; readonly mismatch: string };
+  | {
+      readonly kind: 'invalid';
+      readonly problem: string;
+      readonly mismatch: string;
+      /** The check itself met a bound, as one of another such answer would. */
+      readonly isUnchecked?: true;
+    };
 
 export interface Limits {
   readonly maxMs: number;
@@ -86,7 +93,9 @@ export function answerCheck(schema: unknown, answer: string, limits: Limits): Ti
   if (problem === undefined) return { value: { kind: 'valid', text: read.text } };
   const place = problem.path === '' ? 'its root' : problem.path;
   const { message, mismatch } = problem;
-  return { ...timed, value: { kind: 'invalid', problem: `fails at ${place}: ${message}`, mismatch } };
+  const isUnchecked = problem === outOfTime || problem === tooDeep;
+  const invalid = { kind: 'invalid', problem: `fails at ${place}: ${message}`, mismatch } as const;
+  return { ...timed, value: isUnchecked ? { ...invalid, isUnchecked } : invalid };
 }
 
 export function valueProblem(schema: unknown, value: unknown, limits: Limits): Timed<ValueProblem | undefined> {
@@ -102,6 +111,7 @@ export function valueProblem(schema: unknown, value: unknown, limits: Limits): T
 
 const atRoot = (message: string): ValueProblem => ({ path: '', message, mismatch: `/: ${message}` });
 const outOfTime = atRoot('could not be checked against the schema in time');
+const tooDeep = atRoot('could not be checked: it recurses too deeply');
 
 /** Why the value does not satisfy the schema: of all problems the one that tells most. */
 function firstProblem(
@@ -110,10 +120,11 @@ function firstProblem(
   leftMs: number,
 ): Timed<ValueProblem | undefined> {
   if (prepared === undefined || leftMs < 1) return { value: outOfTime, over: over ?? 'value' };
-  const { schema, draft, lookup } = prepared;
-  const run = runBounded(() => validate(value, schema, draft, lookup), leftMs);
+  const { schema, draft, lookup, wantUnique } = prepared;
+  const check = () => withItemsSeen(value, wantUnique, () => validate(value, schema, draft, lookup));
+  const run = runBounded(check, leftMs);
   if (run.kind === 'time_over') return { value: outOfTime, over: 'value' };
-  if (run.kind === 'too_deep') return { value: atRoot('could not be checked: it recurses too deeply') };
+  if (run.kind === 'too_deep') return { value: tooDeep };
   const { valid, errors } = run.value;
   if (valid) return { value: undefined };
   const unit = errors.find(({ keyword }) => !passesOn.has(keyword)) ?? errors[0];

@@ -19,6 +19,8 @@ export interface PreparedSchema {
   readonly schema: Schema | boolean;
   readonly draft: ReturnType<typeof validatorDraft>;
   readonly lookup: Lookup;
+  /** Those of its schemas that want lists without repeated items. */
+  readonly wantUnique: readonly Schema[];
 }
 
 export interface Preparing {
@@ -46,7 +48,8 @@ export function prepareSchema(value: unknown, preparing: Preparing): PreparedSch
     preparing.fault = new UnusableSchema(path, 'must be a regular expression that ends soon');
     probePattern(source);
   }
-  return { schema: read.read.schema, draft: validatorDraft(read.draft), lookup };
+  const wantUnique = [...read.read.places.keys()].filter(({ uniqueItems }) => uniqueItems === true);
+  return { schema: read.read.schema, draft: validatorDraft(read.draft), lookup, wantUnique };
 }
 
 function copySchema(value: unknown): { readonly schema: unknown; readonly draft: Draft | undefined } {

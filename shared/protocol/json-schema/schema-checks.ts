@@ -48,7 +48,7 @@ export const checkAnswer = (schema: unknown, answer: string, work = operatorWork
     here: ({ answerCheck }, limits) => answerCheck(schema, answer, limits),
     // One that is too long is refused unread.
     isLarge: answer.length > eventLoopAnswerMaxCharacters && answer.length <= answerMaxCharacters,
-    outOfMemory: { kind: 'invalid', problem: tooMuchMemory, mismatch: `/: ${tooMuchMemory}` },
+    outOfMemory: { kind: 'invalid', problem: tooMuchMemory, mismatch: `/: ${tooMuchMemory}`, isUnchecked: true },
   });
 
 /** Checks a parsed value, numbers kept as text included. Rejects when the schema has a fault. */

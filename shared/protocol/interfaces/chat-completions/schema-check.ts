@@ -20,11 +20,14 @@ async function checkChoices(
   for (const [place, choice] of choices.entries()) {
     const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : undefined;
     if (!isJsonObject(choice) || message === undefined)
-      return { kind: 'invalid', mismatch: '/: no message', wasCut: false };
+      return { kind: 'invalid', mismatch: '/: no message', isFinal: false };
     if (isOtherKind(message) || (acceptsUnfinished && choice.finish_reason !== 'stop')) continue;
     const text = textOf(message.content);
     const checked = await checkAnswer(schema, text, schemaWork);
-    if (checked.kind === 'invalid') return { ...checked, wasCut: choice.finish_reason === 'length' };
+    if (checked.kind === 'invalid') {
+      const { kind, mismatch, isUnchecked = false } = checked;
+      return { kind, mismatch, isFinal: isUnchecked || choice.finish_reason === 'length' };
+    }
     // What a client can parse as it is stays as it is: only what is around the JSON and is none is taken off.
     const isFine = text === message.content && isJsonText(text);
     if (!isFine) contents.set(place, checked.text);
