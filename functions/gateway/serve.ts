@@ -20,17 +20,13 @@ import type { AdmittedPlain, IdentifiedCall, ReadyAnswer, ReceivedCall, SeenKey,
 import { execute } from './stored-function/execute.ts';
 import { openExecution } from './stored-function/open-execution.ts';
 
-/** How long a request outlasts an answer that nobody is charged for: what it held ends by itself, and a record is no money. */
-const unchargedMaxMs = 1_000;
-
 export const serveCall =
   (deps: GatewayDependencies, clientInterface: ClientInterface): Endpoint =>
   async (request, scope) => {
     const received = receive(deps, clientInterface, request, scope);
     const key = findKey(deps, received);
     const serve = await open(deps, received, key).catch((error: unknown) => {
-      scope.deferred.add(() => writeRefusal(deps, received, key, error));
-      scope.deferred.limit(unchargedMaxMs);
+      scope.deferred.addUncharged(() => writeRefusal(deps, received, key, error));
       throw error;
     });
     return serve();
@@ -77,7 +73,6 @@ async function serveReady(
 ): Promise<GatewayResponse> {
   // The call as it was routed knows the data policy that holds for it.
   const recorded = ready.kind === 'cached' ? ready.call : call;
-  call.scope.deferred.add(() => writeReadyRecord(deps, recorded, ready));
-  call.scope.deferred.limit(unchargedMaxMs);
+  call.scope.deferred.addUncharged(() => writeReadyRecord(deps, recorded, ready));
   return respondReady(call, ready);
 }

@@ -126,6 +126,31 @@ describe('a request that every provider rejects', () => {
     expect((await refused(ask(messages, [{ message: said }]), reason)).message).toBe(said);
   });
 
+  const tooLong = (tokens: number, limit: number) => `prompt is too long: ${tokens} tokens > ${limit} maximum`;
+  it.each([
+    [
+      "This model's maximum context length is 128000 tokens. However, your messages resulted in 130,555 tokens.",
+      tooLong(130_555, 128_000),
+    ],
+    [
+      "This model's maximum context length is 8192 tokens. However, you requested 9001 tokens (8000 in the messages, 1001 in the completion).",
+      'input length and `max_tokens` exceed context limit: 8000 + 1001 > 8192, decrease input length or `max_tokens` and try again',
+    ],
+    [
+      "'max_tokens' or 'max_completion_tokens' is too large: 2000. This model's maximum context length is 4096 tokens and your request has 3000 input tokens (2000 > 4096 - 3000).",
+      'input length and `max_tokens` exceed context limit: 3000 + 2000 > 4096, decrease input length or `max_tokens` and try again',
+    ],
+    ['The input token count (9001) exceeds the maximum number of tokens allowed (8192).', tooLong(9_001, 8_192)],
+    ['Input is too long for requested model.', tooLong(128_001, 128_000)],
+    ['Your input exceeds the context window of this model. See gpt-5-0613.', tooLong(128_001, 128_000)],
+    ['Invalid image data in message 3', 'Could not process image: Invalid image data in message 3'],
+  ])('is told on Messages in the words of that interface where a provider meant the same: %s', async (said, told) => {
+    for (const stream of [false, true]) {
+      const reason = told.startsWith('Could not') ? 'invalid_image' : 'context_length_exceeded';
+      expect((await refused(ask(messages, [{ message: said }], { stream }), reason)).message).toBe(told);
+    }
+  });
+
   it.each([401, 403, 404, 429, 500])('says nothing of a provider that fails with %i', async (status) => {
     for (const spoken of spokenInterfaces) {
       const response = await ask(spoken, [{ status, message: 'Words of the provider' }]);

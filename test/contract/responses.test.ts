@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { dataLines, type Harness, startHarness } from '../support/harness.ts';
 
 const apis = { apis: ['chat-completions', 'responses'] };
 const abilities = { tools: true, vision: true, json_mode: true, json_schema: true };
@@ -445,6 +445,35 @@ describe('the interface of Responses', () => {
         message: expect.stringMatching(/maximum context length is 128000 tokens/),
       },
     });
+  });
+
+  it('says so in a stream as a response that fails by it, charges nothing, and leaves the Idempotency-Key free', async () => {
+    const body = { model: 'acme/too-long', stream: true, instructions: 'Be brief.' };
+    gateway.simulator.clear();
+    for (const calls of [1, 2]) {
+      const response = await post(body, { 'idempotency-key': 'too-long', 'x-gw-error-format': 'openai' });
+      expect([response.status, response.headers.get('content-type')]).toEqual([
+        200,
+        expect.stringMatching(/event-stream/),
+      ]);
+      const id = response.headers.get('x-request-id') ?? '';
+      const events = dataLines(await response.text()).map((line) => JSON.parse(line) as Record<string, unknown>);
+      const words = {
+        code: 'context_length_exceeded',
+        message: expect.stringMatching(/maximum context length is 128000/),
+      };
+      const told = { object: 'response', model: 'acme/too-long', instructions: 'Be brief.', output: [] };
+      expect(events).toMatchObject([
+        { type: 'response.created', sequence_number: 0, response: { ...told, status: 'in_progress', error: null } },
+        { type: 'error', sequence_number: 1, param: 'input', ...words },
+        { type: 'response.failed', sequence_number: 2, response: { ...told, status: 'failed', error: words } },
+      ]);
+      await gateway.settled();
+      const { data } = (await (await gateway.get(`/generation?id=${id}`)).json()) as { data: Record<string, unknown> };
+      expect(data).toMatchObject({ outcome: 'invalid_request', cost_usd: '0' });
+      expect(gateway.simulator.calls).toHaveLength(calls);
+    }
+    expect((await gateway.credit()).held).toBe(0n);
   });
 
   it('calls a tool of the provider where the entry lists it, and lets tools of the client pass, whatever their type', async () => {

@@ -58,26 +58,34 @@ const answerRefused = (failures: readonly AttemptFailure[]): GatewayError =>
     cause: new Error(failures.map(({ cause }) => cause).join(', ')),
   });
 
+/** Of prose or code, about. */
+const bytesPerToken = 4;
+
 /** `reason` only where every provider named the same. The words are those of the first that said any. */
 function rejectedByAll({ request }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
   const [reason, ...others] = new Set(failures.map((failure) => failure.reason));
   const spoken = failures.find(({ providerText }) => providerText?.forClient !== undefined);
-  const text = spoken?.providerText?.forClient;
+  const said = spoken?.providerText?.forClient;
   const json = request.asked.text();
-  const words =
-    text === undefined ? undefined : { text, isWholeMessage: request.clientInterface.repairsByProviderWords };
+  const agreed = others.length === 0 ? reason : undefined;
+  const contextTokens = Math.max(...request.plan.map(({ entry }) => entry.context_length));
+  const promptTokens = Math.ceil(request.size.textBytes / bytesPerToken) + (request.size.mediaTokens ?? 0);
+  const told = { said, reason: spoken === undefined ? agreed : spoken.reason, promptTokens, contextTokens };
+  const whole = request.clientInterface.repairWords?.(told);
+  const text = whole ?? said;
+  const words = text === undefined ? undefined : { text, isWholeMessage: whole !== undefined };
   const threadCode = failures.find((failure) => failure.threadCode !== undefined)?.threadCode;
   if (failures.every(({ status }) => status === notFoundStatus)) {
     return fail('not_found', { message: 'The provider does not know the thread.', providerWords: words, threadCode });
   }
   return failRejected({
-    reason: others.length === 0 ? reason : undefined,
+    reason: agreed,
     agreedParam: agreedParam(failures, json),
     namedParam: ownParam(spoken?.param, json),
     words,
     threadCode,
     promptMember: request.asked.promptMember,
-    contextLength: Math.max(...request.plan.map(({ entry }) => entry.context_length)),
+    contextLength: contextTokens,
   });
 }
 

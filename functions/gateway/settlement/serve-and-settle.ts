@@ -1,8 +1,9 @@
 // Serves an admitted call, and has it settled after the last byte: also where a fault ends it.
 
+import { okStatus } from '../../../shared/errors/index.ts';
 import { startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import { toGatewayError } from '../../../shared/protocol/router/index.ts';
+import { streamHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, Served } from '../stages.ts';
 import { namesEndOf, settle } from './settle.ts';
@@ -24,7 +25,19 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   if (served.response !== undefined) return served.response;
   // Before the client knows, because its retry may come at once. What fails here is done again by settlement.
   await Promise.all([call.names.release(namesEndOf(served.end())).catch(() => {}), call.freeSlots?.()]);
-  throw served.error;
+  return toldInStream(deps, call, served.error);
+}
+
+/** Throws the error, unless clients of the interface are to find it in a stream. */
+function toldInStream(
+  { clock }: GatewayDependencies,
+  { request, owner }: AdmittedCall,
+  error: unknown,
+): GatewayResponse {
+  const answer = { id: owner, createdSeconds: Math.floor(clock.nowMs() / 1_000) };
+  const body = request.refusedStream?.(toGatewayError(error), answer);
+  if (body === undefined) throw error;
+  return { status: okStatus, headers: streamHeaders, body };
 }
 
 /**

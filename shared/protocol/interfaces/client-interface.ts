@@ -1,6 +1,6 @@
 // What a client's interface (chat completions, messages, …) says of itself. Stages, formats and the response cache work with
 // this, and none of them asks which interface it has. Types only.
-import type { ErrorFormat, GatewayError } from '../../errors/index.ts';
+import type { ErrorFormat, GatewayError, RejectionReason } from '../../errors/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import type { SchemaWork } from '../json-schema/index.ts';
 import type {
@@ -31,8 +31,11 @@ export interface ClientInterface {
   readonly passesQuery: boolean;
   /** Its calls say how well a provider answers: they count in statistics, and cool a provider that fails. */
   readonly measuresProviders: boolean;
-  /** Its clients repair a rejected request by the very words of the provider, and send it again. */
-  readonly repairsByProviderWords: boolean;
+  /**
+   * Its clients repair a rejected request by the words that they are told, and send it again: the whole message. Left out: the
+   * gateway's own words come first, then those of the provider.
+   */
+  readonly repairWords?: (rejection: RejectionToTell) => string | undefined;
   readonly routeRules: RouteRules;
   /** An error is returned, not thrown: a key that is refused wins over it. */
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;
@@ -43,6 +46,17 @@ export interface ClientInterface {
   readonly readAnswer: (text: string) => Promise<ReadAnswer>;
   /** For one stream, from its start. `choices`: of the request. */
   readonly openEventReader: (choices: number) => EventReader;
+}
+
+/** A request that every provider rejected. */
+export interface RejectionToTell {
+  /** What the first provider said that said anything. */
+  readonly said: string | undefined;
+  readonly reason: RejectionReason | undefined;
+  /** An estimate. */
+  readonly promptTokens: number;
+  /** Of the model. */
+  readonly contextTokens: number;
 }
 
 /** What the clients of a path are used to, whatever the base URL. */
@@ -83,6 +97,13 @@ export interface ClientRequest extends RoutedRequest {
   readonly writeAnswer: (answer: JsonAnswer, cost: AnswerCost) => WrittenAnswer;
   /** For one stream, from its start. */
   readonly openStreamWriter: (options: StreamWriting) => StreamWriter;
+  /** A whole stream in place of an error, where its clients act on the error there alone. Left out, undefined: the error. */
+  readonly refusedStream?: ((error: GatewayError, answer: RefusedStream) => string | undefined) | undefined;
+}
+
+export interface RefusedStream {
+  readonly id: string;
+  readonly createdSeconds: number;
 }
 
 /** What an answer, or one event of it, says of itself, as it came. */

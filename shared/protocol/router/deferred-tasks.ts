@@ -3,11 +3,14 @@
 import type { Log } from '../../foundation/log/index.ts';
 import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 
+/** What such a call held ends by itself, and a record is no money. */
+const unchargedMaxMs = 1_000;
+
 export interface DeferredTasks {
   /** Runs once, after the answer has ended. A failure is logged and stops no other task. */
   add(task: () => Promise<void>): void;
-  /** The request ends so long after its answer at the latest: what still runs then is left to itself. Default: any time. */
-  limit(maxMs: number): void;
+  /** The same for an answer that costs nothing. The request ends a second after it: all that still runs then is left to itself. */
+  addUncharged(task: () => Promise<void>): void;
   /** Runs all tasks side by side, then those that they have added. */
   run(): Promise<void>;
 }
@@ -17,7 +20,7 @@ export function createDeferredTasks(
   correlationId: string,
 ): DeferredTasks {
   let tasks: (() => Promise<void>)[] = [];
-  let limitMs: number | undefined;
+  let costsNothing = false;
   const runOne = async (task: () => Promise<void>): Promise<void> => {
     try {
       await task();
@@ -34,12 +37,13 @@ export function createDeferredTasks(
   };
   return {
     add: (task) => void tasks.push(task),
-    limit(maxMs) {
-      limitMs = maxMs;
+    addUncharged(task) {
+      costsNothing = true;
+      tasks.push(task);
     },
     async run() {
-      if (limitMs === undefined || tasks.length === 0) return runAll();
-      await waitAtMost(clock, limitMs, runAll(), () =>
+      if (!costsNothing) return runAll();
+      await waitAtMost(clock, unchargedMaxMs, runAll(), () =>
         log.error({ event: 'deferred_tasks_over_time', correlation_id: correlationId }),
       );
     },

@@ -17,7 +17,6 @@ export const chatCompletions: ClientInterface = {
   passedHeaders: [],
   passesQuery: false,
   measuresProviders: true,
-  repairsByProviderWords: false,
   routeRules: {},
   readRequest: (body, reading) => (namesFunction(body) ? readFunctionRequest(body, reading) : readChatRequest(body)),
   leftOutOfCacheKey,

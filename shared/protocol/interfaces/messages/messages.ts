@@ -4,6 +4,7 @@ import { type ClientInterface, plainGatewayMembers, plainLeftOutOfCacheKey, vend
 import { openEventReader } from './message-events.ts';
 import { readMessage, readTokenCount } from './read-message.ts';
 import { readCountRequest, readMessagesRequest } from './read-messages-request.ts';
+import { repairWords } from './repair-words.ts';
 
 export const messages: ClientInterface = {
   id: 'messages',
@@ -15,7 +16,7 @@ export const messages: ClientInterface = {
   passedHeaders: vendorHeaders,
   passesQuery: true,
   measuresProviders: true,
-  repairsByProviderWords: true,
+  repairWords,
   routeRules: {
     errorFormat: 'messages',
     foreignSessionId: headerNames.messagesSessionId,

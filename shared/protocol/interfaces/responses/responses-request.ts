@@ -16,6 +16,7 @@ import {
   toolShape,
   withoutGatewayMembers,
 } from '../index.ts';
+import { refusedStream } from './refused-stream.ts';
 import { readHubNeeds } from './response-hub-needs.ts';
 import { responseNeeds } from './response-needs.ts';
 import { responseSize } from './response-size.ts';
@@ -78,6 +79,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     schemaCheck: undefined,
     writeAnswer: writeResponse,
     openStreamWriter: openResponseWriter,
+    refusedStream: body.stream === true ? (error, answer) => refusedStream(json, error, answer) : undefined,
   };
 }
 

@@ -15,7 +15,6 @@ export const responses: ClientInterface = {
   passedHeaders: vendorHeaders,
   passesQuery: false,
   measuresProviders: true,
-  repairsByProviderWords: false,
   routeRules: { foreignSessionId: headerNames.responsesSessionId },
   readRequest: readResponsesRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,

@@ -1,6 +1,6 @@
 // The response itself, as JSON text: at its start, and at its end.
 import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
-import { ownResponseId } from '../../../../../protocol/interfaces/responses/index.ts';
+import { responseText as writeResponseText } from '../../../../../protocol/interfaces/responses/index.ts';
 import type { UsageReport } from '../../../../../protocol/wire/index.ts';
 import type { AnswerHead } from '../../middle/index.ts';
 import type { ClientTools } from './client-tools.ts';
@@ -36,19 +36,16 @@ interface Output {
 
 /** `end`: left out while the answer goes on. */
 export function responseText({ head, settings }: Writing, end?: ResponseEnd, output?: Output): string {
-  const opening = {
-    id: ownResponseId(head.id),
-    object: 'response',
-    created_at: head.createdSeconds,
-    status: end?.status ?? 'in_progress',
-    completed_at: null,
-    error: null,
-    incomplete_details: end?.reason === undefined ? null : { reason: end.reason },
+  return writeResponseText({
+    id: head.id,
+    createdSeconds: head.createdSeconds,
     model: head.askedModel,
+    status: end?.status ?? 'in_progress',
+    incompleteReason: end?.reason,
     usage: usageOf(head, output),
-  };
-  const items = output?.items.join(',') ?? '';
-  return `${JSON.stringify(opening).slice(0, -1)},"output":[${items}],${settings().slice(1)}`;
+    items: output?.items,
+    settings: settings(),
+  });
 }
 
 const usageOf = (head: AnswerHead, output: Output | undefined) =>
