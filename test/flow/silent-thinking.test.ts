@@ -1,6 +1,7 @@
 // Models that think for minutes without a word of it. Time is moved by hand: nothing here waits.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, it } from '#jest';
+import { encode } from '../../infra/local/simulator/formats/bedrock-converse.ts';
 import { keepAliveCommentMs } from '../../shared/foundation/constants/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { readRest, readUntil } from '../support/read-stream.ts';
@@ -15,18 +16,30 @@ const chunk = (delta: object, reason: string | null = null) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
 
 interface Thinking {
-  /** The last that a client sees before the silence. */
-  readonly lastSeen: string;
-  readonly begins: string;
-  /** What a provider of the interface sends while its model thinks. */
-  readonly alive: string;
-  readonly answers: string;
-  readonly ends: string;
+  /** The last that a client of the same interface sees before the silence. Left out: there is none. */
+  readonly lastSeen?: string;
+  readonly contentType?: string;
+  readonly begins: string | Uint8Array;
+  /** What a provider of the format sends while its model thinks. Left out: nothing. */
+  readonly alive?: string;
+  readonly answers: string | Uint8Array;
+  readonly ends: string | Uint8Array;
 }
+
+const frames = (...events: [string, object][]) =>
+  Buffer.concat(events.map(([event, members]) => encode({ event, text: JSON.stringify(members) })));
+const delta = (contentBlockIndex: number, members: object): [string, object] => [
+  'contentBlockDelta',
+  { contentBlockIndex, delta: members },
+];
+const parts = (...some: object[]) =>
+  `data: ${JSON.stringify({ candidates: [{ index: 0, content: { role: 'model', parts: some } }] })}\n\n`;
 
 const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null };
 const response = { id: 'resp_1', object: 'response', model: 'm', output: [] };
 const reasoningItem = { id: 'rs_1', type: 'reasoning', summary: [] };
+const messageItem = { id: 'msg_1', type: 'message', role: 'assistant', status: 'in_progress', content: [] };
+const textDelta = { item_id: 'msg_1', content_index: 0, logprobs: [] };
 const usage = { input_tokens: 10, output_tokens: 9 };
 
 const thinkingOf: Readonly<Record<string, Thinking>> = {
@@ -54,8 +67,9 @@ const thinkingOf: Readonly<Record<string, Thinking>> = {
     alive: ': alive\n\n',
     answers:
       named('response.output_item.done', { sequence_number: 2, output_index: 0, item: reasoningItem }) +
-      named('response.output_text.delta', { sequence_number: 3, output_index: 1, delta: 'thought' }),
-    ends: named('response.completed', { sequence_number: 4, response: { ...response, status: 'completed', usage } }),
+      named('response.output_item.added', { sequence_number: 3, output_index: 1, item: messageItem }) +
+      named('response.output_text.delta', { sequence_number: 4, output_index: 1, ...textDelta, delta: 'thought' }),
+    ends: named('response.completed', { sequence_number: 5, response: { ...response, status: 'completed', usage } }),
   },
   'chat-completions': {
     lastSeen: '"reasoning_content":"Let',
@@ -64,25 +78,44 @@ const thinkingOf: Readonly<Record<string, Thinking>> = {
     answers: chunk({ content: 'thought' }),
     ends: `${chunk({}, 'stop')}data: [DONE]\n\n`,
   },
+  converse: {
+    contentType: 'application/vnd.amazon.eventstream',
+    begins: frames(['messageStart', { role: 'assistant' }], delta(0, { reasoningContent: { text: '' } })),
+    answers: frames(
+      delta(0, { reasoningContent: { signature: 'c2ln' } }),
+      ['contentBlockStop', { contentBlockIndex: 0 }],
+      delta(1, { text: 'thought' }),
+    ),
+    ends: frames(
+      ['contentBlockStop', { contentBlockIndex: 1 }],
+      ['messageStop', { stopReason: 'end_turn' }],
+      ['metadata', { usage: { inputTokens: 10, outputTokens: 9, totalTokens: 19 }, metrics: { latencyMs: 1 } }],
+    ),
+  },
+  'generate-content': {
+    begins: parts({ text: 'Let me see', thought: true }),
+    answers: parts({ text: 'thought' }),
+    ends: `data: ${JSON.stringify({ candidates: [{ index: 0, finishReason: 'STOP' }] })}\n\n`,
+  },
 };
 
 /** A chat completion that is translated begins with its role. */
-const translated = translatedInterfaces.filter(({ api }) => api === 'messages');
-const spokenHere = [...spokenInterfaces, ...translated];
-const lastSeenOf = ({ id, api }: SpokenInterface, thinking: Thinking): string =>
-  id === api ? thinking.lastSeen : '"role":"assistant","content":""';
+const spokenHere = [...spokenInterfaces, ...translatedInterfaces];
+const lastSeenOf = ({ id, api }: SpokenInterface, { lastSeen = '' }: Thinking): string =>
+  id === api ? lastSeen : '"role":"assistant","content":""';
 
 const clock = watchedClock();
 let provider: ScriptedProvider;
 let gateway: Harness;
 let thinker: PromiseWithResolvers<ServerResponse>;
+let contentType: string;
 
 beforeAll(async () => {
   provider = await startScriptedProvider((outgoing) => {
-    outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+    outgoing.writeHead(200, { 'content-type': contentType });
     thinker.resolve(outgoing);
   });
-  const apis = spokenInterfaces.map(({ api }) => api);
+  const apis = [...new Set(spokenHere.map(({ api }) => api))];
   const dear = { input_price_per_million: '90', output_price_per_million: '90' };
   const models = apis.map((api) => [
     `think/${api}`,
@@ -113,13 +146,14 @@ async function startThinking(spoken: SpokenInterface) {
   thinker = Promise.withResolvers();
   gateway.simulator.clear();
   clock.forget();
+  const thinking = thinkingOf[api] as Thinking;
+  contentType = thinking.contentType ?? 'text/event-stream';
   const answer = fetch(`${gateway.url}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}` },
     body: JSON.stringify(hello(`think/${api}`, { stream: true })),
   });
   const outgoing = await thinker.promise;
-  const thinking = thinkingOf[api] as Thinking;
   outgoing.write(thinking.begins);
   const reader = await readUntil(await answer, lastSeenOf(spoken, thinking));
   return { outgoing, reader, thinking };
@@ -129,12 +163,13 @@ it.each(spokenHere)(
   'a model that has begun to think is waited for as long as the stream may take, and no other is called: $name',
   async (spoken) => {
     const { outgoing, reader, thinking } = await startThinking(spoken);
-    outgoing.write(thinking.alive);
+    if (thinking.alive !== undefined) outgoing.write(thinking.alive);
     // For the opening, and for what comes next.
     await clock.waitsFor((delayMs) => delayMs === keepAliveCommentMs, 2);
     clock.advance(250_000);
     expect(outgoing.closed).toBe(false);
-    outgoing.end(thinking.answers + thinking.ends);
+    outgoing.write(thinking.answers);
+    outgoing.end(thinking.ends);
     const text = await readRest(reader);
     expect(text).toContain('thought');
     expect(text).toContain(': keep-alive');

@@ -114,7 +114,7 @@ const codec = new EventStreamCodec(
   (text) => Buffer.from(text, 'utf8'),
 );
 
-function encode({ event: name = '', text }: Frame): Uint8Array {
+export function encode({ event: name = '', text }: Pick<Frame, 'event' | 'text'>): Uint8Array {
   const kind = name.endsWith('Exception') ? 'exception' : 'event';
   const header = (value: string) => ({ type: 'string' as const, value });
   const headers = {

@@ -51,19 +51,31 @@ export async function* bedrockFrames(bytes: AsyncIterable<Uint8Array>): Bytes {
   if (heldBytes > 0) yield Buffer.concat(pieces);
 }
 
+/** The package says nothing of thinking that is empty; of a signature it does. A model signs nothing with this. */
+export const emptyThinkingSignature = 'gw-empty-thinking';
+const emptyThinking = /"reasoningContent"\s*:\s*\{\s*(?:"text"\s*:\s*""\s*)?\}/;
+const withThinkingBegun = (text: string): string =>
+  text.replace(emptyThinking, `"reasoningContent":{"signature":"${emptyThinkingSignature}"}`);
+
 /** The frame that tells the usage comes last; its name stands in its headers. */
 function withReadableFrame(frame: Buffer, headersLength: number): Buffer {
   const textAt = preludeBytes + headersLength;
-  const isMetadata = frame.subarray(preludeBytes, textAt).includes('metadata');
-  const isWhole = crc32(frame.subarray(0, -checksumBytes)) === frame.readUInt32BE(frame.length - checksumBytes);
-  if (!isMetadata || !isWhole) return frame;
-  const text = frame.subarray(textAt, -checksumBytes).toString('utf8');
-  const readable = Buffer.from(withReadableUsage(text, converseUsage));
+  const headers = frame.subarray(preludeBytes, textAt);
+  const readable = headers.includes('metadata')
+    ? (text: string) => withReadableUsage(text, converseUsage)
+    : frame.includes('reasoningContent', textAt) && withThinkingBegun;
+  const isWhole = () => crc32(frame.subarray(0, -checksumBytes)) === frame.readUInt32BE(frame.length - checksumBytes);
+  if (readable === false || !isWhole()) return frame;
+  return frameOf(headers, readable(frame.subarray(textAt, -checksumBytes).toString('utf8')));
+}
+
+function frameOf(headers: Buffer, text: string): Buffer {
+  const content = Buffer.from(text);
   const head = Buffer.alloc(preludeBytes);
-  head.writeUInt32BE(textAt + readable.length + checksumBytes, 0);
-  head.writeUInt32BE(headersLength, 4);
+  head.writeUInt32BE(preludeBytes + headers.length + content.length + checksumBytes, 0);
+  head.writeUInt32BE(headers.length, 4);
   head.writeUInt32BE(crc32(head.subarray(0, 8)), 8);
-  const body = Buffer.concat([head, frame.subarray(preludeBytes, textAt), readable]);
+  const body = Buffer.concat([head, headers, content]);
   const checksum = Buffer.alloc(checksumBytes);
   checksum.writeUInt32BE(crc32(body), 0);
   return Buffer.concat([body, checksum]);

@@ -2,7 +2,7 @@
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import { findMember, isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
 import type { HubCall, HubTarget, TargetCall, Thinking } from '../middle/index.ts';
-import { bedrockFrames, converseUsage } from './bedrock-frames.ts';
+import { bedrockFrames, converseUsage, emptyThinkingSignature } from './bedrock-frames.ts';
 import { atMost, type Json, readObject } from './body-members.ts';
 import { claudeOptions } from './claude-options.ts';
 import { claudeThinking } from './claude-thinking.ts';
@@ -53,7 +53,7 @@ export const target: HubTarget = {
     }),
   originOf: ({ model }) => (/(^|\.)openai\./.test(model) ? 'openai-responses-v1' : claudeOrigin),
   readSigned: ({ amazonBedrock = {} } = {}) => ({
-    ...nonEmpty('signature', amazonBedrock.signature),
+    ...(amazonBedrock.signature === emptyThinkingSignature ? {} : nonEmpty('signature', amazonBedrock.signature)),
     ...nonEmpty('encrypted', amazonBedrock.redactedContent ?? amazonBedrock.redactedData),
   }),
   signedOptions(part, { signature, encrypted }) {
