@@ -70,7 +70,7 @@ describe('the routes', () => {
       expect(`/openai${path}` in description.paths).toBe(bases.includes('/openai/v1'));
       for (const base of ['/v1', '/openai/v1']) {
         // A method that no path takes tells a path that there is from one that there is not.
-        const response = await send('PUT', path.replace('/v1', base).replaceAll(/\{\w+\}/g, 'auto'));
+        const response = await send('PROPFIND', path.replace('/v1', base).replaceAll(/\{\w+\}/g, 'auto'));
         await response.text();
         expect([base, path, response.status]).toEqual([base, path, bases.includes(base) ? 405 : 404]);
       }
