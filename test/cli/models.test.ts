@@ -26,6 +26,15 @@ const apply = (content: unknown, more = '') =>
 interface Changes {
   readonly changes: readonly { readonly change: string }[];
 }
+const filledBy = async (content: unknown) => {
+  const line = `apply -f ${local.write('gateway.yaml', content)} ${local.option} --dry-run`;
+  const { filled } = await operateJson<{
+    readonly filled: readonly { place: string; origin: string; members: object }[];
+  }>(line, {
+    variables,
+  });
+  return filled;
+};
 const wouldChange = async (path: string) => {
   const dry = await operateJson<Changes>(`apply -f ${path} ${local.option} --dry-run`, { variables });
   return dry.changes.filter(({ change }) => change !== 'unchanged');
@@ -35,7 +44,40 @@ describe('a file of kinds and names', () => {
   it('is shown whole before it is applied, and is exported as short as it was, or whole', async () => {
     const dry = await apply(file(), '--dry-run');
     expect(dry.out).toContain('created    catalogue');
+    expect(dry.out).toMatch(
+      /^filled in {2}providers\[openai\], from the kind openai\n +base_url: "https:\/\/api\.openai\.com\/v1", apis: /m,
+    );
+    expect(dry.out).toMatch(
+      /^filled in {2}models\[openai\/gpt-5\]\.providers\[openai\], from the model list of [\d-]{10}\n +apis: .*, input_price_per_million: "1\.25", .*max_output_tokens: 128000, tools: true/m,
+    );
+    expect(dry.out).toMatch(
+      /^filled in {2}models\[openai\/gpt-5\], from the model list of .*\n +modalities: \["text","image"/m,
+    );
+    const narrow = await operate(`apply -f ${local.write('gateway.yaml', file())} ${local.option} --dry-run`, {
+      variables,
+      style: { columns: 100, isColoured: false },
+    });
+    expect(narrow.out.split('\n').filter((line) => line.startsWith(' ') && line.length > 100)).toEqual([]);
+    expect(narrow.out.replace(/,\n +/g, ', ').includes('json_schema: true')).toBe(true);
     expect((await apply(file())).code).toBe(0);
+    // What is stored is not filled in again, and a member that the file writes is not filled in.
+    expect(await filledBy(file())).toEqual([]);
+    const more = {
+      ...file(),
+      models: [
+        ...file().models,
+        { id: 'openai/gpt-5-mini', providers: [{ provider: 'openai', input_price_per_million: '9' }] },
+      ],
+    };
+    const [entry, model, ...others] = await filledBy(more);
+    expect(others).toEqual([]);
+    expect(model?.place).toBe('models[openai/gpt-5-mini]');
+    expect(entry).toMatchObject({
+      place: 'models[openai/gpt-5-mini].providers[openai]',
+      origin: expect.stringMatching(/^model list of/),
+      members: { output_price_per_million: '2.00' },
+    });
+    expect(entry?.members).not.toHaveProperty('input_price_per_million');
     const short = await operate(`export ${local.option}`);
     const { providers, models } = parse(short.out) as Record<string, readonly Record<string, unknown>[]>;
     expect(providers?.[0]).toMatchObject({ id: 'openai', kind: 'openai' });

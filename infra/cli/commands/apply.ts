@@ -30,7 +30,10 @@ export function addApply(program: CommandLine): void {
     .command('apply')
     .description('make the store what a gateway file says; --dry-run only says what would change')
     .requiresOption('-f, --file <FILE>', 'the gateway file (YAML)', readText)
-    .takesOption('--dry-run', 'write nothing: print every member that would change, old → new')
+    .takesOption(
+      '--dry-run',
+      'write nothing: print every member that would change, old → new, and what would be filled in',
+    )
     .asks()
     .notes(
       'Asks before providers, models, connections or keys are taken away, and before a revoked key comes back.',
@@ -123,13 +126,13 @@ async function planFile(session: Session, opened: OpenTarget, file: GatewayFile)
 
 async function carryOut(session: Session, plan: GatewayFilePlan): Promise<Outcome> {
   try {
-    return applyOutcome({ ...(await plan.apply()), notes: plan.notes, isDry: false });
+    return applyOutcome({ ...(await plan.apply()), filled: plan.filled, notes: plan.notes, isDry: false });
   } catch (error) {
     if (!(error instanceof ApplyInterrupted)) throw error;
     const { report, cause } = error;
     const reason = describeFailure(cause, session.target);
     return {
-      ...applyOutcome({ ...report, notes: plan.notes, isDry: false }),
+      ...applyOutcome({ ...report, filled: plan.filled, notes: plan.notes, isDry: false }),
       failure: `applied in part, run it again for the rest: ${reason}`,
     };
   }

@@ -1,6 +1,7 @@
 // What `apply` says: a line per resource that changes, under it its members old → new, and keys that were made.
 import {
   type CreatedKey,
+  type FilledMembers,
   formatProblem,
   type MemberChange,
   type PlannedChange,
@@ -14,18 +15,22 @@ export interface AppliedFile {
   readonly createdKeys: readonly CreatedKey[];
   readonly notes: readonly string[];
   readonly isDry: boolean;
+  /** Told by a dry run. */
+  readonly filled: readonly FilledMembers[];
 }
 
-export function applyOutcome({ changes, createdKeys, notes, isDry }: AppliedFile): Outcome {
+export function applyOutcome({ changes, createdKeys, notes, isDry, filled }: AppliedFile): Outcome {
   return {
     json: {
       dry_run: isDry,
       changes: changes.map(({ resource, change, members }) => ({ resource, change, members })),
+      ...(isDry ? { filled } : {}),
       created_keys: createdKeys,
       notes,
     },
     lines: (style) => [
       ...changesLines(changes, style.columns),
+      ...(isDry ? filled.flatMap((one) => filledLines(one, style.columns)) : []),
       ...notes.map((line) => `warning: ${line}`),
       ...(createdKeys.length === 0
         ? []
@@ -49,8 +54,22 @@ const changesLines = (changes: readonly PlannedChange[], columns: number): strin
     .filter(({ change }) => change !== 'unchanged')
     .flatMap(({ resource, change, members }) => [
       `${change.padEnd('unchanged'.length)}  ${resource}`,
-      ...members.map((member) => cut(`             ${describe(member)}`, columns)),
+      ...members.map((member) => cut(`${memberIndent}${describe(member)}`, columns)),
     ]);
+
+const memberIndent = ' '.repeat(13);
+
+/** All of it, over several lines: what is filled in is to be read before it is applied. */
+function filledLines({ place, origin, members }: FilledMembers, columns: number): string[] {
+  const texts = Object.entries(members).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  const lines: string[] = [];
+  for (const text of texts) {
+    const longer = `${lines.at(-1)}, ${text}`;
+    if (lines.length === 0 || longer.length > columns - memberIndent.length) lines.push(text);
+    else lines[lines.length - 1] = longer;
+  }
+  return [`filled in  ${place}, from the ${origin}`, ...lines.map((line) => cut(`${memberIndent}${line}`, columns))];
+}
 
 function describe(member: MemberChange): string {
   if (!('from' in member) && !('to' in member)) return `${member.path}: another one`;

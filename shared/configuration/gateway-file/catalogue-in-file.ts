@@ -4,7 +4,7 @@ import type { CatalogueDocument, ModelDocument, ModelProviderDocument, ProviderD
 import type { ModelList } from '../model-list/index.ts';
 import { isSame } from './complete-entry.ts';
 import { knownEntries, modalitiesOf } from './list-differences.ts';
-import { inRegion, provider as providerSchema } from './provider-schema.ts';
+import { bareProvider } from './provider-schema.ts';
 
 type Members = Record<string, unknown>;
 
@@ -23,10 +23,8 @@ export function catalogueInFile(
 /** An enabled provider says nothing of it: a file that did would enable one again that was disabled since. */
 function providerInFile({ status, ...provider }: ProviderDocument, isShort: boolean): Members {
   const members: Members = status === 'enabled' ? provider : { ...provider, status };
-  const { id, kind, region } = provider;
-  if (!isShort || kind === undefined) return members;
-  const bare = providerSchema.parse({ id, kind, ...(region === undefined ? {} : { region }) });
-  return without(members, { ...bare, ...inRegion(bare, undefined, region) }, ['id', 'kind', 'region']);
+  if (!isShort || provider.kind === undefined) return members;
+  return without(members, bareProvider(provider), ['id', 'kind', 'region']);
 }
 
 /** Less the members that are the same in the other one. */

@@ -10,21 +10,16 @@ import type {
 import type { ModelList } from '../model-list/index.ts';
 import { type CatalogueInFile, type EntryInFile, isListedModels, type ModelInFile } from './catalogue-schema.ts';
 import { completeMembers, listedMembers, membersOf, upstreamModelOf } from './complete-entry.ts';
+import { completeProviders } from './complete-providers.ts';
+import type { CatalogueSources, FilledMembers, Told } from './completion.ts';
 import { expandListedModels } from './expand-listed-models.ts';
 import { missingMembers } from './missing-members.ts';
 import type { Issue, Path } from './problems.ts';
-import { inRegion } from './provider-schema.ts';
-
-export interface CatalogueSources {
-  readonly former: CatalogueDocument | undefined;
-  readonly list: ModelList;
-  /** Of AWS, where the gateway runs. */
-  readonly region: string | undefined;
-  readonly nowMs: number;
-}
 
 export interface CompletedCatalogue {
   readonly document: CatalogueDocument;
+  /** What is not stored yet. */
+  readonly filled: readonly FilledMembers[];
   readonly issues: readonly Issue[];
 }
 
@@ -33,7 +28,11 @@ const serviceDefaults: ServiceDocument = { function_execution: 'enabled', functi
 export function completeCatalogue(file: CatalogueInFile, sources: CatalogueSources): CompletedCatalogue {
   const issues: Issue[] = [];
   const report = (path: Path, message: string) => void issues.push({ path, message });
-  const providers = completeProviders(file, sources, report);
+  const filled = new Map<string, FilledMembers>();
+  const fill: Told['fill'] = (place, origin, members) => {
+    if (Object.keys(members).length > 0) filled.set(place, { place, origin, members });
+  };
+  const providers = completeProviders(file, sources, { report, fill });
   const byId = new Map(providers.map((provider) => [provider.id, provider]));
   const named = new Set(file.models.flatMap((item) => (isListedModels(item) ? [] : [item.id])));
   const formerById = new Map(sources.former?.models.map((model) => [model.id, model]));
@@ -41,11 +40,15 @@ export function completeCatalogue(file: CatalogueInFile, sources: CatalogueSourc
     const path = ['models', index];
     const items = isListedModels(item) ? expandListedModels(item, path, { ...sources, byId, named, report }) : [item];
     return items.map((model) =>
-      completeModel(model, path, { ...sources, byId, former: formerById.get(model.id), report }),
+      completeModel(model, path, { ...sources, byId, former: formerById.get(model.id), report, fill }),
     );
   });
   const unique = [...new Map(models.map((model) => [model.id, model])).values()];
-  return { document: { service: completeService(file, sources), providers, models: unique }, issues };
+  return {
+    document: { service: completeService(file, sources), providers, models: unique },
+    filled: [...filled.values()],
+    issues,
+  };
 }
 
 /** Of the service what is left out stays as it is stored. */
@@ -54,36 +57,13 @@ const completeService = ({ service: written }: CatalogueInFile, { former }: Cata
   ...Object.fromEntries(Object.entries(written).filter(([, value]) => value !== undefined)),
 });
 
-type Report = (path: Path, message: string) => void;
-
-function completeProviders(
-  file: CatalogueInFile,
-  { former, region }: CatalogueSources,
-  report: Report,
-): ProviderDocument[] {
-  const formerById = new Map(former?.providers.map((provider) => [provider.id, provider]));
-  return file.providers.flatMap((written, index) => {
-    const stored = formerById.get(written.id);
-    const provider = inRegion(written, stored, region);
-    if (provider === undefined) {
-      report(
-        ['providers', index, 'region'],
-        'is required, such as eu-west-1: no AWS_REGION says where the gateway runs',
-      );
-      return [];
-    }
-    return [{ ...provider, status: written.status ?? stored?.status ?? 'enabled' }];
-  });
-}
-
-interface ModelSources extends Omit<CatalogueSources, 'former'> {
+interface ModelSources extends Omit<CatalogueSources, 'former'>, Told {
   readonly former: ModelDocument | undefined;
   readonly byId: ReadonlyMap<string, ProviderDocument>;
-  readonly report: Report;
 }
 
 function completeModel(written: ModelInFile, path: Path, sources: ModelSources): ModelDocument {
-  const { former, byId, nowMs } = sources;
+  const { former, byId, nowMs, fill, list } = sources;
   const completed = written.providers.flatMap((entry, index) => {
     const provider = byId.get(entry.provider);
     return provider === undefined
@@ -99,6 +79,7 @@ function completeModel(written: ModelInFile, path: Path, sources: ModelSources):
     former && { values: { modalities: former.modalities }, written: former.written },
     listed.length === 0 ? undefined : { modalities: [...new Set(listed)] },
   );
+  fill(`models[${written.id}]`, originOf(list), own.filled);
   return {
     id: written.id,
     display_name: written.display_name ?? written.id,
@@ -111,6 +92,8 @@ function completeModel(written: ModelInFile, path: Path, sources: ModelSources):
   };
 }
 
+const originOf = ({ date }: ModelList): string => `model list of ${date}`;
+
 interface CompletedEntry {
   readonly entry: ModelProviderDocument;
   /** Of the list. */
@@ -122,17 +105,22 @@ function completeEntry(
   written: EntryInFile,
   provider: ProviderDocument,
   path: Path,
-  { former: formerModel, list, report }: ModelSources,
+  { former: formerModel, list, report, fill }: ModelSources,
 ): CompletedEntry {
   const stored = formerModel?.providers.find((entry) => entry.provider === provider.id);
   const upstream_model = upstreamModelOf(model.id, written, provider, list);
   const former = stored?.upstream_model === upstream_model ? stored : undefined;
   const listed = findListed(list, provider, model.id, upstream_model);
-  const { values, written: ownMembers } = completeMembers(
+  const {
+    values,
+    filled,
+    written: ownMembers,
+  } = completeMembers(
     membersOf(written),
     former && { values: membersOf(former), written: former.written },
     listed && listedMembers(listed, provider),
   );
+  fill(`models[${model.id}].providers[${provider.id}]`, originOf(list), filled);
   const context = (values.context_length as number | undefined) ?? model.context_length;
   const missing = missingMembers({ ...values, context_length: context }, { provider, upstream_model, listed, list });
   if (missing !== undefined) report([...path, ...missing.path], missing.message);

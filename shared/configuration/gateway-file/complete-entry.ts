@@ -69,26 +69,33 @@ export interface CompletedMembers {
   readonly written: readonly string[] | undefined;
 }
 
+interface FilledValues extends CompletedMembers {
+  /** Of the list, now: neither the file writes it nor was it stored. */
+  readonly filled: Members;
+}
+
 /** `former`: as it is stored. `listed`: undefined where the list does not know the model. */
 export function completeMembers(
   written: Members,
   former: CompletedMembers | undefined,
   listed: Members | undefined,
-): CompletedMembers {
+): FilledValues {
   const isStored = former?.written !== undefined;
   const values: Record<string, unknown> = {};
+  const filled: Record<string, unknown> = {};
   const ownMembers: string[] = [];
   for (const member of Object.keys(written)) {
     const isFilled = isStored && former.written?.includes(member) === false;
     const isLeftOut = written[member] === undefined;
     const value = isLeftOut ? (isFilled ? former.values[member] : listed?.[member]) : written[member];
     values[member] = value;
+    if (isLeftOut && !isFilled && value !== undefined) filled[member] = value;
     // A value that stays keeps its origin, so that applying a file that writes it out, as an export does, changes nothing.
     const isOfList =
       isStored && isSame(former.values[member], value) ? isFilled : isLeftOut || isSame(value, listed?.[member]);
     if (!isOfList) ownMembers.push(member);
   }
-  return { values, written: isStored || listed !== undefined ? ownMembers : undefined };
+  return { values, filled, written: isStored || listed !== undefined ? ownMembers : undefined };
 }
 
 export const isSame = (one: unknown, other: unknown): boolean =>

@@ -8,6 +8,7 @@ import { isListedModels } from './catalogue-schema.ts';
 import { changedMembers } from './changed-members.ts';
 import { modelReferenceIssues } from './check-references.ts';
 import { completeCatalogue } from './complete-catalogue.ts';
+import type { FilledMembers } from './completion.ts';
 import { keyMembers } from './describe-changes.ts';
 import { claimPlannedName, planKeys } from './plan-keys.ts';
 import { planWorkspace } from './plan-workspace.ts';
@@ -27,6 +28,8 @@ export interface GatewayFilePlan {
   /** What becomes the catalogue. */
   readonly catalogue: CatalogueDocument;
   readonly changes: readonly PlannedChange[];
+  /** Of the catalogue: what the file leaves out, and is not stored yet. */
+  readonly filled: readonly FilledMembers[];
   /** What the file asks for and does not happen, one line each with the reason. */
   readonly notes: readonly string[];
   /** Throws ApplyInterrupted. */
@@ -81,7 +84,7 @@ export async function planGatewayFile(asked: ApplyOptions): Promise<GatewayFileP
   const { readBefore } = options;
   const planning: Planning = { ...options, issues: [], notes: [] };
   const former = readBefore === undefined ? await options.stores.catalogues.read() : readBefore.catalogue;
-  const { document: catalogue, issues: faults } = completeCatalogue(options.file, sourcesOf(options, former));
+  const { document: catalogue, filled, issues: faults } = completeCatalogue(options.file, sourcesOf(options, former));
   planning.issues.push(...faults);
   // Of other files the reader knows all models.
   if (faults.length === 0 && options.file.models.some(isListedModels)) {
@@ -96,7 +99,7 @@ export async function planGatewayFile(asked: ApplyOptions): Promise<GatewayFileP
   const { issues, notes } = planning;
   if (issues.length > 0) throw new GatewayFileRefused(issues.map((issue) => toProblem(issue)));
   const changes = steps.flatMap(({ planned }) => planned);
-  return { catalogue, changes, notes, apply: () => carryOut(steps, notes) };
+  return { catalogue, changes, filled, notes, apply: () => carryOut(steps, notes) };
 }
 
 async function carryOut(steps: readonly Step[], notes: readonly string[]): Promise<ApplyReport> {

@@ -187,3 +187,9 @@ export function inRegion(
     auth: auth ?? { sigv4: { service: known.auth.service, region } },
   };
 }
+
+/** As a file has it that says no more than its kind, and where that needs one its region. */
+export function bareProvider({ id, kind, region }: Pick<ProviderDocument, 'id' | 'kind' | 'region'>) {
+  const bare = provider.parse({ id, kind, ...(region === undefined ? {} : { region }) });
+  return { ...bare, ...inRegion(bare, undefined, region) };
+}

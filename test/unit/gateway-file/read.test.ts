@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { describe, expect, it } from '#jest';
@@ -225,16 +224,6 @@ it('does not take a file without providers or models for an empty catalogue', ()
       { path: 'models', message: 'is required' },
     ],
   });
-});
-
-it('accepts the example of its own README', () => {
-  const readme = readFileSync(new URL('../../../shared/configuration/gateway-file/README.md', import.meta.url), 'utf8');
-  const [whole = '', ...others] = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
-  const claude = others.find((text) => text.includes('bedrock-messages')) ?? '';
-  expect(problemsOf(whole)).toEqual([]);
-  const { providers, models } = catalogueIn(claude.concat('workspaces: []'));
-  expect(providers.map(({ apis }) => apis)).toEqual([['messages'], ['converse'], ['messages']]);
-  expect(models[0]?.providers.map(({ provider }) => provider)).toEqual(providers.map(({ id }) => id));
 });
 
 // How problems read: the wrong name, where it could be, and the line.
