@@ -91,6 +91,8 @@ describe('the configuration', () => {
     team().spend_limit_usd = '12.50';
     team().keys.push({ name: 'second', rpm: 5 });
     file.models = file.models.filter(({ id }: { id: string }) => id !== 'acme/other');
+    file.providers.push({ id: 'openai', kind: 'openai' });
+    file.models.push({ id: 'openai/gpt-5', providers: [{ provider: 'openai', output_price_per_million: '11' }] });
     const { status, body, response } = await replace(stringify(file), undefined, '?dry_run=true');
     expect([status, body.data.created_keys]).toEqual([200, []]);
     expect(body.data.changes).toEqual([
@@ -102,6 +104,16 @@ describe('the configuration', () => {
       },
       { resource: 'key second of team', change: 'created', members: [] },
     ]);
+    expect(body.data.filled).toEqual([
+      expect.objectContaining({ place: 'providers[openai]', origin: 'kind openai' }),
+      {
+        place: 'models[openai/gpt-5].providers[openai]',
+        origin: expect.stringMatching(/^model list of /),
+        members: expect.objectContaining({ input_price_per_million: '1.25', tools: true }),
+      },
+      expect.objectContaining({ place: 'models[openai/gpt-5]' }),
+    ]);
+    expect(body.data.filled[1].members).not.toHaveProperty('output_price_per_million');
     expect(body.data.takes_away).toEqual(['models[acme/other] of catalogue']);
     expect(await differencesOf(operationOf('PUT', '/v1/manage/configuration'), response)).toEqual([]);
     await gateway.settled();

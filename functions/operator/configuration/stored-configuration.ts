@@ -67,12 +67,13 @@ export async function planReplacement(
 
 const replacementDocument = (
   { destructiveChanges, restoredKeys }: GatewayFileModule,
-  { changes, notes }: GatewayFilePlan,
+  { changes, filled, notes }: GatewayFilePlan,
   created_keys: ManagedReplacement['created_keys'],
 ): ManagedReplacement => ({
   changes: changes.flatMap(({ resource, change, members }) =>
     change === 'unchanged' ? [] : [{ resource, change, members: [...members] }],
   ),
+  filled: filled.map(({ place, origin, members }) => ({ place, origin, members: { ...members } })),
   takes_away: destructiveChanges(changes),
   brings_back: restoredKeys(changes),
   notes: [...notes],

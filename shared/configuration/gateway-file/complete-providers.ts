@@ -1,8 +1,8 @@
 // The providers that a file makes of the stored ones, whole.
 import type { ProviderDocument } from '../catalogue/index.ts';
 import type { CatalogueInFile } from './catalogue-schema.ts';
+import type { CatalogueSources, Told } from './catalogue-sources.ts';
 import { isSame } from './complete-entry.ts';
-import type { CatalogueSources, Told } from './completion.ts';
 import { bareProvider, inRegion } from './provider-schema.ts';
 
 export function completeProviders(

@@ -1,5 +1,5 @@
+export type { FilledMembers } from './catalogue-sources.ts';
 export type { MemberChange } from './changed-members.ts';
-export type { FilledMembers } from './completion.ts';
 export { destructiveChanges, restoredKeys } from './destructive-changes.ts';
 export { exportGatewayFile, gatewayFileText } from './export-gateway-file.ts';
 export type { GatewayFile } from './gateway-file.ts';

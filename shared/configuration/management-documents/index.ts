@@ -206,6 +206,15 @@ export const replacementDocument = z.object({
         .check(z.describe('What differs, where something is changed.')),
     }),
   ),
+  filled: z
+    .array(
+      z.object({
+        place: text.check(z.describe('`models[openai/gpt-5.4].providers[openai]`.')),
+        origin: text.check(z.describe('`kind openai`, `model list of 2026-11-23`.')),
+        members: z.record(z.string(), z.unknown()),
+      }),
+    )
+    .check(z.describe('What the file leaves out of providers and models, is not stored yet, and is filled in.')),
   takes_away: z.array(text).check(z.describe('What may be in use, and is not there any more afterwards.')),
   brings_back: z.array(text).check(z.describe('Revoked keys that are active afterwards.')),
   notes: z.array(text).check(z.describe('What the file asks for and does not happen, with the reason.')),
