@@ -29,7 +29,14 @@ export async function callCandidate(call: CandidateCall, candidate: Candidate, s
   };
   const { correlationId: id, createdSeconds } = call;
   return callThroughHub(
-    { ...asked, body: request.wholeBody(), canForceTools: canBeForced(candidate), id, createdSeconds },
+    {
+      ...asked,
+      body: request.wholeBody(),
+      canForceTools: canBeForced(candidate),
+      leftOut: betasIn(call),
+      id,
+      createdSeconds,
+    },
     candidate,
     send,
   );
@@ -39,3 +46,7 @@ const cannotSay = (param: string): NoAnswer => ({
   kind: 'failure',
   failure: { kind: 'invalid', param, reason: 'unsupported_parameter', cause: 'not_translatable' },
 });
+
+/** As SDKs call the member that becomes these headers. */
+const betasIn = ({ passedOn: { headers } }: CandidateCall): readonly string[] =>
+  Object.keys(headers).some((name) => /-beta$/i.test(name)) ? ['betas'] : [];

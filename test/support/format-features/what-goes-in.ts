@@ -97,11 +97,9 @@ const instructed = (more: Json = {}): Json => ({ role: 'system', content: [text(
 
 /** What no format knows, what is the gateway's own, and what asks for nothing. */
 const otherMembers: Json = {
-  user: 'u',
   metadata: { a: 'b' },
   logit_bias: { 1: 2 },
   store: false,
-  verbosity: 'low',
   service_tier: 'flex',
   made_up: 1,
   provider: { sort: 'price' },
@@ -664,6 +662,29 @@ export const whatGoesIn: readonly FeatureRow[] = [
     no(brought, 'response_format'),
     no(brought, 'response_format'),
     no(brought, 'response_format'),
+  ),
+  row(
+    '`user`, `safety_identifier`, `prompt_cache_key`',
+    [{ asks: { user: 'u', prompt_cache_key: 'k' } }, { asks: { safety_identifier: 's' } }],
+    leftOut,
+    leftOut,
+    leftOut,
+    yes(
+      sends((body) => [body.safety_identifier, body.prompt_cache_key], ['u', 'k']),
+      sends((body) => body.safety_identifier, 's'),
+    ),
+  ),
+  row(
+    '`verbosity`',
+    [{ asks: { verbosity: 'low' } }],
+    leftOut,
+    leftOut,
+    leftOut,
+    cell(
+      'GPT-5 and later',
+      leavesOut,
+      sends(({ text: of }) => of.verbosity, 'low', { asks: { verbosity: 'low' }, upstream: toldHowHard }),
+    ),
   ),
   row('any other member of the request', [{ asks: otherMembers }], leftOut, leftOut, leftOut, leftOut),
 ];

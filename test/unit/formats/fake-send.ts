@@ -112,7 +112,13 @@ export async function ask({ api, body, answer, stream = false, model, catalogueI
     hubNeeds: () => readHubNeeds(parseJson(json.text) as Json),
     size: () => ({ maxOutputTokens: bound, isOutputOpen: bound === undefined }),
   };
-  const call = { request, correlationId: 'call-1', createdSeconds: 1_760_000_000 } as unknown as CandidateCall;
+  const passedOn = { headers: {}, query: '' };
+  const call = {
+    request,
+    passedOn,
+    correlationId: 'call-1',
+    createdSeconds: 1_760_000_000,
+  } as unknown as CandidateCall;
   return { ...fake, outcome: await callCandidate(call, candidateOf(api, model, catalogueId), fake.send) };
 }
 

@@ -5,14 +5,13 @@ import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import type { HubApi, InterfaceId } from '../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { type JsonAnswer, readInTurns } from '../../../protocol/interfaces/index.ts';
-import { type CallSize, rewriteMembers, scanJson } from '../../../protocol/wire/index.ts';
+import type { CallSize } from '../../../protocol/wire/index.ts';
 import { askedOutputTokens, estimateInputTokens } from '../../billing/index.ts';
 import type { AttemptFailure, EventBatch, NoAnswer, Send } from '../../providers/index.ts';
 import { boundedSend } from './bounded-send.ts';
 import { failureOfAnswer, finishFailure, knownEnd, untranslatable } from './failure.ts';
 import {
   type AnswerHead,
-  type HubCall,
   type HubPart,
   type HubResult,
   type HubTarget,
@@ -26,6 +25,7 @@ import {
 import { createExchange, type Exchange } from './package-exchange.ts';
 import { createPackageNames } from './package-names.ts';
 import { contentWithArguments, createRawArguments, partWithArguments } from './raw-arguments.ts';
+import { toSentBody } from './sent-body.ts';
 import { sourceOf } from './sources/index.ts';
 import { endedAtStop, stopsMax, watchStops, withoutEmptyStops } from './stops.ts';
 import { loadTarget } from './targets/index.ts';
@@ -45,6 +45,8 @@ export interface HubRequest {
   readonly createdSeconds: number;
   /** The model can be made to call a tool. */
   readonly canForceTools: boolean;
+  /** What came beside the body, and goes to no other interface. */
+  readonly leftOut: readonly string[];
 }
 
 /** How the provider was asked. */
@@ -73,7 +75,8 @@ interface Asking {
   readonly target: HubTarget;
   readonly exchange: Exchange;
   readonly head: AnswerHead;
-  readonly spoken: HubSpoken;
+  /** Known once the package has written its request. */
+  readonly spoken: () => HubSpoken;
   /** What packages are not given as it is. */
   readonly restore: {
     readonly content: (content: HubResult['content']) => HubResult['content'];
@@ -112,11 +115,16 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   };
   const stops = [...new Set(target.untoldStops?.(targetCall))];
   if (stops.length > stopsMax) return noAnswer(tooManyStops);
+  let leftOut: readonly string[] = [];
   const exchange = createExchange({
     send: bounded.send,
     stream,
     target,
-    body: (text) => boundBody(text, target, targetCall),
+    body(text) {
+      const sent = toSentBody(text, target, targetCall);
+      leftOut = [...sent.leftOut, ...request.leftOut];
+      return sent.text;
+    },
     takeOut: raw.takeOut,
     refusedText: bounded.refusedText,
     nextStep,
@@ -136,7 +144,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     const options = target.toOptions(targetCall);
     await nextStep();
     const opened = target.openModel({ model, ...exchange.settings, generateId: toolCallIds(id) });
-    const spoken = { format: api, leftOut: leftOutOf(call, target) };
+    const spoken = () => ({ format: api, leftOut });
     const restore = {
       content: (content: HubResult['content']) => packageNames.contentOf(contentWithArguments(content, raw.putBack)),
       part: (part: HubPart) => packageNames.partOf(partWithArguments(part, raw.putBack)),
@@ -146,20 +154,6 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   } catch (error) {
     return readFailure(error, exchange);
   }
-}
-
-const leftOutOf = ({ optional }: HubCall, { says }: HubTarget): string[] => [
-  ...new Set(optional.flatMap(({ name, member }) => (says.has(name) ? [] : [member]))),
-];
-
-/** Bodies of clients, and arguments inside them, are less deep by far. */
-const bodyDepthMax = 1_024;
-
-/** The body that a package made, with what the target has the last word about. */
-function boundBody(text: string, target: HubTarget, call: TargetCall): string {
-  const scanned = scanJson(text, { depthMax: bodyDepthMax });
-  if (scanned.kind !== 'json') throw new Error('a package wrote a body that is no JSON');
-  return rewriteMembers(scanned.json, new Map(Object.entries(target.boundBody(scanned.json, call))));
 }
 
 async function askOnce(asking: Asking): Promise<HubOutcome> {
@@ -176,13 +170,13 @@ async function askOnce(asking: Asking): Promise<HubOutcome> {
   const written = source.writeAnswer(result, head);
   const json = await readInTurns(written.text, async (scanned) => scanned);
   if (json === undefined) return noAnswer({ kind: 'failed', cause: 'answer_too_large', refusedAnswer: written });
-  return { kind: 'json', answer: { ...written, json }, spoken };
+  return { kind: 'json', answer: { ...written, json }, spoken: spoken() };
 }
 
 async function openStream(asking: Asking): Promise<HubOutcome> {
   const { stream } = await asking.model.doStream(asking.options);
   const drain = () => asking.exchange.answer()?.drain();
-  return { kind: 'stream', batches: readParts(stream, asking), drain, spoken: asking.spoken };
+  return { kind: 'stream', batches: readParts(stream, asking), drain, spoken: asking.spoken() };
 }
 
 /** One event may be of ten thousand parts. */

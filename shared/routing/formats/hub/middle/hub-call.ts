@@ -23,8 +23,12 @@ export type OptionalName =
   | 'other'
   | 'provider_tool'
   | 'safety_identifier'
+  /** One call of a tool at a time. */
+  | 'serial_calls'
   | 'service_tier'
   | 'speed'
+  /** How hard to think, or with how much. */
+  | 'thinking'
   | 'user'
   | 'verbosity';
 

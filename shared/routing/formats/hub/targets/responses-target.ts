@@ -1,7 +1,7 @@
 // OpenAI's Responses.
 import { OpenAIResponsesLanguageModel } from '@ai-sdk/openai/internal';
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { isOpenAiThinker } from '../../../../configuration/catalogue/index.ts';
+import { isOpenAiThinker, plainModelName } from '../../../../configuration/catalogue/index.ts';
 import { responsesOutputMinTokens } from '../../../../foundation/constants/index.ts';
 import { sha256Hex } from '../../../../foundation/ids/index.ts';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
@@ -38,7 +38,7 @@ export const target: HubTarget = {
     max_output_tokens: Math.max(atMost(readMember(body, 'max_output_tokens'), boundTokens), responsesOutputMinTokens),
     reasoning: toldThinking(thinking),
   }),
-  says: new Set(['cache_key', 'metadata', 'safety_identifier', 'user', 'verbosity']),
+  says: new Set(['cache_key', 'metadata', 'safety_identifier', 'user']),
   streamType: 'text/event-stream',
   readStream: responseEvents,
   withReadableUsage: readableResponse,
@@ -73,16 +73,20 @@ function packageOptions(
     ...(call.parallelToolCalls === undefined ? {} : { parallelToolCalls: call.parallelToolCalls }),
     strictJsonSchema: isStrictFormat(call),
     passThroughUnsupportedFiles: true,
-    ...optionalOptions(call),
+    ...optionalOptions(call, names),
   };
 }
+
+/** Models of OpenAI's before GPT-5 refuse any but their own. */
+const knowsVerbosity = (names: readonly string[]): boolean =>
+  names.some((name) => /(^|[/.])gpt-[5-9]/.test(plainModelName(name)));
 
 const idMaxCharacters = 64;
 
 /** Longer ones are refused. The same text stays the same. */
 const shortId = (text: string): string => (text.length <= idMaxCharacters ? text : sha256Hex(text));
 
-function optionalOptions({ optional }: HubCall): Record<string, string> {
+function optionalOptions({ optional }: HubCall, names: readonly string[]): Record<string, string> {
   const told: Record<string, string> = {};
   for (const { name, value } of optional) {
     if (name === 'metadata' && isJsonObject(value) && typeof value.user_id === 'string') {
@@ -93,7 +97,7 @@ function optionalOptions({ optional }: HubCall): Record<string, string> {
     if (typeof value !== 'string') continue;
     if (name === 'user' || name === 'safety_identifier') told.safetyIdentifier = shortId(value);
     if (name === 'cache_key') told.promptCacheKey = shortId(value);
-    if (name === 'verbosity') told.textVerbosity = value;
+    if (name === 'verbosity' && knowsVerbosity(names)) told.textVerbosity = value;
   }
   return told;
 }

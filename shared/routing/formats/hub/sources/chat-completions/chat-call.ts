@@ -1,7 +1,14 @@
 // A chat completion as a call of the hub. What the hub has no word for is left out, never guessed.
 import { isRawNumber } from '../../../../../foundation/ids/index.ts';
+import { gatewayMembers, outputBoundNames } from '../../../../../protocol/interfaces/chat-completions/index.ts';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
-import { type AskedReasoning, type HubCall, isEffort } from '../../middle/index.ts';
+import {
+  type AskedReasoning,
+  type HubCall,
+  isEffort,
+  type OptionalMember,
+  type OptionalName,
+} from '../../middle/index.ts';
 import { toPrompt } from './chat-prompt.ts';
 import { toResponseFormat, toToolOptions } from './chat-tools.ts';
 
@@ -23,9 +30,43 @@ export function toHubCall(body: Body): HubCall {
     ...toToolOptions(body),
     reasoning: readReasoning(body),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
-    optional: [],
+    optional: readOptional(body),
   };
 }
+
+/** Members that the call carries, that the gateway reads itself, or without which it is refused. */
+const readMembers: ReadonlySet<string> = new Set([
+  ...gatewayMembers,
+  ...outputBoundNames,
+  ...['model', 'messages', 'stream', 'stream_options', 'temperature', 'top_p', 'top_k', 'seed', 'stop'],
+  ...['frequency_penalty', 'presence_penalty', 'response_format', 'tools', 'tool_choice', 'functions'],
+  ...['parallel_tool_calls', 'reasoning_effort', 'n', 'best_of', 'logprobs', 'top_logprobs', 'modalities', 'audio'],
+  ...['service_tier', 'web_search_options', 'plugins'],
+]);
+
+const optionalNames: Readonly<Record<string, OptionalName>> = {
+  user: 'user',
+  safety_identifier: 'safety_identifier',
+  prompt_cache_key: 'cache_key',
+  verbosity: 'verbosity',
+};
+
+/** What every call does anyway asks for nothing. */
+const isSent = (value: unknown): boolean => (value ?? null) !== null && value !== false;
+
+const readOptional = (body: Body): OptionalMember[] => [
+  ...Object.entries(body).flatMap(([member, value]): OptionalMember[] =>
+    readMembers.has(member) || !isSent(value) ? [] : [{ name: optionalNames[member] ?? 'other', member, value }],
+  ),
+  ...(readReasoning(body) === undefined
+    ? []
+    : [{ name: 'thinking', member: reasoningMember(body), value: true } as const]),
+  ...(body.parallel_tool_calls === false
+    ? [{ name: 'serial_calls', member: 'parallel_tool_calls', value: false } as const]
+    : []),
+];
+
+const reasoningMember = ({ reasoning }: Body): string => (isJsonObject(reasoning) ? 'reasoning' : 'reasoning_effort');
 
 /** One that JavaScript would round is far beyond any of these. */
 const numberMember = <Name extends string>(name: Name, value: unknown): { [name in Name]?: number } =>

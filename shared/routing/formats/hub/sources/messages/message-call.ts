@@ -6,6 +6,7 @@ import {
   type HubCall,
   isEffort,
   type OptionalMember,
+  type OptionalName,
   type ToolNames,
 } from '../../middle/index.ts';
 import { toPrompt } from './message-prompt.ts';
@@ -54,7 +55,14 @@ function toResponseFormat(output: unknown, former: unknown): Pick<HubCall, 'resp
   return { responseFormat: { type: 'json', schema: format.schema } };
 }
 
-const optionalNames = {
+/** Members that the call carries, that the gateway reads itself, or without which it is refused. */
+const readMembers: ReadonlySet<string> = new Set([
+  ...['model', 'models', 'provider', 'cache', 'stream', 'max_tokens', 'messages', 'system', 'tools', 'tool_choice'],
+  ...['stop_sequences', 'temperature', 'top_p', 'top_k', 'thinking', 'output_config', 'output_format'],
+  ...['thread', 'mcp_servers', 'container'],
+]);
+
+const optionalNames: Readonly<Record<string, OptionalName>> = {
   metadata: 'metadata',
   context_management: 'context_management',
   service_tier: 'service_tier',
@@ -63,15 +71,33 @@ const optionalNames = {
   cache_control: 'cache_marks',
   diagnostics: 'diagnostics',
   safeguards: 'safety_identifier',
-} as const;
+};
+
+const isSent = (value: unknown): boolean => (value ?? null) !== null && !(Array.isArray(value) && value.length === 0);
 
 function readOptional(body: Body): OptionalMember[] {
-  const members = Object.entries(optionalNames).flatMap(([member, name]): OptionalMember[] =>
-    (body[member] ?? null) === null ? [] : [{ name, member, value: body[member] }],
-  );
-  const marked = firstMark(body);
-  return marked === undefined ? members : [...members, { name: 'cache_marks', member: marked, value: true }];
+  const said = (name: OptionalName, member: string, value: unknown): OptionalMember[] =>
+    isSent(value) ? [{ name, member, value }] : [];
+  const { type, display: _shown, budget_tokens: _budget, ...thinkingRest } = membersIn(body.thinking);
+  const { effort, format: _format, ...outputRest } = membersIn(body.output_config);
+  const { disable_parallel_tool_use: isSerial } = membersIn(body.tool_choice);
+  return [
+    ...Object.entries(body).flatMap(([member, value]) =>
+      readMembers.has(member) ? [] : said(optionalNames[member] ?? 'other', member, value),
+    ),
+    ...said(
+      'thinking',
+      isSent(effort) ? 'output_config.effort' : 'thinking',
+      effort ?? (type === 'disabled' ? null : type),
+    ),
+    ...Object.entries(thinkingRest).flatMap(([member, value]) => said('other', `thinking.${member}`, value)),
+    ...Object.entries(outputRest).flatMap(([member, value]) => said('other', `output_config.${member}`, value)),
+    ...said('serial_calls', 'tool_choice.disable_parallel_tool_use', isSerial === true ? true : null),
+    ...said('cache_marks', firstMark(body) ?? '', firstMark(body)),
+  ];
 }
+
+const membersIn = (value: unknown): Body => (isJsonObject(value) ? value : {});
 
 /** Where the first part is marked for the cache. */
 function firstMark({ system, tools, messages }: Body): string | undefined {

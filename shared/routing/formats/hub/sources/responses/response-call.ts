@@ -77,7 +77,13 @@ const isSent = (value: unknown): boolean =>
 const isEmpty = (members: Body): boolean => Object.keys(members).length === 0;
 
 function readOptional(body: Body): OptionalMember[] {
-  const text = isJsonObject(body.text) ? body.text : {};
+  const { verbosity, format: _format, ...textRest } = isJsonObject(body.text) ? body.text : {};
+  const {
+    effort,
+    summary: _summary,
+    generate_summary: _former,
+    ...reasoningRest
+  } = isJsonObject(body.reasoning) ? body.reasoning : {};
   const said = (name: OptionalName, member: string, value: unknown, isAsked = isSent(value)): OptionalMember[] =>
     isAsked ? [{ name, member, value }] : [];
   const others = Object.entries(body).flatMap(([member, value]) =>
@@ -85,7 +91,11 @@ function readOptional(body: Body): OptionalMember[] {
   );
   return [
     ...others,
-    ...said('verbosity', 'text.verbosity', text.verbosity),
+    ...said('verbosity', 'text.verbosity', verbosity),
+    ...Object.entries(textRest).flatMap(([member, value]) => said('other', `text.${member}`, value)),
+    ...said('thinking', 'reasoning.effort', effort, isSent(effort) && effort !== 'none'),
+    ...Object.entries(reasoningRest).flatMap(([member, value]) => said('other', `reasoning.${member}`, value)),
+    ...said('serial_calls', 'parallel_tool_calls', false, body.parallel_tool_calls === false),
     ...said(
       'service_tier',
       'service_tier',

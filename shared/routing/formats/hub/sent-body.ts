@@ -1,0 +1,80 @@
+// The body that goes out: the one that a package made, with what the target has the last word about, and what of the request is not
+// in it. A model may refuse an option that its format has a word for, so the body itself is looked at.
+import { once } from '../../../foundation/cache/index.ts';
+import { isJsonObject, type JsonText, parseJson, rewriteMembers, scanJson } from '../../../protocol/wire/index.ts';
+import type { HubCall, HubTarget, OptionalName, TargetCall } from './middle/index.ts';
+
+export interface SentBody {
+  readonly text: string;
+  /** Members of the client's request, as paths. */
+  readonly leftOut: readonly string[];
+}
+
+/** Bodies of clients, and arguments inside them, are less deep by far. */
+const bodyDepthMax = 1_024;
+
+export function toSentBody(text: string, target: HubTarget, targetCall: TargetCall): SentBody {
+  const scanned = scanJson(text, { depthMax: bodyDepthMax });
+  if (scanned.kind !== 'json') throw new Error('a package wrote a body that is no JSON');
+  const { json } = scanned;
+  const changes = new Map(Object.entries(target.boundBody(json, targetCall)));
+  return { text: rewriteMembers(json, changes), leftOut: leftOutOf(targetCall, target, json, changes) };
+}
+
+/** Of each option: what clients call it, and what formats do. */
+const optionWords = {
+  temperature: ['temperature', 'temperature'],
+  topP: ['top_p', 'top_p', 'topP'],
+  topK: ['top_k', 'top_k', 'topK'],
+  seed: ['seed', 'seed'],
+  frequencyPenalty: ['frequency_penalty', 'frequency_penalty', 'frequencyPenalty'],
+  presencePenalty: ['presence_penalty', 'presence_penalty', 'presencePenalty'],
+} as const satisfies Partial<Record<keyof HubCall, readonly [string, ...string[]]>>;
+/** Of what not every model of a format takes. */
+const optionalWords: Readonly<Partial<Record<OptionalName, readonly string[]>>> = {
+  serial_calls: ['parallel_tool_calls', 'disable_parallel_tool_use'],
+  thinking: ['thinking', 'thinkingConfig', 'reasoning', 'reasoning_effort', 'reasoningConfig', 'effort'],
+  verbosity: ['verbosity'],
+};
+
+function leftOutOf(
+  { call, thinking }: TargetCall,
+  { says }: HubTarget,
+  json: JsonText,
+  changes: ReadonlyMap<string, unknown>,
+): string[] {
+  const sentWords = once(() => wordsIn(json, changes));
+  const isSent = (words: readonly string[]) => words.some((word) => sentWords().has(word));
+  const options = Object.entries(optionWords).flatMap(([option, [member, ...words]]) =>
+    call[option as keyof typeof optionWords] === undefined || isSent(words) ? [] : [member],
+  );
+  const others = call.optional.flatMap(({ name, member }) => {
+    // A model that does not think is told nothing of it.
+    if (name === 'thinking' && thinking === undefined) return [];
+    const words = optionalWords[name];
+    return (words === undefined ? says.has(name) : isSent(words)) ? [] : [member];
+  });
+  return [...new Set([...options, ...others])];
+}
+
+/** Where formats keep such options, beside the body itself. */
+const containers: ReadonlySet<string> = new Set([
+  ...['inferenceConfig', 'additionalModelRequestFields', 'generationConfig', 'tool_choice', 'output_config', 'text'],
+]);
+
+/** Names of the members of the body and of these. */
+function wordsIn(json: JsonText, changes: ReadonlyMap<string, unknown>): ReadonlySet<string> {
+  const words = new Set<string>();
+  const add = (name: string, value: () => unknown): void => {
+    words.add(name);
+    const inner = containers.has(name) ? value() : undefined;
+    // Claude's own words stand one deeper on Converse.
+    for (const [word, told] of isJsonObject(inner) ? Object.entries(inner) : []) add(word, () => told);
+  };
+  for (const member of json.inside(0)) {
+    const name = json.name(member);
+    if (!changes.has(name)) add(name, () => parseJson(json.slice(member)));
+  }
+  for (const [name, value] of changes) if (value !== undefined) add(name, () => value);
+  return words;
+}
