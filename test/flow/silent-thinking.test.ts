@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { encode } from '../../infra/local/simulator/formats/bedrock-converse.ts';
-import { keepAliveCommentMs } from '../../shared/foundation/constants/index.ts';
+import { keepAliveCommentMs, streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { readRest, readUntil } from '../support/read-stream.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
@@ -140,23 +140,30 @@ afterAll(async () => {
   await provider.stop();
 });
 
-/** A stream of which nothing came but that its model thinks. */
-async function startThinking(spoken: SpokenInterface) {
-  const { path, hello, api } = spoken;
+/** A stream that its provider has accepted. */
+async function startStream({ path, hello, api }: SpokenInterface, more: object = {}) {
   thinker = Promise.withResolvers();
   gateway.simulator.clear();
   clock.forget();
   const thinking = thinkingOf[api] as Thinking;
   contentType = thinking.contentType ?? 'text/event-stream';
+  const client = new AbortController();
   const answer = fetch(`${gateway.url}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}` },
-    body: JSON.stringify(hello(`think/${api}`, { stream: true })),
+    body: JSON.stringify(hello(`think/${api}`, { stream: true, ...more })),
+    signal: client.signal,
   });
   const outgoing = await thinker.promise;
+  return { answer, outgoing, client, thinking };
+}
+
+/** A stream of which nothing came but that its model thinks. */
+async function startThinking(spoken: SpokenInterface, more: object = {}) {
+  const { answer, outgoing, client, thinking } = await startStream(spoken, more);
   outgoing.write(thinking.begins);
   const reader = await readUntil(await answer, lastSeenOf(spoken, thinking));
-  return { outgoing, reader, thinking };
+  return { outgoing, reader, thinking, client };
 }
 
 it.each(spokenHere)(
@@ -193,4 +200,65 @@ it.each(spokenHere)('it is cut where the stream budget ends: $name', async (spok
   clock.advance(300_000);
   expect(spoken.brokenWith(await readRest(reader))).toBe('request_deadline_exceeded');
   await eventually(() => outgoing.closed);
+});
+
+/** The record of a call whose client leaves now, and the end of its provider ten seconds later. */
+async function recordOfLeaver(client: AbortController, outgoing: ServerResponse) {
+  clock.forget();
+  client.abort();
+  await clock.waitsFor((delayMs) => delayMs === streamReadOnMaxMs);
+  clock.advance(streamReadOnMaxMs);
+  await eventually(() => outgoing.closed);
+  await gateway.settled();
+  const { spent, held } = await gateway.credit();
+  const records = await gateway.records();
+  // What the records say is what was charged.
+  expect(records.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n)).toBe(spent);
+  expect(held).toBe(0n);
+  return records.at(-1);
+}
+
+/** 50 a second, but for the first five seconds. */
+const writtenIn = (seconds: number) => (seconds - 5) * 50;
+
+it.each(spokenHere)(
+  'a client that leaves before anything is seen pays for the time in which its provider was at work: $name',
+  async (spoken) => {
+    const { answer, outgoing, client } = await startStream(spoken);
+    outgoing.flushHeaders();
+    // Answered behind the head.
+    await (await gateway.get('/models')).text();
+    clock.advance(8_000);
+    answer.catch(() => {});
+    const record = await recordOfLeaver(client, outgoing);
+    expect(record).toMatchObject({ outcome: 'client_gone', completionTokens: writtenIn(18), estimated: true });
+    expect(record?.promptTokens).toBeGreaterThan(0);
+  },
+);
+
+/** The others show what their models think. */
+const unseenHere = spokenHere.filter(({ api }) => api !== 'chat-completions' && api !== 'generate-content');
+
+it.each(unseenHere)(
+  'a client that leaves while its model thinks unseen pays for what it thinks, within what was held: $name',
+  async (spoken) => {
+    const long = await startThinking(spoken);
+    clock.advance(60_000);
+    const record = await recordOfLeaver(long.client, long.outgoing);
+    expect(record).toMatchObject({ outcome: 'client_gone', estimated: true });
+    expect(record?.completionTokens).toBeGreaterThanOrEqual(writtenIn(70));
+    // What a Messages provider says that it has written at the start, and an empty thought.
+    expect(record?.completionTokens).toBeLessThanOrEqual(writtenIn(70) + 9);
+    const bounded = await startThinking(spoken, { max_tokens: 200 });
+    clock.advance(60_000);
+    expect((await recordOfLeaver(bounded.client, bounded.outgoing))?.completionTokens).toBe(200);
+  },
+);
+
+it('a client that leaves while it reads what a model thinks pays for what it could read', async () => {
+  const [chat] = spokenInterfaces.filter(({ api }) => api === 'chat-completions');
+  const { outgoing, client } = await startThinking(chat as SpokenInterface);
+  clock.advance(60_000);
+  // Eleven bytes.
+  expect(await recordOfLeaver(client, outgoing)).toMatchObject({ completionTokens: 3, estimated: true });
 });

@@ -66,6 +66,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
     ],
     'README.md': [`what ${budget} seconds mean for long answers`],
     'functions/gateway/README.md': [
+      `billed by time, ${number('unseen-output.ts', 'tokensPerSecond')} tokens for each second`,
       `All rounds together have ${seconds(constants.admissionTimeoutMs)} seconds`,
       `expires by itself ${seconds(constants.leaseMs)} seconds after its call arrived (${lease} seconds past the stream budget`,
       `at most ${seconds(constants.streamReadOnMaxMs)} s for a stream`,

@@ -6,7 +6,7 @@ import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { OpenStream, ProviderCall } from '../provider-call.ts';
 import { createSend } from './create-send.ts';
-import { openStream, readBrokenStream } from './open-stream.ts';
+import { openStream, readBrokenCall } from './open-stream.ts';
 
 type Answer = { readonly spoken: Spoken } & (
   | { readonly kind: 'json'; readonly answer: JsonAnswer }
@@ -19,7 +19,7 @@ export type AttemptOutcome = (Answer & { readonly answeredAtMs: number }) | NoAn
 export async function attemptCandidate(
   deps: GatewayDependencies,
   call: ProviderCall,
-  { candidate, spanId }: AdmittedCandidate,
+  { candidate, spanId, startedAtMs }: AdmittedCandidate,
   silenceLimitMs: number,
 ): Promise<AttemptOutcome> {
   const { request, signals, times } = call;
@@ -51,6 +51,6 @@ export async function attemptCandidate(
     // Before anything was sent there is no connection that could break.
     if (sent === undefined) throw error;
     sent.watch.abort();
-    return { kind: 'failure', failure: readBrokenStream(error, sent.watch) };
+    return { kind: 'failure', failure: readBrokenCall(error, sent, deps.clock.nowMs() - startedAtMs) };
   }
 }

@@ -27,7 +27,8 @@ export function conclude(call: ProviderCall, failures: readonly AttemptFailure[]
     const message = `No output of the model satisfied the schema: the last one fails at ${schemaMismatch}.`;
     return fail('schema_validation_failed', { attempts, message });
   }
-  if (failures.some(({ refusedAnswer }) => refusedAnswer !== undefined)) return answerRefused(failures);
+  if (failures.some(({ kind, refusedAnswer }) => kind !== 'client_gone' && refusedAnswer !== undefined))
+    return answerRefused(failures);
   const [kind] = kinds;
   if (kinds.size === 1 && kind === 'invalid') return rejectedByAll(call, failures);
   if (kinds.size === 1 && kind === 'rate_limited') return limitedByAll(call, failures);

@@ -24,6 +24,8 @@ import { limitSilence, type Silence } from './silence.ts';
 export interface Connection {
   readonly watch: Watch;
   readonly silence: Silence;
+  /** The provider has accepted the call: it is at work, and charges for it. */
+  isAccepted: boolean;
   /** The JSON answer that came was longer than any may be. */
   refusedAnswer: RefusedAnswer | undefined;
 }
@@ -64,6 +66,7 @@ export function createSend(
     const requestText = () => asked.text().text;
     const describe = (body: unknown) => readProviderText(body, { secrets, hostname, requestText });
     if (answer.status >= 200 && answer.status < 300) {
+      connection.isAccepted = true;
       const { answerMaxBytes } = clientInterface;
       return {
         kind: 'answer',
@@ -99,7 +102,7 @@ function connect(
   const { clientGone, stopped } = signals;
   const watch = startWatch(clock, times.deadline, { clientGone, stopped, graceMs });
   const silence = limitSilence(clock, watch, { provider, isStream, limitMs });
-  return { watch, silence, refusedAnswer: undefined };
+  return { watch, silence, isAccepted: false, refusedAnswer: undefined };
 }
 
 function classifyAnswer(

@@ -2,6 +2,7 @@
 // may answer. The 200 goes to the client only with what this returns.
 import { heldBackMaxBytes, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
+import { unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import type { EventStream } from '../../../shared/routing/formats/index.ts';
 import type { AttemptFailure, EventBatch, NoAnswer, Watch } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream } from '../provider-call.ts';
@@ -64,7 +65,7 @@ async function readOpening(
 }
 
 /** Any error of a connection to a provider, as data. */
-export function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
+function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
   const endedBy = watch.endedBy();
   // A step of a workflow that is not needed any more is as good as a client that left.
   if (endedBy === 'client_gone' || endedBy === 'stopped') return { kind: 'client_gone', cause: endedBy };
@@ -76,4 +77,11 @@ export function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
     cause: 'event_too_large',
     refusedAnswer: { usage: undefined, outputBytes: upstreamEventMaxBytes },
   };
+}
+
+/** The same of a call that had no output yet. A provider that accepted it, and was left, charges for what it did. */
+export function readBrokenCall(error: unknown, { watch, isAccepted }: Connection, ranMs: number): AttemptFailure {
+  const failure = readBrokenStream(error, watch);
+  if (failure.cause !== 'client_gone' || !isAccepted) return failure;
+  return { ...failure, refusedAnswer: { usage: undefined, outputBytes: 0, unseenTokens: unseenOutputTokens(ranMs) } };
 }

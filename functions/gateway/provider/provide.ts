@@ -85,10 +85,10 @@ export async function provide(deps: GatewayDependencies, call: ProviderCall): Pr
 function chargeRefused(
   { request, payment }: ProviderCall,
   { candidate }: AdmittedCandidate,
-  { usage: reported, outputBytes }: RefusedAnswer,
+  { usage: reported, ...output }: RefusedAnswer,
 ): Charge {
   const payer = payerOf(payment.byok, candidate);
-  return payment.bill.charge({ candidate, reported, output: { outputBytes }, payer, size: request.size });
+  return payment.bill.charge({ candidate, reported, output, payer, size: request.size });
 }
 
 const isCancelled = ({ clientGone, stopped }: ProviderCall['signals']): boolean =>

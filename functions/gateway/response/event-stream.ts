@@ -51,6 +51,10 @@ export interface RelayedStream {
   outputBytesAfterUsage: number;
   /** Of them what came after the last report of more than nothing: some providers send zeros until the last event. */
   outputBytesAfterCount: number;
+  /** When the first of them came. */
+  outputAtMs: number | undefined;
+  /** A report counts what came before it. */
+  countsUnseen: boolean;
   /** What the events said of the answer. */
   model: string | undefined;
   finishReasons: string[];
@@ -73,6 +77,8 @@ export function relayStream(stream: OpenStream, options: RelayOptions): StreamRe
     outputBytes: 0,
     outputBytesAfterUsage: 0,
     outputBytesAfterCount: 0,
+    outputAtMs: undefined,
+    countsUnseen: false,
     model: undefined,
     finishReasons: [],
     end: undefined,
@@ -95,7 +101,7 @@ const ended = { done: true, value: undefined } as const;
 async function* relay(
   stream: OpenStream,
   relayed: RelayedStream,
-  { writer, ...options }: RelayOptions,
+  { writer, clock, ...options }: RelayOptions,
 ): AsyncGenerator<BodyPart, void, undefined> {
   const transcript = collectText();
   const send = (lines: string): string => {
@@ -107,7 +113,7 @@ async function* relay(
   const relayEvents = (events: readonly AnswerEvent[]): string => {
     let lines = '';
     for (const event of events) {
-      countEvent(relayed, event.details);
+      countEvent(relayed, event.details, clock);
       options.onEvent?.(event);
       options.schemaCheck?.add(event);
       const line = writer.event(event);
@@ -173,10 +179,9 @@ function collectText(): { readonly add: (lines: string) => void; readonly text: 
   };
 }
 
-function countEvent(
-  relayed: RelayedStream,
-  { outputBytes, usage: reported, model, finishReasons }: EventDetails,
-): void {
+function countEvent(relayed: RelayedStream, details: EventDetails, clock: Clock): void {
+  const { outputBytes, usage: reported, model, finishReasons } = details;
+  if (outputBytes > 0) relayed.outputAtMs ??= clock.nowMs();
   relayed.model ??= model;
   if (finishReasons !== undefined) relayed.finishReasons.push(...finishReasons);
   const later = reported === undefined ? relayed.usage : laterReport(relayed.usage, reported);
@@ -184,6 +189,7 @@ function countEvent(
   const usage = later === relayed.usage ? undefined : later;
   const countsOutput = (usage?.tokens.output ?? 0) > 0;
   relayed.outputBytes += outputBytes;
+  relayed.countsUnseen ||= countsOutput && relayed.outputBytes > 0;
   relayed.outputBytesAfterUsage = usage === undefined ? relayed.outputBytesAfterUsage + outputBytes : 0;
   relayed.outputBytesAfterCount = countsOutput ? 0 : relayed.outputBytesAfterCount + outputBytes;
   relayed.usage = usage ?? relayed.usage;

@@ -6,7 +6,7 @@ import { headerNames, servingApis } from '../../../shared/foundation/constants/i
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
-import type { Charge } from '../../../shared/routing/billing/index.ts';
+import { type Charge, unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { OpenStream, ProvidedAnswer, ProviderRun } from '../provider-call.ts';
@@ -69,7 +69,7 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
   const keeper = openKeeperMemory(deps, call, provided);
   let made: Charge | undefined;
   const charge = (): Charge => {
-    made ??= chargeStream(call, provided, relayed);
+    made ??= chargeStream(call, provided, relayed, deps.clock.nowMs());
     return made;
   };
   const { body, relayed, readOn } = relayStream(stream, {
@@ -124,15 +124,22 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
 
 function chargeStream(
   call: AdmittedPlain,
-  { admitted: { candidate } }: ProvidedAnswer,
+  { admitted: { candidate, startedAtMs } }: ProvidedAnswer,
   relayed: RelayedStream,
+  nowMs: number,
 ): Charge {
   // The last report of a stream that ended well is believed, also a zero.
   const isWhole = relayed.end === 'complete' || relayed.end === 'schema_mismatch';
   const bytesAfterUsage = isWhole ? relayed.outputBytesAfterUsage : relayed.outputBytesAfterCount;
-  const output = { outputBytes: relayed.outputBytes, bytesAfterUsage };
+  const output = { outputBytes: relayed.outputBytes, bytesAfterUsage, ...unseenOutput(relayed, startedAtMs, nowMs) };
   const payer = payerOf(call.byok, candidate);
   return call.bill.charge({ candidate, reported: relayed.usage, output, payer, size: call.size });
+}
+
+/** A provider that is left says nothing of what it wrote before its first output. */
+function unseenOutput({ end, countsUnseen, outputAtMs }: RelayedStream, startedAtMs: number, nowMs: number) {
+  const isLeft = typeof end === 'object' && end.cause === 'client_gone';
+  return isLeft && !countsUnseen ? { unseenTokens: unseenOutputTokens((outputAtMs ?? nowMs) - startedAtMs) } : {};
 }
 
 const sourceOf = ({ admitted: { candidate } }: ProvidedAnswer): AnswerSource => ({

@@ -138,6 +138,8 @@ export type ReadAnswer =
 export interface RefusedAnswer {
   readonly usage: UsageReport | undefined;
   readonly outputBytes: number;
+  /** Beside them: of a stream that its client left before its first output. */
+  readonly unseenTokens?: number;
 }
 
 /** What the gateway tells of an answer's price. */

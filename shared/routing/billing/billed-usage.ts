@@ -20,6 +20,8 @@ export interface ObservedOutput {
   readonly outputBytes: number;
   /** Of them what came after the report, so that the report cannot know of it. */
   readonly bytesAfterUsage?: number;
+  /** Written before anything was seen, by a provider whose client left. In no report. */
+  readonly unseenTokens?: number;
 }
 
 /** What the gateway saw itself: the ground of every estimate. */
@@ -46,11 +48,13 @@ export function readUsage(
   bounds: UsageBounds = widestBounds,
 ): BilledUsage {
   const { input: prompt, output: completion, cached, cacheWrite, cacheWrite1h, reasoning } = reported ?? nothing;
+  const { unseenTokens = 0 } = observed;
   const unreportedBytes = completion === undefined ? observed.outputBytes : (observed.bytesAfterUsage ?? 0);
   const used = {
     prompt: prompt ?? observed.promptTokens,
     completion:
       (completion ?? 0) +
+      unseenTokens +
       Math.ceil(unreportedBytes / bytesPerToken) +
       (reasoningTokens === 'additive' && completion !== undefined ? reasoning : 0),
   };
@@ -65,7 +69,7 @@ export function readUsage(
     cacheWriteTokens,
     cacheWrite1hTokens: partOf(cacheWriteTokens, cacheWrite1h),
     completionTokens,
-    estimated: prompt === undefined || completion === undefined || unreportedBytes > 0 || isBounded,
+    estimated: prompt === undefined || completion === undefined || unseenTokens > 0 || unreportedBytes > 0 || isBounded,
   };
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { formatUsd, parsePricePerMillion } from '../../../shared/foundation/money/index.ts';
 import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/read-usage.ts';
-import { costOf, mergeUsage, readUsage } from '../../../shared/routing/billing/index.ts';
+import { costOf, mergeUsage, readUsage, unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import { entryOf, planFactsOf } from '../../support/planning.ts';
 
 const served = { provider: 'acme', model: 'acme/large', attempts: 1, isByok: false, cacheHit: false };
@@ -165,6 +165,19 @@ describe('what a call is billed for', () => {
   it('is estimated only for the count that is missing', () => {
     expect(read({ prompt_tokens: 7 })).toMatchObject({ promptTokens: 7, completionTokens: 21, estimated: true });
     expect(read({ completion_tokens: 5 })).toMatchObject({ promptTokens: 100, completionTokens: 5, estimated: true });
+  });
+
+  it('is what was written unseen too, where the client left', () => {
+    const left = { ...observed, bytesAfterUsage: 4, unseenTokens: unseenOutputTokens(15_000) };
+    const readLeft = (usage: Record<string, unknown> | undefined) =>
+      readUsage(readUsageReport(usage)?.tokens, 'included', left);
+    expect(readLeft(undefined)).toMatchObject({ completionTokens: 521, estimated: true });
+    expect(readLeft({ prompt_tokens: 7, completion_tokens: 5 })).toMatchObject({
+      promptTokens: 7,
+      completionTokens: 506,
+      estimated: true,
+    });
+    expect([-1, 0, 5_000, 5_001, 65_000].map(unseenOutputTokens)).toEqual([0, 0, 0, 1, 3_000]);
   });
 
   it('never takes more tokens from a cache than the prompt has, nor fewer than none', () => {
