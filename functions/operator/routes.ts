@@ -12,7 +12,7 @@ import {
   showCreditHistory,
 } from './accounts/serve-workspaces.ts';
 import { showSession } from './accounts/show-session.ts';
-import { listCatalogue } from './catalogue/serve-catalogue.ts';
+import { listCatalogue, takeListOver } from './catalogue/serve-catalogue.ts';
 import { listProviders, switchProvider } from './catalogue/serve-providers.ts';
 import { readConfiguration, replaceConfiguration } from './configuration/serve-configuration.ts';
 import type { Page } from './console/page-folder.ts';
@@ -54,6 +54,7 @@ export const manageRoutes: readonly ManageRoute[] = [
   { method: 'POST', path: managePaths.enableProvider, needs: inAll('editor'), work: switchProvider('enabled') },
   { method: 'POST', path: managePaths.disableProvider, needs: inAll('editor'), work: switchProvider('disabled') },
   { method: 'GET', path: managePaths.models, needs: some('viewer'), work: listCatalogue },
+  { method: 'POST', path: managePaths.modelUpdate, needs: inAll('owner'), work: takeListOver },
   { method: 'GET', path: managePaths.keys, needs: some('member'), work: listKeys },
   { method: 'POST', path: managePaths.keys, needs: some('member'), work: makeKey },
   // Before the path that takes all that is left.

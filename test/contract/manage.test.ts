@@ -18,7 +18,9 @@ beforeAll(async () => {
       'acme/echo': [{ provider: 'acme', upstream: 'echo', more: { rate_limit_rpm: 100, rate_limit_tpd: 1_000_000 } }],
       'acme/failing': [{ provider: 'globex', upstream: 'error-500' }],
       'zeta/silent': [{ provider: 'zeta', upstream: 'silent' }],
+      'zulu/listed': [{ provider: 'zulu', upstream: 'gpt-5.4', more: { cached_input_price_per_million: '0.30' } }],
     },
+    providers: { zulu: { kind: 'openai' } },
     key: { spend_limit_usd: '10' },
     workspace: {
       functions: [
@@ -391,8 +393,68 @@ describe('the catalogue', () => {
         providers: [expect.objectContaining({ provider: 'acme', input_price_per_million: '1.00', is_cooling: false })],
       }),
       expect.objectContaining({ id: 'acme/failing' }),
-      expect.objectContaining({ id: 'zeta/silent' }),
+      expect.objectContaining({ id: 'zeta/silent', differences: [] }),
+      expect.objectContaining({ id: 'zulu/listed' }),
     ]);
+  });
+
+  it('shows prices, tiers, bounds, features and interfaces of a model, and where the model list differs', async () => {
+    const { body, response } = await ada.get('/models?limit=200');
+    expect(await differencesOf(operationOf('GET', '/v1/manage/models'), response)).toEqual([]);
+    const model = body.data.find(({ id }: { id: string }) => id === 'zulu/listed');
+    expect(model).toMatchObject({
+      context_length: 128_000,
+      modalities: ['text', 'image'],
+      providers: [
+        {
+          provider: 'zulu',
+          upstream_model: 'gpt-5.4',
+          cached_input_price_per_million: '0.30',
+          price_tiers: [{ above_prompt_tokens: 272_000, input_price_per_million: '5.00' }],
+          max_output_tokens: 4_096,
+          apis: ['chat-completions', 'responses'],
+          supported_params: { tools: true, json_schema: true },
+          streaming: true,
+        },
+      ],
+    });
+    const [entry] = model.providers;
+    expect(entry.written).toContain('input_price_per_million');
+    expect(entry.written).not.toContain('price_tiers');
+    expect(model.differences).toContainEqual({
+      provider: 'zulu',
+      member: 'cached_input_price_per_million',
+      stored: '0.30',
+      listed: '0.25',
+      written_in_file: true,
+    });
+    expect(model.differences).toContainEqual(
+      expect.objectContaining({ provider: null, member: 'modalities', listed: ['text', 'image', 'file'] }),
+    );
+  });
+
+  it('takes the model list over for the models that are named, and tells what it took', async () => {
+    expect((await ada.send('POST', '/models/update', { models: ['zulu/lister'] })).body).toMatchObject({
+      error: 'not_found',
+      message: expect.stringContaining('Did you mean "zulu/listed"?'),
+    });
+    const update = () => ada.send('POST', '/models/update', { models: ['zulu/listed'] });
+    const [change] = await changesOf(async () => {
+      const { body, response } = await update();
+      expect(await differencesOf(operationOf('POST', '/v1/manage/models/update'), response)).toEqual([]);
+      expect(body.data.models).toEqual(['zulu/listed']);
+      expect(body.data.differences).toContainEqual(
+        expect.objectContaining({ member: 'cached_input_price_per_million', stored: '0.30', listed: '0.25' }),
+      );
+    });
+    expect(change).toMatchObject({
+      change: expect.stringMatching(/^model list of .* taken over$/),
+      change_target: 'zulu/listed',
+    });
+    const { body } = await ada.get('/models?limit=200');
+    const model = body.data.find(({ id }: { id: string }) => id === 'zulu/listed');
+    expect([model.differences, model.providers[0].cached_input_price_per_million]).toEqual([[], '0.25']);
+    expect(await changesOf(update)).toEqual([]);
   });
 });
 

@@ -78,6 +78,7 @@ const routeTable: Readonly<
   'GET /manage/calls/*': { statuses: '403 404 200 200 200 200 200' },
   'GET /manage/providers': { statuses: '403 403 200 200 200 200 200' },
   'GET /manage/models': { statuses: '403 403 200 200 200 200 200' },
+  'POST /manage/models/update': { body: {}, statuses: '403 403 403 403 403 403 200' },
   'GET /manage/keys': { statuses: '403 200 200 200 200 200 200' },
   'POST /manage/keys': { body: { workspace: 'team', name: 'NAME' }, statuses: '403 200 403 200 200 200 200' },
   'PATCH /manage/keys/*': { body: { rpm: 5 }, statuses: '403 404 403 200 200 200 200' },

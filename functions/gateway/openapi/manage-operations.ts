@@ -6,6 +6,7 @@ import {
   creditSchema,
   jsonSchemaOf,
   keyChangesSchema,
+  listUpdateSchema,
   newKeySchema,
   newWorkspaceSchema,
   publicationSchema,
@@ -127,8 +128,16 @@ const operations = {
     }),
   },
   models: {
-    get: operation('listCatalogue', 'The catalogue, with the state of each provider', list('ManagedModel'), {
-      parameters: page,
+    get: operation(
+      'listCatalogue',
+      'The catalogue, with the state of each provider, and beside the model list of this release',
+      list('ManagedModel'),
+      { parameters: page },
+    ),
+  },
+  modelUpdate: {
+    post: operation('updateModels', 'Take the model list of this release over', single('ManagedListUpdate'), {
+      body: listUpdateSchema,
     }),
   },
   enableProvider: {

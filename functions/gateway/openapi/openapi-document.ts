@@ -30,6 +30,7 @@ const manageSchemas = () => ({
   ManagedCall: objectSchema(callDocumentSchemas()),
   ManagedProvider: jsonSchemaOf(managed.providerDocument),
   ManagedModel: jsonSchemaOf(managed.modelDocument),
+  ManagedListUpdate: jsonSchemaOf(managed.listUpdateDocument),
   ManagedKey: jsonSchemaOf(managed.keyDocument),
   NewKey: jsonSchemaOf(managed.newKeyDocument),
   ManagedWorkspace: jsonSchemaOf(managed.workspaceDocument),

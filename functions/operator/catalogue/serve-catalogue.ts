@@ -1,28 +1,79 @@
-// GET /v1/manage/models: the catalogue in the words of the gateway file, with the state of each provider.
+// /v1/manage/models: the catalogue in the words of the gateway file, with the state of each provider, and beside the model list.
 import * as z from 'zod/mini';
-import type { ManagedModel } from '../../../shared/configuration/management-documents/index.ts';
+import type { ProviderHealth } from '../../../shared/accounting/reports/index.ts';
+import { listUpdateSchema } from '../../../shared/configuration/administration/index.ts';
+import type { CatalogueDocument, ModelDocument } from '../../../shared/configuration/catalogue/index.ts';
+import type { ListDifference } from '../../../shared/configuration/gateway-file/index.ts';
+import type { ManagedListUpdate, ManagedModel } from '../../../shared/configuration/management-documents/index.ts';
+import type { Operator } from '../request/identify-operator.ts';
 import type { Work } from '../request/manage.ts';
 import { pageOf, pageParameters } from '../request/pages.ts';
-import { readQuery } from '../request/read-asked.ts';
+import { readBody, readQuery } from '../request/read-asked.ts';
+import { namesOf } from '../request/told-names.ts';
 import { healthDocument, readHealths } from './serve-providers.ts';
 
 const parameters = z.strictObject(pageParameters);
+
+/** With the list, and a reader of YAML, which few requests need. */
+const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');
 
 export const listCatalogue: Work = async (deps, request) => {
   const asked = readQuery(request, parameters);
   const document = await deps.catalogues.read();
   const { items, next_cursor } = pageOf(document?.models ?? [], asked, ({ id }) => [id]);
-  const healths = await readHealths(deps, document);
-  const data = items.map(
-    (model): ManagedModel => ({
-      ...model,
-      providers: model.providers.map((entry) => {
-        const health = healths.find((one) => one.model === model.id && one.provider === entry.provider);
-        const { model: _model, ...state } =
-          health === undefined ? { model: '' } : healthDocument(health, request.operator);
-        return { ...entry, ...state };
-      }),
-    }),
-  );
-  return { data, next_cursor };
+  const providers = document?.providers ?? [];
+  const [healths, differences] = await Promise.all([readHealths(deps, document), differencesOf(document, items)]);
+  const facts = { providers, healths, differences, operator: request.operator };
+  return { data: items.map((model) => modelDocument(model, facts)), next_cursor };
+};
+
+async function differencesOf(document: CatalogueDocument | undefined, models: readonly ModelDocument[]) {
+  if (document === undefined || models.length === 0) return [];
+  const { shippedListDifferences } = await loadGatewayFile();
+  return shippedListDifferences({ ...document, models: [...models] });
+}
+
+interface ModelFacts {
+  readonly providers: CatalogueDocument['providers'];
+  readonly healths: readonly ProviderHealth[];
+  readonly differences: readonly ListDifference[];
+  readonly operator: Operator;
+}
+
+const modelDocument = (
+  model: ModelDocument,
+  { providers, healths, differences, operator }: ModelFacts,
+): ManagedModel => ({
+  ...model,
+  providers: model.providers.map((entry) => {
+    const health = healths.find((one) => one.model === model.id && one.provider === entry.provider);
+    const { model: _model, ...state } = health === undefined ? { model: '' } : healthDocument(health, operator);
+    const provider = providers.find(({ id }) => id === entry.provider);
+    return { ...entry, apis: entry.apis ?? provider?.apis ?? [], ...state };
+  }),
+  differences: differences.filter((one) => one.model === model.id).map(differenceDocument),
+});
+
+const differenceDocument = ({ provider, member, stored, listed, isWritten }: ListDifference) => ({
+  provider: provider ?? null,
+  member,
+  stored: stored ?? null,
+  listed: listed ?? null,
+  written_in_file: isWritten,
+});
+
+/** Prices, bounds, features, modalities and interfaces as the list of this release has them. */
+export const takeListOver: Work = async (deps, request) => {
+  const { models } = await readBody(request, listUpdateSchema);
+  const { planListUpdate } = await loadGatewayFile();
+  const { listDate, differences, write } = await planListUpdate(deps.catalogues, models);
+  await write(deps.clock.nowMs());
+  const changed = [...new Set(differences.map(({ model }) => model))];
+  if (changed.length > 0) request.tellChange(`model list of ${listDate} taken over`, namesOf(changed));
+  const data: ManagedListUpdate = {
+    list_date: listDate,
+    models: changed,
+    differences: differences.map((one) => ({ model: one.model, ...differenceDocument(one) })),
+  };
+  return { data };
 };

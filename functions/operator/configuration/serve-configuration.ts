@@ -6,6 +6,7 @@ import { plainBodyMaxBytes } from '../../../shared/foundation/constants/index.ts
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import { type ManageRequest, TextAnswer, type Work } from '../request/manage.ts';
 import { readBytes, readQuery } from '../request/read-asked.ts';
+import { namesOf } from '../request/told-names.ts';
 import { asOnlyReplacement } from './one-replacement.ts';
 import { planReplacement, readStored } from './stored-configuration.ts';
 
@@ -66,9 +67,3 @@ function ifMatch({ http }: ManageRequest): readonly string[] | undefined {
   const sent = http.headers['if-match'];
   return sent?.flatMap((header) => header.split(',')).map((one) => tagShape.exec(one.trim())?.[1] ?? '');
 }
-
-const namesInLine = 20;
-const namesOf = (changed: readonly string[]): string =>
-  changed.length <= namesInLine
-    ? changed.join(', ')
-    : `${changed.slice(0, namesInLine).join(', ')} and ${changed.length - namesInLine} more`;

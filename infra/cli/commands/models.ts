@@ -1,13 +1,5 @@
 // `models diff | update`: where the shipped model list differs from what is stored, and taking it over.
-import { ChangeFailed } from '../../../shared/configuration/administration/index.ts';
-import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
-import {
-  type ListDifference,
-  listDifferences,
-  withListValues,
-} from '../../../shared/configuration/gateway-file/index.ts';
-import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
-import { suggest } from '../../../shared/errors/index.ts';
+import { type ListDifference, planListUpdate } from '../../../shared/configuration/gateway-file/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readText } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
@@ -34,19 +26,16 @@ export function addModels(program: CommandLine): void {
     .does(update);
 }
 
-async function readDifferences(session: Session, options?: { readonly writes: boolean }) {
-  const administration = await openAdministration(session, options);
+async function planUpdate(session: Session, models?: readonly string[], options?: { readonly writes: boolean }) {
+  const { catalogues, clock } = await openAdministration(session, options);
   session.terminal.showProgress('comparing …');
-  const document = await administration.catalogues.read();
-  const list = await loadModelList();
-  const differences = document === undefined ? [] : listDifferences(document, list);
-  return { administration, document, list, differences };
+  return { ...(await planListUpdate(catalogues, models)), clock };
 }
 
 async function showDifferences(session: Session): Promise<Outcome> {
-  const { list, differences } = await readDifferences(session);
+  const { listDate, differences } = await planUpdate(session);
   return {
-    ...outcomeOf(list.date, differences),
+    ...outcomeOf(listDate, differences),
     ...(differences.length === 0 ? {} : { failure: failureOf(differences) }),
   };
 }
@@ -62,39 +51,19 @@ async function update(
   models: readonly string[] | undefined,
   { dryRun: isDry = false }: { readonly dryRun?: boolean },
 ): Promise<Outcome> {
-  const { administration, document, list, differences } = await readDifferences(session, { writes: !isDry });
-  const wanted = new Set(models ?? []);
-  checkKnown(document, wanted);
-  const isWanted = (id: string) => wanted.size === 0 || wanted.has(id);
-  const changes = differences.filter(({ model }) => isWanted(model));
-  if (!isDry && changes.length > 0) {
-    const { catalogues, clock } = administration;
-    await catalogues.write((former) => {
-      if (former === undefined) throw new ChangeFailed('absent', 'there are no models: apply a gateway file first');
-      return withListValues(former, list, isWanted);
-    }, clock.nowMs());
-  }
+  const { listDate, differences: changes, write, clock } = await planUpdate(session, models, { writes: !isDry });
+  if (!isDry) await write(clock.nowMs());
   const written = changes.filter(({ isWritten }) => isWritten).length;
   const notes =
     written === 0
       ? []
       : [`note: ${written} of them are written in the gateway file, whose next apply writes them again`];
-  const { json, lines } = outcomeOf(list.date, changes);
+  const { json, lines } = outcomeOf(listDate, changes);
   const done = isDry ? 'dry run, nothing was written' : `updated ${countModels(changes)} models`;
   return {
     json: { ...(json as object), dry_run: isDry, notes },
     lines: (style) => [...lines(style), ...(changes.length === 0 ? [] : [...notes, done])],
   };
-}
-
-function checkKnown(document: CatalogueDocument | undefined, wanted: ReadonlySet<string>): void {
-  const known = document?.models.map(({ id }) => id) ?? [];
-  const unknown = [...wanted].find((id) => !known.includes(id));
-  if (unknown === undefined) return;
-  throw new ChangeFailed(
-    'absent',
-    `there is no model ${JSON.stringify(unknown)}. ${suggest(unknown, known, '')}`.trim(),
-  );
 }
 
 const outcomeOf = (date: string, differences: readonly ListDifference[]): Outcome => ({

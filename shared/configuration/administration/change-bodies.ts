@@ -88,6 +88,11 @@ export const rotationSchema = z.strictObject({
   expires_at: z.optional(z.nullable(instant)),
 });
 
+/** Of these models; left out: of all. */
+export const listUpdateSchema = z.strictObject({
+  models: z.optional(listOf(z.string().check(z.minLength(1), z.maxLength(128)), { itemsMax: modelsMax })),
+});
+
 export const activationSchema = z.strictObject({ revision: id });
 
 /** A revision as in the gateway file, and whether it serves from now on. `kind` is that of the function. */

@@ -5,6 +5,7 @@ export {
   creditSchema,
   jsonSchemaOf,
   keyChangesSchema,
+  listUpdateSchema,
   newKeySchema,
   newWorkspaceSchema,
   publicationSchema,

@@ -13,6 +13,7 @@ export {
   GatewayFileRefused,
   planGatewayFile,
 } from './plan-gateway-file.ts';
+export { planListUpdate, shippedListDifferences } from './plan-list-update.ts';
 export type { ConfigurationStores, CreatedKey, PlannedChange } from './planning.ts';
 export { formatProblem, looksLikeCredential, type Problem } from './problems.ts';
 export { readFunctionDocument } from './read-function.ts';

@@ -80,19 +80,77 @@ export const providerDocument = z.object({
   models: z.array(z.extend(health, { model: text, limits })),
 });
 
+const prices = {
+  cached_input_price_per_million: z.optional(text),
+  cache_write_input_price_per_million: z.optional(text),
+  cache_write_1h_input_price_per_million: z.optional(text),
+};
+/** Of a model beside the list: by members of the gateway file. */
+const listDifference = z.object({
+  provider: textOrNull.check(z.describe('Null: a member of the model itself.')),
+  member: text,
+  stored: z.unknown(),
+  listed: z.unknown(),
+  written_in_file: flag.check(z.describe('The next apply of the file writes it again.')),
+});
+const written = z
+  .optional(z.array(text))
+  .check(
+    z.describe('Members that the gateway file wrote itself: the others are of the model list. Absent: it wrote all.'),
+  );
+
 export const modelDocument = z.object({
   id: text,
   display_name: text,
+  created: count,
   context_length: count,
   modalities: z.array(text),
+  auto: flag,
+  written,
   providers: z.array(
     z.extend(z.partial(health), {
       provider: text,
       upstream_model: text,
       input_price_per_million: textOrNull,
       output_price_per_million: textOrNull,
+      ...prices,
+      price_tiers: z.optional(
+        z.array(
+          z.object({
+            above_prompt_tokens: count,
+            input_price_per_million: text,
+            output_price_per_million: text,
+            ...prices,
+          }),
+        ),
+      ),
+      context_length: count,
+      max_output_tokens: count,
+      default_output_tokens: z.optional(count),
+      apis: z.array(text).check(z.describe('The interfaces that it speaks there.')),
+      supported_params: z.object({
+        tools: flag,
+        vision: flag,
+        json_mode: flag,
+        json_schema: flag,
+        extras: z.optional(z.array(text)),
+      }),
+      streaming: flag,
+      rate_limit_rpm: countOrNull,
+      rate_limit_tpm: countOrNull,
+      rate_limit_tpd: countOrNull,
+      written,
     }),
   ),
+  differences: z
+    .array(listDifference)
+    .check(z.describe('Where the model list of this release differs from what is stored.')),
+});
+
+export const listUpdateDocument = z.object({
+  list_date: text,
+  models: z.array(text).check(z.describe('Those that were changed.')),
+  differences: z.array(z.extend(listDifference, { model: text })).check(z.describe('What was taken over.')),
 });
 
 export const keyDocument = z.object({
@@ -233,6 +291,7 @@ export type ManagedSwitch = z.output<typeof switchDocument>;
 export type ManagedSession = z.output<typeof sessionDocument>;
 export type Overview = z.output<typeof overviewDocument>;
 export type ManagedProvider = z.output<typeof providerDocument>;
+export type ManagedListUpdate = z.output<typeof listUpdateDocument>;
 export type ManagedModel = z.output<typeof modelDocument>;
 export type ManagedKey = z.output<typeof keyDocument>;
 export type ManagedWorkspace = z.output<typeof workspaceDocument>;

@@ -61,6 +61,7 @@ export const managePaths = {
   call: '/manage/calls/*',
   providers: '/manage/providers',
   models: '/manage/models',
+  modelUpdate: '/manage/models/update',
   keys: '/manage/keys',
   key: '/manage/keys/*',
   rotateKey: '/manage/keys/*/rotate',

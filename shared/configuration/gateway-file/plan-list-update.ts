@@ -1,0 +1,46 @@
+// Taking the shipped model list over: where it differs from what is stored, and the write that ends the differences.
+import { suggest } from '../../errors/index.ts';
+import { ChangeFailed } from '../administration/index.ts';
+import type { CatalogueDocument, CatalogueStore } from '../catalogue/index.ts';
+import { loadModelList } from '../model-list/index.ts';
+import { type ListDifference, listDifferences, withListValues } from './list-differences.ts';
+
+export const shippedListDifferences = async (document: CatalogueDocument): Promise<ListDifference[]> =>
+  listDifferences(document, await loadModelList());
+
+export interface ListUpdate {
+  /** The day on which the list was made. */
+  readonly listDate: string;
+  readonly differences: readonly ListDifference[];
+  /** Nothing where there are none. */
+  write(nowMs: number): Promise<void>;
+}
+
+/** `models`: none, all that are stored. Throws ChangeFailed where one is not. */
+export async function planListUpdate(
+  catalogues: Pick<CatalogueStore, 'read' | 'write'>,
+  models: readonly string[] = [],
+): Promise<ListUpdate> {
+  const document = await catalogues.read();
+  const known = document?.models.map(({ id }) => id) ?? [];
+  const unknown = models.find((id) => !known.includes(id));
+  if (unknown !== undefined) {
+    const message = `there is no model ${JSON.stringify(unknown)}. ${suggest(unknown, known, '')}`.trim();
+    throw new ChangeFailed('absent', message, { param: 'models' });
+  }
+  const list = await loadModelList();
+  const isWanted = (id: string) => models.length === 0 || models.includes(id);
+  const all = document === undefined ? [] : listDifferences(document, list);
+  const differences = all.filter(({ model }) => isWanted(model));
+  return {
+    listDate: list.date,
+    differences,
+    async write(nowMs) {
+      if (differences.length === 0) return;
+      await catalogues.write((former) => {
+        if (former === undefined) throw new ChangeFailed('absent', 'there are no models: apply a gateway file first');
+        return withListValues(former, list, isWanted);
+      }, nowMs);
+    },
+  };
+}
