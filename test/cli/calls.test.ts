@@ -57,6 +57,7 @@ beforeAll(async () => {
     attemptCauses: ['status_500'],
     attemptLog: [failedAttempt, { provider: 'acme', outcome: 'ok', status: 200, ms: 12 }],
     title: 'Chat',
+    sessionId: 's-1',
     tags: { team: 'search', feature: 'rerank' },
     user: 'u-7',
     costPicoUsd: 2n,
@@ -71,10 +72,11 @@ beforeAll(async () => {
     keyPublicId: 'BUILDBUILDBUILD1',
     costPicoUsd: 0n,
   });
-  await write('other', 3 * hourMs, { workspace: 'other', title: 'Agent', tags: { team: 'search' } });
+  await write('other', 3 * hourMs, { workspace: 'other', title: 'Agent', sessionId: 's-1', tags: { team: 'search' } });
   await write('old', 50 * hourMs);
   await write('unasked', 70 * hourMs, {
     modelAsked: 'acme/none',
+    interfaceId: 'messages',
     modelServed: undefined,
     provider: undefined,
     outcome: 'unknown_model',
@@ -140,6 +142,12 @@ describe('calls', () => {
     ['--tag team=search --tag feature=rerank', ['rescued']],
     ['--tag team=search,feature=none', []],
     ['--tag constructor=x', []],
+    ['--code no_available_provider', ['refused']],
+    ['--since 4d --refused', ['unasked']],
+    ['--since 4d --code unknown_model --failed', ['unasked']],
+    ['--since 4d --interface messages', ['unasked']],
+    ['--interface chat-completions', ['plain', 'rescued', 'refused', 'other']],
+    ['--session s-1', ['rescued', 'other']],
   ] as [string, (keyof typeof ids)[]][])('%s gives %j', async (options, names) => {
     expect(await idsOf(options)).toEqual(names.map((name) => ids[name]));
   });
@@ -178,6 +186,27 @@ describe('calls', () => {
   ])('take no %s %s', async (option, value, message) => {
     const { code, error } = await operate(`calls ${option} ${value} ${local.option}`);
     expect([code, error]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  it('are given as CSV, all that are found, with what a spreadsheet would run as text', async () => {
+    const { code, out } = await operate(`calls --csv --since 5d ${local.option}`, { clock });
+    const [head, ...lines] = out.split('\n');
+    expect([code, head?.split(',').slice(0, 3)]).toEqual([0, ['created_at', 'id', 'workspace']]);
+    expect(lines.map((line) => /"([0-9a-f-]{36})"/.exec(line)?.[1])).toEqual([
+      ...(await idsOf('--since 5d --limit 1000')),
+    ]);
+    expect(lines.find((line) => line.includes(ids.rescued))).toContain('"globex status_500 → acme"');
+    expect((await operate(`calls --csv --limit 1 ${local.option}`, { clock })).out.split('\n')).toHaveLength(2);
+  });
+
+  it.each([
+    ['--csv --json', 'two forms'],
+    ['--csv --follow', 'give one'],
+    ['--csv --sort cost', 'by time'],
+    ['--follow --since 1h', 'begins now'],
+  ])('refuse %s', async (options, part) => {
+    const { code, error } = await operate(`calls ${options} ${local.option}`, { clock });
+    expect([code, error]).toEqual([2, expect.stringContaining(part)]);
   });
 
   it('cannot be asked for without a bound', async () => {
@@ -289,5 +318,32 @@ describe('usage', () => {
       ['Agent', 1],
       ['Chat', 1],
     ]);
+  });
+});
+
+// Last: these write more calls.
+describe('calls that come in', () => {
+  it.each(['', ' --json'])('are followed: the last ones, then each that has ended since, once%s', async (json) => {
+    const records = createCallRecords({ store: local.store, clock });
+    const id = json === '' ? 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa' : 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb';
+    let looks = 0;
+    const looking: Clock = {
+      ...clock,
+      after(_delayMs, callback) {
+        looks += 1;
+        // Whoever waits at the terminal stops it.
+        if (looks > 2) throw new Error('stopped');
+        const late = callRecord({ correlationId: id, executionId: id, workspace: 'other', arrivedAtMs: nowMs - 1_000 });
+        void records.write(late).then(callback);
+        return () => {};
+      },
+    };
+    const { out, error } = await operate(`calls --follow --limit 1 --workspace other${json} ${local.option}`, {
+      clock: looking,
+    });
+    expect(error).toContain('stopped');
+    const lines = out.split('\n').filter((line) => line.includes(id));
+    expect(lines).toHaveLength(1);
+    if (json !== '') expect(JSON.parse(lines[0] ?? '')).toMatchObject({ id, workspace: 'other' });
   });
 });

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { commandsIn, fullName } from '../../infra/cli/args/command-line.ts';
 import { createProgram } from '../../infra/cli/args/run.ts';
@@ -36,6 +38,9 @@ describe('a line that cannot be run', () => {
     [`keys update ABCDEFGHIJKLMNOP --rpm unlimited ${nowhere}`, '--rpm is a whole number from 1'],
     [`calls --since soon ${nowhere}`, '--since is a length of time or a day of UTC'],
     [`calls shw ${nowhere}`, 'there is no such command: calls, calls show'],
+    [`workspaces update team ${nowhere}`, 'say what to change'],
+    [`workspaces update team --data-residency EU ${nowhere}`, 'codes of regions or countries in lower case'],
+    [`workspaces create ${nowhere}`, 'WORKSPACE is missing'],
     [`usage --since yesterday ${nowhere}`, '--since is a length of time or a day of UTC'],
     [`usage --since 2026-02-30 ${nowhere}`, '--since is a length of time or a day of UTC'],
     [`usage --since 9000d ${nowhere}`, '--since is at most 366 days back'],
@@ -83,6 +88,13 @@ describe('a mistyped command', () => {
     expect(error).toContain(suggestion);
     expect(error.split('\n')).toHaveLength(1);
     expect([code, out]).toEqual([2, '']);
+  });
+});
+
+describe('--version', () => {
+  it('tells the release that package.json names, and opens nothing', async () => {
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+    expect(await operate('--version')).toMatchObject({ code: 0, out: `gw ${version}`, error: '' });
   });
 });
 

@@ -75,6 +75,10 @@ async function runEveryCommand(): Promise<void> {
   const operator = JSON.parse((await gw('operators create --name x --json')).out);
   await gw('operators list');
   await gw(`operators revoke ${operator.public_id} --yes`);
+  await gw('workspaces create made --credit 1');
+  await gw('workspaces update made --concurrency 5');
+  await gw('workspaces list');
+  await gw('workspaces show made');
   await gw('credits add team 5');
   await gw('credits add team -1');
   await gw('functions list');

@@ -143,6 +143,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `at most ${kib(number('page.ts', 'pageMaxBytes'))} KB compressed`,
       `(1 to ${number('pages.ts', 'limitMax')}, default ${number('pages.ts', 'limitDefault')})`,
       `a body holds at most ${kib(number('read-asked.ts', 'bodyMaxBytes'))} KiB`,
+      `(YAML or JSON, at most ${constants.plainBodyMaxBytes / 1024 / 1024} MiB)`,
       `(per hour up to ${number('usage-overview.ts', 'hourlyMaxDays')} days, then per day`,
       `once per id within ${number('grants.ts', 'additionKeptMs') / 86_400_000} days; below 0 takes away`,
       `stops after about ${grouped(number('usage-overview.ts', 'overviewCallsMax'))} calls, or ${grouped(number('usage-overview.ts', 'overviewDaysMax'))} days of workspaces`,

@@ -3,10 +3,10 @@
 import { Argument, Command, type ErrorOptions, Help, type HelpContext, Option } from 'commander';
 import { type TargetOptions, targetOptionGroup, targetOptions, targetUsage } from '../target/target.ts';
 import { type ParseOption, type ParseRepeatedOption, UsageError } from './option-values.ts';
-import type { Outcome, Session } from './session.ts';
+import type { LineByLine, Outcome, Session } from './session.ts';
 
 /** What a command does, its input being read: the arguments in their order, then the options. */
-export type Work = (session: Session) => Promise<Outcome>;
+export type Work = (session: Session) => Promise<Outcome | LineByLine>;
 /** Runs the work of the command that the line names. `options` are those of every command among its own. */
 export type Execute = (command: CommandLine, options: CommonOptions, work: Work) => Promise<void>;
 
@@ -73,7 +73,7 @@ export class CommandLine extends Command {
   }
 
   /** Comes last: what the command does once its arguments and options are read. */
-  does<Input extends unknown[]>(work: (session: Session, ...input: Input) => Promise<Outcome>): this {
+  does<Input extends unknown[]>(work: (session: Session, ...input: Input) => Promise<Outcome | LineByLine>): this {
     this.isGroup = false;
     this.takesOption('--json', 'one JSON document on standard output, and nothing else');
     for (const { flags, summary, read } of targetOptions) {

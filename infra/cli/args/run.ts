@@ -1,6 +1,7 @@
 // One line, from its words to an exit code: 0 done, 1 failed or declined, 2 it cannot be run. What a command opened is
 // closed whatever happens.
 import type { Command } from 'commander';
+import project from '../../../package.json' with { type: 'json' };
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import { addCommands } from '../commands/index.ts';
@@ -19,7 +20,7 @@ import {
   type Work,
 } from './command-line.ts';
 import { UsageError } from './option-values.ts';
-import { Declined, type Outcome } from './session.ts';
+import { Declined, type LineByLine, type Outcome } from './session.ts';
 
 export type ExitCode = 0 | 1 | 2;
 
@@ -36,7 +37,7 @@ export function createProgram(execute: Execute): CommandLine {
   program.description("The operator's command line of the gateway.");
   program.notes(
     'Every command works on one store: --stage NAME, --dynamodb URL or --data DIR.',
-    'COMMAND --help, or help COMMAND, explains one command.',
+    'COMMAND --help, or help COMMAND, explains one command; --version tells the release.',
     'Exit 0: done. 1: it failed or was declined. 2: the line cannot be run.',
   );
   addCommands(program);
@@ -51,6 +52,10 @@ export async function run(words: readonly string[], given: Circumstances): Promi
   const program = createProgram(async (command, options, work) => {
     code = await execute(circumstances, command, options, work);
   });
+  if (words.length === 1 && words[0] === '--version') {
+    terminal.writeOut(`gw ${project.version}`);
+    return 0;
+  }
   const isHelp = words.length === 0 || words[0] === 'help' || words.includes('--help') || words.includes('-h');
   const names = words.slice(words[0] === 'help' ? 1 : 0);
   const { command, isWhole } = findCommand(program, names);
@@ -108,7 +113,7 @@ async function execute(
         return opened;
       },
     });
-    return report(outcome, command, terminal, options.json === true);
+    return await report(outcome, command, terminal, options.json === true);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const reason = error instanceof Declined ? error.message : describeFailure(error, target);
@@ -120,7 +125,17 @@ async function execute(
   }
 }
 
-function report({ json, lines, failure }: Outcome, command: Command, terminal: Terminal, asJson: boolean): ExitCode {
+async function report(
+  outcome: Outcome | LineByLine,
+  command: Command,
+  terminal: Terminal,
+  asJson: boolean,
+): Promise<ExitCode> {
+  if ('lineByLine' in outcome) {
+    for await (const line of outcome.lineByLine) terminal.writeOut(line);
+    return 0;
+  }
+  const { json, lines, failure } = outcome;
   for (const line of asJson ? toJsonText(json).split('\n') : lines(terminal.style)) terminal.writeOut(line);
   if (failure === undefined) return 0;
   terminal.writeError(`gw ${fullName(command)}: ${oneLine(failure)}`);

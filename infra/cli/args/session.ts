@@ -16,6 +16,11 @@ export interface Outcome {
   readonly failure?: string | undefined;
 }
 
+/** Lines that are printed as they come, in the form that was asked for. */
+export interface LineByLine {
+  readonly lineByLine: AsyncIterable<string>;
+}
+
 export interface Session {
   readonly terminal: Terminal;
   readonly target: Target;

@@ -15,7 +15,7 @@ import {
   matchesFilter,
 } from '../../../shared/accounting/reports/index.ts';
 import { readWorkspaces } from '../../../shared/configuration/administration/index.ts';
-import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
+import { interfaceIds, refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
 import { formatTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import {
@@ -28,9 +28,10 @@ import {
   readText,
   UsageError,
 } from '../args/option-values.ts';
-import type { Outcome, Session } from '../args/session.ts';
+import type { LineByLine, Outcome, Session } from '../args/session.ts';
 import { type Field, fieldTable, table } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
+import { csvLines, followLine, newCalls } from './calls-as-they-come.ts';
 
 const sinceDefault = '1d';
 const limitDefault = 50;
@@ -43,10 +44,17 @@ export function addCalls(program: CommandLine): void {
   calls
     .takesOption('--since <WHEN>', `90s, 15m, 1h, 7d, or a day of UTC; default ${sinceDefault}`, readText)
     .takesOption('--failed', 'only those whose client got no whole answer')
+    .takesOption(
+      '--refused',
+      'of those, what was refused to clients; failures of the gateway and its providers left out',
+    )
+    .takesOption('--code <CODE>', 'whose client got this error code', readText)
     .takesOption('--workspace <W>', 'of this workspace only', readId)
     .takesOption('--key <NAME>', 'of keys with this name or public id', readText)
     .takesOption('--model <M>', 'that asked for this model or were answered by it', readText)
     .takesOption('--provider <P>', 'with an attempt at this provider', readText)
+    .takesOption('--interface <I>', `through this one: ${interfaceIds.join(', ')}`, readChoice(interfaceIds))
+    .takesOption('--session <ID>', 'of this session, as its client named it', readText)
     .takesRepeatedOption('--tag <NAME=VALUE>', 'with this tag; of several with all', readMoreTags)
     .takesOption('--slow <TIME>', 'that took at least so long: 500ms, 5s, 1m', readLength)
     .takesOption(
@@ -55,6 +63,8 @@ export function addCalls(program: CommandLine): void {
       readOrder,
     )
     .takesOption('--limit <N>', `at most so many, up to ${limitMax}; default ${limitDefault}`, readLimit)
+    .takesOption('--csv', 'all that are found as CSV; --limit makes it fewer')
+    .takesOption('--follow', 'the last ones, then each as it ends, until it is stopped; with --json a document a line')
     .does(listCalls);
   calls
     .command('show')
@@ -71,7 +81,11 @@ function readLimit(name: string, text: string): number {
   throw new UsageError(`${name} is at most ${limitMax}`);
 }
 
-interface ListOptions extends Omit<CallFilter, 'totalMsMin' | 'tags'> {
+interface ListOptions extends Omit<CallFilter, 'totalMsMin' | 'tags' | 'outcome'> {
+  readonly refused?: boolean;
+  readonly csv?: boolean;
+  readonly follow?: boolean;
+  readonly json?: boolean;
   readonly tag?: Tags;
   readonly since?: string;
   readonly workspace?: string;
@@ -80,23 +94,28 @@ interface ListOptions extends Omit<CallFilter, 'totalMsMin' | 'tags'> {
   readonly limit?: number;
 }
 
-async function listCalls(session: Session, options: ListOptions): Promise<Outcome> {
-  const { since = sinceDefault, workspace, tag: tags, slow: totalMsMin } = options;
+async function listCalls(session: Session, options: ListOptions): Promise<Outcome | LineByLine> {
+  checkTogether(options);
+  const { since = sinceDefault, workspace, tag: tags, slow: totalMsMin, refused } = options;
   const { sort: order = 'time', limit = limitDefault } = options;
   const nowMs = session.clock.nowMs();
   const sinceMs = readSince('--since', since, nowMs);
   const administration = await openAdministration(session);
   session.terminal.showProgress('reading records …');
-  const calls = await findCalls({
+  const outcome = refused === true ? 'refused' : undefined;
+  const query = {
     records: administration.records,
     workspaces: (await readWorkspaces(administration, workspace)).map(({ id }) => id),
-    sinceMs,
-    // A call that arrived in this very millisecond, too.
-    beforeMs: nowMs + 1,
-    limit,
-    order,
-    matches: (record) => matchesFilter(record, { ...options, tags, totalMsMin }),
-  });
+    matches: (record: CallRecord) => matchesFilter(record, { ...options, outcome, tags, totalMsMin }),
+  };
+  if (options.follow === true) {
+    const lineOf = (call: CallRecord) =>
+      options.json === true ? JSON.stringify(callDocument(call)) : followLine(call);
+    return { lineByLine: mapLines(newCalls(query, session.clock, options.limit ?? followedDefault), lineOf) };
+  }
+  if (options.csv === true) return { lineByLine: csvLines({ ...query, sinceMs, nowMs }, options.limit) };
+  // A call that arrived in this very millisecond, too.
+  const calls = await findCalls({ ...query, sinceMs, beforeMs: nowMs + 1, limit, order });
   const shown = calls.map(shownCall);
   return {
     json: calls.map(callDocument),
@@ -105,6 +124,23 @@ async function listCalls(session: Session, options: ListOptions): Promise<Outcom
         ? [`no such calls since ${new Date(sinceMs).toISOString()}`]
         : fieldTable(callFieldsOf(shown), shown, style),
   };
+}
+
+/** How many stand before those that come in. */
+const followedDefault = 10;
+
+/** Throws UsageError. */
+function checkTogether({ csv, follow, json, sort, since }: ListOptions): void {
+  if (csv === true && json === true) throw new UsageError('--csv and --json are two forms: give one');
+  if (csv === true && follow === true) throw new UsageError('--csv lists what there is, --follow what comes: give one');
+  if ((csv === true || follow === true) && sort !== undefined && sort !== 'time') {
+    throw new UsageError('--csv and --follow list calls by time: leave --sort out');
+  }
+  if (follow === true && since !== undefined) throw new UsageError('--follow begins now: leave --since out');
+}
+
+async function* mapLines<Value>(values: AsyncIterable<Value>, lineOf: (value: Value) => string) {
+  for await (const value of values) yield lineOf(value);
 }
 
 async function showCall(session: Session, id: string): Promise<Outcome> {

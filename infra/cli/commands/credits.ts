@@ -68,7 +68,7 @@ const amount = (
   },
 });
 
-const creditFields: readonly Field<WorkspaceCredit>[] = [
+export const creditFields: readonly Field<WorkspaceCredit>[] = [
   { member: 'workspace', title: 'workspace', isFlexible: true, value: ({ workspace }) => workspace.id },
   amount('granted_usd', 'granted USD', ({ summary }) => summary.granted),
   amount('spent_usd', 'spent USD', ({ summary }) => summary.spent),

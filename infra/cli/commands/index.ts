@@ -13,6 +13,7 @@ import { addPolicy } from './policy.ts';
 import { addProviders } from './providers.ts';
 import { addStatus } from './status.ts';
 import { addUsage } from './usage.ts';
+import { addWorkspaces } from './workspaces.ts';
 
 export function addCommands(program: CommandLine): void {
   addApply(program);
@@ -22,6 +23,7 @@ export function addCommands(program: CommandLine): void {
   addUsage(program);
   addProviders(program);
   addModels(program);
+  addWorkspaces(program);
   addKeys(program);
   addOperators(program);
   addCredits(program);

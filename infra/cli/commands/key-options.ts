@@ -36,7 +36,7 @@ export const readExpires = readOrNone((name: string, text: string): Expiry => {
 
 export const readReset = readChoice([...spendLimitResets, 'none'] as const);
 
-export function readModels(name: string, text: string): readonly string[] | 'all' {
+export function readModels(name: string, text: string): string[] | 'all' {
   if (text === 'all') return 'all';
   const ids = text.split(',').map((id) => id.trim());
   if (ids.includes('')) throw new UsageError(`${name} is all, or ids of models with commas between them`);
@@ -63,7 +63,7 @@ export const toKeyChanges = (session: Session, options: KeyOptions): KeyChanges 
   tags: orNull(options.tag),
 });
 
-const orNull = <Value>(value: Value | 'none' | undefined): Value | null | undefined =>
+export const orNull = <Value>(value: Value | 'none' | undefined): Value | null | undefined =>
   value === 'none' ? null : value;
 
 const toUsd = (amount: PicoUsd | null): string | null => (amount === null ? null : formatUsd(amount));

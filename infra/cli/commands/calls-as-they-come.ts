@@ -1,0 +1,68 @@
+// Calls one after the other, as they are found: all that a filter lets through as CSV, or those that end from now on.
+import {
+  type CallRecord,
+  callDocument,
+  csvHeader,
+  csvLine,
+  describePath,
+} from '../../../shared/accounting/call-records/index.ts';
+import { type CallPageQuery, findCalls, readCallPage } from '../../../shared/accounting/reports/index.ts';
+import type { Clock } from '../../../shared/foundation/time/index.ts';
+
+type Query = Pick<CallPageQuery, 'records' | 'workspaces' | 'matches'>;
+
+const pageCalls = 1_000;
+
+/** The newest first. */
+export async function* csvLines(
+  query: Query & Pick<CallPageQuery, 'sinceMs' | 'nowMs'>,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<string> {
+  yield csvHeader;
+  let [before, left] = [undefined as string | undefined, limit];
+  do {
+    const { calls, next } = await readCallPage({ ...query, before, limit: Math.min(pageCalls, left) });
+    yield* calls.map(csvLine);
+    left -= calls.length;
+    before = next;
+  } while (before !== undefined && left > 0);
+}
+
+const pollMs = 2_000;
+/** A record is written when its call has ended, under the time at which it began: streams run this long at the most. */
+const longestCallMs = 15 * 60_000;
+/** More than this in one look are told when they are the newest no more. */
+const newMax = 1_000;
+
+/** The last `shown` first, then each as it ends: the newest at the end. Goes on until the process is stopped. */
+export async function* newCalls(query: Query, clock: Clock, shown: number): AsyncGenerator<CallRecord> {
+  const told = new Map<string, number>();
+  const startedAtMs = clock.nowMs();
+  for (let isFirst = true; ; isFirst = false) {
+    const nowMs = clock.nowMs();
+    const sinceMs = nowMs - longestCallMs;
+    const calls = await findCalls({ ...query, sinceMs, beforeMs: nowMs + 1, limit: newMax });
+    const fresh = calls.filter(({ executionId }) => !told.has(executionId)).reverse();
+    for (const { executionId, arrivedAtMs } of fresh) told.set(executionId, arrivedAtMs);
+    for (const [id, arrivedAtMs] of told) if (arrivedAtMs < sinceMs) told.delete(id);
+    yield* isFirst ? fresh.slice(-shown) : fresh.filter((call) => call.arrivedAtMs + call.totalMs >= startedAtMs);
+    await new Promise<void>((resolve) => clock.after(pollMs, resolve));
+  }
+}
+
+/** Of a width that does not depend on the calls that come later. */
+export function followLine(call: CallRecord): string {
+  const { created_at, error_code, outcome, model, model_asked, total_ms, cost_usd, key_name, key_public_id, id } =
+    callDocument(call);
+  const said = outcome === 'cut' && error_code !== null ? `cut ${error_code}` : outcome;
+  return [
+    created_at.slice(0, 19).replace('T', ' '),
+    said.padEnd(12),
+    (model ?? model_asked ?? '-').padEnd(24),
+    describePath(call).padEnd(24),
+    `${total_ms} ms`.padStart(9),
+    cost_usd.padEnd(12),
+    (key_name ?? key_public_id).padEnd(10),
+    id,
+  ].join('  ');
+}

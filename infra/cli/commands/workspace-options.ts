@@ -1,0 +1,83 @@
+// What may be set of a workspace, as options of `workspaces create` and `workspaces update`.
+import type { WorkspaceChanges } from '../../../shared/configuration/workspaces/index.ts';
+import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
+import type { CommandLine } from '../args/command-line.ts';
+import { readChoice, readOrNone, readPositiveInteger, readUsd, UsageError } from '../args/option-values.ts';
+import { orNull, readModels } from './key-options.ts';
+
+const readSwitch = readChoice(['on', 'off']);
+type Switch = ReturnType<typeof readSwitch>;
+const readCollection = readChoice(['allow', 'deny', 'none']);
+
+function readRegions(name: string, text: string): string[] {
+  const regions = text.split(',').map((region) => region.trim());
+  if (regions.every((region) => /^[a-z][a-z0-9-]{1,31}$/.test(region))) return regions;
+  throw new UsageError(`${name} takes codes of regions or countries in lower case, as in eu,us`);
+}
+
+/** What is left out stays, or has its default. */
+export interface WorkspaceOptions {
+  readonly spendLimit?: PicoUsd | 'none';
+  readonly concurrency?: number | 'none';
+  readonly functionConcurrency?: number | 'none';
+  readonly models?: string[] | 'all';
+  readonly zdr?: Switch;
+  readonly dataCollection?: ReturnType<typeof readCollection>;
+  readonly dataResidency?: string[] | 'none';
+  readonly byok?: Switch;
+  readonly presets?: Switch;
+  readonly memberKeys?: number | 'none';
+}
+
+export const settingOptions = (command: CommandLine): CommandLine =>
+  command
+    .takesOption('--spend-limit <USD>', 'a cap on all that it spends; none: no limit', readOrNone(readUsd))
+    .takesOption('--concurrency <N>', 'its calls in flight; none: no limit of its own', readOrNone(readPositiveInteger))
+    .takesOption(
+      '--function-concurrency <N>',
+      'its calls of functions in flight; none: no limit of its own',
+      readOrNone(readPositiveInteger),
+    )
+    .takesOption('--models <IDS>', 'ids with commas between them, or all', readModels)
+    .takesOption('--zdr <SWITCH>', 'on: only providers that keep nothing; off: not enforced', readSwitch)
+    .takesOption('--data-collection <POLICY>', 'deny: only providers that do not train; allow, or none', readCollection)
+    .takesOption(
+      '--data-residency <REGIONS>',
+      'only providers there, such as eu,us; none: anywhere',
+      readOrNone(readRegions),
+    )
+    .takesOption('--byok <SWITCH>', 'on: its own keys of providers may be used', readSwitch)
+    .takesOption('--presets <SWITCH>', 'on: its presets may be used', readSwitch)
+    .takesOption('--member-keys <N>', 'how many keys a member may make; none: none', readOrNone(readPositiveInteger));
+
+/** What is not said is not there. */
+export function toWorkspaceChanges(id: string, options: WorkspaceOptions): WorkspaceChanges {
+  const { spendLimit, concurrency, functionConcurrency, models, byok, presets, memberKeys } = options;
+  const { zdr, dataCollection, dataResidency } = options;
+  const data_policy = said({
+    zdr: zdr && (zdr === 'on' ? true : null),
+    data_collection: orNull(dataCollection),
+    data_residency: orNull(dataResidency),
+  });
+  const features = said({ byok: byok && byok === 'on', presets: presets && presets === 'on' });
+  const settings = {
+    spend_limit_usd: typeof spendLimit === 'bigint' ? formatUsd(spendLimit) : orNull(spendLimit),
+    concurrency: orNull(concurrency),
+    function_concurrency: orNull(functionConcurrency),
+    models,
+    member_keys: membersMake(memberKeys),
+    data_policy: isEmpty(data_policy) ? undefined : data_policy,
+    features: isEmpty(features) ? undefined : features,
+  };
+  return { id, ...said(settings) };
+}
+
+const membersMake = (max: WorkspaceOptions['memberKeys']) =>
+  max === undefined ? undefined : max === 'none' ? null : { max };
+
+const isEmpty = (members: object): boolean => Object.keys(members).length === 0;
+
+const said = <Members extends object>(members: Members) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Members]?: Exclude<Members[Name], undefined>;
+  };
