@@ -79,6 +79,7 @@ if (typeof browser === 'string') {
       ['keys', 'Keys'],
       ['models', 'Models and providers'],
       ['functions', 'Functions'],
+      ['configuration', 'Configuration'],
       ['playground', 'Playground'],
     ])('has the view %s, readable in light and dark, without a mouse, and at 360 pixels', async (view, title) => {
       for (const isDark of [false, true]) {
@@ -387,6 +388,63 @@ if (typeof browser === 'string') {
       await page.getByRole('cell', { name: 'r2', exact: true }).waitFor();
       const record = await served.gateway.composition.functionStore.read('team', 'label');
       expect([record?.status, record?.active, await codeOf()]).toEqual(['enabled', 'r2', undefined]);
+    });
+
+    it('shows the configuration, says what an edit would change, applies it, and refuses what others were faster with', async () => {
+      const { workspaceStore } = served.gateway.composition;
+      const { page, findBarriers } = await open('view=configuration');
+      const file = page.getByLabel('Gateway file', { exact: true }).and(page.locator('textarea'));
+      const apply = page.getByRole('button', { name: 'Apply' });
+      const ask = page.getByRole('button', { name: 'What would change?' });
+      const edit = async (change: (text: string) => string) => file.fill(change(await file.inputValue()));
+      const withKey = (text: string) =>
+        text.replace('keys:\n', `keys:\n      - name: ${JSON.stringify(`${hostile} new`)}\n        rpm: 5\n`);
+      expect(await apply.isEnabled()).toBe(false);
+      await edit(withKey);
+      await edit((text) => text.replace('acme/slow', 'acme/slower'));
+      await ask.click();
+      const would = page.getByRole('status', { name: 'What would change' });
+      await would.getByText('models[acme/slow] of catalogue').waitFor();
+      expect(await would.textContent()).toContain(`key ${hostile} new of`);
+      expect(await findBarriers()).toEqual([]);
+      // Another text is another question.
+      await edit((text) => text.replace('acme/slower', 'acme/slow'));
+      await would.waitFor({ state: 'detached' });
+      expect(await apply.isEnabled()).toBe(false);
+      await ask.click();
+      await would.waitFor();
+      // Somebody else is faster: nothing is written, and the text stays.
+      await workspaceStore.write({ id: 'other', function_concurrency: 77 });
+      await apply.click();
+      await page.getByRole('alert').getByText('precondition_failed').waitFor();
+      expect(await file.inputValue()).toContain(`${hostile} new`);
+      await page.getByRole('button', { name: 'Show what this text would change now' }).click();
+      await would.getByText('function_concurrency').waitFor();
+      await page.getByRole('button', { name: 'Read again' }).click();
+      await would.waitFor({ state: 'detached' });
+      await edit(withKey);
+      await ask.click();
+      await would.waitFor();
+      await apply.click();
+      const made = await page.getByRole('list', { name: 'New keys' }).locator('code').textContent();
+      expect((await served.gateway.keyItem(made ?? '')).requests_per_minute).toBe(5);
+      expect((await workspaceStore.read('other'))?.function_concurrency).toBe(77);
+      expect(await file.inputValue()).toContain('function_concurrency: 77');
+      // A file with a fault says where.
+      await page
+        .getByLabel('Gateway file', { exact: true })
+        .and(page.locator('input'))
+        .setInputFiles({
+          name: 'gateway.yaml',
+          mimeType: 'application/yaml',
+          buffer: Buffer.from('providers: []\nmodels: []\nworkspaces: [{ id: team, rpm: 1 }]\n'),
+        });
+      await ask.click();
+      await page.getByRole('alert').getByText('workspaces[0].rpm').waitFor();
+      const download = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download' }).click();
+      expect((await download).suggestedFilename()).toBe('gateway.yaml');
+      expect(await page.locator('img').count()).toBe(0);
     });
 
     it('tries a call with an API key: its answer, its cost and its way, or why there is none', async () => {

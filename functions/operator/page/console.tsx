@@ -9,6 +9,7 @@ import { Link } from './parts/link.tsx';
 import { Failure, Reading } from './parts/states.tsx';
 import { CallView } from './views/call.tsx';
 import { CallsView } from './views/calls.tsx';
+import { ConfigurationView } from './views/configuration.tsx';
 import { FunctionsView } from './views/functions.tsx';
 import { KeysView } from './views/keys.tsx';
 import { ModelsView } from './views/models.tsx';
@@ -36,6 +37,11 @@ const views: Readonly<Record<ViewName, View>> = {
   keys: { title: 'Keys', isFor: allRoles, show: (address) => <KeysView address={address} /> },
   models: { title: 'Models and providers', isFor: viewers, show: () => <ModelsView /> },
   functions: { title: 'Functions', isFor: viewers, show: () => <FunctionsView /> },
+  configuration: {
+    title: 'Configuration',
+    isFor: ({ holdsInAll }) => holdsInAll('owner'),
+    show: () => <ConfigurationView />,
+  },
   playground: { title: 'Playground', isFor: allRoles, show: (address) => <PlaygroundView address={address} /> },
 };
 

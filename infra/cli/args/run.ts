@@ -1,7 +1,8 @@
 // One line, from its words to an exit code: 0 done, 1 failed or declined, 2 it cannot be run. What a command opened is
 // closed whatever happens.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import project from '../../../package.json' with { type: 'json' };
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import { addCommands } from '../commands/index.ts';
@@ -44,6 +45,11 @@ export function createProgram(execute: Execute): CommandLine {
   return program;
 }
 
+async function readRelease(): Promise<string> {
+  const text = await readFile(join(import.meta.dirname, '../../../package.json'), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}
+
 /** Never rejects. */
 export async function run(words: readonly string[], given: Circumstances): Promise<ExitCode> {
   const terminal = onlyText(given.terminal);
@@ -53,7 +59,7 @@ export async function run(words: readonly string[], given: Circumstances): Promi
     code = await execute(circumstances, command, options, work);
   });
   if (words.length === 1 && words[0] === '--version') {
-    terminal.writeOut(`gw ${project.version}`);
+    terminal.writeOut(`gw ${await readRelease()}`);
     return 0;
   }
   const isHelp = words.length === 0 || words[0] === 'help' || words.includes('--help') || words.includes('-h');

@@ -9,7 +9,7 @@ export {
 export type { CallAttempt, CallOutcome, CallShare } from './call-record.ts';
 export { callPosition } from './call-record-item.ts';
 export { type CallRecords, createCallRecords } from './call-records.ts';
-export { csvHeader, csvLine } from './calls-as-csv.ts';
+export { csvHeader, csvLine } from './csv-line.ts';
 export { describePath } from './describe-path.ts';
 export { attemptsText, type CallRecord } from './record-members.ts';
 export { createRefusalQuota, type RefusalQuota } from './refusal-quota.ts';

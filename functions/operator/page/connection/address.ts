@@ -10,6 +10,7 @@ export const viewNames = [
   'keys',
   'models',
   'functions',
+  'configuration',
   'playground',
 ] as const;
 export type ViewName = (typeof viewNames)[number];

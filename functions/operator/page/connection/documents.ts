@@ -11,6 +11,7 @@ export type {
   ManagedKey as Key,
   ManagedModel as Model,
   ManagedProvider as Provider,
+  ManagedReplacement as Replacement,
   ManagedSession as Session,
   ManagedSwitch as Switched,
   ManagedWorkspace as Workspace,

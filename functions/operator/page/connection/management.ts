@@ -21,28 +21,35 @@ const jsonType = { 'content-type': 'application/json' };
 
 /** Saves an answer as a file of this name. */
 export async function download(path: string, accept: string, fileName: string): Promise<void> {
-  const response = await fetch(`/v1/manage/${path}`, { headers: { authorization: `Bearer ${credential()}`, accept } });
-  if (!response.ok) throw await failureOf(response);
+  const response = await request(path, { headers: { accept } });
+  saveFile(await response.blob(), fileName);
+}
+
+export function saveFile(content: Blob, fileName: string): void {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(await response.blob());
+  link.href = URL.createObjectURL(content);
   link.download = fileName;
   link.click();
   URL.revokeObjectURL(link.href);
 }
 
-/** `path` begins behind `/v1/manage/`. Throws RequestFailed; a key or a token that is refused ends the session. */
 export async function manage<Answer>(path: string, change?: Change, signal?: AbortSignal): Promise<Answer> {
   const { method = 'GET', body } = change ?? {};
-  const response = await fetch(`/v1/manage/${path}`, {
-    method,
-    headers: { authorization: `Bearer ${credential()}`, ...(body === undefined ? {} : jsonType) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
-  }).catch((cause: unknown) => {
-    if (signal?.aborted) throw cause;
-    throw new RequestFailed('unreachable', 'The gateway could not be reached. Is it running?');
-  });
-  if (response.ok) return response.json() as Promise<Answer>;
+  const sent = body === undefined ? {} : { headers: jsonType, body: JSON.stringify(body) };
+  const response = await request(path, { method, ...sent, ...(signal === undefined ? {} : { signal }) });
+  return response.json() as Promise<Answer>;
+}
+
+/** `path` begins behind `/v1/manage/`. Throws RequestFailed; a key or a token that is refused ends the session. */
+export async function request(path: string, { headers, ...init }: RequestInit = {}): Promise<Response> {
+  const authorization = `Bearer ${credential()}`;
+  const response = await fetch(`/v1/manage/${path}`, { ...init, headers: { ...headers, authorization } }).catch(
+    (cause: unknown) => {
+      if (init.signal?.aborted) throw cause;
+      throw new RequestFailed('unreachable', 'The gateway could not be reached. Is it running?');
+    },
+  );
+  if (response.ok) return response;
   const failure = await failureOf(response);
   if (failure.code === 'UNAUTHORIZED') signOut(failure.message);
   throw failure;
