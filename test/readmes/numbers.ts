@@ -182,7 +182,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `one pass over a body longer than ${kib(number('receive.ts', 'longBodyBytes'))} KiB`,
       `choices of an answer | ${constants.choicesMax} |`,
       `response schema | ${kib(bounds('schemaMaxBytes'))} KiB, ${bounds('schemaMaxDepth')} levels`,
-      `${grouped(bounds('patternMaxCharacters'))} characters each; ${grouped(bounds('evaluationsPerValueMax'))} subschemas`,
+      `${grouped(bounds('patternMaxCharacters'))} characters each`,
       `on the event loop | ${bounds('eventLoopMaxMs')} ms`,
       `${bounds('workerJobMaxMs')} ms and ${heap} MB a job, ${seconds(bounds('workerCallMaxMs'))} s a call`,
       `${bounds('workersMax')} jobs, 1 for each key; ${bounds('waitingJobsPerKeyMax')} waiting for each key`,

@@ -1,10 +1,10 @@
 // From a schema as a client sent it to one that values can be checked against. Plain synchronous work: the caller bounds it.
 import { dereference, type Schema, validate } from '@cfworker/json-schema';
 import { jsonText, nestsDeeperThan } from './json-value.ts';
-import { type Draft, readDraft, refIsAlone, validatorDraft } from './keywords.ts';
+import { type Draft, readDraft, validatorDraft } from './keywords.ts';
 import { probePattern, weightOf } from './patterns.ts';
 import { type ReadSchema, readSchema } from './read-schema.ts';
-import { evaluationsPerValueMax, schemaMaxBytes, schemaMaxDepth } from './schema-bounds.ts';
+import { schemaMaxBytes, schemaMaxDepth } from './schema-bounds.ts';
 import { joinPath, UnusableSchema } from './unusable-schema.ts';
 
 /** Why a schema cannot be used, with its place in the schema. */
@@ -82,17 +82,14 @@ function readAsDraft(
 
 function resolveReferences({ schema, places }: ReadSchema, draft: Draft): Lookup {
   const lookup = findSchemas(schema);
-  const count = evaluationCounter(lookup, draft);
   for (const [place, path] of places) {
     if (place.$ref !== undefined && referenceTarget(place, lookup) === undefined) {
       throw new UnusableSchema(joinPath(path, '$ref'), 'must point at a schema inside this schema');
     }
-    if (count(place) > evaluationsPerValueMax) {
-      throw new UnusableSchema(path, `must not apply more than ${evaluationsPerValueMax} subschemas to one value`);
-    }
   }
-  // One run on null: a chain of references beyond the stack shows here, not in an answer that was paid for.
-  validate(null, schema, validatorDraft(draft), lookup);
+  // One run on null, to the end also where it fails: what refers to itself, doubles at every step or goes beyond the stack shows
+  // here, not in an answer that was paid for.
+  validate(null, schema, validatorDraft(draft), lookup, false);
   return lookup;
 }
 
@@ -109,32 +106,3 @@ function findSchemas(schema: Schema | boolean): Lookup {
 /** The schema that the `$ref` of a schema means, once the validator has resolved it. */
 const referenceTarget = (schema: Schema, lookup: Lookup): Schema | boolean | undefined =>
   lookup[schema.__absolute_ref__ ?? ''];
-
-/**
- * Counts how many subschemas a schema applies to the very value it was given: references that fan out double this at
- * every step, references in a cycle never end. Each schema of a document is counted once. Infinity: without end.
- */
-export function evaluationCounter(lookup: Lookup, draft: Draft): (schema: Schema | boolean) => number {
-  const counts = new Map<Schema, number>();
-  return function count(schema): number {
-    if (typeof schema === 'boolean') return 1;
-    const known = counts.get(schema);
-    if (known !== undefined) return known;
-    // A schema that is met again while it is being counted is part of a cycle.
-    counts.set(schema, Number.POSITIVE_INFINITY);
-    let sum = 1;
-    for (const applied of appliedInPlace(schema, lookup, draft)) sum += count(applied);
-    counts.set(schema, sum);
-    return sum;
-  };
-}
-
-function appliedInPlace(schema: Schema, lookup: Lookup, draft: Draft): (Schema | boolean)[] {
-  const target = referenceTarget(schema, lookup);
-  if (refIsAlone(draft) && target !== undefined) return [target];
-  const { allOf = [], anyOf = [], oneOf = [], not, if: condition, then, else: otherwise } = schema;
-  const dependent = [...Object.values(schema.dependentSchemas ?? {}), ...Object.values(schema.dependencies ?? {})];
-  return [target, ...allOf, ...anyOf, ...oneOf, not, condition, then, otherwise, ...dependent].filter(
-    (applied): applied is Schema | boolean => applied !== undefined && !Array.isArray(applied),
-  );
-}

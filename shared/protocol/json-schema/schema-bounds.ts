@@ -6,8 +6,6 @@ export const schemaMaxBytes = 64 * 1024;
 export const schemaMaxDepth = 32;
 /** Compiling one regular expression cannot be interrupted. Common ones stay below 1,000 characters. */
 export const patternMaxCharacters = 2_048;
-/** A union of everything that fits into 64 KiB stays below it, a few references that double each other do not. */
-export const evaluationsPerValueMax = 10_000;
 
 /** Twice the text of 128,000 tokens, the longest output of today's models. */
 export const answerMaxCharacters = 1024 * 1024;

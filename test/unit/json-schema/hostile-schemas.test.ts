@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { dereference } from '@cfworker/json-schema';
 import { describe, expect, it } from '#jest';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import {
@@ -9,9 +8,7 @@ import {
   checkValue,
   startSchemaWork,
 } from '../../../shared/protocol/json-schema/index.ts';
-import { evaluationCounter } from '../../../shared/protocol/json-schema/prepare-schema.ts';
 import {
-  evaluationsPerValueMax,
   eventLoopMaxMs,
   schemaMaxBytes,
   schemaMaxDepth,
@@ -46,6 +43,9 @@ function withLittleStack<Value>(run: () => Value): Value {
   };
   return descend(Math.floor(measure(0) * 0.9));
 }
+
+/** Whichever bound it meets first. */
+const tooMuch = /too entangled|too much memory/;
 
 describe('a hostile schema', () => {
   it('is refused one level beyond the depth, and 10,000 beyond', async () => {
@@ -88,18 +88,11 @@ describe('a hostile schema', () => {
     );
   });
 
-  it('is refused when references double each other, long before they are followed', async () => {
+  it('is refused when references double each other, though the first failure would end each of them', async () => {
     expect(await faultOf(fanOut(2, 5))).toBeUndefined();
-    expect(await faultOf(fanOut(2, 40))).toContain(`more than ${evaluationsPerValueMax} subschemas`);
-    expect(await faultOf(fanOut(50, 30))).toContain(`more than ${evaluationsPerValueMax} subschemas`);
-  });
-
-  it('is counted, not tried: each subschema once, whatever their product', () => {
-    const count = (schema: object) => evaluationCounter(dereference(schema), '2020-12')(schema);
-    expect(count(fanOut(2, 5))).toBe(126);
-    expect(count(fanOut(2, 60))).toBeGreaterThan(2 ** 60);
-    expect(count({ $ref: '#' })).toBe(Number.POSITIVE_INFINITY);
-    expect(count({ properties: { a: { $ref: '#' } } })).toBe(1);
+    expect(await faultOf(fanOut(2, 40))).toMatch(tooMuch);
+    expect(await faultOf(fanOut(50, 30))).toMatch(tooMuch);
+    expect(await faultOf({ properties: { a: { $ref: '#' } } })).toBeUndefined();
   });
 
   it.each<[string, object]>([
@@ -110,10 +103,18 @@ describe('a hostile schema', () => {
       { $ref: '#/$defs/a', $defs: { a: { allOf: [{ $ref: '#/$defs/b' }] }, b: { not: { $ref: '#/$defs/a' } } } },
     ],
     ['a condition on itself', { if: { $ref: '#' }, else: false }],
-    ['a companion that is itself', { dependentSchemas: { a: { $ref: '#' } } }],
-    ['a cycle that nothing leads to', { type: 'string', $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }] } } }],
   ])('is refused when it refers to %s without going on in the value', async (_name, schema) => {
-    expect(await faultOf(schema)).toContain('subschemas to one value');
+    expect(await faultOf(schema)).toContain('too entangled');
+  });
+
+  it('that only a member leads back to itself ends with the answer that has it', async () => {
+    const schema = { dependentSchemas: { a: { $ref: '#' } } };
+    expect(await faultOf(schema)).toBeUndefined();
+    expect(await checkAnswer(schema, '{"b":1}')).toMatchObject({ kind: 'valid' });
+    expect(await checkAnswer(schema, '{"a":1}')).toMatchObject({
+      kind: 'invalid',
+      mismatch: '/: could not be checked: it recurses too deeply',
+    });
   });
 
   it('is refused when its identifiers make resolving exponential', async () => {
