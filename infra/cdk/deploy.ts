@@ -1,4 +1,4 @@
-// `npm run deploy -- --stage NAME [flags]`: deploys both stacks of one stage, data first, with the CDK of this project.
+// `npm run deploy -- --stage NAME [-- flags of cdk]`: deploys both stacks of one stage, data first, with the CDK of this project.
 // Before anything is built it prints account and region and checks what would fail, or lose something, later.
 import { runScript } from '../run-script.ts';
 import { deployStage } from './deployment/deploy-stage.ts';

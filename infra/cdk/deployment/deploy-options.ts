@@ -1,11 +1,10 @@
-// The line of `npm run deploy`, and the runs of cdk that follow from it. An option that neither this script nor cdk knows
-// is refused: something else would be deployed than was asked for.
+// The line of `npm run deploy`, and the runs of cdk that follow from it. An option that this script does not know is refused:
+// something else would be deployed than was asked for.
 import { parseArgs } from 'node:util';
 import { checkSettings, type StageSettings } from '../settings-schema.ts';
-import { readCdkOptions } from './cdk-options.ts';
 
 export const usage =
-  'npm run deploy -- --stage NAME [--profile NAME] [--region NAME] [--yes] [--adopt] [flags of cdk deploy]';
+  'npm run deploy -- --stage NAME [--profile NAME] [--region NAME] [--yes] [--adopt] [-- flags of cdk deploy]';
 
 export interface DeployOptions {
   readonly stage: string;
@@ -25,7 +24,7 @@ const ownOptions = {
   profile: { type: 'string' },
   region: { type: 'string' },
   /** Asks no question: for unattended runs. */
-  yes: { type: 'boolean' },
+  yes: { type: 'boolean', short: 'y' },
   /** Imports tables and bucket that a former deployment of this stage left behind. */
   adopt: { type: 'boolean' },
 } as const;
@@ -37,8 +36,8 @@ export function readDeployOptions(
   args: readonly string[],
   stages: Readonly<Record<string, StageSettings>>,
 ): DeployOptions {
-  const { own: values, flags: others } = splitArguments(args);
-  const { stage, profile, region, yes, adopt } = values;
+  const { own, flags: others } = splitArguments(args);
+  const { stage, profile, region, yes, adopt } = own;
   const known = `known: ${Object.keys(stages).join(', ')}`;
   if (stage === undefined) throw new Error(`--stage is missing (${known}); usage: ${usage}`);
   const settings = stages[stage];
@@ -60,38 +59,27 @@ export function readDeployOptions(
   return { stage, settings, profile, region, isConfirmed, isAdopting, flags };
 }
 
+/** What stands behind `--` is for cdk. This script has to know its own options: it checks the account that they name. */
 function splitArguments(args: readonly string[]) {
-  const cdkOptions = readCdkOptions();
-  const takesValue = (name: string) =>
-    isOwn(name) ? ownOptions[name].type === 'string' : cdkOptions[name]?.takesValue === true;
-  const names = { ...cdkOptions, ...ownOptions };
-  const options = Object.fromEntries(
-    Object.keys(names).map((name) => {
-      const short = isOwn(name) && name !== 'yes' ? undefined : cdkOptions[name]?.short;
-      const type = takesValue(name) ? ('string' as const) : ('boolean' as const);
-      return [name, { type, ...(short === undefined ? {} : { short }) }];
-    }),
-  );
-  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
+  const end = args.includes('--') ? args.indexOf('--') : args.length;
+  const flags = args.slice(end + 1);
+  const misplaced = flags.find((flag) => isOwn(flag.replace(/^--|=.*/g, '')) && flag.startsWith('--'));
+  if (misplaced !== undefined) throw new Error(`${misplaced} stands before --; usage: ${usage}`);
+  const { tokens } = parseArgs({ args: args.slice(0, end), options: ownOptions, strict: false, tokens: true });
   const own: Partial<Record<OwnName, string>> = {};
-  const ownPlaces = new Set<number>();
   for (const token of tokens) {
-    if (token.kind === 'option-terminator') continue;
-    if (token.kind === 'positional') throw new Error(`${token.value} belongs to no option; usage: ${usage}`);
-    const { name, rawName, value, index, inlineValue } = token;
-    if (!Object.hasOwn(names, name)) {
-      throw new Error(
-        `neither this script nor cdk deploy knows ${rawName}; what a stage is stands in infra/cdk/stage-settings.ts; usage: ${usage}`,
-      );
-    }
-    if (takesValue(name) && value === undefined) throw new Error(`${rawName} needs a value; usage: ${usage}`);
-    if (!isOwn(name)) continue;
+    if (token.kind !== 'option') throw new Error(`${args[token.index]} belongs to no option; usage: ${usage}`);
+    const { name, rawName, value } = token;
+    if (!isOwn(name)) throw new Error(`there is no option ${rawName}; ${otherOptions}; usage: ${usage}`);
+    const takesValue = ownOptions[name].type === 'string';
+    if (takesValue !== (value !== undefined))
+      throw new Error(`${rawName} needs ${takesValue ? 'a' : 'no'} value; usage: ${usage}`);
     own[name] = value ?? '';
-    ownPlaces.add(index);
-    if (inlineValue === false) ownPlaces.add(index + 1);
   }
-  return { own, flags: args.filter((_arg, index) => !ownPlaces.has(index)) };
+  return { own, flags };
 }
+
+const otherOptions = 'what a stage is stands in infra/cdk/stage-settings.ts, and flags of cdk deploy stand behind --';
 
 /** Statuses of a stack that was never created successfully; cdk deletes what is left of it. */
 const neverCreated = ['REVIEW_IN_PROGRESS', 'CREATE_FAILED', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'];
