@@ -106,11 +106,16 @@ function post(model: string, { asks, beside, ...ask }: Ask, more: Record<string,
 
 /** What the provider is sent. */
 async function sentBody(ask: Ask, api: ColumnApi): Promise<unknown> {
+  return (await sentWith(ask, api)).body;
+}
+
+/** And what it is not sent, as the client is told. */
+async function sentWith(ask: Ask, api: ColumnApi): Promise<{ body: unknown; leftOut: string | null }> {
   gateway.simulator.clear();
   const response = await post(modelOf(ask, api), ask);
   expect([response.status, await response.text()]).toMatchObject([200, {}]);
   expect(called()).toEqual([api]);
-  return gateway.simulator.calls[0]?.body;
+  return { body: gateway.simulator.calls[0]?.body, leftOut: response.headers.get('x-gw-left-out') };
 }
 
 async function expectPassedOver(ask: Ask, api: ColumnApi, member: string): Promise<void> {
@@ -147,9 +152,11 @@ const checks: {
   readonly [Kind in Check['kind']]: (check: Check & { kind: Kind }, ask: Ask, api: ColumnApi) => Promise<void>;
 } = {
   sends: async ({ pick, expected }, ask, api) => expect(pick(await sentBody(ask, api))).toEqual(expected),
-  async 'leaves out'(_check, ask, api) {
+  async 'leaves out'({ isTold }, ask, api) {
     const { asks: _feature, ...without } = ask;
-    expect(await sentBody(ask, api)).toEqual(await sentBody(without, api));
+    const sent = await sentWith(ask, api);
+    expect(sent.leftOut).toEqual(isTold ? expect.any(String) : null);
+    expect(sent.body).toEqual(await sentBody(without, api));
   },
   'passes over': ({ member }, ask, api) => expectPassedOver(ask, api, member),
   async answers({ pick, expected }, ask, api) {

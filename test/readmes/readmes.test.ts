@@ -11,7 +11,14 @@ import type { CommandLine } from '../../infra/cli/args/command-line.ts';
 import { createProgram } from '../../infra/cli/args/run.ts';
 import { readOptions as readLocalOptions } from '../../infra/local/start-options.ts';
 import { readSmokeArgs } from '../../infra/verify/smoke.ts';
-import { translatedApis, whatComesOut, whatGoesIn } from '../support/format-features/index.ts';
+import {
+  clientsOfMessages,
+  clientsOfResponses,
+  columnsOf,
+  translatedApis,
+  whatComesOut,
+  whatGoesIn,
+} from '../support/format-features/index.ts';
 import { projectRoot, readMarkdownFiles, readSourceFiles } from '../support/source-files.ts';
 import { costsOnTheFirstPage, numbersOf, otherNumbers, otherPages, otherSections, statedNumbers } from './numbers.ts';
 
@@ -156,13 +163,26 @@ describe('the tables of the page on translated formats', () => {
       .map((cells) => cells.map((text) => text.trim()));
 
   it.each([
-    ['What goes in', whatGoesIn],
-    ['What comes out', whatComesOut],
-  ])('say of each feature and format what is tested, and nothing else: %s', (title, rows) => {
-    const [head, _line, ...table] = tableBelow(title);
-    expect(head?.slice(1)).toEqual(translatedApis.map((api) => `\`${api}\``));
-    expect(table).toEqual(rows.map(({ feature, cells }) => [feature, ...translatedApis.map((api) => cells[api].says)]));
-  });
+    ['What clients of chat completions send', translatedApis, whatGoesIn.map(({ feature, cells }) => [feature, cells])],
+    ['What they get', translatedApis, whatComesOut.map(({ feature, cells }) => [feature, cells])],
+    [
+      'What clients of Messages send',
+      columnsOf.messages,
+      clientsOfMessages.map(({ feature, becomes }) => [feature, becomes]),
+    ],
+    [
+      'What clients of Responses send',
+      columnsOf.responses,
+      clientsOfResponses.map(({ feature, becomes }) => [feature, becomes]),
+    ],
+  ] as [string, readonly string[], [string, Record<string, { says: string }>][]][])(
+    'say of each feature and format what is tested, and nothing else: %s',
+    (title, columns, rows) => {
+      const [head, _line, ...table] = tableBelow(title);
+      expect(head?.slice(1)).toEqual(columns.map((format) => `\`${format}\``));
+      expect(table).toEqual(rows.map(([feature, cells]) => [feature, ...columns.map((format) => cells[format]?.says)]));
+    },
+  );
 });
 
 describe('the numbers of the pages', () => {

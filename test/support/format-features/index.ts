@@ -1,3 +1,6 @@
+export { type ClientId, type ClientRow, type ColumnFormat, columnsOf, type Verdict } from './client-row.ts';
+export { clientsOfMessages } from './clients-of-messages.ts';
+export { clientsOfResponses } from './clients-of-responses.ts';
 export {
   type Ask,
   type Check,

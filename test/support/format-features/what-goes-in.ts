@@ -8,6 +8,7 @@ import {
   type FeatureRow,
   type Json,
   leavesOut,
+  leavesOutThinking,
   leftOut,
   no,
   passesOver,
@@ -561,7 +562,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
           { type: 'redacted_thinking', data: redactedReasoning },
         ],
       ),
-      leavesOut,
+      leavesOutThinking,
     ),
     cell(
       'signed and redacted thinking',
@@ -572,7 +573,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
           { reasoningContent: { redactedContent: redactedReasoning } },
         ],
       ),
-      leavesOut,
+      leavesOutThinking,
     ),
     cell(
       'signatures',
@@ -596,8 +597,8 @@ export const whatGoesIn: readonly FeatureRow[] = [
           upstream: toldHowHard,
         },
       ),
-      { ...leavesOut, ask: { ...thinking(talk, openAiDetails('another')), upstream: toldHowHard } },
-      leavesOut,
+      { ...leavesOutThinking, ask: { ...thinking(talk, openAiDetails('another')), upstream: toldHowHard } },
+      leavesOutThinking,
     ),
   ),
   row(

@@ -27,6 +27,7 @@ export type OptionalName =
   | 'serial_calls'
   | 'service_tier'
   | 'speed'
+  | 'tool_cache_marks'
   /** How hard to think, or with how much. */
   | 'thinking'
   | 'user'

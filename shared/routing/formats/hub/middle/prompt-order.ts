@@ -24,7 +24,19 @@ export function instructionsFirst(prompt: LanguageModelV4Prompt): LanguageModelV
     ordered.push(...waiting, message);
     waiting = [];
   }
-  return [...ordered, ...waiting];
+  return begunByUser([...ordered, ...waiting]);
+}
+
+/** What stands where nothing else does. */
+const beginning: Message = {
+  role: 'user',
+  content: [{ type: 'text', text: '(The conversation begins with an answer.)' }],
+};
+
+/** Who takes instructions at the start only wants the user to begin, too. */
+function begunByUser(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const start = prompt.findIndex(({ role }) => role !== 'system');
+  return start < 0 || prompt[start]?.role === 'user' ? prompt : prompt.toSpliced(start, 0, beginning);
 }
 
 function toUser({ content, providerOptions }: Extract<Message, { role: 'system' }>): Message {

@@ -1,5 +1,6 @@
 // Gemini's generateContent.
 import { createGoogle } from '@ai-sdk/google';
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { isJsonObject, readEvents } from '../../../../protocol/wire/index.ts';
 import { type HubTarget, instructionsFirst, type Thinking } from '../middle/index.ts';
@@ -16,7 +17,7 @@ export const target: HubTarget = {
     const { call } = target;
     return {
       ...callOptions(target),
-      prompt: instructionsFirst(call.prompt),
+      prompt: oneTextInResults(instructionsFirst(call.prompt)),
       // It has a JSON mode of its own, but not beside tools.
       ...(isAnyJson(call) && call.tools !== undefined ? { responseFormat: anyJsonSchema } : {}),
     };
@@ -69,6 +70,23 @@ export const target: HubTarget = {
   signedOptions: (_part, { signature }) =>
     signature === undefined ? undefined : { google: { thoughtSignature: signature } },
 };
+
+/** Of a result its package makes as many as it has texts for some models: none of an image alone, where each call wants one. */
+const oneTextInResults = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
+  prompt.map((message) =>
+    message.role !== 'tool' ? message : { ...message, content: message.content.map(withOneText) },
+  );
+
+type ToolPart = Extract<LanguageModelV4Prompt[number], { role: 'tool' }>['content'][number];
+
+function withOneText(part: ToolPart): ToolPart {
+  if (part.type !== 'tool-result' || part.output.type !== 'content') return part;
+  const { value } = part.output;
+  const texts = value.flatMap((one) => (one.type === 'text' ? [one.text] : []));
+  const text = texts.length === 0 ? '(the following)' : texts.join('\n');
+  const rest = value.filter(({ type }) => type !== 'text');
+  return { ...part, output: { ...part.output, value: [{ type: 'text', text }, ...rest] } };
+}
 
 /** Without `includeThoughts` thoughts are billed, but not shown. */
 function thinkingConfig(thinking: Thinking): Json {

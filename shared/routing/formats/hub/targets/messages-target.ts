@@ -30,7 +30,7 @@ export const target: HubTarget = {
   },
   // Other makers' models that speak it take what Claude took first.
   unknownReasoning: byBudget,
-  says: new Set(['cache_marks']),
+  says: new Set(['cache_marks', 'tool_cache_marks']),
   streamType: 'text/event-stream',
   argumentsForm: {
     mark: 'tool_use"',

@@ -64,7 +64,26 @@ const readOptional = (body: Body): OptionalMember[] => [
   ...(body.parallel_tool_calls === false
     ? [{ name: 'serial_calls', member: 'parallel_tool_calls', value: false } as const]
     : []),
+  ...firstMarks(body),
 ];
+
+const isMarked = (one: unknown): boolean => isJsonObject(one) && isJsonObject(one.cache_control);
+const markedAt = (list: unknown): number => (Array.isArray(list) ? list.findIndex(isMarked) : -1);
+
+/** Where the first message, or part of one, is marked for the cache, and the first tool. */
+function firstMarks({ messages, tools }: Body): OptionalMember[] {
+  const list = Array.isArray(messages) ? messages : [];
+  const first = list.findIndex((one) => isMarked(one) || (isJsonObject(one) && markedAt(one.content) >= 0));
+  const message: unknown = list[first];
+  const part = isJsonObject(message) && !isMarked(message) ? `.content[${markedAt(message.content)}]` : '';
+  const tool = markedAt(tools);
+  return [
+    ...(first < 0
+      ? []
+      : [{ name: 'cache_marks', member: `messages[${first}]${part}.cache_control`, value: true } as const]),
+    ...(tool < 0 ? [] : [{ name: 'tool_cache_marks', member: `tools[${tool}].cache_control`, value: true } as const]),
+  ];
+}
 
 const reasoningMember = ({ reasoning }: Body): string => (isJsonObject(reasoning) ? 'reasoning' : 'reasoning_effort');
 

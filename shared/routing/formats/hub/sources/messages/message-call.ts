@@ -68,7 +68,6 @@ const optionalNames: Readonly<Record<string, OptionalName>> = {
   service_tier: 'service_tier',
   inference_geo: 'inference_geo',
   speed: 'speed',
-  cache_control: 'cache_marks',
   diagnostics: 'diagnostics',
   safeguards: 'safety_identifier',
 };
@@ -93,21 +92,38 @@ function readOptional(body: Body): OptionalMember[] {
     ...Object.entries(thinkingRest).flatMap(([member, value]) => said('other', `thinking.${member}`, value)),
     ...Object.entries(outputRest).flatMap(([member, value]) => said('other', `output_config.${member}`, value)),
     ...said('serial_calls', 'tool_choice.disable_parallel_tool_use', isSerial === true ? true : null),
-    ...said('cache_marks', firstMark(body) ?? '', firstMark(body)),
+    ...firstMarks(body),
+    ...citedDocument(body),
   ];
 }
 
 const membersIn = (value: unknown): Body => (isJsonObject(value) ? value : {});
 
-/** Where the first part is marked for the cache. */
-function firstMark({ system, tools, messages }: Body): string | undefined {
-  const markedAt = (list: unknown): number =>
-    Array.isArray(list) ? list.findIndex((one) => isJsonObject(one) && isJsonObject(one.cache_control)) : -1;
-  if (markedAt(system) >= 0) return `system[${markedAt(system)}].cache_control`;
-  if (markedAt(tools) >= 0) return `tools[${markedAt(tools)}].cache_control`;
+const markedAt = (list: unknown): number =>
+  Array.isArray(list) ? list.findIndex((one) => isJsonObject(one) && isJsonObject(one.cache_control)) : -1;
+
+/** Where the first part is marked for the cache, and the first tool. */
+function firstMarks(body: Body): OptionalMember[] {
+  const marked = (name: OptionalName, list: unknown, path: string): OptionalMember[] => {
+    const at = markedAt(list);
+    return at < 0 ? [] : [{ name, member: `${path}[${at}].cache_control`, value: true }];
+  };
+  const messages = Array.isArray(body.messages) ? body.messages : [];
+  const first = messages.findIndex((message) => markedAt(membersIn(message).content) >= 0);
+  const parts = [
+    ...marked('cache_marks', body.system, 'system'),
+    ...marked('cache_marks', membersIn(messages[first]).content, `messages[${first}].content`),
+  ];
+  return [...parts.slice(0, 1), ...marked('tool_cache_marks', body.tools, 'tools')];
+}
+
+/** Where a document asks for citations of it: only its own provider makes them. */
+function citedDocument({ messages }: Body): OptionalMember[] {
   for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
-    const at = markedAt(isJsonObject(message) ? message.content : undefined);
-    if (at >= 0) return `messages[${index}].content[${at}].cache_control`;
+    const { content } = membersIn(message);
+    const blocks = Array.isArray(content) ? content : [];
+    const at = blocks.findIndex((block) => membersIn(membersIn(block).citations).enabled === true);
+    if (at >= 0) return [{ name: 'other', member: `messages[${index}].content[${at}].citations`, value: true }];
   }
-  return undefined;
+  return [];
 }

@@ -5,6 +5,7 @@ import {
   addResults,
   cacheMark,
   createKnownCalls,
+  type KnownCall,
   type KnownCalls,
   signedOptions,
   type ToolNames,
@@ -35,15 +36,25 @@ const withoutType = ({ type: _type, ...rest }: { readonly type?: string }) => re
 /** Results of calls come first: they have to follow the calls at once. */
 function addUser(prompt: LanguageModelV4Prompt, content: unknown, calls: KnownCalls): void {
   const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
-  for (const block of blocks.filter(isResult)) addResults(prompt, toResult(block, calls));
-  const parts = Array.isArray(content) ? toParts(blocks.filter((block) => !isResult(block))) : toParts(content);
+  for (const block of blocks) {
+    const call = isResult(block) ? calls.find(block.tool_use_id) : undefined;
+    if (call !== undefined) addResults(prompt, toResult(block, call));
+  }
+  const parts = Array.isArray(content) ? blocks.flatMap((block) => toUserParts(block, calls)) : toParts(content);
   if (parts.length > 0) prompt.push({ role: 'user', content: parts });
+}
+
+/** A result without its call every provider refuses. */
+function toUserParts(block: Json, calls: KnownCalls): ContentPart[] {
+  if (!isResult(block)) return toParts([block]);
+  return calls.find(block.tool_use_id) === undefined
+    ? [...toParts('Result of a tool:'), ...toParts(block.content)]
+    : [];
 }
 
 const isResult = ({ type }: Json): boolean => type === 'tool_result';
 
-function toResult(block: Json, calls: KnownCalls): ToolMessage {
-  const { id, name } = calls.find(block.tool_use_id) ?? calls.add(block.tool_use_id, 'tool');
+function toResult(block: Json, { id, name }: KnownCall): ToolMessage {
   const parts = toParts(block.content).map(({ providerOptions: _marked, ...part }) => part as ContentPart);
   return {
     role: 'tool',

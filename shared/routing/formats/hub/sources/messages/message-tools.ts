@@ -17,8 +17,10 @@ export function toToolOptions({ tools: sent, tool_choice: choice }: Json, names:
   const leftOut: OptionalMember[] = [];
   for (const [index, tool] of (Array.isArray(sent) ? sent : []).entries()) {
     if (!isJsonObject(tool)) continue;
-    if (isClientTool(tool)) tools.push(toTool(tool, names));
-    else leftOut.push({ name: 'provider_tool', member: nameOfTool(tool, index), value: true });
+    if (isClientTool(tool)) {
+      tools.push(toTool(tool, names));
+      leftOut.push(...otherMembers(tool));
+    } else leftOut.push({ name: 'provider_tool', member: nameOfTool(tool, index), value: true });
   }
   const { disable_parallel_tool_use: isSerial } = isJsonObject(choice) ? choice : {};
   return {
@@ -32,6 +34,17 @@ export function toToolOptions({ tools: sent, tool_choice: choice }: Json, names:
 /** A tool of the client's own says its schema. */
 const isClientTool = ({ type, input_schema: schema }: Json): boolean =>
   isJsonObject(schema) && ((type ?? 'custom') === 'custom' || type === null);
+
+/** All but these are for Anthropic's own models: whether arguments come in pieces changes no answer. */
+const toolMembers: ReadonlySet<string> = new Set([
+  ...['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'defer_loading'],
+  'eager_input_streaming',
+]);
+
+const otherMembers = (tool: Json): OptionalMember[] =>
+  Object.entries(tool).flatMap(([member, value]): OptionalMember[] =>
+    toolMembers.has(member) || (value ?? null) === null ? [] : [{ name: 'other', member: `tools.${member}`, value }],
+  );
 
 const versionSuffix = /_\d{8}$/;
 

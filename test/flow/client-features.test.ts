@@ -1,0 +1,130 @@
+// What clients of Messages and of Responses send to models of other formats: each cell of the README's tables, through the front door.
+import { afterAll, beforeAll, expect, it } from '#jest';
+import {
+  type ClientId,
+  type ClientRow,
+  type ColumnFormat,
+  clientsOfMessages,
+  clientsOfResponses,
+  columnsOf,
+  type Verdict,
+} from '../support/format-features/index.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+type Json = Record<string, unknown>;
+const formats: readonly ColumnFormat[] = ['messages', 'responses', 'converse', 'generate-content', 'chat-completions'];
+/** The second of each thinks. */
+const upstreams: Readonly<Record<ColumnFormat, readonly [string, string]>> = {
+  messages: ['claude-sonnet-4-5', 'claude-sonnet-4-5'],
+  responses: ['gpt-4.1', 'gpt-5.4'],
+  converse: ['anthropic.claude-sonnet-4-5-v1', 'anthropic.claude-sonnet-4-5-v1'],
+  'generate-content': ['gemini-2.5-flash', 'gemini-3-pro'],
+  'chat-completions': ['gpt-4.1', 'gpt-5.1'],
+};
+
+let gateway: Harness;
+beforeAll(async () => {
+  const more = {
+    max_output_tokens: 8_192,
+    supported_params: {
+      tools: true,
+      vision: true,
+      json_mode: true,
+      json_schema: true,
+      extras: ['web_search', 'image_generation', 'mcp', 'code_execution', 'prompt', 'other_tools'],
+    },
+  };
+  const models = Object.fromEntries(
+    formats.flatMap((format) =>
+      upstreams[format].map((upstream, place) => [`${format}/${place}`, [{ provider: format, upstream, more }]]),
+    ),
+  );
+  gateway = await startHarness({
+    models,
+    modelMembers: Object.fromEntries(
+      Object.keys(models).map((model) => [model, { modalities: ['text', 'image', 'audio'] }]),
+    ),
+    providers: Object.fromEntries(formats.map((format) => [format, { apis: [format] }])),
+  });
+});
+afterAll(() => gateway.stop());
+
+const usual: Readonly<Record<ClientId, Json>> = {
+  messages: { max_tokens: 4_000, messages: [{ role: 'user', content: 'Hello' }] },
+  responses: { max_output_tokens: 4_000, input: [{ role: 'user', content: 'Hello' }] },
+};
+
+type AskingRow = Omit<ClientRow, 'becomes'>;
+
+interface Answered {
+  readonly status: number;
+  readonly answer: string;
+  readonly leftOut: readonly string[];
+  /** What providers were sent. */
+  readonly sent: readonly string[];
+}
+
+async function ask(client: ClientId, format: ColumnFormat, row: AskingRow, isAsked = true): Promise<Answered> {
+  gateway.simulator.clear();
+  const { asks, beside, headers, isThinker } = row;
+  const response = await fetch(`${gateway.url}/${client}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${gateway.key}`,
+      'x-gw-error-format': 'openai',
+      ...(isAsked ? headers : {}),
+    },
+    body: JSON.stringify({
+      model: `${format}/${isThinker === true ? 1 : 0}`,
+      ...usual[client],
+      ...beside,
+      ...(isAsked ? asks : {}),
+    }),
+  });
+  const answer = await response.text();
+  return {
+    status: response.status,
+    answer,
+    leftOut: (response.headers.get('x-gw-left-out') ?? '').split(',').filter((member) => member !== ''),
+    sent: gateway.simulator.calls.map(({ bodyText }) => bodyText),
+  };
+}
+
+async function check(client: ClientId, format: ColumnFormat, row: AskingRow, verdict: Verdict): Promise<void> {
+  const { status, answer, leftOut, sent } = await ask(client, format, row);
+  if (verdict.says === 'refused') {
+    expect([status, sent, JSON.parse(answer)]).toMatchObject([400, [], { error: { message: expect.any(String) } }]);
+    expect(answer).toContain('feature_unsupported');
+    expect(answer).toContain(verdict.member);
+    return;
+  }
+  expect([status, answer, sent]).toMatchObject([200, {}, [expect.any(String)]]);
+  const isFound = verdict.says !== 'left out, told' && verdict.marks.length > 0;
+  const without = isFound ? undefined : await ask(client, format, row, false);
+  if (verdict.says === 'left out, told') {
+    expect(leftOut.toSorted()).toEqual(verdict.members);
+    expect([without?.leftOut, sent]).toEqual([[], without?.sent]);
+    return;
+  }
+  expect(leftOut).toEqual([]);
+  // A stop at which the gateway ends the answer itself says nothing to the provider.
+  if (verdict.says === 'carried') expect(sent).not.toEqual(without?.sent);
+  for (const mark of verdict.marks) {
+    if (typeof mark === 'string') expect(sent[0]).toContain(mark);
+    else expect(sent[0]).toMatch(mark);
+  }
+}
+
+type Cell = readonly [client: ClientId, feature: string, format: ColumnFormat, row: AskingRow, verdict: Verdict];
+const cells: readonly Cell[] = [
+  ...clientsOfMessages.flatMap((row) =>
+    columnsOf.messages.map((format) => ['messages', row.feature, format, row, row.becomes[format]] as const),
+  ),
+  ...clientsOfResponses.flatMap((row) =>
+    columnsOf.responses.map((format) => ['responses', row.feature, format, row, row.becomes[format]] as const),
+  ),
+];
+
+it.each(cells)('what a client of %s sends: %s, to %s', async (client, _feature, format, row, verdict) =>
+  check(client, format, row, verdict),
+);

@@ -1,0 +1,47 @@
+// What a client of Messages or of Responses sends, and what becomes of it in each format that its interface is translated to. The rows
+// are tables of the hub's README: a cell is what stands there.
+import type { Json } from './feature-row.ts';
+
+/** The columns, by the interface of the client. */
+export const columnsOf = {
+  messages: ['responses', 'converse', 'generate-content', 'chat-completions'],
+  responses: ['messages', 'converse', 'generate-content', 'chat-completions'],
+} as const;
+export type ClientId = keyof typeof columnsOf;
+export type ColumnFormat = (typeof columnsOf)[ClientId][number];
+
+/** What is looked for in the text of the body that the provider gets. */
+type Mark = string | RegExp;
+
+export type Verdict =
+  | { readonly says: 'carried' | 'emulated'; readonly marks: readonly Mark[] }
+  /** The provider gets what it gets without the feature, and the client is told so. */
+  | { readonly says: 'left out, told'; readonly members: readonly string[] }
+  /** No provider is called; the member is named. */
+  | { readonly says: 'refused'; readonly member: string };
+
+export const carried = (...marks: readonly Mark[]): Verdict => ({ says: 'carried', marks });
+export const emulated = (...marks: readonly Mark[]): Verdict => ({ says: 'emulated', marks });
+export const told = (...members: readonly string[]): Verdict => ({ says: 'left out, told', members });
+export const refused = (member: string): Verdict => ({ says: 'refused', member });
+
+export interface ClientRow<Id extends ClientId = ClientId> {
+  /** As the README names it. */
+  readonly feature: string;
+  /** Members of the request that ask for it. */
+  readonly asks: Json;
+  /** What the request says beside them. */
+  readonly beside?: Json;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The model thinks: how it is asked goes by its name. */
+  readonly isThinker?: true;
+  readonly becomes: Readonly<Record<(typeof columnsOf)[Id][number], Verdict>>;
+}
+
+export const everywhere = (verdict: Verdict): Readonly<Record<ColumnFormat, Verdict>> => ({
+  messages: verdict,
+  responses: verdict,
+  converse: verdict,
+  'generate-content': verdict,
+  'chat-completions': verdict,
+});

@@ -1,0 +1,264 @@
+// What clients of Messages send.
+import { png } from '../png.ts';
+import { type ClientRow, carried, emulated, everywhere, refused, told } from './client-row.ts';
+import type { Json } from './feature-row.ts';
+
+const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+const weather: Json = { name: 'get_weather', input_schema: city };
+const tools = [weather];
+const base64 = png(8, 8).split(',')[1] ?? '';
+const user = (...content: Json[]): Json => ({ role: 'user', content });
+const assistant = (...content: Json[]): Json => ({ role: 'assistant', content });
+const text = (said: string, more: Json = {}): Json => ({ type: 'text', text: said, ...more });
+const image = (source: Json): Json => ({ type: 'image', source });
+const document = (source: Json, more: Json = {}): Json => ({ type: 'document', source, ...more });
+const saying = (...messages: Json[]): Json => ({ messages });
+const bringing = (...content: Json[]): Json => saying(user(...content, text('Hello')));
+const called = { type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: { city: 'Rome' } };
+const result = (content: unknown, more: Json = {}): Json => ({
+  type: 'tool_result',
+  tool_use_id: 'toolu_1',
+  content,
+  ...more,
+});
+const webSearch = { type: 'web_search_20250305', name: 'web_search' };
+const longName = `mcp__${'a_server_with_a_long_name_'.repeat(3)}__read`;
+const ephemeral = { cache_control: { type: 'ephemeral' } };
+const brought = 'messages[0].content[0]';
+
+export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
+  {
+    feature: '`system`',
+    asks: { system: [text('Be brief.'), text('Be kind.')] },
+    becomes: everywhere(carried('Be brief.', 'Be kind.')),
+  },
+  {
+    feature: 'a message of `system` later',
+    asks: saying(
+      user(text('Hello')),
+      assistant(text('Hi.')),
+      { role: 'system', content: 'Be kind.' },
+      user(text('Go on.')),
+    ),
+    becomes: { ...everywhere(emulated('Be kind.')), responses: carried('Be kind.') },
+  },
+  {
+    feature: 'a history that begins with the assistant',
+    asks: saying(assistant(text('I began.')), user(text('Go on.'))),
+    becomes: everywhere(carried('I began.', 'Go on.')),
+  },
+  {
+    feature: 'image as bytes',
+    asks: bringing(image({ type: 'base64', media_type: 'image/png', data: base64 })),
+    becomes: everywhere(carried(base64)),
+  },
+  {
+    feature: 'image at a URL',
+    asks: bringing(image({ type: 'url', url: 'https://example.com/a.png' })),
+    becomes: { ...everywhere(carried('https://example.com/a.png')), converse: refused(brought) },
+  },
+  {
+    feature: 'PDF as bytes',
+    asks: bringing(document({ type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' }, { title: 'report' })),
+    becomes: everywhere(carried('JVBERi0=')),
+  },
+  {
+    feature: 'PDF at a URL',
+    asks: bringing(document({ type: 'url', url: 'https://example.com/a.pdf' })),
+    becomes: {
+      ...everywhere(carried('https://example.com/a.pdf')),
+      converse: refused(brought),
+      'chat-completions': refused(brought),
+    },
+  },
+  {
+    feature: 'documents of text, search results',
+    asks: bringing(document({ type: 'text', media_type: 'text/plain', data: 'Once.' }, { title: 'A tale' }), {
+      type: 'search_result',
+      source: 'https://example.com',
+      title: 'Found',
+      content: [text('Twice.')],
+    }),
+    becomes: everywhere(carried('Once.', 'A tale', 'Twice.', 'Found')),
+  },
+  {
+    feature: '`tools`, `strict`',
+    asks: {
+      tools: [
+        { ...weather, description: 'Tells it.', strict: true, input_schema: { ...city, additionalProperties: false } },
+      ],
+    },
+    becomes: everywhere(carried('get_weather', 'Tells it.', 'city')),
+  },
+  {
+    feature: '`tool_choice`',
+    asks: { tool_choice: { type: 'tool', name: 'get_weather' } },
+    beside: { tools },
+    becomes: everywhere(carried()),
+  },
+  {
+    feature: '`disable_parallel_tool_use`',
+    asks: { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+    beside: { tools, tool_choice: { type: 'auto' } },
+    becomes: {
+      responses: carried('"parallel_tool_calls":false'),
+      converse: carried('"disable_parallel_tool_use":true'),
+      'generate-content': told('tool_choice.disable_parallel_tool_use'),
+      'chat-completions': carried('"parallel_tool_calls":false'),
+    },
+  },
+  {
+    feature: 'calls and results, failed ones too, with images',
+    asks: saying(
+      user(text('Hello')),
+      assistant(text('So.'), called),
+      user(
+        result([text('Rain.'), image({ type: 'base64', media_type: 'image/png', data: base64 })], { is_error: true }),
+      ),
+    ),
+    beside: { tools },
+    becomes: everywhere(carried('Rome', 'Rain.', base64, /fail|error/)),
+  },
+  {
+    feature: 'results without their calls',
+    asks: saying(user(result('Rain.'), text('Hello'))),
+    beside: { tools },
+    becomes: everywhere(emulated('Rain.')),
+  },
+  {
+    feature: '`thinking`, `output_config.effort`',
+    asks: { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
+    isThinker: true,
+    becomes: {
+      responses: carried('"effort":"low"'),
+      converse: carried('"budget_tokens":'),
+      'generate-content': carried('"thinkingLevel":"low"'),
+      'chat-completions': carried('"reasoning_effort":"low"'),
+    },
+  },
+  { feature: '`max_tokens`', asks: { max_tokens: 77 }, becomes: everywhere(carried(/[tT]okens":77\b/)) },
+  {
+    feature: '`stop_sequences`',
+    asks: { stop_sequences: ['ENDHERE'] },
+    becomes: { ...everywhere(carried('ENDHERE')), responses: emulated() },
+  },
+  { feature: '`temperature`', asks: { temperature: 0.25 }, becomes: everywhere(carried('"temperature":0.25')) },
+  { feature: '`top_p`', asks: { top_p: 0.5 }, becomes: everywhere(carried(/"top_?[pP]":0.5/)) },
+  {
+    feature: '`top_k`',
+    asks: { top_k: 5 },
+    becomes: { ...everywhere(told('top_k')), 'generate-content': carried('"topK":5') },
+  },
+  {
+    feature: '`output_config.format`',
+    asks: { output_config: { format: { type: 'json_schema', schema: { ...city, additionalProperties: false } } } },
+    becomes: everywhere(carried('city')),
+  },
+  {
+    feature: '`metadata.user_id`',
+    asks: { metadata: { user_id: 'someone' } },
+    becomes: { ...everywhere(told('metadata')), responses: carried('someone') },
+  },
+  {
+    feature: '`cache_control` of a block',
+    asks: bringing(text('Long.', ephemeral)),
+    beside: bringing(text('Long.')),
+    becomes: { ...everywhere(told(`${brought}.cache_control`)), converse: carried('cachePoint') },
+  },
+  {
+    feature: '`cache_control` of a request, `context_management`, `service_tier`, `diagnostics`',
+    asks: {
+      ...ephemeral,
+      context_management: { edits: [] },
+      service_tier: 'auto',
+      diagnostics: { previous_message_id: 'm' },
+    },
+    becomes: everywhere(told('cache_control', 'context_management', 'diagnostics', 'service_tier')),
+  },
+  {
+    feature: 'any other member, also of `tools`, `thinking`, `output_config`',
+    asks: {
+      made_up: 1,
+      tools: [{ ...weather, input_examples: [{ city: 'Rome' }] }],
+      output_config: { task_budget: { type: 'tokens', total: 9 } },
+    },
+    beside: { tools },
+    becomes: everywhere(told('made_up', 'output_config.task_budget', 'tools.input_examples')),
+  },
+  {
+    feature: 'citations',
+    asks: bringing(
+      document({ type: 'text', media_type: 'text/plain', data: 'Once.' }, { citations: { enabled: true } }),
+    ),
+    beside: bringing(document({ type: 'text', media_type: 'text/plain', data: 'Once.' })),
+    becomes: everywhere(told(`${brought}.citations`)),
+  },
+  { feature: 'betas', asks: {}, headers: { 'anthropic-beta': 'new-2026' }, becomes: everywhere(told('betas')) },
+  {
+    feature: 'tools of a provider that may be called',
+    asks: { tools: [weather, webSearch] },
+    beside: { tools },
+    becomes: everywhere(told('tools.web_search')),
+  },
+  {
+    feature: 'tools of a provider that must be called',
+    asks: { tools: [webSearch], tool_choice: { type: 'any' } },
+    becomes: everywhere(refused('tool_choice')),
+  },
+  {
+    feature: 'what a provider ran, in history',
+    asks: saying(
+      user(text('Hello')),
+      assistant(
+        { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'Rome' } },
+        {
+          type: 'web_search_tool_result',
+          tool_use_id: 'srvtoolu_1',
+          content: [{ type: 'web_search_result', title: 'Seven hills' }],
+        },
+        text('So.'),
+      ),
+      user(text('Go on.')),
+    ),
+    becomes: everywhere(emulated('Rome', 'Seven hills')),
+  },
+  {
+    feature: 'names of tools that are too long',
+    asks: { tools: [{ ...weather, name: longName }] },
+    becomes: everywhere(emulated(longName.slice(0, 50))),
+  },
+  {
+    feature: 'deferred tools, `tool_reference`',
+    asks: {
+      tools: [{ ...weather, defer_loading: true }],
+      ...saying(
+        user(text('Hello')),
+        assistant(called),
+        user(result([{ type: 'tool_reference', tool_name: 'get_weather' }])),
+      ),
+    },
+    becomes: everywhere(emulated('get_weather', 'Tool found: get_weather')),
+  },
+  { feature: '`thread`', asks: { thread: { type: 'create' } }, becomes: everywhere(refused('thread')) },
+  {
+    feature: '`mcp_servers`',
+    asks: { mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'm' }] },
+    becomes: everywhere(refused('mcp_servers')),
+  },
+  { feature: '`container`', asks: { container: 'container_1' }, becomes: everywhere(refused('container')) },
+  {
+    feature: 'file ids',
+    asks: bringing(document({ type: 'file', file_id: 'file_1' })),
+    becomes: everywhere(refused(brought)),
+  },
+  {
+    feature: 'compactions',
+    asks: saying(user(text('Hello')), assistant({ type: 'compaction', content: 'So far.' }), user(text('Go on.'))),
+    becomes: everywhere(refused('messages[1].content[0]')),
+  },
+  {
+    feature: 'blocks of another type',
+    asks: bringing({ type: 'hologram', data: 'x' }),
+    becomes: everywhere(refused(brought)),
+  },
+];
