@@ -1,44 +1,9 @@
 // `npm run test:claude-code`: Claude Code without a terminal, from npm under .cache/, through a gateway to simulated providers.
 // Says in one line that it is skipped where the package cannot be had. It sends nothing to anybody else.
 import assert from 'node:assert/strict';
-import { tryCommand } from '../../infra/verify/verify-step.ts';
-import type { Harness } from '../support/harness.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { ask } from './claude-code-agent.ts';
+import { turnChecks } from './claude-code-turns.ts';
 import { type AgentChecks, checkCodingAgent, checkFormats, poorKey } from './coding-agent.ts';
-
-interface Said {
-  readonly result: string;
-  readonly is_error: boolean;
-}
-
-interface Asking {
-  readonly model?: string;
-  readonly prompt?: string;
-  readonly key?: string;
-  readonly args?: readonly string[];
-}
-
-/** What a user sets, and nothing of this machine. */
-async function ask(program: string, gateway: Harness, asking: Asking): Promise<Said> {
-  const { model = 'acme/echo', prompt = 'Hello', key = gateway.key, args = [] } = asking;
-  const home = temporaryFolder();
-  const env = {
-    HOME: home,
-    ANTHROPIC_BASE_URL: new URL(gateway.url).origin,
-    ANTHROPIC_AUTH_TOKEN: key,
-    ANTHROPIC_API_KEY: undefined,
-    ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
-    ANTHROPIC_CUSTOM_HEADERS: 'X-Gw-Tags: team=search,agent=claude-code',
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: '1',
-  };
-  const asked = ['-p', prompt, '--model', model, '--output-format', 'json', ...args];
-  const { output } = await tryCommand(program, asked, { cwd: home, env, timeoutMs: 120_000 });
-  await gateway.settled();
-  const line = output.split('\n').find((one) => one.startsWith('{')) ?? '';
-  assert.notEqual(line, '', `Claude Code gave no result: ${output.slice(0, 500)}`);
-  return JSON.parse(line) as Said;
-}
 
 type Block = { readonly type: string; readonly signature?: string };
 
@@ -73,7 +38,7 @@ const checks: AgentChecks = {
     assert.equal((await gateway.records('poor')).length, 1);
     assert.equal(gateway.simulator.calls.length, 0);
   },
-  'models whose providers speak Messages answer, any other says at once which interface it does not serve': (
+  'models of every format of text answer, one of vectors says at once that it does not serve the interface': (
     program,
     gateway,
   ) =>
@@ -115,5 +80,5 @@ await checkCodingAgent(
     program: 'claude',
     speaks: 'messages',
   },
-  checks,
+  { ...checks, ...turnChecks },
 );

@@ -1,6 +1,6 @@
 // What packages say of what was signed.
 
-/** Who can read what Claude signs: it takes on one platform what it signed on another. */
+/** Who can read what Claude signs: older models on any platform; newer ones for the account that had it alone, and agents leave out what is refused. */
 export const claudeOrigin = 'anthropic-claude-v1';
 
 /** A word of a package that may be missing, or empty. */

@@ -1,0 +1,65 @@
+// Claude Code as a user starts it without a terminal, on a gateway.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { tryCommand } from '../../infra/verify/verify-step.ts';
+import { type Harness, type HarnessOptions, startHarness } from '../support/harness.ts';
+import type { ScriptedProvider } from '../support/scripted-provider.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+interface Said {
+  readonly result: string;
+  readonly is_error: boolean;
+}
+
+export interface Asking {
+  readonly model?: string;
+  /** `home`: the folder that the agent works in. */
+  readonly prompt?: string | ((home: string) => string);
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  readonly key?: string;
+  readonly args?: readonly string[];
+}
+
+/** What a user sets, and nothing of this machine. */
+export async function ask(program: string, gateway: Harness, asking: Asking): Promise<Said> {
+  const { model = 'acme/echo', prompt = 'Hello', key = gateway.key, args = [], files = {} } = asking;
+  const home = temporaryFolder();
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(home, name), content);
+  const env = {
+    HOME: home,
+    ANTHROPIC_BASE_URL: new URL(gateway.url).origin,
+    ANTHROPIC_AUTH_TOKEN: key,
+    ANTHROPIC_API_KEY: undefined,
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+    ANTHROPIC_CUSTOM_HEADERS: 'X-Gw-Tags: team=search,agent=claude-code',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: '1',
+  };
+  const said = typeof prompt === 'string' ? prompt : prompt(home);
+  const asked = ['-p', said, '--model', model, '--output-format', 'json', ...args];
+  const { output } = await tryCommand(program, asked, { cwd: home, env, timeoutMs: 120_000 });
+  await gateway.settled();
+  const line = output.split('\n').find((one) => one.startsWith('{')) ?? '';
+  assert.notEqual(line, '', `Claude Code gave no result: ${output.slice(0, 500)}`);
+  return JSON.parse(line) as Said;
+}
+
+/** A gateway to one provider of Messages that is scripted. */
+export async function withProvider(
+  provider: ScriptedProvider,
+  options: Partial<HarnessOptions>,
+  run: (gateway: Harness) => Promise<void>,
+): Promise<void> {
+  const gateway = await startHarness({
+    models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
+    providers: { acme: { apis: ['messages'], base_url: provider.url } },
+    ...options,
+  });
+  try {
+    await run(gateway);
+  } finally {
+    await gateway.stop();
+    await provider.stop();
+  }
+}

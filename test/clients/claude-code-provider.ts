@@ -1,0 +1,91 @@
+// A provider of Messages that the checks of Claude Code script: it refuses what they say, in the words that they say, has a
+// file read where they ask for one, and answers everything else in a word.
+import type { ServerResponse } from 'node:http';
+import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+
+export interface MessageBody {
+  readonly max_tokens: number;
+  readonly thinking?: { readonly type: string };
+  readonly messages: readonly { readonly role: string; readonly content: string | readonly Block[] }[];
+}
+
+export interface Block {
+  readonly type: string;
+  readonly text?: string;
+  readonly content?: string | readonly Block[];
+}
+
+/** All blocks of a conversation, those inside of what tools gave too. */
+export function blocksOf({ messages }: MessageBody): Block[] {
+  const inside = (content: Block['content']): Block[] =>
+    content === undefined || typeof content === 'string' ? [] : content.flatMap((one) => [one, ...inside(one.content)]);
+  return messages.flatMap(({ content }) => inside(content));
+}
+
+export interface Refusing {
+  /** What the provider says of a request that is refused; undefined: it takes it. */
+  readonly refuses: (body: MessageBody) => string | undefined;
+}
+
+/** `Read /path` in a prompt: what a model would call the tool with. */
+const askedFile = /Read (\/\S+)/;
+
+export function startMessagesProvider({ refuses }: Refusing): Promise<ScriptedProvider> {
+  const provider = startScriptedProvider((outgoing, call) => {
+    void provider.then(({ bodies }) => {
+      const body = JSON.parse(bodies[call] ?? '{}') as MessageBody;
+      const words = refuses(body);
+      if (words !== undefined) return refuse(outgoing, words);
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+      const blocks = blocksOf(body);
+      const file = blocks.map(({ text = '' }) => askedFile.exec(text)?.[1]).find((path) => path !== undefined);
+      const isRead = blocks.some(({ type }) => type === 'tool_result');
+      outgoing.end(file === undefined || isRead ? answerEvents('Done') : readEvents(file));
+    });
+  });
+  return provider;
+}
+
+function refuse(outgoing: ServerResponse, message: string): void {
+  outgoing.writeHead(400, { 'content-type': 'application/json' });
+  outgoing.end(JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } }));
+}
+
+const named = (type: string, members: object = {}): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+
+const usage = { input_tokens: 10, output_tokens: 9 };
+const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, usage };
+
+/** The model begins to think, and shows nothing of it. */
+export const thinkingBegun: string =
+  named('message_start', { message }) +
+  named('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } });
+
+export const thinkingEnded: string =
+  named('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'c2ln' } }) +
+  named('content_block_stop', { index: 0 });
+
+const ended = (index: number, reason: string): string =>
+  named('content_block_stop', { index }) +
+  named('message_delta', { delta: { stop_reason: reason, stop_sequence: null }, usage }) +
+  named('message_stop');
+
+export const textEvents = (text: string, index: number): string =>
+  named('content_block_start', { index, content_block: { type: 'text', text: '' } }) +
+  named('content_block_delta', { index, delta: { type: 'text_delta', text } }) +
+  ended(index, 'end_turn');
+
+const answerEvents = (text: string): string => named('message_start', { message }) + textEvents(text, 0);
+
+function readEvents(file: string): string {
+  const tool = { type: 'tool_use', id: 'toolu_1', name: 'Read', input: {} };
+  const input = JSON.stringify({ file_path: file });
+  return (
+    thinkingBegun +
+    thinkingEnded +
+    named('content_block_start', { index: 1, content_block: tool }) +
+    named('content_block_delta', { index: 1, delta: { type: 'input_json_delta', partial_json: input } }) +
+    ended(1, 'tool_use')
+  );
+}
