@@ -72,11 +72,10 @@ const join = (parts: readonly unknown[]): string => parts.filter((part) => part 
 /** What clients and providers wrote must not steer a terminal. */
 const withoutControls = (fields: LogFields): LogFields =>
   Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value.replace(/[\p{Cc}\p{Cf}]/gu, '·') : value,
-    ]),
+    Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? withoutControl(value) : value]),
   );
+
+export const withoutControl = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '·');
 
 function codeOf({ outcome, 'error.type': code }: LogFields): string {
   return outcome === 'cut' && code !== undefined ? `cut ${code}` : String(outcome);

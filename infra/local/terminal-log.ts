@@ -2,7 +2,7 @@
 // failed, and errors. The same fields that a deployed stage writes as JSON.
 import { describeError, type Log, type LogFields } from '../../shared/foundation/log/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
-import { attemptLine, chargeLine, requestLine } from './request-line.ts';
+import { attemptLine, chargeLine, requestLine, withoutControl } from './request-line.ts';
 
 export interface TerminalLogOptions {
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export function createTerminalLog({ clock, isColoured, write }: TerminalLogOptio
       else if (fields.event === 'charge_over_hold') emit([chargeLine(fields, isColoured)]);
     },
     error(fields, cause) {
-      if (!saidByAttempts.has(fields.error_code)) emit(errorLines(fields, cause));
+      if (!saidByAttempts.has(fields.error_code)) emit(errorLines(fields, cause).map(withoutControl));
     },
   };
 }

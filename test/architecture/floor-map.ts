@@ -249,6 +249,18 @@ export const powerHomes: readonly PowerHome[] = [
       'infra/cdk/',
     ],
   },
+  {
+    // Of the command line: what others wrote goes through `onlyText`.
+    power: 'standard output',
+    sign: /\bprocess\.std(out|err)\b|\{[^}]*\bstd(out|err)\b[^}]*\} = process\b|\bconsole\.\w+\(/,
+    homes: [
+      'shared/foundation/log/',
+      'infra/run-script.ts',
+      'infra/cli/main.ts',
+      'infra/container/main.ts',
+      ...['local', 'cdk', 'bench', 'build', 'verify', 'model-list', 'openapi'].map((room) => `infra/${room}/`),
+    ],
+  },
   { power: 'what differs by base URL', sign: /[!=]== '\/(openai\/)?v1'/, homes: [] },
   { power: 'statuses of answers', sign: /\bstatus(Code)?: [1-5]\d\d\b/, homes: ['shared/errors/', 'infra/'] },
 ];

@@ -232,6 +232,15 @@ describe('the readable log', () => {
     const { log, lines } = logInto(true);
     log.info({ ...request, 'gen_ai.request.model': 'a\u001b[2J\nb' });
     expect(lines.join('')).toContain('a·[2J·b');
+    const plain = logInto();
+    plain.log.error({ event: 'request_failed', message: 'a\u001b[2J\nb' }, new Error('c\u001b]0;owned\u0007\nd\u202e'));
+    expect(
+      plain.lines
+        .join('')
+        .split('\n')
+        .filter((line) => line.startsWith('2027')),
+    ).toHaveLength(plain.lines.length);
+    expect(plain.lines.join('')).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
   });
 
   it('writes an error with where it happened, and no other event', () => {

@@ -14,14 +14,27 @@ describe('calls in flight', () => {
   let harness: Harness;
   let held: ScriptedProvider;
   const waiting: (() => void)[] = [];
-  const keys = { single: newKey(), poor: newKey(), pair: newKey(), spread: newKey(), plain: newKey(), crowd: newKey() };
+  const keys = {
+    single: newKey(),
+    poor: newKey(),
+    pair: newKey(),
+    spread: newKey(),
+    plain: newKey(),
+    crowd: newKey(),
+    own: newKey(),
+  };
 
   beforeAll(async () => {
+    process.env.GW_TEST_BYOK = 'byok-key';
     held = await startScriptedProvider((outgoing) => {
       waiting.push(() => sendJson(outgoing, completionOf({ content: 'done' })));
     });
     harness = await startHarness({
-      models: { ...modelsFor(['echo', 'error-500', 'stream']), 'acme/held': [{ provider: 'held', upstream: 'held' }] },
+      models: {
+        ...modelsFor(['echo', 'error-500', 'stream']),
+        'acme/held': [{ provider: 'held', upstream: 'held' }],
+        'mine/echo': [{ provider: 'mine', upstream: 'echo' }],
+      },
       providers: { held: { base_url: held.url } },
       service: { concurrency: 5 },
       key: { concurrency: 3, rpm: 100_000, spend_limit_usd: '50' },
@@ -33,6 +46,17 @@ describe('calls in flight', () => {
         { id: 'pair', credit_usd: '10', concurrency: 2, keys: [{ name: 'p', key: keys.pair }] },
         { id: 'spread', credit_usd: '10', credit_shards: 4, concurrency: 2, keys: [{ name: 'm', key: keys.spread }] },
         { id: 'poor', credit_usd: '0.01', concurrency: 4, keys: [{ name: 'o', key: keys.poor, concurrency: 1 }] },
+        {
+          id: 'own',
+          credit_usd: '10',
+          features: { byok: true },
+          byok: {
+            connections: [
+              { provider: 'mine', key: { env: 'GW_TEST_BYOK' }, policy: 'allowed', budget_usd: '0.000001' },
+            ],
+          },
+          keys: [{ name: 'own', key: keys.own, concurrency: 1 }],
+        },
         {
           id: 'single',
           credit_usd: '10',
@@ -70,7 +94,7 @@ describe('calls in flight', () => {
       expect([item.pk, Number(item.balance_slots ?? 0)]).toEqual([item.pk, 0]);
     }
     for await (const item of harness.testStore.store.scan('keys')) expect(Number(item.balance_slots ?? 0)).toBe(0);
-    for (const workspace of ['team', 'single', 'pair', 'spread', 'poor'])
+    for (const workspace of ['team', 'single', 'pair', 'spread', 'poor', 'own'])
       expect((await harness.credit(workspace)).held).toBe(0n);
   }
 
@@ -160,6 +184,53 @@ describe('calls in flight', () => {
     const large = harness.post(hello('acme/echo', { n: 2 }), as('poor'));
     await expectError(await large, 402, 'PAYMENT_REQUIRED');
     await letGo(1, [small]);
+    // A budget of the client's own is money too; what the request asks for is looked at before.
+    const other = slow(as('own'));
+    await isHeld(1);
+    await expectError(await harness.post(hello('mine/echo'), as('own')), 402, 'byok_budget_exceeded');
+    const capped = hello('mine/echo', { provider: { max_price: 0.000001 } });
+    await expectError(await harness.post(capped, as('own')), 402, 'price_cap_exceeded');
+    await letGo(1, [other]);
+    await expectAllFree();
+  });
+
+  it('count nothing that only counts tokens', async () => {
+    const running = slow(as('single'));
+    await isHeld(1);
+    await expectRefused(slow(as('single')), 'api_key_rate_limit', /^The key may have 1 call in flight/);
+    const counted = await fetch(`${harness.url}/messages/count_tokens`, {
+      method: 'POST',
+      headers: as('single'),
+      body: JSON.stringify(hello('acme/held')),
+    });
+    expect([counted.status, await counted.json()]).toEqual([200, { input_tokens: expect.any(Number) }]);
+    await letGo(1, [running]);
+    await expectAllFree();
+  });
+
+  it('are by default a tenth fewer than the stage can run at once, and half of that for one key', async () => {
+    const staged = await harness.open({
+      replace: ({ catalogue }) => ({
+        stageConcurrency: 6,
+        catalogue: {
+          ...catalogue,
+          current: async () => {
+            const current = await catalogue.current();
+            return { ...current, service: { ...current.service, concurrency: undefined } };
+          },
+        },
+      }),
+    });
+    const of = (name: keyof typeof keys) => staged.post(hello('acme/held'), as(name));
+    // Five and two: whole calls, rounded down.
+    const running = [of('plain'), of('plain')];
+    await isHeld(2);
+    await expectRefused(of('plain'), 'api_key_rate_limit', /^The key may have 2 calls in flight/);
+    running.push(of('crowd'), of('crowd'), of('crowd'));
+    await isHeld(5);
+    await expectRefused(of('single'), 'rate_limited', /^The gateway may have 5 calls in flight/);
+    await letGo(5, running);
+    await staged.settled();
     await expectAllFree();
   });
 

@@ -1,9 +1,10 @@
 // Budgets of stored BYOK connections. A connection whose budget does not cover the call leaves the plan; where none is
 // left the call is refused. Our credit never replaces a budget that is used up.
+import { readAvailable } from '../../../shared/accounting/holds/index.ts';
 import { budgetExceeded, quoteBudget } from '../../../shared/configuration/byok/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
-import { isBillable } from '../../../shared/routing/planner/index.ts';
+import { isBillable, type Plan } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { BudgetHold, RoutedCall } from '../stages.ts';
 import { type Release, type Reservation, type Reserved, refused } from './reservation.ts';
@@ -18,6 +19,7 @@ export function reserveBudgets(deps: GatewayDependencies, call: RoutedCall, owne
   return {
     rank: 'money',
     reserve: () => takeBudgets(deps, call, quotes, holds, release),
+    check: () => checkBudgets(deps, call, quotes),
     // Some may have been taken before another failed.
     releaseUnknown: release,
   };
@@ -41,11 +43,32 @@ async function takeBudgets(
       else excluded.set(provider, budgetExceeded(hold.amount, take.available));
     }),
   );
-  const [first, ...rest] = call.plan.filter(({ provider }) => !excluded.has(provider.id));
-  if (first !== undefined) return { release, plan: [first, ...rest], holdings: { budgetHolds: holds } };
-  const [error] = excluded.values();
-  return { ...refused('money', error), release };
+  const plan = planWithout(call, excluded);
+  if (plan !== undefined) return { release, plan, holdings: { budgetHolds: holds } };
+  return { ...refusedBy(excluded), release };
 }
+
+async function checkBudgets({ counters }: GatewayDependencies, call: RoutedCall, quotes: readonly Quote[]) {
+  const excluded = new Map<string, GatewayError>();
+  for (const { provider, hold, error } of quotes) {
+    if (error !== undefined) excluded.set(provider, error);
+    if (hold === undefined) continue;
+    const available = readAvailable(hold.counter.balances, await counters.giveBackExpired(hold.counter)) ?? hold.amount;
+    if (available < hold.amount) excluded.set(provider, budgetExceeded(hold.amount, available));
+  }
+  return planWithout(call, excluded) === undefined ? refusedBy(excluded).resolution : undefined;
+}
+
+/** Undefined: no candidate is left. */
+function planWithout({ plan }: RoutedCall, excluded: ReadonlyMap<string, GatewayError>): Plan | undefined {
+  const [first, ...rest] = plan.filter(({ provider }) => !excluded.has(provider.id));
+  return first && [first, ...rest];
+}
+
+const refusedBy = (excluded: ReadonlyMap<string, GatewayError>): Reserved => {
+  const [error] = excluded.values();
+  return refused('money', error);
+};
 
 interface Quote {
   readonly provider: string;
