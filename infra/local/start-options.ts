@@ -1,6 +1,6 @@
 // `npm start -- …`.
 import { parseArgs } from 'node:util';
-import { distance } from 'fastest-levenshtein';
+import { nearestOf } from '../../shared/errors/index.ts';
 import { isStreamBudget, streamBudget } from '../../shared/foundation/constants/index.ts';
 import { readSignIn, type SignInSettings } from '../../shared/foundation/environment/index.ts';
 import { demoTraffic } from './demo/demo-traffic.ts';
@@ -68,16 +68,13 @@ const known = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-/** More letters than these make another word. */
-const editsMax = 2;
-
 function parseOptions(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: known }).values;
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     const [, name] = /^Unknown option '--([\w-]{1,40})'/.exec(message) ?? [];
-    const meant = Object.keys(known).find((option) => name !== undefined && distance(option, name) <= editsMax);
+    const meant = name && nearestOf(name, Object.keys(known));
     if (meant === undefined) throw error;
     throw Object.assign(new Error(`there is no option --${name}; did you mean --${meant}?`), { code });
   }

@@ -5,7 +5,7 @@ import { distance } from 'fastest-levenshtein';
 const quotedCharactersMax = 64;
 /** Of a name's length: what is farther away is another name, not a typing error. */
 const distanceMaxShare = 0.4;
-/** Of a short name so many letters may differ all the same. */
+/** Of a short name so many letters may differ all the same, as long as one of them is left. */
 const distanceMin = 2;
 
 /** A client's text as a message repeats it. */
@@ -16,7 +16,7 @@ export function nearestOf(wanted: string, known: Iterable<string>): string | und
   const text = wanted.slice(0, quotedCharactersMax);
   const [nearest] = [...known]
     .map((name) => ({ name, edits: distance(text, name) }))
-    .filter(({ edits }) => edits <= Math.max(distanceMin, text.length * distanceMaxShare))
+    .filter(({ edits }) => edits <= Math.max(distanceMin, text.length * distanceMaxShare) && edits < text.length)
     .toSorted((a, b) => a.edits - b.edits);
   return nearest?.name;
 }

@@ -1,6 +1,7 @@
 // The command line on commander: commands whose work returns an outcome, one text for every mistake, and help that names
 // each command in full. No message repeats an argument: it may be a secret in the wrong place.
 import { Argument, Command, type ErrorOptions, Help, type HelpContext, Option } from 'commander';
+import { nearestOf } from '../../../shared/errors/index.ts';
 import { type TargetOptions, targetOptionGroup, targetOptions, targetUsage } from '../target/target.ts';
 import { type ParseOption, type ParseRepeatedOption, UsageError } from './option-values.ts';
 import type { LineByLine, Outcome, Session } from './session.ts';
@@ -28,6 +29,8 @@ export class CommandLine extends Command {
     this.#execute = execute;
     // What stands behind `calls show` belongs to it and not to `calls`.
     this.enablePositionalOptions();
+    // They would be made of the words of the line.
+    this.showSuggestionAfterError(false);
   }
 
   /** `WORKSPACE`, or `[WORKSPACE]` where it may be left out. */
@@ -156,21 +159,40 @@ class FullNamesHelp extends Help {
   }
 }
 
-/** What commander says, in the words of this command line. */
+/** By commander's code of it. */
 function describeMistake(command: Command, message: string, code: string): string {
-  const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
-  const [, similar = ''] = /\(Did you mean (?:one of )?(.*)\?\)/.exec(message) ?? [];
-  const meant = similar.split(', ').map((name) => (isGroup(command) ? `${fullName(command)} ${name}`.trim() : name));
-  const hint = similar === '' ? '' : `; did you mean ${meant.join(' or ')}?`;
-  if (code === 'commander.unknownCommand' || (code === 'commander.excessArguments' && command.commands.length > 0))
-    return `there is no such command${hint || `: ${namesIn(command)}`}`;
+  const [written = ''] = command.args;
+  if (code === 'commander.unknownCommand' || (code === 'commander.excessArguments' && command.commands.length > 0)) {
+    const meant = nearestOf(
+      written,
+      command.commands.map((known) => known.name()),
+    );
+    return `there is no such command${meant === undefined ? `: ${namesIn(command)}` : hint(`${fullName(command)} ${meant}`.trim())}`;
+  }
   if (isGroup(command)) return `say which command (it comes before its options): ${namesIn(command)}`;
-  if (code === 'commander.missingArgument') return `${quoted} is missing`;
-  if (code === 'commander.missingMandatoryOptionValue') return `${plainFlags(quoted)} is required`;
-  if (code === 'commander.optionMissingArgument') return `${plainFlags(quoted)}: its value is missing`;
-  if (code === 'commander.unknownOption') return `unknown option '${nameOf(quoted)}'${hint}`;
-  return message.replace(/^error: |\.$/g, '');
+  switch (code) {
+    case 'commander.missingArgument':
+      return `${command.registeredArguments[command.args.length]?.name()} is missing`;
+    case 'commander.missingMandatoryOptionValue': {
+      const isMissing = (option: Option) =>
+        option.mandatory && command.getOptionValue(option.attributeName()) === undefined;
+      return `${command.options.filter(isMissing).map(termOf)[0]} is required`;
+    }
+    case 'commander.unknownOption': {
+      const name = nameOf(command.args.find((word) => word.startsWith('-')) ?? '');
+      const known = command.options.flatMap(({ long }) => long ?? []);
+      return `unknown option '${name}'${hint(nearestOf(name, known))}`;
+    }
+    case 'commander.excessArguments':
+      return 'there are more arguments than it takes';
+    default:
+      // Of an option without its value: it names the option.
+      return message.slice('error: '.length);
+  }
 }
+
+const termOf = ({ flags }: Option): string => plainFlags(flags);
+const hint = (meant: string | undefined): string => (meant === undefined ? '' : `; did you mean ${meant}?`);
 
 /** The name of an option without its value; what does not look like a name is left out. */
 const nameOf = (word: string): string => /^--?[a-z][a-z-]{0,31}(?==|$)/.exec(word)?.[0] ?? '…';

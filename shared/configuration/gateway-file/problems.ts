@@ -1,7 +1,7 @@
 // What is wrong with a gateway file, and where. A path reads as a person would write it. Messages quote names (of models,
 // providers, steps …) and plain words in the place of one, never other values: a secret may stand in the wrong place.
-import { distance } from 'fastest-levenshtein';
 import type * as z from 'zod';
+import { nearestOf } from '../../errors/index.ts';
 
 export interface Problem {
   /** `models[0].providers[1].input_price_per_million`. Empty: the file as a whole. */
@@ -112,17 +112,10 @@ export function suggest(name: string, known: readonly string[]): string {
   return `known are ${known.slice(0, namesShownMax).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Names of this length are not mistyped, and comparing them costs. */
-const comparedLengthMax = 64;
-
+/** Of what begins with the name the shortest, else what is near. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  if (name.length > comparedLengthMax) return undefined;
   const longer = known.filter((candidate) => candidate.startsWith(`${name}_`));
   if (longer.length > 0)
     return longer.reduce((least, candidate) => (candidate.length < least.length ? candidate : least));
-  const ranked = known.map((candidate) => ({ candidate, edits: distance(name, candidate) }));
-  const nearest = ranked.sort((a, b) => a.edits - b.edits)[0];
-  // Some of the name must be left, or any other short name would be near.
-  const editsMax = Math.min(Math.max(2, name.length / 3), name.length - 1);
-  return nearest !== undefined && nearest.edits <= editsMax ? nearest.candidate : undefined;
+  return nearestOf(name, known);
 }
