@@ -15,6 +15,7 @@ import {
   toolNames,
   uuidPattern,
 } from './client-gateway.ts';
+import { impatiently } from './impatient.ts';
 import { onFailedAttempt } from './langchain-retries.ts';
 
 const tools = toolNames.map((name) => ({
@@ -145,6 +146,20 @@ describe('LangChain', () => {
     const { error, requests } = await failureOf(model, { onFailedAttempt });
     expect(error).toMatchObject({ status, error: code });
     expect(requests).toBe(1);
+  });
+
+  it.each<[string, ChatOpenAIFields, number]>([
+    ['seven times by itself', {}, 7],
+    ['once without retries', { maxRetries: 0 }, 1],
+    ['once with the line of the README', { onFailedAttempt }, 1],
+  ])('comes for an answer that fails its schema %s', async (_how, fields, calls) => {
+    const schema = { type: 'object', properties: { label: { type: 'string' } }, required: ['label'] };
+    const modelKwargs = { response_format: { type: 'json_schema', json_schema: { name: 'label', schema } } };
+    const { error, requests } = await impatiently(() => failureOf('acme/prose', { modelKwargs, ...fields }));
+    expect(error).toMatchObject({ status: 422, error: 'schema_validation_failed' });
+    expect(error.headers.get('x-should-retry')).toBe('false');
+    // Each is asked for three times by the gateway.
+    expect([requests, gateway.simulator.calls.length]).toEqual([calls, 3 * calls]);
   });
 
   it('is told when to come back where that helps', async () => {

@@ -54,7 +54,7 @@ const faults: readonly Fault[] = [
     sent.model = 'gw/function/a/b';
   }),
   fault('no UUID', 400, 'invalid_function_alias', ['idempotency'], withHeader('idempotency-key', 'order-17')),
-  fault('too large', 413, 'request_too_large', ['padding', 'messages'], withMember({ metadata: { padding } })),
+  fault('too large', 413, 'request_too_large', ['padding'], withMember({ metadata: { padding } })),
   fault('other inputs', 409, 'idempotency_conflict', ['idempotency'], withHeader('idempotency-key', usedKey)),
   fault('used span', 409, 'duplicate_span_id', [], withHeader('x-gw-span-id', usedSpan)),
   fault('byok key', 400, 'function_requires_managed_funding', ['headers'], withHeader('x-byok-key', 'sk-own')),

@@ -99,10 +99,23 @@ const thinkingOf: Readonly<Record<string, Thinking>> = {
   },
 };
 
-/** A chat completion that is translated begins with its role. */
-const spokenHere = [...spokenInterfaces, ...translatedInterfaces];
+/** Clients of Messages and Responses, at providers of every other format. */
+const others = spokenInterfaces
+  .filter(({ id }) => id !== 'chat-completions')
+  .flatMap((spoken) => {
+    const apis = Object.keys(thinkingOf).filter((api) => api !== spoken.id) as SpokenInterface['api'][];
+    return apis.map((api): SpokenInterface => ({ ...spoken, api, name: `${spoken.name} for ${api}` }));
+  });
+const spokenHere = [...spokenInterfaces, ...translatedInterfaces, ...others];
+
+/** With what an answer begins that is translated. */
+const begunWith: Readonly<Record<string, string>> = {
+  'chat-completions': '"role":"assistant","content":""',
+  messages: '"type":"thinking"',
+  responses: '"type":"reasoning"',
+};
 const lastSeenOf = ({ id, api }: SpokenInterface, { lastSeen = '' }: Thinking): string =>
-  id === api ? lastSeen : '"role":"assistant","content":""';
+  id === api ? lastSeen : (begunWith[id] ?? '');
 
 const clock = watchedClock();
 let provider: ScriptedProvider;
@@ -179,7 +192,7 @@ it.each(spokenHere)(
     outgoing.end(thinking.ends);
     const text = await readRest(reader);
     expect(text).toContain('thought');
-    expect(text).toContain(': keep-alive');
+    expect(text).toMatch(/: keep-alive|event: ping/);
     expect(spoken.brokenWith(text)).toBeUndefined();
     expect(gateway.simulator.calls).toEqual([]);
   },

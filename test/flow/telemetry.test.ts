@@ -310,6 +310,12 @@ describe('the trace of a call by another interface', () => {
     );
   const message = { max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] };
 
+  it('is of no chat where it only counts tokens', async () => {
+    const { clients } = await post('/messages/count_tokens', { model: 'omni/echo', messages: message.messages });
+    expect(clients.map(({ name }) => name)).toEqual(['count_tokens omni/echo']);
+    expect(clients[0]?.attributes).toMatchObject({ 'gen_ai.operation.name': 'count_tokens' });
+  });
+
   it.each([
     ['/messages', message, 'chat', ['end_turn']],
     ['/messages', { ...message, stream: true }, 'chat', ['end_turn']],

@@ -3,20 +3,26 @@
 import { GatewayError } from '../../../errors/index.ts';
 import { functionBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { type JsonText, parseJson } from '../../wire/index.ts';
-import { type RequestReading, readModel } from '../index.ts';
+import { membersOf, orFault, type RequestReading, readMembers } from '../index.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { withoutIdleMembers } from './idle-members.ts';
 import { readChatRequest } from './read-chat-request.ts';
 
-export function readFunctionRequest(
-  json: JsonText,
-  { bodyBytes, dropsIdleMembers }: RequestReading,
-): ChatRequest | GatewayError {
-  // A larger one is refused for its size.
+/** Of a larger one it is told what is wrong with these, then that it is too large. */
+const checked = {
+  names: new Set(['model', 'messages']),
+  shapes: { messages: { items: membersOf({ role: {} }) } },
+  indivisible: new Set<string>(),
+};
+
+export const readFunctionRequest = (json: JsonText, reading: RequestReading): ChatRequest | GatewayError =>
+  orFault(() => read(json, reading));
+
+function read(json: JsonText, { bodyBytes, dropsIdleMembers }: RequestReading): ChatRequest | GatewayError {
   const isWithinSize = bodyBytes <= functionBodyMaxBytes;
-  const raw = isWithinSize ? (parseJson(json.text) as Record<string, unknown>) : { model: readModel(json) };
+  const raw = isWithinSize ? (parseJson(json.text) as Record<string, unknown>) : readMembers(json, checked);
   const { model, messages } = raw;
-  const request = readChatRequest({ model, messages: isWithinSize ? messages : [{ role: 'user' }] });
+  const request = readChatRequest({ model, messages });
   if (request instanceof GatewayError) return request;
   return { ...request, raw: dropsIdleMembers ? withoutIdleMembers(raw) : raw };
 }
