@@ -126,6 +126,8 @@ if (typeof browser === 'string') {
       for (const name of ['Change workspace other', 'Credit of workspace other']) {
         await expectDialog(page.getByRole('button', { name }));
       }
+      await page.goto('/console?view=models');
+      await expectDialog(page.getByRole('button', { name: 'Details of listed/gpt-5.4' }));
     });
 
     it('shows spend, calls, failures and latency of the time that is picked, which stands in the address', async () => {
@@ -375,6 +377,38 @@ if (typeof browser === 'string') {
         .waitFor();
       expect(await row('acme', 'acme/echo').textContent()).toContain('serving');
       expect(await row('globex', 'globex/failing').textContent()).toMatch(/failing.*cooling for team/);
+    });
+
+    it('shows all that is stored of a model, and takes the model list over where that differs', async () => {
+      const { page } = await open('view=models');
+      const dialog = page.getByRole('dialog');
+      const row = page.getByRole('row').filter({ hasText: 'Model listed/gpt-5.4' }).filter({ hasText: 'Playground' });
+      await row.getByText(/^\d+ differences$/).waitFor();
+      await row.getByRole('button', { name: 'Details' }).click();
+      for (const text of [
+        'above 272,000',
+        'chat-completions, responses',
+        'tools, vision, json_mode, json_schema, streaming',
+      ]) {
+        await dialog.getByText(text).waitFor();
+      }
+      const difference = dialog.getByRole('row').filter({ hasText: 'cached_input_price_per_million' });
+      expect(await difference.getByRole('cell').allTextContents()).toEqual([
+        'listed',
+        'cached_input_price_per_million',
+        '0.30',
+        '0.25',
+        'yes',
+      ]);
+      await dialog.getByRole('button', { name: 'Take the list over' }).click();
+      await row.getByText('as there').waitFor();
+      await dialog.waitFor({ state: 'detached' });
+      const document = await served.gateway.composition.catalogues.read();
+      const stored = document?.models.find(({ id }) => id === 'listed/gpt-5.4')?.providers[0];
+      expect(stored).toMatchObject({ cached_input_price_per_million: '0.25', max_output_tokens: 128_000 });
+      await page.getByRole('button', { name: 'Details of acme/echo' }).click();
+      await dialog.getByText('The list does not know it').waitFor();
+      expect(await dialog.getByRole('button', { name: 'Take the list over' }).count()).toBe(0);
     });
 
     it('disables and enables a function, and activates another revision', async () => {

@@ -41,7 +41,9 @@ export async function serveConsole(): Promise<ServedConsole> {
       ],
       'acme/slow': [{ provider: 'acme', upstream: 'slow-chunks:100' }],
       'globex/failing': [{ provider: 'globex', upstream: 'error-500' }],
+      'listed/gpt-5.4': [{ provider: 'listed', upstream: 'gpt-5.4', more: { cached_input_price_per_million: '0.30' } }],
     },
+    providers: { listed: { kind: 'openai' } },
     modelMembers: { 'acme/echo': { display_name: hostile } },
     workspace: {
       functions: [

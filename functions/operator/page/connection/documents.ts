@@ -9,6 +9,7 @@ export type {
   ManagedAddition as Addition,
   ManagedFunction as StoredFunction,
   ManagedKey as Key,
+  ManagedListUpdate as ListUpdate,
   ManagedModel as Model,
   ManagedProvider as Provider,
   ManagedReplacement as Replacement,

@@ -3,11 +3,12 @@
 import type { Health, LimitUse, List, Model, Provider, ProviderModel } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Link } from '../parts/link.tsx';
-import { allRows, PagedTable } from '../parts/paged-table.tsx';
-import { count, duration, none, share, usd } from '../parts/shown-values.ts';
+import { PagedTable } from '../parts/paged-table.tsx';
+import { count, duration, none, share } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { ProviderSwitches } from './provider-switches.tsx';
+import { StoredModels } from './stored-models.tsx';
 
 const providersPath = 'providers?limit=200';
 const modelsPath = 'models?limit=200';
@@ -50,15 +51,11 @@ export const ModelsView = () => {
       <h2>Models</h2>
       <Shown loaded={models}>
         {(answer) => (
-          <PagedTable
-            caption="Models"
+          <StoredModels
             path={modelsPath}
             first={answer}
-            columns={modelColumns}
-            rowsOf={allRows}
-            keyOf={({ id }) => id}
-            empty={() => `There is no model. ${howToConfigure}`}
-            moreTitle="More models"
+            empty={`There is no model. ${howToConfigure}`}
+            reload={models.reload}
           />
         )}
       </Shown>
@@ -113,40 +110,3 @@ const Limits = ({ limits }: Pick<ProviderModel, 'limits'>) => {
     </span>
   );
 };
-
-const modelColumns: readonly Column<Model>[] = [
-  {
-    title: 'Model',
-    show: ({ id, display_name }) => (
-      <span class="lines">
-        <Link view="calls" parameters={{ model: id }}>
-          {id}
-        </Link>
-        <span class="muted">{display_name}</span>
-      </span>
-    ),
-  },
-  { title: 'Context', isNumber: true, show: ({ context_length }) => count(context_length) },
-  { title: 'Takes', show: ({ modalities }) => modalities.join(', ') },
-  {
-    title: 'Providers, USD per million tokens in and out',
-    show: ({ providers }) => (
-      <span class="lines">
-        {providers.map(({ provider, input_price_per_million, output_price_per_million, state }) => (
-          <span key={provider}>
-            {provider} {usd(input_price_per_million)} in, {usd(output_price_per_million)} out
-            {state !== undefined && <span class="muted"> {state}</span>}
-          </span>
-        ))}
-      </span>
-    ),
-  },
-  {
-    title: 'Try it',
-    show: ({ id }) => (
-      <Link view="playground" parameters={{ model: id }}>
-        Playground
-      </Link>
-    ),
-  },
-];

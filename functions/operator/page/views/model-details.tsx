@@ -1,0 +1,140 @@
+// All that is stored of a model: what it costs, what it can do and is bound to at each provider, and where the model list of the
+// release differs, which can be taken over.
+import type { ListUpdate, Model, Single } from '../connection/documents.ts';
+import { useRights } from '../connection/session-rights.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { count, none, usd } from '../parts/shown-values.ts';
+import { Failure } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { useChange } from '../parts/use-change.ts';
+
+interface ModelDialogProperties {
+  readonly model: Model;
+  readonly close: () => void;
+  readonly changed: () => void;
+}
+
+export const ModelDialog = ({ model, close, changed }: ModelDialogProperties) => {
+  const mayTakeOver = useRights().holdsInAll('owner') && model.differences.length > 0;
+  const { isChanging, failure, run } = useChange();
+  const takeOver = async () => {
+    const body = { models: [model.id] };
+    if ((await run<Single<ListUpdate>>('models/update', { method: 'POST', body })) === undefined) return;
+    changed();
+    close();
+  };
+  return (
+    <Dialog title={model.id} onClose={close} isWide>
+      {model.providers.map((entry) => (
+        <AtProvider key={entry.provider} entry={entry} />
+      ))}
+      <h3>Beside the model list of this release</h3>
+      <Table
+        caption="Where the model list differs from what is stored"
+        rows={model.differences}
+        keyOf={({ provider, member }) => `${provider} ${member}`}
+        empty={isListed(model) ? 'Nothing differs.' : 'The list does not know it: the gateway file says all of it.'}
+        columns={differenceColumns}
+      />
+      {failure && <Failure failure={failure} />}
+      {mayTakeOver && model.differences.some(({ written_in_file }) => written_in_file) && (
+        <p class="muted">What the gateway file writes itself, its next apply writes again.</p>
+      )}
+      <p class="actions">
+        {mayTakeOver && (
+          <button type="button" class="main" disabled={isChanging} onClick={() => void takeOver()}>
+            Take the list over
+          </button>
+        )}
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </p>
+    </Dialog>
+  );
+};
+
+/** Whether the list filled in what the file left out. */
+export const isListed = ({ providers, differences }: Model): boolean =>
+  differences.length > 0 || providers.some(({ written }) => written !== undefined);
+
+type Entry = Model['providers'][number];
+type Prices = Omit<NonNullable<Entry['price_tiers']>[number], 'above_prompt_tokens'>;
+
+const AtProvider = ({ entry }: { readonly entry: Entry }) => {
+  const { tools, vision, json_mode, json_schema, extras = [] } = entry.supported_params;
+  const features = Object.entries({ tools, vision, json_mode, json_schema, streaming: entry.streaming });
+  const has = features.flatMap(([name, isThere]) => (isThere ? [name] : []));
+  const limits = { RPM: entry.rate_limit_rpm, TPM: entry.rate_limit_tpm, TPD: entry.rate_limit_tpd };
+  const bounded = Object.entries(limits).flatMap(([name, limit]) =>
+    limit === null ? [] : [`${count(limit)} ${name}`],
+  );
+  const facts = {
+    'Context, tokens': count(entry.context_length),
+    'Output, tokens at most': count(entry.max_output_tokens),
+    'Output, tokens where none are asked for': count(entry.default_output_tokens ?? null),
+    Features: [...has, ...extras].join(', ') || none,
+    Interfaces: entry.apis.join(', '),
+    Limits: bounded.join(', ') || none,
+    'Written in the gateway file': entry.written?.join(', ') || (entry.written ? 'nothing: all is of the list' : 'all'),
+  };
+  const tiers = (entry.price_tiers ?? []).map((tier) => ({
+    from: `above ${count(tier.above_prompt_tokens)}`,
+    ...tier,
+  }));
+  return (
+    <section>
+      <h3>
+        {entry.provider} <span class="muted">{entry.upstream_model}</span>
+      </h3>
+      <Table
+        caption={`Prices at ${entry.provider}, USD per million tokens`}
+        rows={[{ ...entry, from: tiers.length === 0 ? 'of any length' : 'shorter' }, ...tiers]}
+        keyOf={({ from }) => from}
+        empty=""
+        columns={priceColumns}
+      />
+      <dl class="facts">
+        {Object.entries(facts).map(([title, value]) => (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+};
+
+/** Without one the call pays another: of what is cached the input's, of what is kept for an hour that of what is written. */
+type Priced = { readonly from: string } & {
+  readonly [Member in keyof Prices]?: Entry['input_price_per_million'] | undefined;
+};
+
+const priceColumn = (title: string, member: keyof Prices): Column<Priced> => ({
+  title,
+  isNumber: true,
+  show: (prices) => usd(prices[member] ?? null),
+});
+
+const priceColumns: readonly Column<Priced>[] = [
+  { title: 'Prompt', show: ({ from }) => from },
+  priceColumn('Input', 'input_price_per_million'),
+  priceColumn('Output', 'output_price_per_million'),
+  priceColumn('Cached', 'cached_input_price_per_million'),
+  priceColumn('Written to cache', 'cache_write_input_price_per_million'),
+  priceColumn('… for an hour', 'cache_write_1h_input_price_per_million'),
+];
+
+type Difference = Model['differences'][number];
+
+const shown = (value: unknown): string =>
+  value === null ? none : typeof value === 'string' ? value : JSON.stringify(value);
+
+const differenceColumns: readonly Column<Difference>[] = [
+  { title: 'Provider', show: ({ provider }) => provider ?? none },
+  { title: 'Member', show: ({ member }) => <code>{member}</code> },
+  { title: 'Stored', show: ({ stored }) => shown(stored) },
+  { title: 'In the list', show: ({ listed }) => shown(listed) },
+  { title: 'In the file', show: ({ written_in_file }) => (written_in_file ? 'yes' : 'no') },
+];

@@ -1,0 +1,85 @@
+// The models that are stored: what they take and cost, how their providers do, and whether the model list differs.
+import { useState } from 'preact/hooks';
+import type { List, Model } from '../connection/documents.ts';
+import { Link } from '../parts/link.tsx';
+import { allRows, PagedTable } from '../parts/paged-table.tsx';
+import { count, usd } from '../parts/shown-values.ts';
+import type { Column } from '../parts/table.tsx';
+import { isListed, ModelDialog } from './model-details.tsx';
+
+interface StoredModelsProperties {
+  readonly path: string;
+  readonly first: List<Model>;
+  readonly empty: string;
+  readonly reload: () => void;
+}
+
+export const StoredModels = ({ path, first, empty, reload }: StoredModelsProperties) => {
+  const [shown, setShown] = useState<Model>();
+  return (
+    <>
+      <PagedTable
+        caption="Models"
+        path={path}
+        first={first}
+        columns={[...columns, { title: 'Details', show: (model) => <Details model={model} show={setShown} /> }, tryIt]}
+        rowsOf={allRows}
+        keyOf={({ id }) => id}
+        empty={() => empty}
+        moreTitle="More models"
+      />
+      {shown && <ModelDialog model={shown} close={() => setShown(undefined)} changed={reload} />}
+    </>
+  );
+};
+
+const Details = ({ model, show }: { readonly model: Model; readonly show: (model: Model) => void }) => (
+  <button type="button" aria-label={`Details of ${model.id}`} onClick={() => show(model)}>
+    Details
+  </button>
+);
+
+const columns: readonly Column<Model>[] = [
+  {
+    title: 'Model',
+    show: ({ id, display_name }) => (
+      <span class="lines">
+        <Link view="calls" parameters={{ model: id }}>
+          {id}
+        </Link>
+        <span class="muted">{display_name}</span>
+      </span>
+    ),
+  },
+  { title: 'Context', isNumber: true, show: ({ context_length }) => count(context_length) },
+  { title: 'Takes', show: ({ modalities }) => modalities.join(', ') },
+  {
+    title: 'Providers, USD per million tokens in and out',
+    show: ({ providers }) => (
+      <span class="lines">
+        {providers.map(({ provider, input_price_per_million, output_price_per_million, state }) => (
+          <span key={provider}>
+            {provider} {usd(input_price_per_million)} in, {usd(output_price_per_million)} out
+            {state !== undefined && <span class="muted"> {state}</span>}
+          </span>
+        ))}
+      </span>
+    ),
+  },
+  { title: 'Model list', show: besideTheList },
+];
+
+function besideTheList(model: Model): string {
+  const { length } = model.differences;
+  if (length > 0) return length === 1 ? '1 difference' : `${length} differences`;
+  return isListed(model) ? 'as there' : 'not there';
+}
+
+const tryIt: Column<Model> = {
+  title: 'Try it',
+  show: ({ id }) => (
+    <Link view="playground" parameters={{ model: id }}>
+      Playground
+    </Link>
+  ),
+};
