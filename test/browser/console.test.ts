@@ -443,10 +443,16 @@ if (typeof browser === 'string') {
       expect(await findBarriers()).toEqual([]);
       // Another text is another question.
       await edit((text) => text.replace('acme/slower', 'acme/slow'));
+      await edit((text) =>
+        text.replace('models:\n', 'models:\n  - { id: listed/gpt-5, providers: [{ provider: listed }] }\n'),
+      );
       await would.waitFor({ state: 'detached' });
       expect(await apply.isEnabled()).toBe(false);
       await ask.click();
-      await would.waitFor();
+      await would.getByText('Filled in').click();
+      const filled = would.getByRole('region', { name: 'Filled in at models[listed/gpt-5].providers[listed]' });
+      await filled.getByText('from the model list of').waitFor();
+      expect(await filled.textContent()).toContain('input_price_per_million 1.25');
       // Somebody else is faster: nothing is written, and the text stays.
       await workspaceStore.write({ id: 'other', function_concurrency: 77 });
       await apply.click();

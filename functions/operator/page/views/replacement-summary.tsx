@@ -9,7 +9,7 @@ interface ReplacementSummaryProperties {
 }
 
 export const ReplacementSummary = ({ replacement, isApplied }: ReplacementSummaryProperties) => {
-  const { changes, takes_away, brings_back, notes, created_keys } = replacement;
+  const { changes, filled, takes_away, brings_back, notes, created_keys } = replacement;
   return (
     <section role="status" aria-label={isApplied ? 'What has changed' : 'What would change'}>
       <h2>{isApplied ? 'Applied' : 'What would change'}</h2>
@@ -36,6 +36,21 @@ export const ReplacementSummary = ({ replacement, isApplied }: ReplacementSummar
           <Members members={change.members} />
         </details>
       ))}
+      {filled.length > 0 && (
+        <details>
+          <summary>
+            <strong>Filled in</strong>, as the file leaves it out
+          </summary>
+          {filled.map(({ place, origin, members }) => (
+            <section key={place} aria-label={`Filled in at ${place}`}>
+              <h3>
+                <code>{place}</code> <span class="muted">from the {origin}</span>
+              </h3>
+              <Members members={Object.entries(members).map(([path, to]) => ({ path, to }))} />
+            </section>
+          ))}
+        </details>
+      )}
       <Lines title="Without effect" lines={notes} />
     </section>
   );
