@@ -1,4 +1,5 @@
 export { cacheMark, withCacheMarksMax } from './cache-mark.ts';
+export { cacheWritesOf } from './cache-writes.ts';
 export { fileOfUrl } from './file-of-url.ts';
 export type * from './hub-call.ts';
 export type * from './hub-source.ts';

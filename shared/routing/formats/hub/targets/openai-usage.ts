@@ -22,7 +22,7 @@ export const responseUsage: OpenAiUsageForm = {
 export const chatUsage: OpenAiUsageForm = {
   required: ['prompt_tokens', 'completion_tokens'],
   details: {
-    prompt_tokens_details: ['cached_tokens', 'cache_write_tokens'],
+    prompt_tokens_details: ['cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens'],
     completion_tokens_details: ['reasoning_tokens'],
   },
 };

@@ -1,6 +1,7 @@
 // What a call has used, as `usage` of a chat completion: the input includes what came from a cache and what was written there.
 import type { LanguageModelV4Usage } from '@ai-sdk/provider';
-import { isJsonObject, toCount } from '../../../../../protocol/wire/index.ts';
+import { toCount } from '../../../../../protocol/wire/index.ts';
+import { cacheWritesOf } from '../../middle/index.ts';
 
 export interface ChatUsage {
   readonly prompt_tokens?: number;
@@ -16,28 +17,21 @@ export interface ChatUsage {
 }
 
 /** Undefined: the provider reported nothing, so that the gateway estimates. */
-export function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): ChatUsage | undefined {
+export function toUsage(reported: LanguageModelV4Usage): ChatUsage | undefined {
+  const { inputTokens, outputTokens } = reported;
   const input = toCount(inputTokens.total);
   const output = toCount(outputTokens.total);
   if (input === undefined && output === undefined) return undefined;
-  const writtenForAnHour = cacheWrite1h(raw);
+  const { tokens: written, forAnHour } = cacheWritesOf(reported);
   return {
     ...(input === undefined ? {} : { prompt_tokens: input }),
     ...(output === undefined ? {} : { completion_tokens: output }),
     ...(input === undefined || output === undefined ? {} : { total_tokens: input + output }),
     prompt_tokens_details: {
       cached_tokens: toCount(inputTokens.cacheRead) ?? 0,
-      cache_write_tokens: toCount(inputTokens.cacheWrite) ?? 0,
-      ...(writtenForAnHour > 0 ? { cache_write_1h_tokens: writtenForAnHour } : {}),
+      cache_write_tokens: written,
+      ...(forAnHour > 0 ? { cache_write_1h_tokens: forAnHour } : {}),
     },
     completion_tokens_details: { reasoning_tokens: toCount(outputTokens.reasoning) ?? 0 },
   };
-}
-
-/** Anthropic's `cache_creation`, Bedrock's `cacheDetails`. */
-function cacheWrite1h(raw: unknown): number {
-  const { cache_creation: creation, cacheDetails: details } = isJsonObject(raw) ? raw : {};
-  if (isJsonObject(creation)) return toCount(creation.ephemeral_1h_input_tokens) ?? 0;
-  const hours = (Array.isArray(details) ? details : []).filter((one) => isJsonObject(one) && one.ttl === '1h');
-  return hours.reduce<number>((sum, { inputTokens }) => sum + (toCount(inputTokens) ?? 0), 0);
 }

@@ -1,6 +1,7 @@
 // What a call has used, as `usage` of a message: its input does not hold what came from a cache or was written there.
 import type { LanguageModelV4Usage } from '@ai-sdk/provider';
-import { isJsonObject, toCount } from '../../../../../protocol/wire/index.ts';
+import { toCount } from '../../../../../protocol/wire/index.ts';
+import { cacheWritesOf } from '../../middle/index.ts';
 
 export interface MessageUsage {
   readonly input_tokens: number;
@@ -12,13 +13,13 @@ export interface MessageUsage {
 }
 
 /** Undefined: the provider reported nothing, so that the gateway estimates. */
-export function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): MessageUsage | undefined {
+export function toUsage(reported: LanguageModelV4Usage): MessageUsage | undefined {
+  const { inputTokens, outputTokens } = reported;
   const input = toCount(inputTokens.total);
   const output = toCount(outputTokens.total);
   if (input === undefined && output === undefined) return undefined;
   const cached = toCount(inputTokens.cacheRead) ?? 0;
-  const written = toCount(inputTokens.cacheWrite) ?? 0;
-  const hour = Math.min(written, cacheWrite1h(raw));
+  const { tokens: written, forAnHour: hour } = cacheWritesOf(reported);
   return {
     input_tokens: Math.max(0, (input ?? 0) - cached - written),
     cache_creation_input_tokens: written,
@@ -27,11 +28,6 @@ export function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage
     output_tokens_details: { thinking_tokens: toCount(outputTokens.reasoning) ?? 0 },
     cache_creation: { ephemeral_5m_input_tokens: written - hour, ephemeral_1h_input_tokens: hour },
   };
-}
-
-function cacheWrite1h(raw: unknown): number {
-  const { cache_creation: anthropic } = isJsonObject(raw) ? raw : {};
-  return toCount(isJsonObject(anthropic) ? anthropic.ephemeral_1h_input_tokens : undefined) ?? 0;
 }
 
 /** Text is about a token for four bytes; a client that plans by it should not be told too little. */

@@ -1,6 +1,7 @@
 // What a call has used, as `usage` of a response.
 import type { LanguageModelV4Usage } from '@ai-sdk/provider';
-import { isJsonObject, toCount, type UsageReport } from '../../../../../protocol/wire/index.ts';
+import { toCount, type UsageReport } from '../../../../../protocol/wire/index.ts';
+import { cacheWritesOf } from '../../middle/index.ts';
 
 const toMembers = (input: number, cached: number, written: number, output: number, reasoning: number) => ({
   input_tokens: input,
@@ -11,22 +12,18 @@ const toMembers = (input: number, cached: number, written: number, output: numbe
 });
 
 /** Undefined: the provider reported nothing, so that the gateway estimates. */
-export function toReport({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): UsageReport | undefined {
+export function toReport(reported: LanguageModelV4Usage): UsageReport | undefined {
+  const { inputTokens, outputTokens } = reported;
   const input = toCount(inputTokens.total);
   const output = toCount(outputTokens.total);
   if (input === undefined && output === undefined) return undefined;
   const cached = toCount(inputTokens.cacheRead) ?? 0;
-  const cacheWrite = toCount(inputTokens.cacheWrite) ?? 0;
+  const { tokens: cacheWrite, forAnHour: cacheWrite1h } = cacheWritesOf(reported);
   const reasoning = toCount(outputTokens.reasoning) ?? 0;
   return {
-    tokens: { input, cached, cacheWrite, cacheWrite1h: Math.min(cacheWrite, cacheWrite1hOf(raw)), output, reasoning },
+    tokens: { input, cached, cacheWrite, cacheWrite1h, output, reasoning },
     members: toMembers(input ?? 0, cached, cacheWrite, output ?? 0, reasoning),
   };
-}
-
-function cacheWrite1hOf(raw: unknown): number {
-  const { cache_creation: periods } = isJsonObject(raw) ? raw : {};
-  return toCount(isJsonObject(periods) ? periods.ephemeral_1h_input_tokens : undefined) ?? 0;
 }
 
 /** Text is about a token for four bytes; a client that plans by it should not be told too little. */

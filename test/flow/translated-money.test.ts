@@ -1,0 +1,147 @@
+// A call of any client at a model of any format never costs more than was held for it, and the same usage costs the same, whoever
+// asked and in whatever form the provider reports it.
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import type { PicoUsd } from '../../shared/foundation/money/index.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+const formats = ['chat-completions', 'messages', 'responses', 'converse', 'generate-content'] as const;
+type Format = (typeof formats)[number];
+const clients = ['chat-completions', 'messages', 'responses'] as const;
+type Client = (typeof clients)[number];
+
+/** Those with a least bound, and those that think with a budget. */
+const families: Readonly<Record<Format, string>> = {
+  'chat-completions': 'gpt-4.1',
+  messages: 'claude-sonnet-4-5',
+  responses: 'gpt-5.4',
+  converse: 'anthropic.claude-sonnet-4-5-v1',
+  'generate-content': 'gemini-2.5-flash',
+};
+const usage = 'usage:1000:500:300:120:200:80';
+/** More than it can have written. */
+const tooMuch = 'usage:2:1000000000';
+const behaviours = ['echo', tooMuch, 'no-usage', usage] as const;
+
+/** Google and Responses tell of no cache that is written, chat completions of none that is kept for an hour: what is not told is input. */
+const costs: Readonly<Record<Format, bigint>> = {
+  'chat-completions': 1_800n,
+  messages: 1_860n,
+  responses: 1_730n,
+  converse: 1_860n,
+  'generate-content': 1_730n,
+};
+const prices = {
+  cached_input_price_per_million: '0.10',
+  cache_write_input_price_per_million: '1.25',
+  cache_write_1h_input_price_per_million: '2.00',
+};
+const microUsd = 1_000_000n;
+const outputTokenPrice = 2n * microUsd;
+
+let gateway: Harness;
+const holds: PicoUsd[] = [];
+beforeAll(async () => {
+  gateway = await startHarness({
+    models: Object.fromEntries(
+      formats.flatMap((format) =>
+        behaviours.map((behaviour) => [
+          `${format}/${behaviour}`,
+          [{ provider: format, upstream: `${families[format]}/${behaviour}`, more: prices }],
+        ]),
+      ),
+    ),
+    providers: Object.fromEntries(formats.map((format) => [format, { apis: [format] }])),
+    replace: ({ credit }) => ({
+      credit: {
+        ...credit,
+        take(account, hold) {
+          holds.push(hold.amount);
+          return credit.take(account, hold);
+        },
+      },
+    }),
+  });
+});
+afterAll(() => gateway.stop());
+
+type Json = Record<string, unknown>;
+const paths: Readonly<Record<Client, string>> = {
+  'chat-completions': '/chat/completions',
+  messages: '/messages',
+  responses: '/responses',
+};
+const talk = [{ role: 'user', content: 'Hello' }];
+const bodies: Readonly<Record<Client, (bound: number) => Json>> = {
+  'chat-completions': (bound) => ({ messages: talk, max_tokens: bound, reasoning: { effort: 'high' } }),
+  messages: (bound) => ({
+    messages: talk,
+    max_tokens: bound,
+    thinking: { type: 'adaptive' },
+    output_config: { effort: 'high' },
+  }),
+  responses: (bound) => ({ input: talk, max_output_tokens: bound, reasoning: { effort: 'high' } }),
+};
+
+interface Paid {
+  readonly held: PicoUsd;
+  readonly paid: PicoUsd;
+  /** What the provider was told to write at most. */
+  readonly bound: number;
+}
+
+async function pay(
+  client: Client,
+  model: string,
+  { bound, stream }: { bound: number; stream: boolean },
+): Promise<Paid> {
+  await gateway.settled();
+  const { spent } = await gateway.credit();
+  holds.length = 0;
+  gateway.simulator.clear();
+  const response = await fetch(gateway.url + paths[client], {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}` },
+    body: JSON.stringify({ model, stream, ...bodies[client](bound) }),
+  });
+  const text = await response.text();
+  expect([response.status, text]).toMatchObject([200, {}]);
+  await gateway.settled();
+  const sent = gateway.simulator.calls.map(({ bodyText }) =>
+    Number(
+      /"(?:max_tokens|max_completion_tokens|max_output_tokens|maxTokens|maxOutputTokens)":(\d+)/.exec(bodyText)?.[1],
+    ),
+  );
+  expect([holds.length, sent.length]).toEqual([1, 1]);
+  return { held: holds[0] ?? 0n, paid: (await gateway.credit()).spent - spent, bound: sent[0] ?? Number.NaN };
+}
+
+describe.each(clients)('a client of %s', (client) => {
+  it.each(formats)(
+    'at a model of %s holds what it may cost, also where a bound is raised or thinking counts',
+    async (format) => {
+      // What is relayed goes out as it is.
+      const least = client === format ? 20 : 1;
+      for (const [behaviour, asked, stream] of [
+        ['echo', least, true],
+        [tooMuch, least, false],
+        [tooMuch, 2_000, true],
+        ['no-usage', 2_000, false],
+      ] as const) {
+        const { held, paid, bound } = await pay(client, `${format}/${behaviour}`, { bound: asked, stream });
+        expect([behaviour, asked, paid > 0n, paid <= held]).toEqual([behaviour, asked, true, true]);
+        expect([bound >= asked, BigInt(bound) * outputTokenPrice <= held]).toEqual([true, true]);
+      }
+    },
+  );
+});
+
+it.each(formats)('the same usage of a model of %s costs the same, whoever asks, whole and streamed', async (format) => {
+  const paid = new Set<PicoUsd>();
+  for (const client of clients) {
+    for (const stream of [false, true])
+      paid.add((await pay(client, `${format}/${usage}`, { bound: 600, stream })).paid);
+  }
+  expect([...paid]).toEqual([costs[format] * microUsd]);
+  await expectBalancedBooks(gateway);
+});
