@@ -55,7 +55,10 @@ beforeAll(async () => {
   await write('rescued', 20_000, {
     attempts: 2,
     attemptCauses: ['status_500'],
-    attemptLog: [failedAttempt, { provider: 'acme', outcome: 'ok', status: 200, ms: 12 }],
+    attemptLog: [
+      failedAttempt,
+      { provider: 'acme', outcome: 'ok', status: 200, ms: 12, schemaMismatch: '/items/0/price: required' },
+    ],
     title: 'Chat',
     sessionId: 's-1',
     tags: { team: 'search', feature: 'rerank' },
@@ -238,7 +241,7 @@ describe('calls show', () => {
       provider: 'acme',
       attempts: [
         { provider: 'globex', outcome: 'status_500', status: 500, ms: 31, provider_text: 'out of order' },
-        { provider: 'acme', outcome: 'ok', status: 200, ms: 12 },
+        { provider: 'acme', outcome: 'ok', status: 200, ms: 12, schema_mismatch: '/items/0/price: required' },
       ],
       cost_usd: '0.000000000002',
       key_name: 'ci',
@@ -247,7 +250,9 @@ describe('calls show', () => {
       error_code: null,
     });
     const { out } = await operate(`calls show ${id} ${local.option}`, { clock });
-    expect(out).toMatch(/^ +1 +globex +status_500 +500 +31 +out of order\n +2 +acme +ok +200 +12$/m);
+    expect(out).toMatch(
+      /^ +1 +globex +status_500 +500 +31 +out of order\n +2 +acme +ok +200 +12 +the answer fails the schema at \/items\/0\/price: required$/m,
+    );
   });
 
   it('says in one word how a call went that called no provider', async () => {

@@ -36,6 +36,12 @@ const workflow = {
   ],
 };
 
+const labelSchema = { type: 'object', properties: { label: { type: 'string' } }, required: ['label'] };
+const labelFormat = {
+  response_format: { type: 'json_schema', json_schema: { name: 'label', schema: labelSchema } },
+  cases: [{ input: 'apples', expect: { contains: 'fruit' } }],
+};
+
 let simulator: Simulator;
 let local: LocalStore;
 let gateway: RunningGateway;
@@ -45,8 +51,14 @@ beforeAll(async () => {
   const functions = [
     { id: 'echo', kind: 'prompt', revisions: [revision('good', 'pears'), revision('bad', 'never said')] },
     workflow,
+    { id: 'label', kind: 'prompt', revisions: [{ ...revision('r1', ''), model: 'acme/prose', ...labelFormat }] },
   ];
-  const file = local.write('gateway.yaml', gatewayFile({ baseUrl: simulator.urlOf('acme'), workspace: { functions } }));
+  const plain = gatewayFile({ baseUrl: simulator.urlOf('acme'), workspace: { functions } });
+  const [entry] = plain.models[0]?.providers ?? [];
+  const params = { json_mode: true, json_schema: true };
+  const prose = { ...entry, upstream_model: 'invalid-json', supported_params: params };
+  const models = [...plain.models, { ...plain.models[0], id: 'acme/prose', providers: [prose] }];
+  const file = local.write('gateway.yaml', { ...plain, models });
   const { created_keys } = await operateJson<{ created_keys: { key: string }[] }>(`apply -f ${file} ${local.option}`);
   variables = { GW_API_KEY: created_keys[0]?.key ?? '' };
   gateway = await startGateway(`--config ${file} ${local.option}`, local.folder);
@@ -91,6 +103,11 @@ describe('functions', () => {
     expect([passed.code, passed.progress.at(-1)]).toEqual([0, 'running case 2 of 2 …']);
     expect((await show('echo')).revisions[0]?.qualified_at).not.toBeNull();
     expect(passed.out + failed.out).not.toContain('sk-gw-');
+  });
+
+  it('whose answer fails its schema are told where', async () => {
+    const { code, out } = await qualify('label r1');
+    expect([code, out]).toEqual([1, expect.stringMatching(/ the last one fails at \/.*: .+\./)]);
   });
 
   it('of several steps are qualified as they would run', async () => {

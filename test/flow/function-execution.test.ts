@@ -233,9 +233,10 @@ describe('an execution', () => {
       expect([...new Set(called())]).toEqual(['invalid-json', 'error-500', 'invalid-json:mismatch', 'echo']);
     });
 
-    it.each(invalid)('is execution_failed where no model satisfies it, and the answers are paid: %s', async (name) => {
+    it.each(invalid)('is execution_failed where no model satisfies it, says where, and is paid: %s', async (name) => {
       const spent = await spentBy(async () => {
-        await expectError(await call(`label-${idOf(name)}`), 502, 'execution_failed');
+        const { message } = await expectError(await call(`label-${idOf(name)}`), 502, 'execution_failed');
+        expect(message).toMatch(/: the last one fails at \/.*: .+\. GET \/v1\/generation\?id=/);
       });
       expect(spent).toBeGreaterThan(0n);
     });
