@@ -108,5 +108,10 @@ describe('a file of kinds and names', () => {
     expect(updated.out).toContain('1 of them are written in the gateway file');
     expect(updated.code).toBe(0);
     expect((await operate(`models diff ${local.option}`)).code).toBe(0);
+    // Without a name all models; and a file that leaves the price out keeps what was taken over.
+    await apply(file({ input_price_per_million: '8.00', cached_input_price_per_million: '7.00' }));
+    expect((await operate(`models update ${local.option}`)).out).toContain('updated 1 models');
+    expect((await operate(`models diff ${local.option}`)).code).toBe(0);
+    expect(await wouldChange(local.write('gateway.yaml', file()))).toEqual([]);
   });
 });

@@ -101,6 +101,13 @@ describe('credentials set', () => {
     expect(out + error).not.toContain(credential);
   });
 
+  it('takes the JSON of a service account with its lines and blanks', async () => {
+    aws.secrets.set(secretName, '{}');
+    const account = JSON.stringify({ client_email: 'a@b.example', private_key: '-----BEGIN\nKEY-----\n' }, null, 2);
+    expect((await gw('credentials set vertex --stage dev', `${account}\n`)).code).toBe(0);
+    expect(JSON.parse(aws.secretWrites[0] ?? '')).toEqual({ vertex: account });
+  });
+
   it('writes nothing where it stands already', async () => {
     aws.secrets.set(secretName, JSON.stringify({ acme: credential }));
     const { code, out } = await gw('credentials set acme --stage dev', credential);

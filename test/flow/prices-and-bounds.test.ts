@@ -66,18 +66,19 @@ describe('what an entry says of prices and bounds', () => {
     expect(await costOf('above')).toBe('1.63001');
   });
 
-  it('a hold takes the dearest tier that its input can reach, and no tier that it cannot', async () => {
+  it('a hold takes the dearest tier that its input can reach: at the bound that below it, one token more that above', async () => {
     const neededFor = async (characters: number) => {
       const messages = [{ role: 'user', content: 'x'.repeat(characters) }];
       const answer = await poor(harness, { model: 'held', messages, max_tokens: 1_000 });
       return parseUsd(/may cost ([\d.]+) USD/.exec(answer.message)?.[1] ?? '') ?? 0n;
     };
-    const below = await neededFor(1_000);
-    const above = await neededFor(3_000);
-    expect(below).toBeGreaterThan(1_000n * 1_000_000n + 1_000n * 2_000_000n);
-    expect(below).toBeLessThan(1_200n * 1_000_000n + 1_000n * 2_000_000n);
-    expect(above).toBeGreaterThan(3_000n * 12_000_000n + 1_000n * 20_000_000n);
-    expect(above).toBeLessThan(3_300n * 12_000_000n + 1_000n * 20_000_000n);
+    const heldOutput = 1_000n * 2_000_000n;
+    // What a prompt of this length counts as at the most; each character more is one token more.
+    const tokensOf1000 = ((await neededFor(1_000)) - heldOutput) / 1_000_000n;
+    const atBound = 1_000 + 2_000 - Number(tokensOf1000);
+    expect(await neededFor(atBound)).toBe(2_000n * 1_000_000n + heldOutput);
+    // The dearest of its input prices is that of what is written into a cache.
+    expect(await neededFor(atBound + 1)).toBe(2_001n * 12_000_000n + 1_000n * 20_000_000n);
   });
 
   it('a call without a bound is sent the default one, under the name that the kind of its provider takes', async () => {

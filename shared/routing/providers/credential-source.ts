@@ -49,7 +49,8 @@ export function storedCredential(auth: ProviderAuth, secret: string): Credential
   if (auth !== 'none' && 'gcp' in auth) return { headers: { authorization: secret } };
   return headerValue.test(secret) ? credentialWith(auth, secret) : undefined;
 }
-const headerValue = /^[\x20-\x7e]+$/;
+/** No JSON: a private key is sent nowhere. */
+const headerValue = /^(?!\s*\{)[\x20-\x7e]+$/;
 
 /** The key of a client goes where the provider expects its own: a signed provider, or one without a key, takes it as a bearer. */
 export const credentialWith = (auth: ProviderAuth, key: string): Credential =>

@@ -13,6 +13,7 @@ import {
   type ScriptedServer,
   startScriptedServer,
 } from '../../support/scripted-server.ts';
+import { startTokenEndpoint } from '../../support/token-endpoint.ts';
 import { awsIdentity, type TestStage, testStage } from './test-stage.ts';
 
 const provider = (auth: ProviderAuth) => ({ auth }) as ProviderDocument;
@@ -210,6 +211,21 @@ describe('one secret', () => {
   }
 
   describe('the provider secret', () => {
+    it.each([
+      ['as a text over several lines', (account: string): unknown => account],
+      ['as the JSON that it is', (account: string): unknown => JSON.parse(account)],
+    ])('gives the service account that stands in it %s, for tokens of Google', async (_how, written) => {
+      const endpoint = await startTokenEndpoint();
+      const stage = await readyStage(holding(JSON.stringify({ vertex: written(endpoint.account()) })));
+      const found = stage.credentials.find({ id: 'v', auth: { gcp: { secret: 'vertex' } } } as ProviderDocument);
+      const signed = await found?.sign?.({ url: new URL('https://v.example/x'), headers: { a: 'b' }, body: '{}' });
+      expect(signed).toEqual({ a: 'b', authorization: 'Bearer token-1' });
+      expect(endpoint.requests.map(({ isSigned }) => isSigned)).toEqual([true]);
+      // No key of a header can be made of it.
+      expect(stage.credentials.find({ auth: { bearer: { secret: 'vertex' } } } as ProviderDocument)).toBeUndefined();
+      await endpoint.stop();
+    });
+
     it('gives the credential that stands in it under the name, and asks for no other secret', async () => {
       const { credentials } = await readyStage(holding('{"acme":"sk-acme-key"}'));
       expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer sk-acme-key' } });

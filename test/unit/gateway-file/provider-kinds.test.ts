@@ -190,15 +190,28 @@ describe('a model by its name', () => {
     ]);
   });
 
+  const tier = (bound: number) =>
+    `{ above_prompt_tokens: ${bound}, input_price_per_million: "1", output_price_per_million: "1" }`;
   it.each([
-    ['price_tiers: [{ above_prompt_tokens: 9 }]', 'models[0].providers[0].price_tiers[0].input_price_per_million'],
-    ['default_output_tokens: 0', 'models[0].providers[0].default_output_tokens'],
     [
-      'price_tiers: [{ above_prompt_tokens: 9, input_price_per_million: "1", output_price_per_million: "1" }, { above_prompt_tokens: 9, input_price_per_million: "1", output_price_per_million: "1" }]',
-      'models[0].providers[0].price_tiers[1].above_prompt_tokens',
+      'price_tiers: [{ above_prompt_tokens: 9, output_price_per_million: "1" }]',
+      'price_tiers[0].input_price_per_million: is required',
     ],
-  ])('is refused with %s, at its path', (member, path) => {
-    expect(problemsOf(withModel(`{ provider: openai, ${member} }`))[0]?.path).toBe(path);
+    [
+      `price_tiers: [${tier(9)}, ${tier(9)}]`,
+      'price_tiers[1].above_prompt_tokens: must be above the bound of the tier before it, 9: bounds rise',
+    ],
+    [
+      `price_tiers: [${tier(9)}, ${tier(10)}, ${tier(8)}]`,
+      'price_tiers[2].above_prompt_tokens: must be above the bound of the tier before it, 10: bounds rise',
+    ],
+    ['default_output_tokens: 0', 'default_output_tokens: must be at least 1'],
+    ['apis: []', 'apis: must name one, such as chat-completions'],
+  ])('is refused with %s, in one line with its path', (member, line) => {
+    const problems = problemsOf(withModel(`{ provider: openai, ${member} }`));
+    expect(problems.map((problem) => formatProblem(problem, 'file'))).toEqual([
+      expect.stringContaining(`models[0].providers[0].${line}`),
+    ]);
   });
 
   it('has no default output above what it writes at most', () => {
