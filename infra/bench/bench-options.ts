@@ -1,7 +1,10 @@
 // What a run measures and how much of it. A whole run stays under four minutes, a quick one under one.
 import { parseArgs } from 'node:util';
+import type { TaskLoad } from './test-bed/task-load.ts';
 
-const sectionNames = ['start', 'latency', 'scale', 'load', 'store', 'memory'] as const;
+const usualSections = ['start', 'latency', 'scale', 'load', 'store', 'memory'] as const;
+/** Minutes of its own: only where `--only` names it. */
+const sectionNames = [...usualSections, 'task'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** Numbers of calls, unless a name says otherwise. */
@@ -20,12 +23,33 @@ export const fullPlan = {
   busy: 640,
   store: 6,
   memory: 10_000,
+  /** Loads of one task, one after the other, for how long each is measured, and with how many calls in flight it is told to stop. */
+  task: {
+    loads: [
+      { inFlight: 1_000, kind: 'JSON' },
+      { inFlight: 1_000, kind: 'half of them streams that wait' },
+      { inFlight: 500, kind: 'half of them streams that write' },
+      { inFlight: 1_000, kind: 'half of them streams that write' },
+      { inFlight: 2_000, kind: 'half of them streams that write' },
+    ] as readonly TaskLoad[],
+    measuredMs: 20_000,
+    stopped: 1_000,
+  },
 };
 export type BenchPlan = typeof fullPlan;
 
 export const quickPlan: BenchPlan = {
   ...{ starts: 5, latencyTurns: 2, jsonPerTurn: { 1: 30, 32: 128 }, streamsPerTurn: { 1: 10, 32: 32 } },
   ...{ atOnce: [300], further: 10, busy: 320, store: 2, memory: 2_000 },
+  task: {
+    loads: [
+      { inFlight: 300, kind: 'JSON' },
+      { inFlight: 300, kind: 'half of them streams that wait' },
+      { inFlight: 300, kind: 'half of them streams that write' },
+    ],
+    measuredMs: 10_000,
+    stopped: 300,
+  },
 };
 
 export const usage =
@@ -39,7 +63,7 @@ export function readOptions(args: readonly string[]) {
   const options = { quick: boolean, portkey: boolean, json: string, only: string, against: string } as const;
   const { values } = parseArgs({ args: [...args], options });
   if (values.against !== undefined && values.only !== undefined) throw new Error('--against has no sections');
-  const wanted: readonly string[] = values.only?.split(',') ?? sectionNames;
+  const wanted: readonly string[] = values.only?.split(',') ?? usualSections;
   const sections = sectionNames.filter((name) => wanted.includes(name));
   if (sections.length < wanted.length) throw new Error(`--only takes ${sectionNames.join(', ')}`);
   const { quick: isQuick, portkey: withPeer, json: jsonFile, against } = values;

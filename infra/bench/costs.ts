@@ -1,6 +1,8 @@
 // What a deployed gateway costs: list prices of AWS of November 2026 (us-east-1, arm64), and the arithmetic on them.
 // Providers' bills, taxes and free tiers are not in it. The tables of the READMEs are compared with it by a test.
 
+import { callsPerTask, scaledAtShare, tasksDefault } from '../cdk/constructs/task-size.ts';
+
 export const usdPrices = {
   perGbSecond: 0.0000133334,
   perMillionInvocations: 0.2,
@@ -27,6 +29,11 @@ export const usdPrices = {
   perDashboardMonth: 3,
   perTableGbMonth: 0.25,
   perRecoveryGbMonth: 0.2,
+  perTaskProcessorHour: 0.03238,
+  perTaskGbHour: 0.00356,
+  perPublicAddressHour: 0.005,
+  perBalancerHour: 0.0225,
+  perBalancerUnitHour: 0.008,
 } as const;
 
 const million = 1_000_000;
@@ -131,3 +138,68 @@ export const smallCosts = {
   aMillionStarts: million * startSeconds * (512 / mbPerGb) * usdPrices.perGbSecond,
   tracesOfAMillionCalls: ((million * spanBytesPerCall) / bytesPerGb) * usdPrices.perSpanGb,
 } as const;
+
+const hoursPerMonth = 730;
+const secondsPerHour = 3_600;
+
+/** Calls that come evenly, all month. */
+export interface SteadyLoad {
+  readonly callsPerSecond: number;
+  readonly seconds: number;
+  readonly answerBytes: number;
+  readonly promptBytes: number;
+  /** Of a task's processor, for each call. */
+  readonly cpuMs: number;
+}
+
+/**
+ * Of a task, for each call: by the section `task` of the bench, on a machine that others used, so rather too much: 1,000 calls of 10 s in
+ * flight took 3.3 ms each, and each chunk of a stream that writes 0.07 ms. A stream has a chunk for each token.
+ */
+export const taskCpuMs = { json: 3.3, perStreamedToken: 0.07 } as const;
+/** Where the service starts another task. */
+const processorShare = 0.5;
+/** What one unit of a load balancer takes in an hour: bytes, and connections at a time. */
+const [unitBytesPerHour, unitConnections] = [bytesPerGb, 3_000];
+
+/** USD a month for the time of functions. */
+export function functionsMonth({ callsPerSecond, seconds }: SteadyLoad): number {
+  const costs = callCosts({ ...usualCall, seconds });
+  const millions = (callsPerSecond * secondsPerHour * hoursPerMonth) / million;
+  return millions * (costs['Lambda time'] + costs['Lambda requests']);
+}
+
+/** So many that none reaches what starts another one, and two at least. */
+export const tasksFor = ({ callsPerSecond, seconds, cpuMs }: SteadyLoad): number =>
+  Math.max(
+    tasksDefault.min,
+    Math.ceil((callsPerSecond * seconds) / (callsPerTask(tasksDefault) * scaledAtShare)),
+    Math.ceil((callsPerSecond * cpuMs) / 1_000 / processorShare),
+  );
+
+/** USD a month for one task, with its address. */
+export const taskMonth =
+  hoursPerMonth *
+  ((tasksDefault.cpu / 1_024) * usdPrices.perTaskProcessorHour +
+    (tasksDefault.memoryMiB / mbPerGb) * usdPrices.perTaskGbHour +
+    usdPrices.perPublicAddressHour);
+export const balancerMonth = hoursPerMonth * usdPrices.perBalancerHour;
+
+/** USD a month for what the load balancer is billed by use. */
+export function balancerUseMonth({ callsPerSecond, seconds, answerBytes, promptBytes }: SteadyLoad): number {
+  const byBytes = (callsPerSecond * secondsPerHour * (answerBytes + promptBytes)) / unitBytesPerHour;
+  const byConnections = (callsPerSecond * seconds) / unitConnections;
+  return hoursPerMonth * Math.max(byBytes, byConnections) * usdPrices.perBalancerUnitHour;
+}
+
+/** USD a month for tasks and their load balancer. */
+export const tasksMonth = (load: SteadyLoad): number =>
+  tasksFor(load) * taskMonth + balancerMonth + balancerUseMonth(load);
+
+/** Calls a second of such a kind from which on tasks cost less. */
+export function breakEven(kind: Omit<SteadyLoad, 'callsPerSecond'>): number {
+  const of = (callsPerSecond: number) => ({ ...kind, callsPerSecond });
+  // Two tasks carry what is compared here; both sides grow in proportion.
+  const fixed = tasksDefault.min * taskMonth + balancerMonth;
+  return fixed / (functionsMonth(of(1)) - balancerUseMonth(of(1)));
+}

@@ -7,6 +7,7 @@ import { measureMemory } from './sections/memory.ts';
 import { measureScale } from './sections/scale.ts';
 import { measureStart } from './sections/start.ts';
 import { measureStore } from './sections/store-cost.ts';
+import { measureTask } from './sections/task.ts';
 import { type TestBed, withTestBed } from './test-bed/test-bed.ts';
 
 /** The load comes after the scale: what it leaves behind would be measured there. */
@@ -17,6 +18,7 @@ const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => 
   load: measureLoad,
   store: measureStore,
   memory: measureMemory,
+  task: measureTask,
 };
 
 /** Prints each section when it has ended, the targets last. `folder` is empty, and the caller removes it. */

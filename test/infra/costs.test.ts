@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
 import {
+  balancerMonth,
+  breakEven,
   callCosts,
+  functionsMonth,
   idleCosts,
   jsonAnswerBytes,
   metricCosts,
@@ -11,6 +14,10 @@ import {
   smallCosts,
   streamBytesPerToken,
   sumOf,
+  taskCpuMs,
+  taskMonth,
+  tasksFor,
+  tasksMonth,
   usdPrices,
   usualCall,
   writeUnitsPerCall,
@@ -31,6 +38,7 @@ function row(text: string, name: string): string[] {
     .slice(2, -1)
     .map((cell) => cell.replaceAll('*', '').trim());
 }
+const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
 const usd = (value: number): string => value.toFixed(2);
 const tokens = 500;
 
@@ -156,5 +164,56 @@ describe('the price of a month', () => {
     expect(page).toContain(`$${idleDev} a month (\`dev\`) or $${idleProd} (\`prod\``);
     const { description } = JSON.parse(read('package.json')) as { description: string };
     expect(description).toContain(`costs $${idleDev} to $${idleProd} a month`);
+  });
+});
+
+describe('the price of functions and of tasks', () => {
+  const guide = read('infra/cdk/guides/many-calls.md');
+  const json = { answerBytes: jsonAnswerBytes, promptBytes, cpuMs: taskCpuMs.json };
+  const kinds = {
+    'JSON, 2 s': { ...json, seconds: 2 },
+    'JSON, 10 s': { ...json, seconds: 10 },
+    'stream, 10 s': {
+      ...{ ...json, seconds: 10, answerBytes: tokens * streamBytesPerToken },
+      cpuMs: taskCpuMs.json + tokens * taskCpuMs.perStreamedToken,
+    },
+  };
+
+  it('is the arithmetic of the page at every load, with the load from which on tasks are cheaper', () => {
+    const [, section = ''] = guide.split('## Which is cheaper');
+    const rows = section.split('\n').flatMap((line) => {
+      const [, rate = '', kind = '', ...cells] = line.split('|').map((cell) => cell.trim());
+      return /^[\d,]+$/.test(rate) ? [[rate, kind, ...cells.slice(0, 3)]] : [];
+    });
+    const expected = [1, 10, 100, 1_000].flatMap((callsPerSecond) =>
+      Object.entries(kinds).map(([kind, one]) => {
+        const load = { ...one, callsPerSecond };
+        const figures = [functionsMonth(load), tasksMonth(load), tasksFor(load)];
+        return [callsPerSecond.toLocaleString('en-US'), kind, ...figures.map(whole)];
+      }),
+    );
+    expect(rows).toEqual(expected);
+    const [short, long, stream] = Object.values(kinds).map((kind) => usd(breakEven(kind)));
+    expect(guide).toContain(`cheaper from ${long} calls a second of 10 s on, and from ${short} a second of 2 s**`);
+    expect(guide).toContain(`(streams of 10 s: ${stream})`);
+    // Where the two cross, by the sums themselves.
+    for (const kind of Object.values(kinds)) {
+      const load = { ...kind, callsPerSecond: breakEven(kind) };
+      expect(tasksMonth(load)).toBeCloseTo(functionsMonth(load), 6);
+    }
+  });
+
+  it('names its prices as they are computed with', () => {
+    const idle = `$${whole(2 * taskMonth + balancerMonth)} a month`;
+    const { perTaskProcessorHour, perTaskGbHour, perPublicAddressHour, perBalancerHour, perBalancerUnitHour } =
+      usdPrices;
+    for (const text of [
+      `1 vCPU × $${perTaskProcessorHour} + 2 GB × $${perTaskGbHour} + a public address × $${perPublicAddressHour}) = $${usd(taskMonth)}`,
+      `730 h × $${perBalancerHour} = $${usd(balancerMonth)}, and $${perBalancerUnitHour} for each unit`,
+      `${taskCpuMs.json} ms for a call and ${taskCpuMs.perStreamedToken} ms for each token`,
+      idle,
+    ]) {
+      expect(guide).toContain(text);
+    }
   });
 });

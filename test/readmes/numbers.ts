@@ -1,5 +1,14 @@
 // The numbers of the pages: phrases with the constants that they state, and those that no constant stands for.
 import { basename } from 'node:path';
+import {
+  balancerMonth,
+  functionsMonth,
+  jsonAnswerBytes,
+  promptBytes,
+  taskCpuMs,
+  taskMonth,
+  tasksMonth,
+} from '../../infra/bench/costs.ts';
 import { callsPerTask, scaledAtShare, tasksDefault } from '../../infra/cdk/constructs/task-size.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
@@ -54,6 +63,13 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
   ];
   const heap =
     number('schema-workers.ts', 'maxOldGenerationSizeMb') + number('schema-workers.ts', 'maxYoungGenerationSizeMb');
+  const waiting = {
+    callsPerSecond: 100,
+    seconds: 10,
+    answerBytes: jsonAnswerBytes,
+    promptBytes,
+    cpuMs: taskCpuMs.json,
+  };
   return {
     'shared/routing/formats/hub/README.md': [
       `(at least ${grouped(number('reasoning.ts', 'thinkingMinTokens'))} tokens`,
@@ -86,6 +102,8 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `the longest call may take (\` and ${constants.callTimes(55).leaseMs / 1_000 - 55} s), then SIGTERM: what still runs has ${constants.containerStop.endMaxMs / 1_000} s to end`,
     ],
     'infra/cdk/README.md': [
+      `tasks cost some $${Math.round(tasksDefault.min * taskMonth + balancerMonth)} a month without one`,
+      `at ${waiting.callsPerSecond} a second of ten seconds they cost $${Math.round(tasksMonth(waiting))} in place of $${grouped(Math.round(functionsMonth(waiting)))}`,
       `(Lambda keeps ${number('account-checks.ts', 'unreservedMin')} unreserved)`,
       `\` reserves ${chat + models} of it: ${chat} for chat, ${models} for the model list`,
       `\`: ${grouped(number('gateway-table.ts', 'unlimitedUnits'))}`,
@@ -222,6 +240,9 @@ export const otherSections = [
   'Performance and cost',
   'Costs of calls',
   'Costs by the month',
+  'Which is cheaper',
+  // Measured by the bench.
+  'What one task carries',
   'What changed',
   'Beside others',
   // Of holds: test/stores makes the item that stands there.

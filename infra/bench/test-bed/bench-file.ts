@@ -12,7 +12,15 @@ const newKey = () => createApiKey(systemRandomness);
 /** A key for each workspace, or several. A crowd is called once: what it leaves behind is met by no other section. */
 export function newKeys() {
   const crowd = () => ({ oneKey: newKey(), fifty: Array.from({ length: 50 }, newKey), unlimited: newKey() });
-  return { limited: newKey(), fresh: newKey(), scale: newKey(), unlimited: newKey(), crowds: [crowd(), crowd()] };
+  const fifty = Array.from({ length: 50 }, newKey);
+  return {
+    limited: newKey(),
+    fresh: newKey(),
+    scale: newKey(),
+    unlimited: newKey(),
+    crowds: [crowd(), crowd()],
+    task: fifty,
+  };
 }
 export type BenchKeys = ReturnType<typeof newKeys>;
 
@@ -50,6 +58,6 @@ service: { function_concurrency: 200 }
 providers: [{ id: fast, display_name: The provider of the bench, base_url: "${providerUrl}", auth: none }]
 models: ${modelText(models.limited, providerLimits)} ${modelText(models.unlimited)}
 workspaces: ${limited('limited', keys.limited)} ${limited('fresh', keys.fresh)} ${limited('scale', keys.scale)}
-${unlimited('unlimited', keys.unlimited)}
+${unlimited('unlimited', keys.unlimited)} ${limited('task', ...keys.task)}
 ${keys.crowds.map(crowdText).join('')}
 `;

@@ -1,5 +1,5 @@
 // A provider as fast as Node can be, in the bench's own process: fixed answers, nothing parsed. A call may ask it to wait
-// some milliseconds, or until it is released, by the member `user`, which every gateway relays.
+// some milliseconds, or until it is released, or to take some milliseconds in all, by the member `user`, which every gateway relays.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,7 +30,9 @@ export async function startProvider() {
     const body = Buffer.concat(await incoming.toArray()).toString();
     const calledAtMs = performance.now();
     provider.lastCalledAtMs = calledAtMs;
-    const wait = /"user":"wait-(\d+|held)"/.exec(body)?.[1] ?? '0';
+    const [, kind, wait = '0'] = /"user":"(wait|paced)-(\d+|held)"/.exec(body) ?? [];
+    const isStream = body.includes('"stream":true');
+    if (kind === 'paced') return paceStream(outgoing, Number(wait));
     if (wait === 'held') {
       provider.held += 1;
       await released.promise;
@@ -39,7 +41,7 @@ export async function startProvider() {
     // Node counts a timer from the start of the event loop's turn, and turns are long here.
     const waitedMs = () => performance.now() - calledAtMs;
     while (waitedMs() < Number(wait)) await sleep(systemClock, Number(wait) - waitedMs());
-    if (body.includes('"stream":true')) return answerStream(outgoing);
+    if (isStream) return answerStream(outgoing);
     outgoing.writeHead(200, { 'content-type': 'application/json' }).end(jsonAnswer);
     provider.lastEndedAtMs = performance.now();
   });
@@ -50,6 +52,17 @@ export async function startProvider() {
       provider.lastEndedAtMs = performance.now();
       outgoing.write(text);
       await (at === 0 ? sleep(systemClock, secondTokenMs) : nextTurn());
+    }
+    outgoing.end();
+  };
+  /** Its chunks come evenly over that time, as those of a model that writes. */
+  const paceStream = async (outgoing: ServerResponse, lengthMs: number) => {
+    const startedAtMs = performance.now();
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const [at, text] of streamEvents.entries()) {
+      const dueInMs = startedAtMs + (lengthMs * at) / streamEvents.length - performance.now();
+      if (dueInMs > 0) await sleep(systemClock, dueInMs);
+      outgoing.write(text);
     }
     outgoing.end();
   };

@@ -36,7 +36,18 @@ async function startTestBed(folder: string, withPeer: boolean, stops: (() => unk
   const peer = withPeer ? await startPeer(provider.url) : undefined;
   if (peer !== undefined) keep(peer);
   return {
-    ...{ folder, provider, proxy, keys, gateway, countedGateway, startCountedGateway, startTracingGateway, peer },
+    ...{
+      folder,
+      provider,
+      proxy,
+      storeUrl: store.endpoint,
+      keys,
+      gateway,
+      countedGateway,
+      startCountedGateway,
+      startTracingGateway,
+      peer,
+    },
     /** The largest item of each table, in bytes. */
     itemSizes: (tables: readonly TableName[]) =>
       Promise.all(tables.map((table) => largestItemBytes(store.endpoint, physicalTableName('local', table)))),

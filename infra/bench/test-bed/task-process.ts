@@ -1,0 +1,100 @@
+// The process of a task of `compute: 'container'`: the bundle of its image, by the command and under the environment that the
+// template gives it. There is no container around it: what limits its memory here is the heap of that command.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { sha256Hex } from '../../../shared/foundation/ids/index.ts';
+
+/** As in the template. */
+export interface TaskContainer {
+  readonly Command: readonly string[];
+  readonly Environment: readonly { readonly Name: string; readonly Value: unknown }[];
+}
+
+/** Of the api stack of a stage with tasks. */
+export function taskContainerOf(template: Readonly<Record<string, unknown>>): TaskContainer {
+  interface Resource {
+    readonly Type: string;
+    readonly Properties: { readonly ContainerDefinitions: readonly TaskContainer[] };
+  }
+  const resources = Object.values(template.Resources as Record<string, Resource>);
+  const task = resources.find(({ Type }) => Type === 'AWS::ECS::TaskDefinition');
+  const [container] = task?.Properties.ContainerDefinitions ?? [];
+  if (container === undefined) throw new Error('the stage has no tasks');
+  return container;
+}
+
+export interface TaskStart {
+  readonly container: TaskContainer;
+  /** Of the bundle. */
+  readonly folder: string;
+  readonly storeUrl: string;
+  /** Whose tables that store has. */
+  readonly stage: string;
+  /** The processor that it runs on alone; left out: any. */
+  readonly processor?: number | undefined;
+}
+
+const originSecret = 'secret-of-this-machine';
+
+export async function startTask({ container, folder, storeUrl, stage, processor }: TaskStart) {
+  // What AWS answers beside the store: nothing is there.
+  const elsewhere = createServer((_request, response) => response.writeHead(400).end('{"__type":"AccessDenied"}'));
+  await once(elsewhere.listen(0, '127.0.0.1'), 'listening');
+  const { port } = elsewhere.address() as AddressInfo;
+  const fromTemplate = container.Environment.map(({ Name, Value }) => [Name, typeof Value === 'string' ? Value : 'x']);
+  const command = [process.execPath, ...container.Command];
+  const [program = '', ...args] =
+    processor === undefined ? command : ['taskset', '--cpu-list', String(processor), ...command];
+  const child = spawn(program, args, {
+    cwd: folder,
+    env: {
+      PATH: process.env.PATH,
+      ...Object.fromEntries(fromTemplate),
+      // What the template takes from the account.
+      GW_ORIGIN_SECRET_SHA256: sha256Hex(originSecret),
+      GW_SPILL_BUCKET: `gw-${stage}-spill`,
+      AWS_REGION: 'eu-west-1',
+      // What this machine has in place of AWS and of an address of its own.
+      ...{ GW_STAGE: stage, GW_PORT: '0', AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` },
+      ...{ AWS_ENDPOINT_URL_DYNAMODB: storeUrl, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' },
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines: Record<string, unknown>[] = [];
+  const listening = Promise.withResolvers<number>();
+  let rest = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    const parts = (rest + chunk.toString()).split('\n');
+    rest = parts.pop() ?? '';
+    for (const part of parts) {
+      const line = JSON.parse(part) as Record<string, unknown>;
+      lines.push(line);
+      if (line.event === 'listening') listening.resolve(Number(line.port));
+    }
+  });
+  const ended = once(child, 'close').finally(() => elsewhere.close());
+  void ended.then(() => listening.reject(new Error(`the task did not start: ${JSON.stringify(lines)}`)));
+  const origin = `http://127.0.0.1:${await listening.promise}`;
+  return {
+    name: 'task',
+    origin,
+    url: `${origin}/v1`,
+    /** Of what comes through the edge. */
+    headers: { [headerNames.originSecret]: originSecret },
+    pid: child.pid ?? NaN,
+    /** What it logged. */
+    lines,
+    /** As ECS tells a task to stop. Resolves with its exit code once it has ended. */
+    async stop(): Promise<number> {
+      child.kill('SIGTERM');
+      const [code] = await ended;
+      return code;
+    },
+    /** For a run that ends early. */
+    kill: () => child.kill('SIGKILL'),
+  };
+}
+export type Task = Awaited<ReturnType<typeof startTask>>;
