@@ -112,6 +112,11 @@ const checks: AgentChecks = {
     assert.equal((await gateway.records('poor')).length, 2);
     assert.equal(gateway.simulator.calls.length, 0);
   },
+  'a prompt that is too long is told in a way that it knows, at once': async (program, gateway) => {
+    const { failure } = await ask(program, gateway, { model: 'acme/too-long' });
+    assert.match(failure ?? '', /ran out of room in the model's context window/);
+    assert.equal(gateway.simulator.calls.length, 1);
+  },
   'without the two lines on retries it asks six times, and thirty times where a provider failed': async (
     program,
     gateway,
@@ -123,7 +128,7 @@ const checks: AgentChecks = {
     await ask(program, gateway, { model: 'acme/refused', without });
     assert.equal(gateway.simulator.calls.length, 30);
   },
-  'models whose providers speak Responses answer, any other says at once which interface it does not serve': (
+  'models of every format of text answer, one of vectors says at once that it does not serve the interface': (
     program,
     gateway,
   ) => checkFormats('Codex', gateway, async (model) => (await ask(program, gateway, { model })).failure),

@@ -31,6 +31,7 @@ const behavioursOf = {
   'acme/refused': ['error-401'],
   'acme/rescued': ['error-500', 'echo'],
   'acme/broken': ['error-after-chunks:3'],
+  'acme/too-long': ['error-400:context_length_exceeded'],
 };
 
 const startGateway = (speaks: InterfaceId): Promise<Harness> =>
