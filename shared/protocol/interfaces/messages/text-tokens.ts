@@ -1,0 +1,95 @@
+// How many tokens a text is at most for the tokenizers in use, by what its characters are: a token is a short word of English, a
+// digit, or half a character of other scripts. Within twice the truth for most texts, and not below it.
+
+/** Texts that are longer than this without a space are media, or as dear as such. */
+const longRunMinCharacters = 1_024;
+
+export interface TextTokens {
+  readonly tokens: number;
+  /** Of these, what stands in long runs of letters and digits: their characters, and their tokens. */
+  readonly longRunCharacters: number;
+  readonly longRunTokens: number;
+}
+
+const lettersPerToken = 3.3;
+/** Where letters and digits stand beside each other: ids, hashes, base64. */
+const mixedPerToken = 1.35;
+const punctuationPerToken = 2.2;
+const spacesPerToken = 16;
+const symbolTokens = 2;
+const ideographTokens = 1.35;
+/** European letters beside English, Cyrillic, Greek, Arabic; and scripts of India and South-East Asia. */
+const alphabetTokens = 1.1;
+const scriptTokens = 1.4;
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+const isLetter = (code: number): boolean => {
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
+};
+const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d);
+/** Between letters and digits of what is one run to those who write it: `+`, `/`, `=`, `_`. */
+const joins = (code: number): boolean => code === 0x2b || code === 0x2f || code === 0x3d || code === 0x5f;
+
+export function estimateTextTokens(text: string): TextTokens {
+  let tokens = 0;
+  let longRunCharacters = 0;
+  let longRunTokens = 0;
+  let at = 0;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (isLetter(code) || isDigit(code)) {
+      const end = runEnd(text, at);
+      const run = tokensOfRun(text, at, end);
+      tokens += run;
+      if (end - at >= longRunMinCharacters) {
+        longRunCharacters += end - at;
+        longRunTokens += run;
+      }
+      at = end;
+    } else if (isSpace(code)) {
+      const end = endWhere(text, at, isSpace);
+      // A single one belongs to what follows it.
+      tokens += end - at === 1 && code === 0x20 ? 0 : 1 + (end - at) / spacesPerToken;
+      at = end;
+    } else {
+      tokens += tokensOfCharacter(code);
+      at += 1;
+    }
+  }
+  return { tokens: Math.ceil(tokens), longRunCharacters, longRunTokens };
+}
+
+function endWhere(text: string, from: number, isIn: (code: number) => boolean): number {
+  let end = from + 1;
+  while (end < text.length && isIn(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+const runEnd = (text: string, from: number): number =>
+  endWhere(text, from, (code) => isLetter(code) || isDigit(code) || joins(code));
+
+/** Words of letters, numbers, and what is neither. */
+function tokensOfRun(text: string, from: number, end: number): number {
+  let digits = 0;
+  let joints = 0;
+  for (let at = from; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    if (isDigit(code)) digits += 1;
+    else if (joins(code)) joints += 1;
+  }
+  const letters = end - from - digits - joints;
+  if (letters === 0) return digits + joints;
+  if (digits > 0) return (end - from) / mixedPerToken;
+  // `camelCase` and `snake_case` are about as many tokens as they have words.
+  return Math.ceil(letters / lettersPerToken) + joints;
+}
+
+function tokensOfCharacter(code: number): number {
+  if (code < 0x80) return 1 / punctuationPerToken;
+  if (code < 0x09_00) return alphabetTokens;
+  if (code < 0x20_00) return scriptTokens;
+  if (code < 0x2e_80) return symbolTokens;
+  const isOfPair = code >= 0xd8_00 && code < 0xe0_00;
+  return isOfPair || code >= 0xfe_00 ? symbolTokens : ideographTokens;
+}
