@@ -72,6 +72,23 @@ describe('a call record', () => {
     expect(found).toEqual(expect.arrayContaining([full, refused]));
   });
 
+  it('is read in part where no more is asked for, and is over when it is', async () => {
+    const { clock, records, workspace, recordOf } = scenario({ lifeDays: 1 });
+    await records.write(recordOf({ title: 'not asked for', outcome: 'ok', costPicoUsd: 7n }));
+    const readPart = async () => {
+      const found: unknown[] = [];
+      const asked = { members: ['outcome', 'costPicoUsd', 'outcome', 'cutCode'] as const };
+      for await (const part of records.read(workspace, day, asked)) found.push(part);
+      return found;
+    };
+    const [part, ...others] = await readPart();
+    expect(others).toEqual([]);
+    expect(part).toMatchObject({ outcome: 'ok', costPicoUsd: 7n });
+    for (const name of ['title', 'executionId', 'workspace', 'totalMs']) expect(part).not.toHaveProperty(name);
+    clock.advance(dayMs);
+    expect(await readPart()).toEqual([]);
+  });
+
   it('is kept once, however often it is written and whichever answer was lost', async () => {
     const twice = scenario({ store: sendingTwice(database.store) });
     const record = twice.recordOf();

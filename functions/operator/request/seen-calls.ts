@@ -29,12 +29,17 @@ export async function seenCalls(
   };
 }
 
+const ownerMembers = ['workspace', 'keyPublicId'] as const;
+type OwnedCall = Pick<CallRecord, (typeof ownerMembers)[number]>;
+
 const filtered = (
   records: Pick<CallRecords, 'read' | 'find'>,
-  isSeen: (call: CallRecord) => boolean,
+  isSeen: (call: OwnedCall) => boolean,
 ): SeenCalls['records'] => ({
-  async *read(...asked) {
-    for await (const call of records.read(...asked)) if (isSeen(call)) yield call;
+  async *read(workspace, day, { members, ...options } = {}) {
+    // Whose a call is must be known of each, whatever else is asked for.
+    const asked = members && [...members, ...ownerMembers];
+    for await (const call of records.read(workspace, day, { ...options, members: asked })) if (isSeen(call)) yield call;
   },
   async find(...asked) {
     const found = await records.find(...asked);

@@ -120,7 +120,7 @@ export const operatorCallDocument = (record: CallRecord) => ({
   })),
 });
 
-export function errorCodeOf({ outcome, cutCode }: CallRecord): ErrorCode | undefined {
+export function errorCodeOf({ outcome, cutCode }: Pick<CallRecord, 'outcome' | 'cutCode'>): ErrorCode | undefined {
   if (cutCode !== undefined) return cutCode;
   return outcome === 'ok' || outcome === 'cut' || outcome === 'client_gone' ? undefined : outcome;
 }
@@ -132,7 +132,7 @@ export function errorCodeOf({ outcome, cutCode }: CallRecord): ErrorCode | undef
  */
 export type CallClass = 'ok' | 'failed' | 'refused' | 'gone';
 
-export function classOf(record: CallRecord): CallClass {
+export function classOf(record: Pick<CallRecord, 'outcome' | 'cutCode'>): CallClass {
   if (record.outcome === 'ok') return 'ok';
   if (record.outcome === 'client_gone') return 'gone';
   const code = errorCodeOf(record);

@@ -6,8 +6,7 @@
 // record is. All of it follows from the record, so a write that is repeated replaces its own first try.
 import { sha256Hex, timeOfUuidv7 } from '../../foundation/ids/index.ts';
 import type { BatchPut, Item } from '../../storage/store/index.ts';
-import type { CallRecord } from './record-members.ts';
-import { fromScalars, toScalars } from './record-members.ts';
+import { type CallRecord, fromScalars, type MemberName, members, toScalars } from './record-members.ts';
 import { instantMaxMs } from './stored-kinds.ts';
 import { utcDayOf } from './utc-day.ts';
 
@@ -59,6 +58,12 @@ export function recordPut(record: CallRecord, lifeDays: number) {
 }
 
 export const recordOf = (item: Item): CallRecord => fromScalars(item);
+
+/** Of the item: what these members stand in, and when it is over. */
+export const attributesOf = (names: readonly MemberName[]): readonly string[] => [
+  ...new Set(names.map((name) => members[name].attribute)),
+  'expires_at_epoch_seconds',
+];
 
 /** DynamoDB deletes days late. */
 export const isExpired = (item: Item, nowMs: number): boolean =>

@@ -2,6 +2,7 @@
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import { type BatchPut, type CallOptions, type Store, shareRuns } from '../../storage/store/index.ts';
 import {
+  attributesOf,
   isExpired,
   partitionOf,
   recordAddress,
@@ -11,16 +12,18 @@ import {
   sortKeyAt,
   timeOfExecution,
 } from './call-record-item.ts';
-import type { CallRecord } from './record-members.ts';
+import type { CallRecord, MemberName } from './record-members.ts';
 import { isUtcDay } from './utc-day.ts';
 
 const lifeDaysDefault = 90;
 
-interface ReadOptions extends CallOptions {
+interface ReadOptions<Name extends MemberName> extends CallOptions {
   /** Only calls that arrived from here on. */
   readonly sinceMs?: number;
   /** Only calls that arrived before this instant. */
   readonly beforeMs?: number;
+  /** What of the records is read: the rest is neither sent nor parsed. Left out: all. */
+  readonly members?: readonly Name[] | undefined;
 }
 
 /** All calls throw StoreUnavailable. */
@@ -40,7 +43,11 @@ export interface CallRecords {
    * The calls of a workspace that arrived on a day of UTC, such as "2026-11-20", in no particular order. For the
    * operator, never on a request's path. Throws a RangeError for a day that does not exist.
    */
-  read(workspace: string, day: string, options?: ReadOptions): AsyncIterable<CallRecord>;
+  read<Name extends MemberName = MemberName>(
+    workspace: string,
+    day: string,
+    options?: ReadOptions<Name>,
+  ): AsyncIterable<Pick<CallRecord, Name>>;
 }
 
 export interface CallRecordsOptions {
@@ -72,9 +79,10 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
       const item = await store.get('records', pk, { ...callOptions, sortKey: sk });
       return item === undefined || isExpired(item, clock.nowMs()) ? undefined : recordOf(item);
     },
-    async *read(workspace, day, { sinceMs, beforeMs, signal } = {}): AsyncGenerator<CallRecord> {
+    async *read(workspace, day, { sinceMs, beforeMs, members, signal } = {}) {
       if (!isUtcDay(day)) throw new RangeError(`"${day}" is no day: must be such as 2026-11-20`);
-      const range = { from: sortKeyAt(sinceMs), to: sortKeyAt(beforeMs), signal };
+      const attributes = members && attributesOf(members);
+      const range = { from: sortKeyAt(sinceMs), to: sortKeyAt(beforeMs), attributes, signal };
       for (let shard = 0; shard < shardCount; shard += 1) {
         for await (const item of store.query('records', partitionOf(workspace, day, shard), range)) {
           if (!isExpired(item, clock.nowMs())) yield recordOf(item);

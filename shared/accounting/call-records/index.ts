@@ -11,6 +11,6 @@ export { callPosition } from './call-record-item.ts';
 export { type CallRecords, createCallRecords } from './call-records.ts';
 export { csvHeader, csvLine } from './csv-line.ts';
 export { describePath } from './describe-path.ts';
-export { attemptsText, type CallRecord } from './record-members.ts';
+export { attemptsText, type CallRecord, type MemberName } from './record-members.ts';
 export { createRefusalQuota, type RefusalQuota } from './refusal-quota.ts';
 export { isUtcDay, utcDayOf, utcDaysBetween } from './utc-day.ts';

@@ -36,7 +36,7 @@ export async function readCallPage({ before, nowMs, limit, matches, ...range }: 
   const calls: CallRecord[] = [];
   let [looked, days] = [0, 0];
   const beforeMs = (before === undefined ? nowMs : Math.min(nowMs, instantOf(before))) + 1;
-  for await (const window of readNewestFirst({ ...range, beforeMs }, limit * windowCallsPerCall)) {
+  for await (const window of readNewestFirst({ ...range, beforeMs }, { firstCallsMax: limit * windowCallsPerCall })) {
     const found = window.calls.filter((call) => (before === undefined || callPosition(call) < before) && matches(call));
     calls.push(...found.sort((a, b) => (callPosition(a) < callPosition(b) ? 1 : -1)));
     const last = calls.length > limit ? calls[limit - 1] : undefined;

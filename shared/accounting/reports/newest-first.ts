@@ -2,7 +2,7 @@
 // few, and are cut where they are many: no more than a bound is in memory, or read for nothing, at a time.
 import { mergeParallel } from '../../foundation/parallel/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
-import { type CallRecord, type CallRecords, utcDaysBetween } from '../call-records/index.ts';
+import { type CallRecord, type CallRecords, type MemberName, utcDaysBetween } from '../call-records/index.ts';
 
 export interface CallRange {
   readonly records: Pick<CallRecords, 'read'>;
@@ -12,12 +12,12 @@ export interface CallRange {
   readonly beforeMs: number;
 }
 
-export interface CallWindow {
+export interface CallWindow<Name extends MemberName = MemberName> {
   readonly sinceMs: number;
   /** Not included. */
   readonly beforeMs: number;
   /** In no order. */
-  readonly calls: readonly CallRecord[];
+  readonly calls: readonly Pick<CallRecord, Name>[];
   /** Days of workspaces that were looked at for it. */
   readonly daysRead: number;
 }
@@ -31,8 +31,17 @@ const recordsPerTurn = 200;
 /** A window of this length is read whole, whatever it holds. */
 const windowMinMs = 1_000;
 
-/** `firstCallsMax`: a first window that holds more is cut, so that a reader who needs few reads few for nothing. */
-export async function* readNewestFirst(range: CallRange, firstCallsMax = windowCallsMax): AsyncGenerator<CallWindow> {
+interface Reading<Name extends MemberName> {
+  /** A first window that holds more is cut, so that a reader who needs few reads few for nothing. */
+  readonly firstCallsMax?: number;
+  /** What of the records is read. Left out: all. */
+  readonly members?: readonly Name[];
+}
+
+export async function* readNewestFirst<Name extends MemberName = MemberName>(
+  range: CallRange,
+  { firstCallsMax = windowCallsMax, members }: Reading<Name> = {},
+): AsyncGenerator<CallWindow<Name>> {
   let windowMax = firstCallsMax;
   let beforeMs = range.beforeMs;
   let lengthMs = firstWindowMs;
@@ -40,7 +49,7 @@ export async function* readNewestFirst(range: CallRange, firstCallsMax = windowC
     const sinceMs = Math.max(range.sinceMs, beforeMs - lengthMs);
     const days = utcDaysBetween(sinceMs, beforeMs - 1);
     const callsMax = beforeMs - sinceMs <= windowMinMs ? Number.POSITIVE_INFINITY : windowMax;
-    const calls = await readAtMost({ ...range, sinceMs, beforeMs }, callsMax);
+    const calls = await readAtMost({ ...range, sinceMs, beforeMs }, callsMax, members);
     if (calls === undefined) {
       lengthMs = Math.max(windowMinMs, Math.floor((beforeMs - sinceMs) / growth));
       continue;
@@ -53,21 +62,30 @@ export async function* readNewestFirst(range: CallRange, firstCallsMax = windowC
 }
 
 /** Undefined: there are more. */
-async function readAtMost(window: CallRange, callsMax: number): Promise<CallRecord[] | undefined> {
-  const calls: CallRecord[] = [];
-  for await (const call of readCalls(window)) {
+async function readAtMost<Name extends MemberName>(window: CallRange, callsMax: number, members?: readonly Name[]) {
+  const calls: Pick<CallRecord, Name>[] = [];
+  for await (const call of readCalls(window, { members })) {
     if (calls.push(call) > callsMax) return undefined;
     if (calls.length % recordsPerTurn === 0) await nextTurn();
   }
   return calls;
 }
 
-/** In no order. `onDay`: after each day of a workspace. */
-export function readCalls(range: CallRange, onDay?: (all: number) => void): AsyncIterable<CallRecord> {
+interface ReadingDays<Name extends MemberName> {
+  /** Called after each day of a workspace. */
+  readonly onDay?: (all: number) => void;
+  readonly members?: readonly Name[] | undefined;
+}
+
+/** In no order. */
+export function readCalls<Name extends MemberName = MemberName>(
+  range: CallRange,
+  { onDay, members }: ReadingDays<Name> = {},
+): AsyncIterable<Pick<CallRecord, Name>> {
   const { records, workspaces, sinceMs, beforeMs } = range;
   const days = utcDaysBetween(sinceMs, beforeMs - 1);
-  async function* readDay(workspace: string, day: string): AsyncGenerator<CallRecord> {
-    yield* records.read(workspace, day, { sinceMs, beforeMs });
+  async function* readDay(workspace: string, day: string) {
+    yield* records.read(workspace, day, { sinceMs, beforeMs, members });
     onDay?.(days.length * workspaces.length);
   }
   const sources = workspaces.flatMap((workspace) => days.map((day) => readDay(workspace, day)));

@@ -1,8 +1,7 @@
 // Totals, a series over the time, and groups by model, provider and key, of one reading of the calls. From the newest back
 // and bounded: where there are more calls, it says from when on all are counted.
-import type { CallRecord } from '../call-records/index.ts';
 import { type CallRange, readNewestFirst } from './newest-first.ts';
-import { shareOf, sharesOf } from './usage-shares.ts';
+import { type CountedCall, countedMembers, shareOf, sharesOf } from './usage-shares.ts';
 import { createUsageGroups, dearestFirst, type UsageSummary } from './usage-summary.ts';
 
 /** Calls that one overview counts, about: it stops with the window that reaches them. */
@@ -41,22 +40,25 @@ export interface UsageOverview {
 /** Values of a tag that stand by themselves: clients write them, as many as they like. */
 export const tagValuesMax = 200;
 
+type NamedCall = CountedCall & { readonly keyName?: string | undefined };
+
 /** `tag`: its name. */
 export async function readOverview(range: CallRange, tag?: string): Promise<UsageOverview> {
   const { sinceMs, beforeMs } = range;
   const interval = beforeMs - sinceMs <= hourlyMaxDays * dayMs ? 'hour' : 'day';
   const stepMs = interval === 'hour' ? hourMs : dayMs;
   const firstMs = startOf(sinceMs, stepMs);
-  const startOfCall = ({ arrivedAtMs }: CallRecord) => Math.max(firstMs, startOf(arrivedAtMs, stepMs));
+  const startOfCall = ({ arrivedAtMs }: CountedCall) => Math.max(firstMs, startOf(arrivedAtMs, stepMs));
   const total = createUsageGroups((call) => [shareOf(call, null)]);
   const series = createUsageGroups((call) => [shareOf(call, String(startOfCall(call)))]);
   const [model, provider, key] = (['model', 'provider', 'key'] as const).map((by) =>
     createUsageGroups((call) => sharesOf(call, by)),
   ) as [typeof total, typeof total, typeof total];
   const byTag = tag === undefined ? undefined : createUsageGroups((call) => sharesOf(call, `tag:${tag}`));
-  const newestOfKey = new Map<string, CallRecord>();
+  const newestOfKey = new Map<string, NamedCall>();
   let [calls, days, countedSinceMs] = [0, 0, beforeMs];
-  for await (const window of readNewestFirst(range)) {
+  const members = [...countedMembers, 'keyName', ...(tag === undefined ? [] : (['tags'] as const))] as const;
+  for await (const window of readNewestFirst(range, { members })) {
     for (const call of window.calls) {
       for (const groups of [total, series, model, provider, key]) groups.add(call);
       byTag?.add(call);

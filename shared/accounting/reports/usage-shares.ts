@@ -15,6 +15,35 @@ const tagPrefix = 'tag:';
 export const isTagGrouping = (by: string): by is TagGrouping =>
   by.startsWith(tagPrefix) && tagNameShape.test(by.slice(tagPrefix.length));
 
+/** What of a record every share is made of. */
+export const countedMembers = [
+  ...([
+    'workspace',
+    'arrivedAtMs',
+    'keyPublicId',
+    'outcome',
+    'cutCode',
+    'modelServed',
+    'modelAsked',
+    'provider',
+  ] as const),
+  ...([
+    'attempts',
+    'attemptCauses',
+    'attemptLog',
+    'otherShares',
+    'cacheHit',
+    'replayOf',
+    'isByok',
+    'estimated',
+  ] as const),
+  ...(['promptTokens', 'cachedTokens', 'completionTokens', 'costPicoUsd', 'totalMs', 'firstOutputMs'] as const),
+] as const;
+
+/** What stands in one group by its tags, its user, its title or its function needs them too. */
+export type CountedCall = Pick<CallRecord, (typeof countedMembers)[number]> &
+  Partial<Pick<CallRecord, 'tags' | 'user' | 'title' | 'functionId'>>;
+
 export interface UsageShare {
   /**
    * Model: those that answered, else the one asked for; null where the call was refused before any was called. Key: its
@@ -48,7 +77,7 @@ export interface UsageShare {
   readonly firstOutputMs: number | undefined;
 }
 
-const groupOf: Readonly<Record<NamedGrouping, (record: CallRecord) => string | null>> = {
+const groupOf: Readonly<Record<NamedGrouping, (record: CountedCall) => string | null>> = {
   model: (record) => record.modelServed ?? (isRefused(record) ? null : (record.modelAsked ?? null)),
   provider: ({ provider }) => provider ?? null,
   key: ({ keyPublicId }) => keyPublicId,
@@ -60,17 +89,17 @@ const groupOf: Readonly<Record<NamedGrouping, (record: CallRecord) => string | n
 };
 
 /** Nothing was called for it, and what it names as its model may be none of the catalogue. */
-const isRefused = ({ outcome, attempts }: CallRecord): boolean =>
+const isRefused = ({ outcome, attempts }: CountedCall): boolean =>
   attempts === 0 && outcome !== 'ok' && outcome !== 'client_gone';
 
-export function sharesOf(record: CallRecord, by: UsageGrouping): UsageShare[] {
+export function sharesOf(record: CountedCall, by: UsageGrouping): UsageShare[] {
   const group = isTagGrouping(by) ? (tagOf(record.tags, by.slice(tagPrefix.length)) ?? null) : groupOf[by](record);
   const own = shareOf(record, group);
   return by === 'model' || by === 'provider' ? splitShare(record, own, by) : [own];
 }
 
 /** The whole call as one share. */
-export function shareOf(record: CallRecord, group: string | null): UsageShare {
+export function shareOf(record: CountedCall, group: string | null): UsageShare {
   // An answer that was stored says nothing of how fast answers are.
   const isAnswered = record.outcome === 'ok' && !record.cacheHit && record.replayOf === undefined;
   return {
@@ -93,7 +122,7 @@ export function shareOf(record: CallRecord, group: string | null): UsageShare {
   };
 }
 
-function splitShare(record: CallRecord, whole: UsageShare, by: 'model' | 'provider'): UsageShare[] {
+function splitShare(record: CountedCall, whole: UsageShare, by: 'model' | 'provider'): UsageShare[] {
   const { attemptLog, otherShares = [] } = record;
   if (attemptLog === undefined) return [whole];
   const groupOfAttempt = (attempt: CallAttempt) =>

@@ -1,8 +1,7 @@
 // What call records add up to. Exact: tokens and money are summed as integers of any size.
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import type { CallRecord } from '../call-records/index.ts';
 import { addDuration, type Durations, percentileOf } from './durations.ts';
-import { shareOf, sharesOf, type UsageGrouping, type UsageShare } from './usage-shares.ts';
+import { type CountedCall, shareOf, sharesOf, type UsageGrouping, type UsageShare } from './usage-shares.ts';
 
 /** Percentiles in milliseconds. Undefined: there is no such call. */
 export interface Percentiles {
@@ -42,7 +41,7 @@ export interface UsageReport {
  * than its groups.
  */
 export async function summarizeUsage(
-  records: Iterable<CallRecord> | AsyncIterable<CallRecord>,
+  records: Iterable<CountedCall> | AsyncIterable<CountedCall>,
   by: UsageGrouping,
 ): Promise<UsageReport> {
   const groups = createUsageGroups((record) => sharesOf(record, by));
@@ -58,7 +57,7 @@ export async function summarizeUsage(
 }
 
 export interface UsageGroups {
-  add(record: CallRecord): void;
+  add(record: CountedCall): void;
   /** One per group, in no order. */
   summaries(): UsageSummary[];
   /** The dearest, and all others as one. */
@@ -67,7 +66,7 @@ export interface UsageGroups {
   summaryOf(group: string | null): UsageSummary;
 }
 
-export function createUsageGroups(sharesOfCall: (record: CallRecord) => readonly UsageShare[]): UsageGroups {
+export function createUsageGroups(sharesOfCall: (record: CountedCall) => readonly UsageShare[]): UsageGroups {
   const groups = new Map<string | null, Sums>();
   return {
     add(record) {

@@ -12,10 +12,11 @@ export interface UsageQuery extends CallRange {
 /** Groups come dearest first, of equal cost those with more calls; days in their order. */
 export async function readUsage({ by, onProgress = () => {}, ...range }: UsageQuery): Promise<UsageReport> {
   let done = 0;
-  const calls = readCalls(range, (all) => {
+  const onDay = (all: number) => {
     done += 1;
     onProgress(done, all);
-  });
+  };
+  const calls = readCalls(range, { onDay });
   const { groups, total } = await summarizeUsage(calls, by);
   return { groups: by === 'day' ? groups : groups.toSorted(dearestFirst), total };
 }

@@ -63,17 +63,24 @@ export function queryInput(
   stage: string,
   table: SortedTableName,
   key: string,
-  range: Pick<QueryOptions, 'from' | 'to'>,
+  { attributes = [], ...range }: Pick<QueryOptions, 'from' | 'to' | 'attributes'>,
   startAfter: Item | undefined,
 ) {
   const { partitionKey, sortKey } = tableDefinitions[table];
   const condition = rangeCondition(range);
+  // Any of them may be a word that expressions reserve.
+  const aliases = attributes.map((name, at) => [`#a${at}`, name] as const);
   return {
     TableName: physicalTableName(stage, table),
     ConsistentRead: true,
     Limit: queryPageItemsMax,
     KeyConditionExpression: condition === undefined ? '#pk = :pk' : `#pk = :pk AND ${condition}`,
-    ExpressionAttributeNames: { '#pk': partitionKey, ...(condition === undefined ? {} : { '#sk': sortKey }) },
+    ExpressionAttributeNames: {
+      '#pk': partitionKey,
+      ...(condition === undefined ? {} : { '#sk': sortKey }),
+      ...Object.fromEntries(aliases),
+    },
+    ...(aliases.length === 0 ? {} : { ProjectionExpression: aliases.map(([alias]) => alias).join(', ') }),
     ExpressionAttributeValues: {
       ':pk': key,
       ...(range.from === undefined ? {} : { ':from': range.from }),

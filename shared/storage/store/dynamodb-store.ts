@@ -110,10 +110,10 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
         ),
       ),
 
-    query: (table, key, { from, to, ...callOptions } = {}) =>
+    query: (table, key, { from, to, attributes, ...callOptions } = {}) =>
       itemsOf((startAfter) =>
         call('repeatable', callOptions, (sending) =>
-          client.send(new QueryCommand(queryInput(stage, table, key, { from, to }, startAfter)), sending),
+          client.send(new QueryCommand(queryInput(stage, table, key, { from, to, attributes }, startAfter)), sending),
         ),
       ),
   };

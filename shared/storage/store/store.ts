@@ -35,6 +35,8 @@ export interface GetOptions extends CallOptions {
 export interface QueryOptions extends CallOptions {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+  /** What of the items is read. Left out: all. */
+  readonly attributes?: readonly string[] | undefined;
 }
 
 /** What a condition needs, and how the write is treated. Conditions see the whole item that stands under the key. */
