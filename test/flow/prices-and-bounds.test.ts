@@ -29,6 +29,19 @@ describe('what an entry says of prices and bounds', () => {
       models: {
         below: [{ provider: 'acme', upstream: 'usage:200000:1000:50000:0:30000', more: long }],
         above: [{ provider: 'acme', upstream: 'usage:200001:1000:50000:0:30000', more: long }],
+        plain: [
+          {
+            provider: 'acme',
+            upstream: 'usage:200001:1000:50000:0:30000',
+            more: {
+              ...long,
+              price_tiers: [
+                { above_prompt_tokens: 100_000, input_price_per_million: '9', output_price_per_million: '9' },
+                { above_prompt_tokens: 200_000, input_price_per_million: '10', output_price_per_million: '20' },
+              ],
+            },
+          },
+        ],
         held: [
           { provider: 'acme', upstream: 'echo', more: { price_tiers: [{ ...tiers[0], above_prompt_tokens: 2_000 }] } },
         ],
@@ -64,6 +77,8 @@ describe('what an entry says of prices and bounds', () => {
     expect(await costOf('below')).toBe('0.177');
     // 120,001 at 10, 50,000 cached at 1, 30,000 written at 12, 1,000 out at 20.
     expect(await costOf('above')).toBe('1.63001');
+    // Of several tiers the last that is reached, and what it does not price is input: 200,001 at 10, 1,000 out at 20.
+    expect(await costOf('plain')).toBe('2.02001');
   });
 
   it('a hold takes the dearest tier that its input can reach: at the bound that below it, one token more that above', async () => {
