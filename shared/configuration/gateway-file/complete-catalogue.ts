@@ -128,7 +128,9 @@ function completeEntry(
   const context_length = context ?? 0;
   const max_output_tokens = (rest.max_output_tokens as number | undefined) ?? context_length;
   const { default_output_tokens } = written;
-  if (default_output_tokens !== undefined && default_output_tokens > max_output_tokens) {
+  // Where the bounds are missing, that is told.
+  const isAbove = (default_output_tokens ?? 0) > max_output_tokens;
+  if (missing === undefined && isAbove) {
     report([...path, 'default_output_tokens'], `must be at most max_output_tokens, ${max_output_tokens}`);
   }
   for (const [index, api] of (written.apis ?? []).entries()) {

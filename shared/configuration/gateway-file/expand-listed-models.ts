@@ -40,7 +40,8 @@ export function expandListedModels(
     // What has ended is offered by its whole name alone.
     const found = [...offered.filter(matches), ...stored.filter(matches), ...known.filter((name) => name === pattern)];
     if (found.length === 0) {
-      const message = `matches no model of kind ${kind} in the model list: ${quote(pattern)}; ${suggest(pattern, known)}`;
+      const nearest = suggest(pattern.replaceAll('*', ''), known);
+      const message = `matches no model of kind ${kind} in the model list: ${quote(pattern)}; ${nearest}`;
       report([...path, 'only', index], message);
     }
     for (const name of found) names.add(name);

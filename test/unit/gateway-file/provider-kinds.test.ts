@@ -218,6 +218,10 @@ describe('a model by its name', () => {
     expect(linesOf(withModel('{ provider: openai, default_output_tokens: 128001 }'))).toEqual([
       'models.0.providers.0.default_output_tokens: must be at most max_output_tokens, 128000',
     ]);
+    // Of a model that nobody describes one line says what is missing.
+    expect(linesOf(withModel('{ provider: openai, default_output_tokens: 9 }', 'openai/none'))).toEqual([
+      expect.stringContaining('context_length must be written'),
+    ]);
   });
 });
 
@@ -291,6 +295,10 @@ describe('{ from, only }', () => {
     [
       'only: [gtp-4.1]',
       'models.0.only.0: matches no model of kind openai in the model list: "gtp-4.1"; did you mean gpt-4.1?',
+    ],
+    [
+      'only: ["gpt5*"]',
+      'models.0.only.0: matches no model of kind openai in the model list: "gpt5*"; did you mean gpt-5?',
     ],
     ['only: ["claude*"]', 'models.0.only.0: matches no model of kind openai'],
   ])('is a fault where %s matches nothing', (members, line) => {
