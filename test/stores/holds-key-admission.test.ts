@@ -13,7 +13,7 @@ import { createApiKey, createKeyStore, type KeyRecord, parseApiKey } from '../..
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
-import type { Item, Store } from '../../shared/storage/store/index.ts';
+import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
 
@@ -419,6 +419,29 @@ describe('a key that was replaced', () => {
     expect(await successor.spending()).toEqual({ limit: usd('5'), spent: usd('3'), held: 0n });
     expect(await successor.admit({ hold: former.hold('c', '2.1') })).toMatchObject({ kind: 'spend_limit' });
     expect(await successor.admit({ hold: former.hold('c', '2') })).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('is charged on its successor once where the store fails in between, and is asked again', async () => {
+    let fails = false;
+    const store: Store = {
+      ...test.store,
+      async update(update) {
+        const isFailing = fails && update.key === successor.publicId;
+        fails &&= !isFailing;
+        if (isFailing) throw new StoreUnavailable(new Error('no answer'));
+        return test.store.update(update);
+      },
+    };
+    let settle = async (): Promise<unknown> => undefined;
+    const { successor } = await rotated({ spendLimitUsd: '5' }, async (key) => {
+      const counters = createCounters({ store, clock: key.clock, randomness: systemRandomness });
+      const admission = await counters.admitKey({ ...key, hold: key.hold('before', '4') });
+      settle = () => counters.settleKey((admission as { hold: KeyHold }).hold, usd('3'));
+    });
+    fails = true;
+    await expect(settle()).rejects.toThrow(StoreUnavailable);
+    for (const _again of [1, 2]) expect(await settle()).toEqual({ kind: 'gone' });
+    expect(await successor.spending()).toMatchObject({ spent: usd('3') });
   });
 
   it('follows every rotation within its grace, and holds nothing where the last key has no limit', async () => {

@@ -1,6 +1,7 @@
 // Holds on counters: what a call may consume is held before, and settled to what it really consumed after. Credit,
 // budgets, spend limits of keys and concurrency slots stand on this. Made once per process: calls that want the same
 // counter at the same time share its writes.
+import { createCache } from '../../foundation/cache/index.ts';
 import { leaseMs as leaseDefaultMs } from '../../foundation/constants/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import {
@@ -56,6 +57,8 @@ export interface CountersOptions extends ItemWriterOptions {
   readonly keyRequestsPerMinute?: number | undefined;
 }
 
+/** Calls of replaced keys whose last write was not answered yet. */
+const owedMax = 1_000;
 /** A write that was made for others gives back what was seen before it; the next look sees the rest. */
 const looksMax = 3;
 
@@ -102,22 +105,28 @@ export function createCounters({
     return settle(counter, hold, actual, prepare);
   };
 
+  /** By owner: the successor that is still to be charged. */
+  const owedTo = createCache<string>({ sizeMax: owedMax });
+
   async function settleKey({ publicId, spendingId, ...hold }: KeyHold, actual: bigint): Promise<SettlementOutcome> {
     if (spendingId !== undefined) {
-      if (hold.slot === true) await settleAt(publicId, { ...hold, amount: 0n }, 0n);
-      return settleAt(spendingId, { ...hold, slot: false }, actual);
+      const ofSlot = hold.slot === true ? settleAt(publicId, { ...hold, amount: 0n }, 0n) : undefined;
+      const [settled] = await Promise.all([settleAt(spendingId, { ...hold, slot: false }, actual), ofSlot]);
+      return settled;
     }
     const settled = await settleAt(publicId, hold, actual);
-    const successorId = settled.kind === 'settled' && hold.amount > 0n ? successorOf(settled.item) : undefined;
-    if (successorId !== undefined && actual > 0n) await chargeSuccessor(successorId, hold, actual);
+    const successorId = settled.kind === 'settled' ? successorOf(settled.item) : owedTo.get(hold.owner);
+    if (successorId !== undefined && hold.amount > 0n && actual > 0n) await chargeSuccessor(successorId, hold, actual);
     return settled;
   }
 
   /** Of a call that began before its key was replaced: what that one has spent till then is on its successor already. */
   async function chargeSuccessor(publicId: string, { owner, expiresAtMs }: Hold, actual: bigint): Promise<void> {
+    owedTo.set(owner, publicId);
     const hold = { owner, expiresAtMs, amount: actual };
     const { kind } = await take(keyCounter(publicId, null), hold);
     if (kind === 'taken') await settleAt(publicId, hold, actual);
+    owedTo.delete(owner);
   }
 
   return {
