@@ -101,6 +101,14 @@ describe('keys rotate', () => {
       for (const one of [former, key]) statuses[one] = await statusWith(one);
     }
     expect(Object.values(statuses)).toEqual([402, 402]);
+    const shown = await Promise.all(
+      [former, key].map(async (one) => {
+        const response = await gateway.get('/key', { authorization: `Bearer ${one}` });
+        const { data } = (await response.json()) as { data: Record<string, unknown> };
+        return [data.limit_usd, data.usage_usd, data.limit_remaining_usd];
+      }),
+    );
+    expect(shown[0]).toEqual(shown[1]);
     const [first] = (await listed('spender')).filter((one) => one.public_id === ending.public_id);
     expect(first?.spent_usd).toBe(spent);
     const [after] = (await listed('spender')).filter((one) => one.public_id === public_id);

@@ -2,7 +2,7 @@
 // no prompt, no answer, nothing of another workspace.
 import { callDocument } from '../../../shared/accounting/call-records/index.ts';
 import { heldAt } from '../../../shared/accounting/credit/index.ts';
-import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
+import { readKeySpending, spendingItemOf } from '../../../shared/accounting/holds/index.ts';
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
@@ -16,7 +16,10 @@ type Read = (deps: GatewayDependencies, key: OwnKey, request: GatewayRequest) =>
 
 /** GET /key. */
 export const serveKey = (deps: GatewayDependencies): Endpoint =>
-  serve(deps, ({ clock, keyRequestsPerMinute }, key) => keyDocument(key, clock.nowMs(), keyRequestsPerMinute));
+  serve(deps, async ({ clock, keyRequestsPerMinute, keys }, { record, item }) => {
+    const spendingItem = await spendingItemOf(item, keys.readItem);
+    return keyDocument({ record, spending: readKeySpending(spendingItem, clock.nowMs()) }, keyRequestsPerMinute);
+  });
 
 /** GET /credits. */
 export const serveCredits = (deps: GatewayDependencies): Endpoint => serve(deps, readCredits);
@@ -35,10 +38,13 @@ const serve =
     return { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ data }) };
   };
 
+interface ShownKey extends Pick<OwnKey, 'record'> {
+  readonly spending: ReturnType<typeof readKeySpending>;
+}
+
 /** Spending is counted on a key that has a limit, since the last reset of it. `defaultRpm`: of a key without its own. */
-export function keyDocument({ record, item }: OwnKey, nowMs: number, defaultRpm?: number) {
+export function keyDocument({ record, spending }: ShownKey, defaultRpm?: number) {
   const { name, workspace, status, spendLimitReset, expiresAtMs, models } = record;
-  const spending = readKeySpending(item, nowMs);
   return {
     name,
     workspace,

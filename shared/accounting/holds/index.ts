@@ -19,6 +19,7 @@ export {
   spendLimitResets,
   successorOf,
 } from './key-limits.ts';
+export { spendingItemOf } from './replaced-key.ts';
 export type { SettlementOutcome } from './requests.ts';
 export { settlementRetryMs } from './settle-once.ts';
 export { UpdateDraft } from './update-draft.ts';

@@ -1,5 +1,6 @@
 // The money of a key that a rotation has replaced: until it ends its calls count against the spend limit of the key that
 // took its place, so that a rotation buys no second limit.
+import type { Item } from '../../storage/store/index.ts';
 import type { Hold } from './counter.ts';
 import type { ItemWriter } from './item-writer.ts';
 import { requireAsSeen, spendingAttributes } from './key-admission.ts';
@@ -48,4 +49,16 @@ export async function takeFromSuccessor(
     if (outcome.reason === 'unlimited') return { kind: 'unlimited' };
     spendingId = outcome.reason.next;
   }
+}
+
+/** The item whose spend limit and spending are those of a key: its own, or that of the key which replaced it. */
+export async function spendingItemOf(item: Item, read: (publicId: string) => Promise<Item | undefined>): Promise<Item> {
+  let found = item;
+  for (let left = successorsMax; left >= 0; left -= 1) {
+    const successorId = successorOf(found);
+    const successor = successorId === undefined ? undefined : await read(successorId);
+    if (successor === undefined) return found;
+    found = successor;
+  }
+  return found;
 }
