@@ -1,7 +1,10 @@
 // The door of POST /v1/chat/completions: a function URL with RESPONSE_STREAM. Dependencies are made once per
 // environment; what belongs to a request is never kept here.
 
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { bundleAdapters, createGatewayComposition, warmGateway } from '../../shared/composition/index.ts';
+import { rootPaths } from '../../shared/foundation/constants/index.ts';
 import { readEnvironment } from '../../shared/foundation/environment/index.ts';
 import { createStreamingHandler, guardProcess } from '../../shared/protocol/http/index.ts';
 import { createGateway } from './routes.ts';
@@ -13,4 +16,7 @@ guardProcess(composition.log);
 /** Awaited by the module that Lambda loads, before the first call. */
 export const prepare = () => warmGateway(composition);
 
-export const handler = createStreamingHandler(createGateway(composition), composition);
+// The build puts it beside this bundle, under the name of its path.
+const describeApi = () => readFile(join(__dirname, rootPaths.openapi), 'utf8');
+
+export const handler = createStreamingHandler(createGateway(composition, describeApi), composition);

@@ -1,19 +1,32 @@
-// The routes of the chat function. It answers GET /v1/models too: without a distribution there is still one base URL.
+// The routes of the gateway's function. It answers GET /v1/models too: without a distribution there is still one base URL.
 
+import { okStatus } from '../../shared/errors/index.ts';
 import { rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import { embeddings } from '../../shared/protocol/interfaces/embeddings/index.ts';
 import { countTokens, messages } from '../../shared/protocol/interfaces/messages/index.ts';
 import { responses } from '../../shared/protocol/interfaces/responses/index.ts';
-import { createRouter, type RouterDependencies } from '../../shared/protocol/router/index.ts';
+import {
+  createRouter,
+  type Endpoint,
+  jsonHeaders,
+  type RouterDependencies,
+} from '../../shared/protocol/router/index.ts';
 import { serveModel, serveModels } from '../../shared/routing/model-listing/index.ts';
 import { serveCredits, serveGeneration, serveKey } from './account/serve-account.ts';
 import type { GatewayDependencies } from './dependencies.ts';
-import { serveOpenApi } from './openapi/index.ts';
 import { serveCall } from './serve.ts';
 
-export const createGateway = (deps: GatewayDependencies & RouterDependencies): Gateway =>
+/** Gives the description of the interface, which needs no key: it is the same for every caller. */
+export type DescribeApi = () => Promise<string>;
+
+const serveText =
+  (read: () => Promise<string>): Endpoint =>
+  async () => ({ status: okStatus, headers: jsonHeaders, body: await read() });
+
+/** `describeApi`: left out where it is not served. */
+export const createGateway = (deps: GatewayDependencies & RouterDependencies, describeApi?: DescribeApi): Gateway =>
   createRouter(
     {
       api: {
@@ -23,7 +36,7 @@ export const createGateway = (deps: GatewayDependencies & RouterDependencies): G
         [routePaths.models]: { GET: serveModels(deps) },
         [routePaths.model]: { GET: serveModel(deps) },
       },
-      root: { [rootPaths.openapi]: { GET: serveOpenApi } },
+      root: describeApi === undefined ? {} : { [rootPaths.openapi]: { GET: serveText(describeApi) } },
       v1Only: {
         [routePaths.messages]: { POST: serveCall(deps, messages) },
         [routePaths.countTokens]: { POST: serveCall(deps, countTokens) },

@@ -7,7 +7,8 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build, type Metafile, type Plugin } from 'esbuild';
-import { environmentNames } from '../../shared/foundation/constants/index.ts';
+import { environmentNames, rootPaths } from '../../shared/foundation/constants/index.ts';
+import { servedDescription } from '../openapi/description/index.ts';
 import { noticesFile, noticesOf } from './notices.ts';
 import { onDemand } from './on-demand.ts';
 import { writePage } from './page.ts';
@@ -22,6 +23,8 @@ interface BundleDefinition {
   readonly copied?: Readonly<Record<string, string>>;
   /** Threads that its code starts, by the name under which it looks for them beside itself: their entries. */
   readonly workers?: Readonly<Record<string, string>>;
+  /** Whether it serves the description of the interface, which then stands beside it. */
+  readonly isDescribed?: boolean;
   /** Whether the console's page is uploaded in a folder beside it. */
   readonly hasPage?: boolean;
   /** Whether it exports a handler; else it binds an address by itself. */
@@ -48,6 +51,7 @@ const definitions = {
     file: 'index.cjs',
     beside: preparedHandler,
     workers: schemaWorker,
+    isDescribed: true,
     exportsHandler: true,
   },
   models: {
@@ -68,6 +72,7 @@ const definitions = {
     file: 'index.cjs',
     copied: { Dockerfile: 'infra/local/Dockerfile' },
     workers: schemaWorker,
+    isDescribed: true,
     hasPage: true,
     exportsHandler: false,
   },
@@ -115,6 +120,7 @@ export const bundleFunction = async (sourceRoot: string, outputRoot: string, nam
     beside = {},
     copied = {},
     workers = {},
+    isDescribed = false,
     hasPage = false,
   }: BundleDefinition = definitions[name];
   await rm(folder, { recursive: true, force: true });
@@ -140,6 +146,7 @@ export const bundleFunction = async (sourceRoot: string, outputRoot: string, nam
   for (const [other, text] of Object.entries(beside)) await writeFile(join(folder, other), text);
   await writeFile(join(folder, noticesFile), await noticesOf(metafiles));
   for (const [other, source] of Object.entries(copied)) await copyFile(join(sourceRoot, source), join(folder, other));
+  if (isDescribed) await writeFile(join(folder, rootPaths.openapi), servedDescription());
   const page = hasPage ? await writePage(sourceRoot, join(folder, 'page')) : {};
   return { name, file: join(folder, fileName), bytes, beside: besideBytes, page };
 };

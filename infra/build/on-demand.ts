@@ -9,7 +9,6 @@ export const onDemand: Readonly<Record<string, string>> = {
   'schema-check.cjs': 'shared/protocol/json-schema/check.ts',
   'google-tokens.cjs': 'shared/routing/providers/google-tokens.ts',
   'model-list.cjs': 'shared/configuration/model-list/models.json',
-  'openapi.cjs': 'functions/gateway/openapi/openapi-document.ts',
   'landing-page.cjs': 'shared/protocol/router/landing-page.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',
   'messages-target.cjs': 'shared/routing/formats/hub/targets/messages-target.ts',

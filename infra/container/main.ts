@@ -1,10 +1,11 @@
 // The entry point of a container: the whole gateway as one server of many calls at once. It listens wherever the container is
 // reached; who reaches it is decided by the network around it.
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGateway } from '../../functions/gateway/routes.ts';
 import { pageFolder } from '../../functions/operator/console/page-folder.ts';
 import { bundleAdapters, createComposition, warmGateway } from '../../shared/composition/index.ts';
-import { containerPort, containerStop } from '../../shared/foundation/constants/index.ts';
+import { containerPort, containerStop, rootPaths } from '../../shared/foundation/constants/index.ts';
 import {
   readContainerEnvironment,
   readEnvironment,
@@ -25,11 +26,12 @@ guardProcess(log);
 // A process that ends by a fault of ours says why.
 process.on('exit', lines.flush);
 
-// The build puts the page beside this bundle.
+// The build puts both beside this bundle.
 const page = pageFolder(join(__dirname, 'page'), environment.gatewayUrl);
+const describeApi = () => readFile(join(__dirname, rootPaths.openapi), 'utf8');
 const gateway = hasConsole
-  ? createWholeGateway(composition, page, readSignInEnvironment())
-  : createGateway(composition);
+  ? createWholeGateway(composition, { page, describeApi }, readSignInEnvironment())
+  : createGateway(composition, describeApi);
 const server = createNodeServer(gateway, composition, { anyHost: true, closing: containerStop });
 const report = reportCallsInFlight(composition, server.inFlight);
 

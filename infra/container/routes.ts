@@ -1,6 +1,6 @@
 // Every route behind one address: what a container serves, and a local run.
 
-import { createGateway } from '../../functions/gateway/routes.ts';
+import { createGateway, type DescribeApi } from '../../functions/gateway/routes.ts';
 import type { Page } from '../../functions/operator/console/page-folder.ts';
 import { createOperatorGateway, isOperatorPath } from '../../functions/operator/routes.ts';
 import { createSignIn } from '../../functions/operator/sign-in/index.ts';
@@ -8,8 +8,17 @@ import type { Composition } from '../../shared/composition/index.ts';
 import type { SignInSettings } from '../../shared/foundation/environment/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 
-export function createWholeGateway(composition: Composition, page: Page, signInSettings?: SignInSettings): Gateway {
-  const chat = createGateway(composition);
+export interface BuiltFiles {
+  readonly page: Page;
+  readonly describeApi: DescribeApi;
+}
+
+export function createWholeGateway(
+  composition: Composition,
+  { page, describeApi }: BuiltFiles,
+  signInSettings?: SignInSettings,
+): Gateway {
+  const chat = createGateway(composition, describeApi);
   const signIn = signInSettings && createSignIn(signInSettings, composition.clock);
   const operator = createOperatorGateway({ ...composition, signIn }, page);
   return (request, context) => (isOperatorPath(request.path) ? operator : chat)(request, context);

@@ -19,9 +19,9 @@ import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import type { CheckedCredentials } from '../../shared/routing/providers/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { createWholeGateway } from '../container/routes.ts';
+import { builtFiles } from './built-files.ts';
 import { checkGatewayFile, InvalidGatewayFile, readConfigFile } from './config-file.ts';
 import { consoleLine } from './console-line.ts';
-import { builtPage } from './console-page.ts';
 import { createTables } from './create-tables.ts';
 import { writeCredentialReport } from './credential-report.ts';
 import {
@@ -94,7 +94,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     const isSimulated = ({ id, base_url }: ProviderAddress) => simulator?.urlOf(id) === base_url;
     later.push(...(await revokePublishedKey(composition, isSimulated)).map((note) => `note: ${note}`));
     await lookAtCredentials(composition);
-    const server = createNodeServer(createWholeGateway(composition, builtPage(), options.signIn), composition);
+    const server = createNodeServer(createWholeGateway(composition, builtFiles(), options.signIn), composition);
     const url = baseUrl(host, await orOneLine(port, host, () => server.listen(port, host)));
     started.push(() => server.close());
     say(`ready ${url}`);

@@ -1,8 +1,8 @@
 // `npm run openapi`: prints the description of the API, which a gateway serves at /openapi.json.
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
-import { defaultServerUrl, errorsPage, openApiDocument } from '../../functions/gateway/openapi/index.ts';
 import { runScript } from '../run-script.ts';
+import { defaultServerUrl, errorsPage, openApiDocument } from './description/index.ts';
 
 const usage = 'npm run --silent openapi -- [--yaml | --errors] [--server URL]';
 

@@ -114,7 +114,6 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { [`${operator}/request`]: 'Who asks, and in which form; nothing of what is read or changed.' },
   {
     [`${gateway}/serve.ts`]: 'The sequence of stages; no rules of its own.',
-    [`${gateway}/openapi`]: 'Describes what is checked and answered; loaded on demand.',
   },
   { [`${operator}/page`]: 'Runs in a browser: knows the management interface, and nothing of what is behind it.' },
   {
@@ -139,6 +138,9 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   },
   { 'infra/build/notices.ts': 'Reads licences of packages by path.' },
   { 'infra/container': 'The process of a task: every route of the functions, and no rules of its own.' },
+  {
+    'infra/openapi/description': 'Describes what is checked and answered; a gateway serves what the build makes of it.',
+  },
   { 'infra/build/page.ts': 'Builds the page of the console by path.' },
   { 'infra/local': 'The local run may use everything below.' },
   {
@@ -178,7 +180,13 @@ export const powerHomes: readonly PowerHome[] = [
   {
     power: 'files',
     sign: /from 'node:fs/,
-    homes: ['shared/storage/blobs/', 'shared/configuration/byok/', `${operator}/console/`, 'infra/'],
+    homes: [
+      'shared/storage/blobs/',
+      'shared/configuration/byok/',
+      `${gateway}/handler.ts`,
+      `${operator}/console/`,
+      'infra/',
+    ],
   },
   {
     power: 'the AWS SDK',

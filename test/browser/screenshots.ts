@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import { createWholeGateway } from '../../infra/container/routes.ts';
-import { builtPage } from '../../infra/local/console-page.ts';
+import { builtFiles } from '../../infra/local/built-files.ts';
 import { createKey, createOperator } from '../../shared/configuration/administration/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { promptFunction } from '../support/gateway-file.ts';
@@ -77,7 +77,7 @@ for (let hour = 0; hour < hours; hour += 1) {
 }
 await makeCalls(gateway, keys, hours);
 const { text: operatorKey } = await createOperator(composition, 'ada');
-const server = await serveGateway(composition, createWholeGateway(composition, builtPage()));
+const server = await serveGateway(composition, createWholeGateway(composition, builtFiles()));
 const origin = new URL(server.url).origin;
 const { page } = await openWindow(browser, origin);
 await page.goto(`/console#key=${operatorKey}`);

@@ -2,7 +2,7 @@
 
 import { createOperatorGateway } from '../../functions/operator/routes.ts';
 import { createWholeGateway } from '../../infra/container/routes.ts';
-import { builtPage } from '../../infra/local/console-page.ts';
+import { builtFiles, builtPage } from '../../infra/local/built-files.ts';
 import { createOperator } from '../../shared/configuration/administration/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -60,7 +60,7 @@ export async function serveConsole(): Promise<ServedConsole> {
     ],
   });
   const { text: operatorKey } = await createOperator(gateway.composition, 'ada');
-  const server = await serveGateway(gateway.composition, createWholeGateway(gateway.composition, builtPage()));
+  const server = await serveGateway(gateway.composition, createWholeGateway(gateway.composition, builtFiles()));
   const gatewayUrl = new URL(gateway.url).origin;
   const apart = await serveGateway(
     gateway.composition,

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { createWholeGateway } from '../../infra/container/routes.ts';
-import { builtPage } from '../../infra/local/console-page.ts';
+import { builtFiles } from '../../infra/local/built-files.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { clientId } from '../support/identity-provider.ts';
 import { type RealProvider, startRealProvider } from '../support/real-identity-provider.ts';
@@ -32,7 +32,7 @@ if (typeof browser === 'string') {
         ],
       });
       const settings = { issuer: provider.issuer, clientId, groupsClaim: 'groups' };
-      server = await serveGateway(gateway.composition, createWholeGateway(gateway.composition, builtPage(), settings));
+      server = await serveGateway(gateway.composition, createWholeGateway(gateway.composition, builtFiles(), settings));
       ({ origin } = new URL(server.url));
     });
     afterEach(async () => {

@@ -1,6 +1,6 @@
 // The description of the API as its readers use it: look an answer up, and check it against its schema.
 import { Validator } from '@cfworker/json-schema';
-import { openApiDocument } from '../../functions/gateway/openapi/index.ts';
+import { openApiDocument } from '../../infra/openapi/description/index.ts';
 
 type Json = Record<string, unknown>;
 

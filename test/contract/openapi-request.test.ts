@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { parameters } from '../../functions/gateway/openapi/index.ts';
+import { parameters } from '../../infra/openapi/description/index.ts';
 import { GatewayError } from '../../shared/errors/index.ts';
 import { headerNames } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { parse } from 'yaml';
 import { describe, expect, it } from '#jest';
-import { errorColumns, errorRows, memberDescriptions } from '../../functions/gateway/openapi/index.ts';
+import { errorColumns, errorRows, memberDescriptions } from '../../infra/openapi/description/index.ts';
 import { errorCatalogue } from '../../shared/errors/index.ts';
 import {
   configFreshMs,

@@ -35,6 +35,8 @@ describe('the process of a task', () => {
     expect(await statusOf('/v1/models', task.headers)).toBe(401);
     expect(await statusOf('/v1/manage/session', task.headers)).toBe(401);
     expect(await statusOf('/console', task.headers)).toBe(200);
+    const described = await fetch(`${task.origin}/openapi.json`, { headers: task.headers });
+    expect(await described.json()).toMatchObject({ openapi: '3.1.0' });
     expect(await task.stop()).toBe(0);
     expect(task.lines.map(({ event }) => event)).toContain('stopping');
     expect(task.lines.filter(({ event }) => event === 'request').length).toBeGreaterThan(3);

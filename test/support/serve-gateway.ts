@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { pageFolder } from '../../functions/operator/console/page-folder.ts';
 import { createWholeGateway } from '../../infra/container/routes.ts';
+import { builtFiles } from '../../infra/local/built-files.ts';
 import type { Composition } from '../../shared/composition/index.ts';
 import type { SignInSettings } from '../../shared/foundation/environment/index.ts';
 import { createNodeServer, type Gateway } from '../../shared/protocol/http/index.ts';
@@ -19,7 +20,7 @@ export interface GatewayServer {
 
 /** Every function behind one address. `signIn`: with this identity provider. */
 export const testGateway = (composition: Composition, signIn?: SignInSettings): Gateway =>
-  createWholeGateway(composition, pageFolder(consolePage), signIn);
+  createWholeGateway(composition, { ...builtFiles(), page: pageFolder(consolePage) }, signIn);
 
 export async function serveGateway(
   composition: Composition,

@@ -1,10 +1,15 @@
-// The console's page for a local run: built from its sources in memory when it is first asked for, so that it is never
-// older than they are and nothing has to be built before a start.
+// What the build makes, for a local run: made of its sources in memory when it is first asked for, so that it is never older than
+// they are and nothing has to be built before a start.
 import { join } from 'node:path';
 import { type Page, pageFile } from '../../functions/operator/console/page-folder.ts';
 import { once } from '../../shared/foundation/cache/index.ts';
+import type { BuiltFiles } from '../container/routes.ts';
 
 const projectRoot = join(import.meta.dirname, '../..');
+
+const describeApi = once(async () => (await import('../openapi/description/index.ts')).servedDescription());
+
+export const builtFiles = (): BuiltFiles => ({ page: builtPage(), describeApi });
 
 export function builtPage(): Page {
   const built = once(async () => (await import('../build/page.ts')).buildPage(projectRoot));

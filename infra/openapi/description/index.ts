@@ -1,5 +1,4 @@
 export { errorColumns, errorRows, errorsPage } from './error-responses.ts';
 export { parameters } from './headers.ts';
-export { defaultServerUrl, openApiDocument } from './openapi-document.ts';
+export { defaultServerUrl, openApiDocument, servedDescription } from './openapi-document.ts';
 export { memberDescriptions } from './request-body.ts';
-export { serveOpenApi } from './serve-openapi.ts';

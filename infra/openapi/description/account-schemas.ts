@@ -1,7 +1,7 @@
 // What a key may see of itself, typed member by member after the documents that the gateway answers with.
 
+import type { keyDocument } from '../../../functions/gateway/account/serve-account.ts';
 import { type CallDocument, callDocumentSchemas } from '../../../shared/accounting/call-records/index.ts';
-import type { keyDocument } from '../account/serve-account.ts';
 import { type JsonSchema, type MembersOf, objectSchema, text } from './json-schema.ts';
 
 const textOrNull = { type: ['string', 'null'] };

@@ -54,3 +54,6 @@ export const openApiDocument = (serverUrl: string = defaultServerUrl) => ({
   },
   'x-gw-errors': errorTable(),
 });
+
+/** As a gateway serves it: relative to the document itself, as behind a distribution it does not know its own address. */
+export const servedDescription = (): string => JSON.stringify(openApiDocument('/'));

@@ -1,8 +1,9 @@
 // Every header of the interface. A test compares this with the names in shared/foundation/constants.
+
+import { callHeaderShapes } from '../../../functions/gateway/receive/read-call-headers.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { correlationShapes } from '../../../shared/protocol/http/index.ts';
 import { tagsForm, tagsMax } from '../../../shared/protocol/wire/index.ts';
-import { callHeaderShapes } from '../receive/read-call-headers.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 type Name = keyof typeof headerNames;
