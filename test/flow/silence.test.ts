@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { openStream } from '../../functions/gateway/provider/open-stream.ts';
 import { limitSilence } from '../../functions/gateway/provider/silence.ts';
+import { withKeepAlive } from '../../functions/gateway/response/keep-alive.ts';
 import { formats } from '../../infra/local/simulator/formats/known-formats.ts';
 import { startDeadline } from '../../shared/foundation/time/index.ts';
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
@@ -269,5 +270,23 @@ describe('a stream whose reader pauses', () => {
     clock.advance(15_000);
     expect(watch.endedBy()).toBe('idle');
     void next;
+  });
+});
+
+describe('a silent stream that is kept alive', () => {
+  it('loses no line that comes while its client reads the sign of life', async () => {
+    const clock = manualClock();
+    const line = Promise.withResolvers<string>();
+    async function* lines() {
+      yield { text: await line.promise, isEnd: false };
+    }
+    const next = withKeepAlive(clock, lines(), 'alive');
+    const first = next();
+    clock.advance(60_000);
+    expect(await first).toEqual({ value: { text: 'alive', isEnd: false } });
+    line.resolve('line');
+    await line.promise;
+    expect(await next()).toEqual({ value: { text: 'line', isEnd: false }, done: false });
+    expect(await next()).toEqual({ value: undefined, done: true });
   });
 });

@@ -184,8 +184,8 @@ it.each(spokenHere)(
   async (spoken) => {
     const { outgoing, reader, thinking } = await startThinking(spoken);
     if (thinking.alive !== undefined) outgoing.write(thinking.alive);
-    // For the opening, and for what comes next.
-    await clock.waitsFor((delayMs) => delayMs === keepAliveCommentMs, 2);
+    // From the opening on.
+    await clock.waitsFor((delayMs) => delayMs === keepAliveCommentMs);
     clock.advance(250_000);
     expect(outgoing.closed).toBe(false);
     outgoing.write(thinking.answers);

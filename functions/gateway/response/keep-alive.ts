@@ -1,22 +1,38 @@
 // What keeps a stream alive that is silent for long, comments as a rule: CloudFront and other proxies close a connection on which nothing comes.
 // Clients skip them, and no transcript holds them.
 import { keepAliveCommentMs } from '../../../shared/foundation/constants/index.ts';
-import { type Clock, waitAtMost } from '../../../shared/foundation/time/index.ts';
+import { type Clock, createIdleTimer } from '../../../shared/foundation/time/index.ts';
 import type { BodyPart } from '../../../shared/protocol/http/index.ts';
 import { keepAliveLine } from '../../../shared/protocol/wire/index.ts';
+
+type Parts = IteratorResult<BodyPart, void>;
 
 /** The same parts, with `keepAlive` wherever the next one lets its reader wait. */
 export function withKeepAlive(
   clock: Clock,
   parts: AsyncIterator<BodyPart, void>,
   keepAlive: string = keepAliveLine,
-): () => Promise<IteratorResult<BodyPart>> {
-  let pending: Promise<IteratorResult<BodyPart>> | undefined;
-  return async () => {
+): () => Promise<Parts> {
+  let pending: Promise<Parts> | undefined;
+  let giveKeepAlive = () => {};
+  const silence = createIdleTimer(clock, () => giveKeepAlive());
+  return () => {
+    const { promise, resolve, reject } = Promise.withResolvers<Parts>();
+    let isGiven = false;
+    giveKeepAlive = () => {
+      isGiven = true;
+      resolve({ value: { text: keepAlive, isEnd: false } });
+    };
     pending ??= parts.next();
-    const next = await waitAtMost(clock, keepAliveCommentMs, pending, () => undefined);
-    if (next === undefined) return { value: { text: keepAlive, isEnd: false } };
-    pending = undefined;
-    return next;
+    silence.start(keepAliveCommentMs);
+    pending.then((next) => {
+      // Whoever asks next gets it.
+      if (isGiven) return;
+      pending = undefined;
+      if (next.done === true) silence.stop();
+      else silence.pause();
+      resolve(next);
+    }, reject);
+    return promise;
   };
 }

@@ -53,6 +53,23 @@ export const waitAtMost = <Value, Otherwise>(
 export const untilAborted = <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> =>
   boundedWait(promise, onAbort(signal), () => undefined);
 
+/** The same for waits that follow one another, with one listener for all of them. */
+export function waitsUntilAborted(signal: AbortSignal) {
+  let end = () => {};
+  const onEnd = () => end();
+  signal.addEventListener('abort', onEnd, { once: true });
+  return {
+    wait<Value>(promise: Promise<Value>): Promise<Value | undefined> {
+      const { promise: ended, resolve, reject } = Promise.withResolvers<Value | undefined>();
+      end = () => resolve(undefined);
+      if (signal.aborted) end();
+      promise.then(resolve, reject);
+      return ended;
+    },
+    stop: () => signal.removeEventListener('abort', onEnd),
+  };
+}
+
 /** Resolves after `delayMs`, or at once when `signal` aborts: the caller looks at the signal. */
 export async function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

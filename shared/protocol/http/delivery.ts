@@ -1,6 +1,6 @@
 // Writes the body of an answer into a server's stream and runs what follows its last byte. Nothing here rejects: a
 // failure after the first byte belongs into the stream or the log, and one thrown into the Lambda runtime kills it.
-import { untilAborted, waitAtMost } from '../../foundation/time/index.ts';
+import { untilAborted, waitAtMost, waitsUntilAborted } from '../../foundation/time/index.ts';
 import type { AdapterDependencies, BodyPart, GatewayResponse } from './exchange.ts';
 
 /** What `finish` may take: reading on a stream whose client left (10 s), then every retry of its settlement (9 s). */
@@ -60,11 +60,12 @@ async function writeStream(
   waits: Waits,
 ): Promise<void> {
   const iterator = body[Symbol.asyncIterator]();
+  const stopped = waitsUntilAborted(stop);
   let hasEnded = false;
   let hasFailed = false;
   try {
     while (!stop.aborted) {
-      const next = await untilAborted(iterator.next(), stop);
+      const next = await stopped.wait(iterator.next());
       if (next === undefined) break;
       if (next.done === true) return;
       hasEnded = next.value.isEnd;
@@ -73,6 +74,8 @@ async function writeStream(
   } catch (cause) {
     hasFailed = true;
     if (!stop.aborted) waits.log.error({ event: 'body_failed' }, cause);
+  } finally {
+    stopped.stop();
   }
   await release(iterator, waits);
   if (hasEnded || clientGone.aborted || response.closeBroken === undefined) return;
@@ -99,7 +102,8 @@ export async function runFinish(response: GatewayResponse, { clock, log }: Waits
 }
 
 async function writeText(text: string, sink: TextSink, stop: AbortSignal): Promise<void> {
-  for (const piece of textPieces(text, pieceMaxCharacters)) {
+  const pieces = text.length <= pieceMaxCharacters ? [text] : textPieces(text, pieceMaxCharacters);
+  for (const piece of pieces) {
     if (!sink.write(piece) && !stop.aborted) await drained(sink, stop);
   }
 }

@@ -18,7 +18,13 @@ import {
   priceOf,
   toUsdNumber,
 } from '../../../shared/foundation/money/index.ts';
-import { type Clock, nextTurn, startTimeBudget, waitAtMost } from '../../../shared/foundation/time/index.ts';
+import {
+  type Clock,
+  createIdleTimer,
+  nextTurn,
+  startTimeBudget,
+  waitAtMost,
+} from '../../../shared/foundation/time/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const zeros = { uuid: () => '00000000-0000-4000-8000-000000000000' };
@@ -179,6 +185,52 @@ async function hasEnded(promise: Promise<unknown>): Promise<boolean> {
   );
   return Promise.race([settled, new Promise<boolean>((resolve) => setImmediate(() => resolve(false)))]);
 }
+
+describe('a timer of silence', () => {
+  const start = () => {
+    const clock = manualClock();
+    const started: number[] = [];
+    const after: Clock['after'] = (delayMs, callback) => {
+      started.push(delayMs);
+      return clock.after(delayMs, callback);
+    };
+    const ends: number[] = [];
+    const timer = createIdleTimer({ ...clock, after }, () => ends.push(clock.nowMs()));
+    return { clock, timer, ends, started, startedAtMs: clock.nowMs() };
+  };
+
+  it('ends once, its time behind the last start, and takes two timers of the clock for a hundred starts', () => {
+    const { clock, timer, ends, started, startedAtMs } = start();
+    for (let sign = 0; sign < 100; sign += 1) {
+      timer.start(1_000);
+      clock.advance(10);
+    }
+    clock.advance(989);
+    expect(ends).toEqual([]);
+    clock.advance(1);
+    expect(ends).toEqual([startedAtMs + 1_990]);
+    clock.advance(10_000);
+    expect(ends).toHaveLength(1);
+    expect(started).toHaveLength(2);
+  });
+
+  it('ends earlier where it is started with less, and not while it is paused or stopped', () => {
+    const { clock, timer, ends, startedAtMs } = start();
+    timer.start(1_000);
+    timer.start(100);
+    clock.advance(100);
+    expect(ends).toEqual([startedAtMs + 100]);
+    for (const end of [timer.pause, timer.stop]) {
+      timer.start(50);
+      end();
+      clock.advance(1_000);
+    }
+    expect(ends).toHaveLength(1);
+    timer.start(50);
+    clock.advance(50);
+    expect(ends).toHaveLength(2);
+  });
+});
 
 describe('a wait by the clock', () => {
   it('brings what the promise brings, and stops its timer before the caller goes on', async () => {
