@@ -14,11 +14,17 @@ export interface EmbeddedDynamo {
   stop(): Promise<void>;
 }
 
+interface SharedEngineOptions extends EngineOptions {
+  /** JSON file with descriptions of tables, as DescribeTable answers them: it makes them at its start. */
+  readonly tablesFile?: string;
+}
+
 /** Resolves once it takes connections. Throws an Error whose message is one line for the person at the terminal. */
-export async function startEmbeddedDynamo(options: EngineOptions): Promise<EmbeddedDynamo> {
+export async function startEmbeddedDynamo({ tablesFile, ...options }: SharedEngineOptions): Promise<EmbeddedDynamo> {
+  const tables = tablesFile === undefined ? [] : ['--schema', tablesFile];
   for (let tried = 1; ; tried += 1) {
     const port = await freePort();
-    const args = ['serve', '--host', host, '--port', String(port)];
+    const args = ['serve', '--host', host, '--port', String(port), ...tables];
     try {
       const { stop } = await startEngine({ ...options, args, untilReady: untilListening });
       return { endpoint: `http://${host}:${port}`, stop };
