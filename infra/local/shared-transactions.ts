@@ -100,7 +100,9 @@ type BatchedWrite = {
 };
 export type BatchedWrites = Readonly<Record<string, readonly BatchedWrite[]>>;
 
-function transactWrites(operation: string, { RequestItems, ReturnValues: _, ...write }: Input): TransactWrite[] {
+/** Without what the engine would return: none of it is read of a transaction. */
+function transactWrites(operation: string, input: Input): TransactWrite[] {
+  const { RequestItems, ReturnValues: _, ReturnValuesOnConditionCheckFailure: __, ...write } = input;
   if (operation !== 'BatchWriteItem') return [{ [operation.slice(0, -'Item'.length)]: write }];
   return Object.entries(RequestItems as BatchedWrites).flatMap(([TableName, writes]) =>
     writes.map(({ PutRequest, DeleteRequest }) =>

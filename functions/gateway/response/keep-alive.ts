@@ -26,7 +26,7 @@ export function withKeepAlive(
     pending ??= parts.next();
     silence.start(keepAliveCommentMs);
     pending.then((next) => {
-      // Whoever asks next gets it.
+      // The next call gets it.
       if (isGiven) return;
       pending = undefined;
       if (next.done === true) silence.stop();
