@@ -161,7 +161,7 @@ describe('an error that the stock Anthropic client gets', () => {
       // In place of `context_length_exceeded`, which is OpenAI's.
       const code = kind.code === 'context_length_exceeded' ? 'invalid_request' : kind.code;
       // A provider's own words, where it speaks Messages: its agents read them.
-      const says = kind.title === 'prompt is too long (400)' ? 'prompt is too long: 9001 tokens > 8192' : kind.says;
+      const says = kind.saysOnMessages ?? kind.says;
       expect(error).toMatchObject({ type, errorCode: code, apiMessage: expect.stringContaining(says) });
       expect((error as { requestID: string }).requestID).toMatch(/^[0-9a-f-]{36}$/);
       expect(counted.count).toBe(kind.isFinal ? 1 : 3);

@@ -11,6 +11,8 @@ export interface ErrorKind {
   readonly code: string;
   /** Words of the message. */
   readonly says: string;
+  /** On Messages, where those are others. */
+  readonly saysOnMessages?: string;
   /** The same request cannot succeed: one is enough. */
   readonly isFinal: boolean;
 }
@@ -38,6 +40,7 @@ export const errorKinds: readonly ErrorKind[] = [
     'acme/too-long',
     'context_length_exceeded',
     'maximum context length is 128000 tokens',
+    { saysOnMessages: 'prompt is too long: 9001 tokens > 8192' },
   ),
   kind('no credit (402)', 'acme/echo', 'PAYMENT_REQUIRED', 'The call may cost', { keyOf: () => poorKey }),
   kind('no credential set up (503)', 'acme/unconfigured', 'provider_not_configured', 'credential'),

@@ -67,7 +67,7 @@ function check({ message, stream, tools, count, broken, cut, formats: seenAt, er
     const shown = { class: seen?.class, type: seen?.type, status: seen?.status, code: seen?.code };
     const [errorClass, type] = classes[status] ?? [];
     assert.deepEqual(shown, { class: errorClass, type, status: Number(status), code }, kind.title);
-    assert.ok(seen?.text.includes(kind.says), `${kind.title} reads ${seen?.text}`);
+    assert.ok(seen?.text.includes(kind.saysOnMessages ?? kind.says), `${kind.title} reads ${seen?.text}`);
     assert.match(seen?.request_id ?? '', /^[0-9a-f-]{36}$/);
     assert.equal(seen?.requests, kind.isFinal ? 1 : 3, kind.title);
   }

@@ -100,10 +100,9 @@ function checkFormats(readme: string, name: string, seen: SeenOfClient): void {
     cells[format] = failure === 'undefined' ? 'yes' : 'no';
     if (failure !== 'undefined') assert.match(failure, /No provider of .* serves the interface/);
   }
-  const served = speakResponses.has(name) ? ['responses'] : chatFormats;
   assert.deepEqual(
     formats.filter((format) => cells[format] === 'yes'),
-    served,
+    chatFormats,
   );
   // A setting, such as a number of retries, is the same client.
   if (!name.includes('=')) assert.deepEqual(formatRows(readme)[name], cells, `${name}: formats in the README`);
