@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import type { TaskLoad } from './test-bed/task-load.ts';
 
-const usualSections = ['start', 'latency', 'scale', 'load', 'store', 'memory'] as const;
+const usualSections = ['start', 'latency', 'translated', 'scale', 'load', 'store', 'memory'] as const;
 /** Minutes of its own: only where `--only` names it. */
 const sectionNames = [...usualSections, 'task'] as const;
 export type SectionName = (typeof sectionNames)[number];

@@ -19,6 +19,8 @@ export interface Answer {
 export interface Endpoint {
   readonly name: string;
   readonly url: string;
+  /** Below it. Left out: that of chat completions. */
+  readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -31,8 +33,8 @@ export interface Call {
 /** Longer than the gateway's own budget for a call. */
 const callTimeoutMs = 60_000;
 
-export function createClient({ name, url, headers: own }: Endpoint, connections: number) {
-  const target = `${url}/chat/completions`;
+export function createClient({ name, url, path = '/chat/completions', headers: own }: Endpoint, connections: number) {
+  const target = url + path;
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'lifo' });
   /** Never rejects. */
   const send = ({ body, key, headers: more }: Call): Promise<Answer> => {

@@ -27,7 +27,7 @@ const tinyPlan = {
   ...{ ...quickPlan, memory: 20, latencyTurns: 1 },
   ...{ jsonPerTurn: { 1: 2, 32: 4 }, streamsPerTurn: { 1: 1, 32: 2 } },
 };
-const tinyOptions = readOptions(['--only', 'latency,scale,memory']);
+const tinyOptions = readOptions(['--only', 'latency,translated,scale,memory']);
 
 describe('a tiny run of the bench', () => {
   let text = '';
@@ -41,7 +41,7 @@ describe('a tiny run of the bench', () => {
   it('measures what it is told with the gateway process, and prints the load of the machine first, the targets last', () => {
     expect(text).toMatch(/^Load of the machine/);
     expect(text.lastIndexOf('\n\nTargets\n')).toBe(text.lastIndexOf('\n\n') - '\n\nTargets'.length);
-    expect(Object.keys(sections)).toEqual(['latency', 'scale', 'memory']);
+    expect(Object.keys(sections)).toEqual(['latency', 'translated', 'scale', 'memory']);
     const withTraces = ['provider itself', 'gw', 'gw, traces on'];
     expect(rowsOf('latency').map(([name, kind, connections]) => `${name} ${kind} ${connections}`)).toEqual([
       ...['JSON 1', 'JSON 32'].flatMap((kind) => withTraces.map((name) => `${name} ${kind}`)),
@@ -49,6 +49,9 @@ describe('a tiny run of the bench', () => {
     ]);
     // Calls that the store was too slow for are counted as failed, and have no latency.
     for (const row of rowsOf('latency')) expect(Number(row[3]) > 0 || Number(row[8]) > 0).toBe(true);
+    const translated = rowsOf('translated').map(([name, p50Ms]) => [name, Number(p50Ms) > 0]);
+    const interfaces = ['relayed: chat completions', 'translated: Messages', 'translated: Responses'];
+    expect(translated).toEqual(['the provider itself', ...interfaces].map((name) => [name, true]));
     expect(rowsOf('memory').at(-1)?.[0]).toBe(20);
   });
 
@@ -175,7 +178,9 @@ describe('what the bench computes', () => {
   });
 
   it('refuses a section that it does not know', () => {
-    expect(() => readOptions(['--only', 'weather'])).toThrow('--only takes start, latency, scale, load, store, memory');
+    expect(() => readOptions(['--only', 'weather'])).toThrow(
+      '--only takes start, latency, translated, scale, load, store, memory',
+    );
     expect(readOptions(['--quick', '--json', 'x.json'])).toMatchObject({ isQuick: true, jsonFile: 'x.json' });
     expect(readOptions(['--against', 'main', '--portkey'])).toMatchObject({ against: 'main', withPeer: true });
     expect(() => readOptions(['--against', 'main', '--only', 'load'])).toThrow('--against has no sections');
