@@ -42,6 +42,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { 'shared/storage/aws-clients': 'Settings of AWS clients: knows no operation of any service.' },
   { 'shared/storage/store': rules },
   { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.' },
+  { 'shared/protocol/server-sent-events': 'Runs in browsers too: knows bytes and nothing of the gateway.' },
   { 'shared/protocol/json-schema': rules, 'shared/protocol/wire': 'Wire shapes know no store and no provider.' },
   { 'shared/protocol/interfaces': 'What every interface of a client says of itself: knows none of them.' },
   {
@@ -266,6 +267,8 @@ export const powerHomes: readonly PowerHome[] = [
       'infra/run-script.ts',
       'infra/cli/main.ts',
       'infra/container/main.ts',
+      // In code that is shown, to be run elsewhere.
+      `${inBrowser}connection/playground/`,
       ...['local', 'cdk', 'bench', 'build', 'verify', 'model-list', 'openapi'].map((room) => `infra/${room}/`),
     ],
   },

@@ -490,7 +490,7 @@ if (typeof browser === 'string') {
     it('tries a call with an API key: its answer, its cost and its way, or why there is none', async () => {
       const { page } = await open('view=playground&model=both%2Ffallback');
       await page.getByLabel('API key').fill(served.gateway.key);
-      await page.getByLabel('Message').fill(hostile);
+      await page.locator('textarea[name=prompt]').fill(hostile);
       await page.getByRole('button', { name: 'Send' }).click();
       await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
       expect(await page.locator('.answer').textContent()).toContain('simulated by the provider acme');
@@ -505,6 +505,72 @@ if (typeof browser === 'string') {
       await page.getByRole('alert').getByText('UNAUTHORIZED').waitFor();
       // The operator is still signed in.
       await page.getByRole('heading', { name: 'Playground' }).waitFor();
+    });
+
+    it('speaks every interface in several turns, with system text, parameters, images and tools, and shows what went and came', async () => {
+      const { page, findBarriers } = await open('view=playground&model=acme%2Fecho&interface=messages');
+      await page.getByLabel('API key').fill(served.gateway.key);
+      await page.getByText('System text, parameters, tools, images').click();
+      await page.getByLabel('System text').fill('Be brief.');
+      await page.getByLabel('Temperature').fill('0.5');
+      await page.getByLabel('Output tokens at most').fill('99');
+      await page
+        .getByLabel('Images')
+        .setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from('89504e470d0a1a0a', 'hex') });
+      const answer = page.locator('.answer');
+      const message = page.locator('textarea[name=prompt]');
+      const send = page.getByRole('button', { name: 'Send' });
+      const codeOf = (title: string) =>
+        page.locator('details.code').filter({ hasText: title }).locator('pre').textContent();
+      const sentBody = async () => JSON.parse((await codeOf('What was sent')) ?? '');
+      await message.fill('What is the weather?');
+      // Tools that are no JSON are told before anything is sent.
+      await page.getByLabel('Tools (JSON)').fill('[');
+      await send.click();
+      await page.getByRole('alert').getByText('Tools').waitFor();
+      const before = served.gateway.simulator.calls.length;
+      await page
+        .getByLabel('Tools (JSON)')
+        .fill('[{"name": "weather", "parameters": {"type": "object", "properties": {}}}]');
+      await send.click();
+      const calls = page.getByRole('list', { name: 'Calls of tools' });
+      await calls.getByText('weather').nth(1).waitFor();
+      expect(served.gateway.simulator.calls).toHaveLength(before + 1);
+      expect(await sentBody()).toMatchObject({ system: 'Be brief.', temperature: 0.5, max_tokens: 99, stream: true });
+      expect(await codeOf('What came back')).toContain('event: message_stop');
+      expect(await findBarriers()).toEqual([]);
+      for (const at of [0, 1]) await page.getByLabel('What weather').nth(at).fill('rain');
+      await page.getByLabel('Tools (JSON)').fill('');
+      await send.click();
+      await answer.getByText('The tools answered').waitFor();
+      await message.fill(hostile);
+      await send.click();
+      await page.getByRole('list', { name: 'Conversation' }).getByText(hostile).waitFor();
+      await answer.getByText('one by one').waitFor();
+      const { messages } = await sentBody();
+      expect(messages.map(({ role }: { role: string }) => role)).toEqual([
+        'user',
+        'assistant',
+        'user',
+        'assistant',
+        'user',
+      ]);
+      expect(JSON.stringify(messages)).toContain('iVBORw0KGgo=');
+      expect(await codeOf('As curl')).toContain(`${served.origin}/v1/messages`);
+      expect(await codeOf('In JavaScript')).toContain("import Anthropic from '@anthropic-ai/sdk'");
+      await page.getByRole('button', { name: 'New conversation' }).click();
+      await answer.waitFor({ state: 'detached' });
+      for (const [name, model, part] of [
+        ['responses', 'acme/echo', 'simulated by the provider acme'],
+        ['embeddings', 'initech/vectors', 'numbers:'],
+        ['chat-completions', 'gw/function/label', 'simulated by the provider acme'],
+      ] as const) {
+        await page.getByLabel('Interface').selectOption(name);
+        await page.getByLabel('Model').fill(model);
+        await send.click();
+        await answer.getByText(part).waitFor();
+      }
+      expect(await page.locator('img').count()).toBe(0);
     });
 
     it('tries a call where clients call, also where the console has another address, and asks for nothing else there', async () => {

@@ -40,10 +40,11 @@ export async function serveConsole(): Promise<ServedConsole> {
         { provider: 'acme', upstream: 'echo' },
       ],
       'acme/slow': [{ provider: 'acme', upstream: 'slow-chunks:100' }],
+      'initech/vectors': [{ provider: 'initech', upstream: 'echo' }],
       'globex/failing': [{ provider: 'globex', upstream: 'error-500' }],
       'listed/gpt-5.4': [{ provider: 'listed', upstream: 'gpt-5.4', more: { cached_input_price_per_million: '0.30' } }],
     },
-    providers: { listed: { kind: 'openai' } },
+    providers: { listed: { kind: 'openai' }, initech: { apis: ['embeddings'] } },
     modelMembers: { 'acme/echo': { display_name: hostile } },
     workspace: {
       functions: [

@@ -1,5 +1,5 @@
 import type { ComponentChild } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { type Address, useAddress, type ViewName } from './connection/address.ts';
 import type { Session, Single } from './connection/documents.ts';
 import { useManaged } from './connection/management.ts';
@@ -109,7 +109,7 @@ const Views = ({ rights }: { readonly rights: Rights }) => {
 /** A screen reader is led to the new view, as it would be with a new page. */
 const Heading = ({ title }: { readonly title: string }) => {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} · gw console`;
     heading.current?.focus({ preventScroll: true });
   }, [title]);

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Call, Single } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import { Link } from '../parts/link.tsx';
+import { count, duration, none, usd } from '../parts/shown-values.ts';
 import { TimeLine } from '../parts/time-line.tsx';
 
 /**
@@ -24,6 +25,14 @@ export const CallPath = ({ id }: { readonly id: string }) => {
   if (call === undefined) return null;
   return (
     <>
+      <dl class="totals">
+        {figuresOf(call).map(([title, text]) => (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
       <h2>
         Path of{' '}
         <Link view="call" parameters={{ id }}>
@@ -34,6 +43,15 @@ export const CallPath = ({ id }: { readonly id: string }) => {
     </>
   );
 };
+
+const figuresOf = (call: Call): readonly (readonly [string, string])[] => [
+  ['Cost', usd(call.cost_usd)],
+  ['Model', call.model ?? none],
+  ['Provider', call.provider ?? none],
+  ['Tokens', count(call.prompt_tokens + call.completion_tokens)],
+  ...(call.first_output_ms === null ? [] : [['First output', duration(call.first_output_ms)] as const]),
+  ['Total', duration(call.total_ms)],
+];
 
 async function readRecord(id: string, signal: AbortSignal): Promise<Call | undefined> {
   for (let reads = 0; reads < readsMax && !signal.aborted; reads += 1) {

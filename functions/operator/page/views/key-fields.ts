@@ -1,5 +1,6 @@
 // What stands in the form of a key, and what of it is sent.
 import type { Key } from '../connection/documents.ts';
+import { formValues } from '../parts/form-values.ts';
 
 /** In the words of the interface. */
 interface Fields {
@@ -15,30 +16,21 @@ interface Fields {
 }
 
 export function readFields(form: HTMLFormElement): Fields {
-  const data = new FormData(form);
-  const text = (name: string) => String(data.get(name) ?? '').trim();
-  const expires = text('expires_at');
-  const listed = (name: string) =>
-    text(name)
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '');
-  const models = listed('models');
+  const { has, text, number, list } = formValues(form);
+  const [expires, models] = [text('expires_at'), list('models')];
   return {
-    ...(data.has('workspace') ? { workspace: text('workspace') } : {}),
+    ...(has('workspace') ? { workspace: text('workspace') } : {}),
     name: text('name'),
-    rpm: numberIn(text('rpm')),
-    concurrency: numberIn(text('concurrency')),
+    rpm: number('rpm'),
+    concurrency: number('concurrency'),
     spend_limit_usd: text('spend_limit_usd') || null,
     spend_limit_reset: text('spend_limit_reset') || null,
     // The field has minutes only, in the time zone of the reader.
     expires_at: expires === '' ? null : new Date(expires).toISOString(),
     models: models.length === 0 ? 'all' : models,
-    tags: Object.fromEntries(listed('tags').map((pair) => pair.split('='))),
+    tags: Object.fromEntries(list('tags').map((pair) => pair.split('='))),
   };
 }
-
-const numberIn = (written: string): number | null => (written === '' ? null : Number(written));
 
 export function fieldsOf(key: Key): Fields {
   const { name, rpm, concurrency, spend_limit_usd, spend_limit_reset, expires_at, models, tags } = key;

@@ -4,6 +4,7 @@ import type { Key, NewKey, Single } from '../connection/documents.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { useWorkspaceNames } from '../connection/workspace-names.ts';
 import { Dialog } from '../parts/dialog.tsx';
+import { AmountField, CountField } from '../parts/field.tsx';
 import { FormEnd } from '../parts/form-end.tsx';
 import { tagPairs } from '../parts/shown-values.ts';
 import { useChange } from '../parts/use-change.ts';
@@ -57,31 +58,19 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
           Name
           <input name="name" required maxLength={64} defaultValue={before?.name ?? ''} autocomplete="off" />
         </label>
-        <label>
-          Requests per minute
-          <input name="rpm" type="number" min={1} defaultValue={before?.rpm ?? ''} placeholder="no limit" />
-        </label>
-        <label>
-          Calls at once
-          <input
-            name="concurrency"
-            type="number"
-            min={1}
-            defaultValue={before?.concurrency ?? ''}
-            placeholder="the default of the service"
-          />
-        </label>
-        <label>
-          Spend limit in USD
-          <input
-            name="spend_limit_usd"
-            inputMode="decimal"
-            pattern="\d+(\.\d+)?"
-            title="An amount such as 5 or 12.50"
-            defaultValue={before?.spend_limit_usd ?? ''}
-            placeholder="no limit"
-          />
-        </label>
+        <CountField title="Requests per minute" name="rpm" initial={before?.rpm} placeholder="no limit" />
+        <CountField
+          title="Calls at once"
+          name="concurrency"
+          initial={before?.concurrency}
+          placeholder="the default of the service"
+        />
+        <AmountField
+          title="Spend limit in USD"
+          name="spend_limit_usd"
+          initial={before?.spend_limit_usd}
+          placeholder="no limit"
+        />
         <ResetChoice initial={before?.spend_limit_reset ?? null} />
         <label>
           Expires

@@ -1,5 +1,6 @@
 // What stands in the form of a workspace, and what of it is sent.
 import type { Workspace } from '../connection/documents.ts';
+import { formValues } from '../parts/form-values.ts';
 
 type Fields = Pick<Workspace, 'spend_limit_usd' | 'concurrency' | 'function_concurrency' | 'models' | 'features'> & {
   readonly id: string;
@@ -12,14 +13,7 @@ type Fields = Pick<Workspace, 'spend_limit_usd' | 'concurrency' | 'function_conc
 };
 
 export function readWorkspaceForm(form: HTMLFormElement): Fields {
-  const written = new FormData(form);
-  const text = (name: string) => String(written.get(name) ?? '').trim();
-  const number = (name: string) => (text(name) === '' ? null : Number(text(name)));
-  const list = (name: string) =>
-    text(name)
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== '');
+  const { has, text, number, list } = formValues(form);
   const [models, regions] = [list('models'), list('data_residency')];
   return {
     id: text('id'),
@@ -29,11 +23,11 @@ export function readWorkspaceForm(form: HTMLFormElement): Fields {
     function_concurrency: number('function_concurrency'),
     models: models.length === 0 ? 'all' : models,
     data_policy: {
-      zdr: written.has('zdr') ? true : null,
-      data_collection: written.has('deny') ? 'deny' : null,
+      zdr: has('zdr') ? true : null,
+      data_collection: has('deny') ? 'deny' : null,
       data_residency: regions.length === 0 ? null : regions,
     },
-    features: { byok: written.has('byok'), presets: written.has('presets') },
+    features: { byok: has('byok'), presets: has('presets') },
   };
 }
 

@@ -1,7 +1,7 @@
 // The form that makes a workspace, or changes one. What stays as it was is not sent, so that changes of others hold.
-import type { ComponentChildren } from 'preact';
 import type { Single, Workspace } from '../connection/documents.ts';
 import { Dialog } from '../parts/dialog.tsx';
+import { AmountField, CountField, Field } from '../parts/field.tsx';
 import { FormEnd } from '../parts/form-end.tsx';
 import { useChange } from '../parts/use-change.ts';
 import { readWorkspaceForm, workspaceChanges } from './workspace-fields.ts';
@@ -40,38 +40,27 @@ export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties
             <Field title="Id">
               <input name="id" required pattern="[a-z0-9][a-z0-9_\-]*" title="Lower-case letters, digits, _ and -" />
             </Field>
-            <Field title="Credit in USD">
-              <input name="credit_usd" inputMode="decimal" pattern="\d+(\.\d+)?" placeholder="0" />
-            </Field>
+            <AmountField title="Credit in USD" name="credit_usd" initial={null} placeholder="0" />
           </>
         )}
-        <Field title="Spend limit in USD">
-          <input
-            name="spend_limit_usd"
-            inputMode="decimal"
-            pattern="\d+(\.\d+)?"
-            defaultValue={changed?.spend_limit_usd ?? ''}
-            placeholder="no limit"
-          />
-        </Field>
-        <Field title="Calls at once">
-          <input
-            name="concurrency"
-            type="number"
-            min={1}
-            defaultValue={changed?.concurrency ?? ''}
-            placeholder="no limit of its own"
-          />
-        </Field>
-        <Field title="Calls of functions at once">
-          <input
-            name="function_concurrency"
-            type="number"
-            min={1}
-            defaultValue={changed?.function_concurrency ?? ''}
-            placeholder="no limit"
-          />
-        </Field>
+        <AmountField
+          title="Spend limit in USD"
+          name="spend_limit_usd"
+          initial={changed?.spend_limit_usd}
+          placeholder="no limit"
+        />
+        <CountField
+          title="Calls at once"
+          name="concurrency"
+          initial={changed?.concurrency}
+          placeholder="no limit of its own"
+        />
+        <CountField
+          title="Calls of functions at once"
+          name="function_concurrency"
+          initial={changed?.function_concurrency}
+          placeholder="no limit"
+        />
         <Field title="Models">
           <input
             name="models"
@@ -114,11 +103,3 @@ export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties
     </Dialog>
   );
 };
-
-const Field = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => (
-  // biome-ignore lint/a11y/noLabelWithoutControl: the control is its child
-  <label>
-    {title}
-    {children}
-  </label>
-);

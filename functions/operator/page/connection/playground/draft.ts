@@ -1,0 +1,61 @@
+// What an operator tries in the playground, in no interface's words: each of them writes it in its own.
+
+export interface Tool {
+  readonly name: string;
+  readonly description?: string;
+  /** A JSON schema. */
+  readonly parameters: object;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON as the model wrote it. */
+  readonly arguments: string;
+}
+
+export type Turn =
+  | { readonly role: 'user'; readonly text: string /** As data URLs. */; readonly images: readonly string[] }
+  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly ToolCall[] }
+  | { readonly role: 'tool'; readonly results: readonly { readonly id: string; readonly text: string }[] };
+
+export interface Draft {
+  readonly model: string;
+  readonly system: string;
+  readonly turns: readonly Turn[];
+  readonly temperature: number | undefined;
+  readonly outputTokensMax: number | undefined;
+  readonly tools: readonly Tool[];
+  /** Members of the body beside those that follow from the others. They win. */
+  readonly more: Readonly<Record<string, unknown>>;
+  readonly streams: boolean;
+}
+
+/** What one event, or a whole JSON answer, adds to what was heard. */
+export interface Heard {
+  readonly text?: string;
+  readonly calls?: readonly (Partial<ToolCall> & { /** Its place among the calls. */ readonly at: number })[];
+  /** The stream broke. */
+  readonly failure?: { readonly code: string; readonly message: string };
+}
+
+/** How an interface writes a draft, and what its answers say. */
+export interface PlaygroundInterface {
+  readonly title: string;
+  /** Below the base URL. */
+  readonly path: string;
+  readonly hasStreams: boolean;
+  readonly body: (draft: Draft) => Record<string, unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: an answer of any provider, read with care for what is not there.
+  readonly readAnswer: (answer: any) => Heard;
+  // biome-ignore lint/suspicious/noExplicitAny: an event of any provider, read with care for what is not there.
+  readonly readEvent: (event: any) => Heard;
+  /** JavaScript with the SDK of the interface. `origin`: that of the gateway. */
+  readonly sdkCode: (origin: string, body: Readonly<Record<string, unknown>>) => string;
+}
+
+export const isFunction = (model: string): boolean => model.startsWith('gw/function/');
+
+/** What is left out stands in no body. */
+export const said = (members: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== ''));

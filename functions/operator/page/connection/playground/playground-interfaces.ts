@@ -1,0 +1,17 @@
+// The interfaces that the playground speaks: how each writes a draft, and what its answers say. A new one is an entry of the table.
+
+import type { PlaygroundInterface } from './draft.ts';
+import { chatCompletions } from './speak-chat-completions.ts';
+import { embeddings } from './speak-embeddings.ts';
+import { messages } from './speak-messages.ts';
+import { responses } from './speak-responses.ts';
+
+export const interfaces = {
+  'chat-completions': chatCompletions,
+  messages,
+  responses,
+  embeddings,
+} as const satisfies Record<string, PlaygroundInterface>;
+
+export type InterfaceName = keyof typeof interfaces;
+export const interfaceNames = Object.keys(interfaces) as InterfaceName[];

@@ -1,0 +1,104 @@
+// A conversation with a model: the turns that are over, and the call that runs or was the last one.
+import { useRef, useState } from 'preact/hooks';
+import { RequestFailed } from '../management.ts';
+import { ask } from './ask.ts';
+import type { Draft, Heard, ToolCall, Turn } from './draft.ts';
+import { type InterfaceName, interfaces } from './playground-interfaces.ts';
+
+/** Of the last call; `id` is null until its answer began. */
+export interface Outcome {
+  readonly interfaceName: InterfaceName;
+  readonly draft: Draft;
+  readonly id: string | null;
+  readonly text: string;
+  readonly calls: readonly PlacedCall[];
+  readonly raw: string;
+  readonly failure: RequestFailed | undefined;
+  readonly firstOutputMs: number | undefined;
+  /** Undefined: it runs. */
+  readonly totalMs: number | undefined;
+}
+
+/** Parts of a call name its place among the calls. */
+type PlacedCall = ToolCall & { readonly at: number };
+
+const nothingYet: Omit<Outcome, 'draft' | 'interfaceName'> = {
+  id: null,
+  text: '',
+  calls: [],
+  raw: '',
+  failure: undefined,
+  firstOutputMs: undefined,
+  totalMs: undefined,
+};
+
+const stoppedText =
+  'Nothing more is shown. The gateway reads the answer to its end, for some seconds at most, and charges what it reads.';
+/** More of an answer is not kept for display. */
+const rawMaxCharacters = 400_000;
+
+export interface Place {
+  readonly baseUrl: string;
+  readonly key: string;
+}
+
+export function useConversation() {
+  const [outcome, setOutcome] = useState<Outcome>();
+  const running = useRef<AbortController | undefined>(undefined);
+  const send = async (place: Place, interfaceName: InterfaceName, draft: Draft) => {
+    const spoken = interfaces[interfaceName];
+    const call = new AbortController();
+    running.current = call;
+    setOutcome({ ...nothingYet, interfaceName, draft });
+    const startedAt = performance.now();
+    const elapsed = () => performance.now() - startedAt;
+    const add = (change: (last: Outcome) => Partial<Outcome>) =>
+      setOutcome((last) => (last === undefined || running.current !== call ? last : { ...last, ...change(last) }));
+    try {
+      await ask(
+        { ...place, spoken, body: spoken.body(draft) },
+        {
+          started: (id) => add(() => ({ id })),
+          raw: (text) => add(({ raw }) => ({ raw: (raw + text).slice(0, rawMaxCharacters) })),
+          heard: (part) => add((last) => withPart(last, part, elapsed())),
+        },
+        call.signal,
+      );
+    } catch (error) {
+      const failure = call.signal.aborted ? new RequestFailed('stopped', stoppedText) : error;
+      if (!(failure instanceof RequestFailed)) throw error;
+      add(() => ({ failure }));
+    } finally {
+      add(() => ({ totalMs: elapsed() }));
+    }
+  };
+  return {
+    outcome,
+    isRunning: outcome !== undefined && outcome.totalMs === undefined,
+    /** Those that the next call goes on from: a call that failed is not among them. */
+    turns: turnsAfter(outcome),
+    send,
+    stop: () => running.current?.abort(),
+    forget: () => setOutcome(undefined),
+  };
+}
+
+function withPart(last: Outcome, { text = '', calls = [] }: Heard, elapsedMs: number): Partial<Outcome> {
+  const isOutput = text !== '' || calls.length > 0;
+  const known = new Map(last.calls.map((call) => [call.at, call]));
+  for (const { at, id = '', name = '', arguments: written = '' } of calls) {
+    const former = known.get(at) ?? { at, id: '', name: '', arguments: '' };
+    known.set(at, { at, id: former.id || id, name: former.name || name, arguments: former.arguments + written });
+  }
+  return {
+    text: last.text + text,
+    calls: [...known.values()],
+    ...(isOutput && last.firstOutputMs === undefined ? { firstOutputMs: elapsedMs } : {}),
+  };
+}
+
+function turnsAfter(outcome: Outcome | undefined): readonly Turn[] {
+  if (outcome === undefined || outcome.totalMs === undefined) return [];
+  const { draft, failure, text, calls } = outcome;
+  return failure === undefined ? [...draft.turns, { role: 'assistant', text, calls }] : draft.turns.slice(0, -1);
+}

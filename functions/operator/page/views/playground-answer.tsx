@@ -1,0 +1,78 @@
+// What came of a call of the playground, and how it is asked elsewhere.
+
+import type { Turn } from '../connection/playground/draft.ts';
+import { interfaces } from '../connection/playground/playground-interfaces.ts';
+import { curlOf } from '../connection/playground/sdk-code.ts';
+import type { Outcome } from '../connection/playground/use-conversation.ts';
+import { Code } from '../parts/code.tsx';
+import { duration } from '../parts/shown-values.ts';
+import { Failure } from '../parts/states.tsx';
+import { CallPath } from './call-path.tsx';
+
+const titles = { user: 'You', assistant: 'Model', tool: 'Tools' } as const;
+
+/** Those that were sent. */
+export const PlaygroundTurns = ({ turns }: { readonly turns: readonly Turn[] }) => (
+  <ol class="turns" aria-label="Conversation">
+    {turns.map((turn, at) => (
+      <li key={at}>
+        <strong>{titles[turn.role]}</strong> <span>{textOf(turn)}</span>
+      </li>
+    ))}
+  </ol>
+);
+
+function textOf(turn: Turn): string {
+  if (turn.role === 'tool') return turn.results.map(({ text }) => text).join('\n');
+  if (turn.role === 'user') {
+    const { images, text } = turn;
+    return images.length === 0 ? text : `${text} (${images.length} ${images.length === 1 ? 'image' : 'images'})`;
+  }
+  return [turn.text, ...turn.calls.map(({ name, arguments: written }) => `→ ${name}(${written})`)].join('\n').trim();
+}
+
+interface PlaygroundAnswerProperties {
+  readonly outcome: Outcome;
+  readonly isRunning: boolean;
+  readonly baseUrl: string;
+}
+
+export const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnswerProperties) => {
+  const { interfaceName, draft, id, text, calls, raw, failure, firstOutputMs, totalMs } = outcome;
+  const spoken = interfaces[interfaceName];
+  const body = spoken.body(draft);
+  return (
+    <section aria-label="Answer">
+      <div aria-busy={isRunning} aria-live="polite">
+        {failure && <Failure failure={failure} />}
+        <p class="answer">
+          {text}
+          {isRunning && <span class="muted"> …</span>}
+        </p>
+        {calls.length > 0 && (
+          <ul aria-label="Calls of tools">
+            {calls.map(({ at, name, arguments: written }) => (
+              <li key={at}>
+                <code>
+                  {name}({written})
+                </code>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+      {totalMs !== undefined && (
+        <p class="muted">
+          {firstOutputMs !== undefined && `First output after ${duration(firstOutputMs)}, `}
+          {duration(totalMs)} in all, as this page saw it.
+        </p>
+      )}
+      {totalMs !== undefined && id !== null && <CallPath id={id} />}
+      <h2>The request</h2>
+      <Code title="What was sent" text={JSON.stringify(body, null, 2)} />
+      <Code title="What came back" text={raw} />
+      <Code title="As curl" text={curlOf(`${baseUrl}${spoken.path}`, body)} />
+      <Code title="In JavaScript, with the SDK" text={spoken.sdkCode(new URL(baseUrl).origin, body)} />
+    </section>
+  );
+};

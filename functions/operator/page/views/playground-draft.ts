@@ -1,0 +1,73 @@
+// What stands in the form of the playground, as a draft. Throws RequestFailed where a field cannot be read: nothing was sent then.
+import { RequestFailed } from '../connection/management.ts';
+import type { Draft, Tool, ToolCall, Turn } from '../connection/playground/draft.ts';
+import { formValues } from '../parts/form-values.ts';
+
+/** Of the name of the field that takes what a tool answered. */
+export const resultField = (id: string): string => `result-${id}`;
+
+interface Circumstances {
+  readonly streams: boolean;
+  /** Of the answer before, which wait for what the tools answered. */
+  readonly calls: readonly ToolCall[];
+}
+
+/** With the turn that is sent now alone. */
+export async function readDraft(form: HTMLFormElement, { streams, calls }: Circumstances): Promise<Draft> {
+  const { has, text, number } = formValues(form);
+  return {
+    model: text('model'),
+    system: text('system'),
+    turns: calls.length > 0 ? [resultsOf(calls, text)] : [await questionOf(new FormData(form), text)],
+    temperature: number('temperature') ?? undefined,
+    outputTokensMax: number('max-tokens') ?? undefined,
+    tools: readTools(text('tools')),
+    more: readMembers(text('more')),
+    streams: streams && has('stream'),
+  };
+}
+
+const resultsOf = (calls: readonly ToolCall[], text: (name: string) => string): Turn => ({
+  role: 'tool',
+  results: calls.map(({ id }) => ({ id, text: text(resultField(id)) })),
+});
+
+async function questionOf(data: FormData, text: (name: string) => string): Promise<Turn> {
+  const files = data.getAll('images').filter((file): file is File => file instanceof File && file.size > 0);
+  return { role: 'user', text: text('prompt'), images: await Promise.all(files.map(dataUrlOf)) };
+}
+
+const dataUrlOf = (file: File): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(notSent(`The image ${file.name} cannot be read.`));
+    reader.readAsDataURL(file);
+  });
+
+const notSent = (message: string): RequestFailed => new RequestFailed('not sent', message);
+
+function readJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notSent(`${what}: this is no JSON.`);
+  }
+}
+
+function readTools(text: string): readonly Tool[] {
+  if (text === '') return [];
+  const tools = readJson(text, 'Tools');
+  const isTool = (tool: unknown): boolean =>
+    typeof tool === 'object' && tool !== null && 'name' in tool && 'parameters' in tool;
+  if (Array.isArray(tools) && tools.every(isTool)) return tools as Tool[];
+  throw notSent('Tools: a list of objects with name, description and parameters (a JSON schema).');
+}
+
+function readMembers(text: string): Record<string, unknown> {
+  if (text === '') return {};
+  const members = readJson(text, 'More members');
+  if (typeof members === 'object' && members !== null && !Array.isArray(members))
+    return members as Record<string, unknown>;
+  throw notSent('More members: an object, such as {"top_p": 0.5}.');
+}

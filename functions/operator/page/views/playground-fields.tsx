@@ -1,0 +1,130 @@
+// The fields of the playground: where to, what, and how.
+import type { List, Model, StoredFunction } from '../connection/documents.ts';
+import { useManaged } from '../connection/management.ts';
+import type { ToolCall } from '../connection/playground/draft.ts';
+import { isFunction } from '../connection/playground/draft.ts';
+import { type InterfaceName, interfaceNames, interfaces } from '../connection/playground/playground-interfaces.ts';
+import { useRights } from '../connection/session-rights.ts';
+import { Field } from '../parts/field.tsx';
+import { Link } from '../parts/link.tsx';
+import { resultField } from './playground-draft.ts';
+
+interface PlaygroundFieldsProperties {
+  readonly interfaceName: InterfaceName;
+  readonly setInterfaceName: (name: InterfaceName) => void;
+  readonly model: string;
+  readonly setModel: (model: string) => void;
+  readonly lastKey: string;
+  readonly baseUrl: string;
+  /** They wait for what their tools answered. */
+  readonly calls: readonly ToolCall[];
+}
+
+const toolsExample = '[{"name": "weather", "description": "…", "parameters": {"type": "object", "properties": {}}}]';
+
+export const PlaygroundFields = (properties: PlaygroundFieldsProperties) => {
+  const { interfaceName, setInterfaceName, model, setModel, lastKey, baseUrl, calls } = properties;
+  const mayList = useRights().holds('viewer');
+  const models = useManaged<List<Model>>(mayList ? 'models?limit=200' : undefined).answer?.data ?? [];
+  const functions = useManaged<List<StoredFunction>>(mayList ? 'functions?limit=200' : undefined).answer?.data ?? [];
+  const isOfFunction = isFunction(model) && interfaceName === 'chat-completions';
+  const isText = interfaceName !== 'embeddings' && !isOfFunction;
+  return (
+    <>
+      <Field title="API key">
+        <input
+          name="api-key"
+          type="password"
+          required
+          defaultValue={lastKey}
+          autocomplete="off"
+          placeholder="sk-gw-…"
+          aria-describedby="api-key-help"
+        />
+      </Field>
+      <Field title="Interface">
+        <select
+          value={interfaceName}
+          onChange={({ currentTarget }) => setInterfaceName(currentTarget.value as InterfaceName)}
+        >
+          {interfaceNames.map((name) => (
+            <option key={name} value={name}>
+              {interfaces[name].title}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field title="Model">
+        <input
+          name="model"
+          list="models"
+          required
+          value={model}
+          onInput={({ currentTarget }) => setModel(currentTarget.value)}
+          spellcheck={false}
+          autocapitalize="none"
+        />
+      </Field>
+      <datalist id="models">
+        <option value="auto" />
+        {models.map(({ id }) => (
+          <option key={id} value={id} />
+        ))}
+        {functions.map(({ workspace, id }) => (
+          <option key={`${workspace}/${id}`} value={`gw/function/${id}`} />
+        ))}
+      </datalist>
+      <Field title="Base URL">
+        <input name="base-url" type="url" required readOnly value={baseUrl} />
+      </Field>
+      {isText && (
+        <details class="wide">
+          <summary>System text, parameters, tools, images</summary>
+          <div class="playground">
+            <Field title="System text" isWide>
+              <textarea name="system" rows={2} />
+            </Field>
+            <Field title="Temperature">
+              <input name="temperature" type="number" min={0} max={2} step="any" placeholder="default" />
+            </Field>
+            <Field title="Output tokens at most">
+              <input name="max-tokens" type="number" min={1} placeholder="default" />
+            </Field>
+            <Field title="Images">
+              <input name="images" type="file" multiple accept="image/*" />
+            </Field>
+            <Field title="Tools (JSON)" isWide>
+              <textarea name="tools" class="code" rows={3} spellcheck={false} placeholder={toolsExample} />
+            </Field>
+          </div>
+        </details>
+      )}
+      <details class="wide">
+        <summary>More members of the body</summary>
+        <Field title="More members (JSON)">
+          <textarea name="more" class="code" rows={3} spellcheck={false} placeholder={'{"top_p": 0.5}'} />
+        </Field>
+      </details>
+      {calls.map(({ id, name, arguments: written }) => (
+        <Field key={id} title={`What ${name}(${written}) answers`} isWide>
+          <textarea name={resultField(id)} rows={2} required />
+        </Field>
+      ))}
+      {calls.length === 0 && (
+        <Field title="Message" isWide>
+          <textarea name="prompt" rows={4} required defaultValue="Hello" />
+        </Field>
+      )}
+      {isText && (
+        <label class="check">
+          <input type="checkbox" name="stream" defaultChecked />
+          Stream the answer
+        </label>
+      )}
+      <p id="api-key-help" class="muted wide">
+        A call costs what it costs any client with this key. The key is forgotten with the page; make one under{' '}
+        <Link view="keys">Keys</Link>.
+      </p>
+    </>
+  );
+};

@@ -1,0 +1,22 @@
+// Server-sent events as they are written: one `data:` line an event, its text unchanged.
+/** A newline inside JSON can only stand between tokens, so a blank keeps the text one `data:` line. */
+export const toEventLine = (text: string, name?: string): string =>
+  `${name === undefined ? '' : `event: ${name}\n`}data: ${text.includes('\n') ? text.replaceAll('\n', ' ') : text}\n\n`;
+
+/** A comment: readers of event streams skip it. */
+export const keepAliveLine = ': keep-alive\n\n';
+
+/** What a stream that failed after its first output tells its client. */
+export const brokenStreamMessages = {
+  no_available_provider: 'The stream broke off after its first output: the provider failed.',
+  request_deadline_exceeded: 'The stream was cut off: it was not finished within its time budget.',
+  rate_limited: 'The stream broke off after its first output: the provider is rate limited.',
+  invalid_request: 'The stream broke off after its first output: the provider rejected the request.',
+  schema_validation_failed: 'The answer does not satisfy the schema of response_format.',
+} as const;
+
+/** In place of the words of the code, where no provider failed. */
+export const stoppedMessage = 'The gateway was stopped while the call ran: send it again.';
+
+export type MidStreamCode = keyof typeof brokenStreamMessages;
+export const midStreamCodes = Object.keys(brokenStreamMessages) as MidStreamCode[];
