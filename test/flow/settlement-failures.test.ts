@@ -62,6 +62,24 @@ describe('a settlement', () => {
     },
   );
 
+  it('is one round to the store: the record is written while the money still waits for its answer', async () => {
+    const recorded = Promise.withResolvers<void>();
+    harness = await startHarness({
+      models,
+      wrapStore: (store) =>
+        aroundStore(store, async (call, run) => {
+          if (isSettlement(call)) await recorded.promise;
+          const answer = await run();
+          if (call.table === 'records') recorded.resolve();
+          return answer;
+        }),
+    });
+    expect(await outcomeOf(await harness.post(hello('acme/paid')))).toBe('ok');
+    await harness.settled();
+    expect(await harness.records()).toHaveLength(1);
+    expect(await expectBalancedBooks(harness)).toBe(cost);
+  });
+
   it('whose record is refused for a while writes it in the end, once', async () => {
     times(3, ({ table }) => table === 'records', 'after');
     harness = await start();
