@@ -11,9 +11,10 @@ export interface OutputOfDeltas {
 /** What a client can use, whatever a provider calls it: `reasoning_content` and `reasoning_details` begin alike. */
 const outputMember = /^(content|refusal|reasoning|thinking|tool_calls|function_call|audio|image)/;
 
-export const isOutputMember = (name: string): boolean => outputMember.test(name);
+/** A role, an id or a tier is none: a provider may fail right after it. */
+const isOutputMember = (name: string): boolean => outputMember.test(name);
 
-export const isThinkingMember = (name: string): boolean => name.startsWith('reasoning') || name.startsWith('thinking');
+const isThinkingMember = (name: string): boolean => name.startsWith('reasoning') || name.startsWith('thinking');
 
 /** Names of members that hold no text of the model. */
 const structuralNames: ReadonlySet<string> = new Set(['role', 'id', 'type', 'index', 'format', 'signature']);
