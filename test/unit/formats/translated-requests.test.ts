@@ -464,14 +464,6 @@ describe('thinking', () => {
     expect(await thinkingOf(api, { max_tokens: 4_096, reasoning: { max_tokens: 2_048 } }, model)).toEqual(expected);
   });
 
-  it.each(['messages', 'converse'] as const)(
-    '%s: a model that thinks as it sees fit does so within any bound',
-    async (api) => {
-      const asked = { max_tokens: 500, reasoning: { effort: 'high' } };
-      expect(await thinkingOf(api, asked, 'claude-opus-4-7')).toEqual({ type: 'adaptive', display: 'summarized' });
-    },
-  );
-
   it.each(['messages', 'converse', 'generate-content'] as const)(
     '%s: an effort is a part of the bound, by its other name too',
     async (api) => {
