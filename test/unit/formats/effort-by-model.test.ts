@@ -18,6 +18,15 @@ async function told(api: Api, model: string, effort: string): Promise<unknown> {
   return own ?? ([thinking, output_config].every((one) => one === undefined) ? undefined : [thinking, output_config]);
 }
 
+/** The same at a provider of plain chat, which only clients of other interfaces are translated for. */
+async function toldToChat(model: string, effort: string): Promise<unknown> {
+  const choice = { index: 0, message: { role: 'assistant', content: 'Fine.' }, finish_reason: 'stop' };
+  const answer = jsonAnswer({ id: 'chat-1', object: 'chat.completion', created: 1, model, choices: [choice] });
+  const body = { input: 'Hi.', max_tokens: 20_000, reasoning: { effort } };
+  const { sent } = await ask({ api: 'chat-completions', interfaceId: 'responses', model, answer, body });
+  return sent[0]?.body.reasoning_effort;
+}
+
 const off = [{ type: 'disabled' }, undefined];
 const budget = (tokens: number) => [{ type: 'enabled', budget_tokens: tokens }, undefined];
 const adaptive = (effort: string) => [{ type: 'adaptive', display: 'summarized' }, { effort }];
@@ -40,6 +49,21 @@ const claudes: readonly (readonly [string, readonly unknown[]])[] = [
     [[{ type: 'between_tools' }, undefined], ...['low', 'low', 'medium', 'high', 'xhigh', 'max'].map(adaptive)],
   ],
 ];
+
+describe.each([
+  ['gpt-5.4', ['none', 'low', 'low', 'medium', 'high', 'xhigh', 'xhigh']],
+  ['gpt-5', ['minimal', 'minimal', 'low', 'medium', 'high', 'high', 'high']],
+  ['openai/gpt-oss-120b', ['low', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  ['gpt-5-chat-latest', all(undefined)],
+  ['grok-4.3', ['none', 'low', 'low', 'medium', 'high', 'high', 'high']],
+] as const)('chat-completions: thinking of %s', (model, expected) => {
+  it.each(efforts.map((effort, index) => [effort, expected[index]] as const))(
+    'at the effort %s is what the model knows of it',
+    async (effort, words) => {
+      expect(await toldToChat(model, effort)).toEqual(words);
+    },
+  );
+});
 
 describe.each([
   ...claudes.map(([model, expected]) => ['messages', model, expected] as const),

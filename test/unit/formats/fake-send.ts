@@ -1,6 +1,6 @@
 // A `send` that behaves: it keeps what it was given, and answers with bytes cut wherever a test wants.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
-import type { HubApi } from '../../../shared/foundation/constants/index.ts';
+import type { HubApi, InterfaceId } from '../../../shared/foundation/constants/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
 import type { CandidateCall, CandidateOutcome } from '../../../shared/routing/formats/candidate-call.ts';
@@ -87,6 +87,8 @@ export const candidateOf = (api: HubApi, upstreamModel = upstreamModels[api] ?? 
 
 export interface Asked {
   readonly api: HubApi;
+  /** Of the client. Default: chat completions. */
+  readonly interfaceId?: InterfaceId;
   readonly body: Json;
   readonly answer: FakeAnswer | AttemptFailure | Error;
   readonly stream?: boolean;
@@ -100,16 +102,25 @@ export interface Outcome extends FakeSend {
 
 const boundNames = ['max_tokens', 'max_completion_tokens'];
 
-export async function ask({ api, body, answer, stream = false, model, catalogueId }: Asked): Promise<Outcome> {
+export async function ask({
+  api,
+  body,
+  answer,
+  stream = false,
+  model,
+  catalogueId,
+  ...asked
+}: Asked): Promise<Outcome> {
+  const { interfaceId = 'chat-completions' } = asked;
   const fake = fakeSend(answer);
   const bound = boundNames.map((name) => body[name]).find((value) => typeof value === 'number');
   const json = jsonTextOf({ messages: [{ role: 'user', content: 'Hi.' }], ...body });
   const request = {
-    interfaceId: 'chat-completions',
+    interfaceId,
     stream,
     text: () => json,
     wholeBody: () => parseJson(json.text),
-    hubNeeds: () => readHubNeeds(parseJson(json.text) as Json),
+    hubNeeds: () => (interfaceId === 'chat-completions' ? readHubNeeds(parseJson(json.text) as Json) : []),
     size: () => ({ maxOutputTokens: bound, isOutputOpen: bound === undefined }),
   };
   const passedOn = { headers: {}, query: '' };
