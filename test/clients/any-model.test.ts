@@ -267,9 +267,11 @@ it.each(translated)('goes on without a thread, which no model of %s has, where i
   expect(thread.messages).toHaveLength(4);
 });
 
-describe.each(['responses'])('a model of %s, which has no word for stops', (format) => {
+describe.each(['responses', 'converse'])('a model of %s, where stops are the gateway’s or the provider’s', (format) => {
   it('ends at a stop of the client, and says which it was, whole and streamed', async () => {
-    const question = ask(`${format}/echo`, 'Hello', { stop_sequences: ['never', 'simulated by', 'only play'] });
+    // Of models on Converse Claude says which it was.
+    const model = format === 'converse' ? 'converse/thinking' : `${format}/echo`;
+    const question = ask(model, 'Hello', { stop_sequences: ['never', 'simulated by', 'only play'] });
     const message = await client.messages.create(question);
     const streamed = await client.messages.stream(question).finalMessage();
     for (const { content, stop_reason, stop_sequence } of [message, streamed]) {

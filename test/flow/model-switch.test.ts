@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { encryptedBy, redactedReasoning, signatureOf } from '../../infra/local/simulator/signature.ts';
 import { dataLines, type Harness, startHarness } from '../support/harness.ts';
 import { readChunks } from '../support/read-chunks.ts';
+import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 
 const formats = ['chat-completions', 'messages', 'converse', 'generate-content', 'responses'] as const;
 type Format = (typeof formats)[number];
@@ -30,16 +31,43 @@ const ownSigns = (format: Format): readonly string[] =>
     responses: [encryptedBy(upstreams.responses, thought)],
   })[format];
 
+/** A server that counts its calls anew in each answer, in characters that others refuse. */
+const countedCall = JSON.stringify({
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'kimi',
+  choices: [
+    {
+      index: 0,
+      finish_reason: 'tool_calls',
+      message: {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { id: `functions.${tool}:0`, type: 'function', function: { name: tool, arguments: '{"city":"Rome"}' } },
+        ],
+      },
+    },
+  ],
+});
+
 let gateway: Harness;
+let counting: ScriptedProvider;
 let anthropic: Anthropic;
 let openai: OpenAI;
 beforeAll(async () => {
   const more = { max_output_tokens: 8_192, supported_params: { tools: true } };
+  counting = await startScriptedProvider((outgoing) => sendJson(outgoing, countedCall));
   gateway = await startHarness({
-    models: Object.fromEntries(
-      formats.map((format) => [`on/${format}`, [{ provider: format, upstream: upstreams[format], more }]]),
-    ),
-    providers: Object.fromEntries(formats.map((format) => [format, { apis: [format] }])),
+    models: Object.fromEntries([
+      ...formats.map((format) => [`on/${format}`, [{ provider: format, upstream: upstreams[format], more }]] as const),
+      ['on/counting', [{ provider: 'counting', upstream: 'kimi', more }]],
+    ]),
+    providers: {
+      ...Object.fromEntries(formats.map((format) => [format, { apis: [format] }])),
+      counting: { apis: ['chat-completions'], base_url: counting.url },
+    },
   });
   anthropic = new Anthropic({
     baseURL: new URL(gateway.url).origin,
@@ -49,7 +77,10 @@ beforeAll(async () => {
   });
   openai = new OpenAI({ baseURL: gateway.url.replace(/\/v1$/, '/openai/v1'), apiKey: gateway.key, maxRetries: 0 });
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  await gateway.stop();
+  await counting.stop();
+});
 
 /** A client that keeps its conversation in its own form, as what its SDK puts together. */
 interface Talk {
@@ -205,3 +236,24 @@ describe.each(Object.keys(talks) as ClientInterface[])('a client of %s', (client
     },
   );
 });
+
+it.each([
+  ['messages', 'messages'],
+  ['messages', 'converse'],
+  ['responses', 'responses'],
+  ['responses', 'messages'],
+] as const)(
+  'a client of %s goes on at %s with calls whose server counts them anew in each answer',
+  async (client, format) => {
+    const talk = talks[client]();
+    talk.say('Call the tool');
+    for (const result of ['sunny', 'rainy']) {
+      expect(await talk.ask('on/counting', false)).toBe(1);
+      talk.answerCalls(result);
+    }
+    gateway.simulator.clear();
+    await talk.ask(`on/${format}`, false);
+    expect(gateway.simulator.calls.map(({ status }) => status)).toEqual([200]);
+    for (const result of ['sunny', 'rainy']) expect(gateway.simulator.calls[0]?.bodyText).toContain(result);
+  },
+);

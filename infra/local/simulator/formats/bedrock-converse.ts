@@ -82,9 +82,16 @@ const choiceOf = ({ choices }: Completion) => choices[0] as Choice;
 
 const metrics = { metrics: { latencyMs: 1 } };
 
-const json = (_call: Call, completion: Completion) => ({
+/** Of Claude: which of the stops it was, where the request asks for that. */
+const stopMember = ({ bodyText }: Call, { stopSequence }: Choice) =>
+  stopSequence !== undefined && bodyText.includes('"/delta/stop_sequence"')
+    ? { additionalModelResponseFields: { delta: { stop_sequence: stopSequence } } }
+    : {};
+
+const json = (call: Call, completion: Completion) => ({
   output: { message: { role: 'assistant', content: blocksOf(choiceOf(completion)).map(({ whole }) => whole) } },
   stopReason: stopReasonOf(choiceOf(completion)),
+  ...stopMember(call, choiceOf(completion)),
   ...usageMember('usage', completion, usageJson),
   ...metrics,
 });
@@ -93,7 +100,7 @@ const json = (_call: Call, completion: Completion) => ({
 const event = (carries: Frame['carries'], name: string, members: object): Frame =>
   jsonFrame(carries, { ...members, p: 'abcdefgh' }, name);
 
-function frames(_call: Call, completion: Completion): readonly Frame[] {
+function frames(call: Call, completion: Completion): readonly Frame[] {
   const choice = choiceOf(completion);
   const blocks = blocksOf(choice).flatMap(({ start, deltas }, contentBlockIndex) => [
     ...(start === undefined ? [] : [event('other', 'contentBlockStart', { contentBlockIndex, start })]),
@@ -104,7 +111,7 @@ function frames(_call: Call, completion: Completion): readonly Frame[] {
   return [
     event('role', 'messageStart', { role: 'assistant' }),
     ...blocks,
-    event('finish', 'messageStop', { stopReason: stopReasonOf(choice) }),
+    event('finish', 'messageStop', { stopReason: stopReasonOf(choice), ...stopMember(call, choice) }),
     ...('usage' in usage ? [event('usage', 'metadata', { ...usage, ...metrics })] : []),
   ];
 }

@@ -1,5 +1,6 @@
 export { cacheMark, withCacheMarksMax } from './cache-mark.ts';
 export { cacheWritesOf } from './cache-writes.ts';
+export { clientCallId } from './client-call-id.ts';
 export { fileOfUrl } from './file-of-url.ts';
 export type * from './hub-call.ts';
 export type * from './hub-source.ts';

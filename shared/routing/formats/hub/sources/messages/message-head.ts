@@ -21,7 +21,10 @@ export function messageEnd(
   calls: number,
   metadata: SharedV4ProviderMetadata | undefined,
 ): MessageEnd {
-  const sequence = metadata?.anthropic?.stopSequence ?? metadata?.gw?.stopSequence;
+  // Of whichever package tells it.
+  const sequence = Object.values(metadata ?? {}).find(
+    ({ stopSequence: told }) => typeof told === 'string',
+  )?.stopSequence;
   const ended = (stop_reason: string): MessageEnd => ({ stop_reason, stop_sequence: null, stop_details: null });
   if (unified === 'length') return ended('max_tokens');
   if (unified === 'content-filter') {
@@ -30,5 +33,6 @@ export function messageEnd(
   if (calls > 0) return ended('tool_use');
   if (raw === 'pause_turn' || raw === 'model_context_window_exceeded') return ended(raw);
   if (typeof sequence === 'string') return { ...ended('stop_sequence'), stop_sequence: sequence };
+  if (raw === 'stop_sequence') return ended(raw);
   return ended('end_turn');
 }

@@ -3,7 +3,7 @@
 
 import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
 import { writtenEvent } from '../../../../../protocol/interfaces/messages/index.ts';
-import type { AnswerHead, HubPart, Signed, ToolNames } from '../../middle/index.ts';
+import { type AnswerHead, clientCallId, type HubPart, type Signed, type ToolNames } from '../../middle/index.ts';
 import { messageEnd, messageHead } from './message-head.ts';
 import { estimatedUsage, toUsage, wholeUsage } from './usage-of-message.ts';
 import { envelope, inputText, thinkingBlock } from './write-whole-message.ts';
@@ -88,12 +88,14 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
 
   function beginCall(part: Part<'tool-input-start'> | Part<'tool-call'>, id: string): AnswerEvent[] {
     const own = readSigned(part.providerMetadata);
-    const before = Object.keys(own).length > 0 ? signatureBlock({ call: id }, own) : [];
+    const clientId = clientCallId(head.id, id);
+    const before = Object.keys(own).length > 0 ? signatureBlock({ call: clientId }, own) : [];
     calls += 1;
     written.add(id);
     const name = names.long(part.toolName);
     outputBytes += Buffer.byteLength(name);
-    return [...before, ...begin('tool_use', id, { type: 'tool_use', id, name, input: {}, caller: { type: 'direct' } })];
+    const block = { type: 'tool_use', id: clientId, name, input: {}, caller: { type: 'direct' } };
+    return [...before, ...begin('tool_use', id, block)];
   }
 
   function addArguments(delta: string): AnswerEvent[] {

@@ -2,7 +2,13 @@
 import type { LanguageModelV4Content } from '@ai-sdk/provider';
 import { readUsageReport } from '../../../../../protocol/interfaces/messages/index.ts';
 import { type SignedEnvelope, scanJson, sealEnvelope } from '../../../../../protocol/wire/index.ts';
-import type { AnswerHead, HubResult, ToolNames, WrittenAnswer } from '../../middle/index.ts';
+import {
+  type AnswerHead,
+  clientCallId,
+  type HubResult,
+  type ToolNames,
+  type WrittenAnswer,
+} from '../../middle/index.ts';
 import { messageEnd, messageHead } from './message-head.ts';
 import { estimatedUsage, toUsage, wholeUsage } from './usage-of-message.ts';
 
@@ -51,8 +57,9 @@ function blockTexts(part: LanguageModelV4Content, head: AnswerHead, names: ToolN
     return isSigned ? [...text, JSON.stringify(thinkingBlock('', envelope(head, signed, 'text')))] : text;
   }
   if (part.type !== 'tool-call') return [];
-  const before = isSigned ? [JSON.stringify(thinkingBlock('', envelope(head, signed, { call: part.toolCallId })))] : [];
-  return [...before, callText(part.toolCallId, names.long(part.toolName), part.input)];
+  const id = clientCallId(head.id, part.toolCallId);
+  const before = isSigned ? [JSON.stringify(thinkingBlock('', envelope(head, signed, { call: id })))] : [];
+  return [...before, callText(id, names.long(part.toolName), part.input)];
 }
 
 export const thinkingBlock = (thinking: string, signature: string) => ({ type: 'thinking', thinking, signature });

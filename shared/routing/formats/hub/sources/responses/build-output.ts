@@ -1,6 +1,5 @@
 // The items of a response, made from the pieces of an answer in their order: whole for JSON, with every event on the way for a
 // stream, so that both say the same. One item is open at a time.
-import { sha256Hex } from '../../../../../foundation/ids/index.ts';
 import { ownItemId } from '../../../../../protocol/interfaces/responses/index.ts';
 import {
   isJsonObject,
@@ -9,7 +8,7 @@ import {
   scanJson,
   sealEnvelope,
 } from '../../../../../protocol/wire/index.ts';
-import type { Signed } from '../../middle/index.ts';
+import { clientCallId, type Signed } from '../../middle/index.ts';
 import type { ClientTool } from './client-tools.ts';
 import { type FreeformReader, freeformReader } from './freeform-input.ts';
 import { ownTools } from './own-tools.ts';
@@ -51,13 +50,6 @@ interface OpenCall {
   text: string;
   written: number;
 }
-
-const commonId = /^[\w-]{1,64}$/;
-const idDigestCharacters = 24;
-
-/** Ids of some servers hold what other providers refuse. */
-const toCallId = (id: string): string =>
-  commonId.test(id) ? id : `call_${sha256Hex(id).slice(0, idDigestCharacters)}`;
 
 export function createOutput({ head, tools }: Writing, emit: Emit): OutputBuilder {
   const items: string[] = [];
@@ -192,7 +184,7 @@ export function createOutput({ head, tools }: Writing, emit: Emit): OutputBuilde
     },
     beginCall(packageId, toolName, signed) {
       close();
-      const callId = toCallId(packageId);
+      const callId = clientCallId(head.id, packageId);
       if (isSigned(signed)) addSignature(signed, { call: callId });
       const tool = tools.find(toolName);
       const id = newId(isOwn(tool) ? ownTools[tool.kind].idPrefix : tool.kind === 'custom' ? 'ctc' : 'fc');
