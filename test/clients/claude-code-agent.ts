@@ -16,6 +16,8 @@ export interface Asking {
   readonly model?: string;
   /** `home`: the folder that the agent works in. */
   readonly prompt?: string | ((home: string) => string);
+  /** Where it works. */
+  readonly home?: string;
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly key?: string;
   readonly args?: readonly string[];
@@ -23,8 +25,14 @@ export interface Asking {
 
 /** What a user sets, and nothing of this machine. */
 export async function ask(program: string, gateway: Harness, asking: Asking): Promise<Said> {
-  const { model = 'acme/echo', prompt = 'Hello', key = gateway.key, args = [], files = {} } = asking;
-  const home = temporaryFolder();
+  const {
+    model = 'acme/echo',
+    prompt = 'Hello',
+    key = gateway.key,
+    args = [],
+    files = {},
+    home = temporaryFolder(),
+  } = asking;
   for (const [name, content] of Object.entries(files)) writeFileSync(join(home, name), content);
   const env = {
     HOME: home,

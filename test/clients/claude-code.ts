@@ -1,6 +1,7 @@
 // `npm run test:claude-code`: Claude Code without a terminal, from npm under .cache/, through a gateway to simulated providers.
 // Says in one line that it is skipped where the package cannot be had. It sends nothing to anybody else.
 import assert from 'node:assert/strict';
+import { type AgentDriver, anyFormatChecks } from './any-format-agent.ts';
 import { ask } from './claude-code-agent.ts';
 import { turnChecks } from './claude-code-turns.ts';
 import { type AgentChecks, checkCodingAgent, checkFormats, poorKey } from './coding-agent.ts';
@@ -72,6 +73,19 @@ const checks: AgentChecks = {
   },
 };
 
+const driver: AgentDriver = {
+  act: async (program, gateway, { model, prompt, home, resumes = false }) => {
+    const args = ['--allowedTools', 'Read Edit Bash', ...(resumes ? ['--continue'] : [])];
+    const { result, is_error } = await ask(program, gateway, { model, prompt, home, args });
+    return { said: result, failure: is_error ? result : undefined };
+  },
+  compacting: /Your task is to create a detailed summary/,
+  read: (file) => ({ tool: 'Read', arguments: { file_path: file } }),
+  run: (command) => ({ tool: 'Bash', arguments: { command } }),
+  edit: (file, from, to) => ({ tool: 'Edit', arguments: { file_path: file, old_string: from, new_string: to } }),
+  look: (picture) => ({ tool: 'Read', arguments: { file_path: picture } }),
+};
+
 await checkCodingAgent(
   {
     name: 'Claude Code',
@@ -80,5 +94,5 @@ await checkCodingAgent(
     program: 'claude',
     speaks: 'messages',
   },
-  { ...checks, ...turnChecks },
+  { ...checks, ...turnChecks, ...anyFormatChecks(driver) },
 );

@@ -1,63 +1,10 @@
 // `npm run test:codex`: Codex without a terminal, from npm under .cache/, through a gateway to simulated providers, set up with
 // the very lines of the README. Says in one line that it is skipped where the package cannot be had.
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { tryCommand } from '../../infra/verify/verify-step.ts';
 import type { Harness } from '../support/harness.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { baseUrlOf } from './client-gateway.ts';
+import { type AgentDriver, anyFormatChecks, windowTokens } from './any-format-agent.ts';
+import { ask } from './codex-agent.ts';
 import { type AgentChecks, checkCodingAgent, checkFormats, poorKey } from './coding-agent.ts';
-
-interface CodexEvent {
-  readonly type: string;
-  readonly item?: { readonly type: string; readonly text?: string };
-  readonly error?: { readonly message: string };
-}
-
-interface Asking {
-  readonly model?: string;
-  readonly prompt?: string;
-  readonly key?: string;
-  readonly args?: readonly string[];
-  /** Of its configuration: lines of the README that are left out. */
-  readonly without?: readonly string[];
-}
-
-function configurationOf(gateway: Harness, { model = 'acme/echo', without = [] }: Asking): string {
-  const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
-  const [, lines = ''] = /```toml\n(model_provider.*?)```/s.exec(readme) ?? [];
-  assert.notEqual(lines, '', 'the README shows no configuration for Codex');
-  return lines
-    .replace(/^model = .*/m, `model = "${model}"`)
-    .replace(/^base_url = .*/m, `base_url = "${baseUrlOf(gateway, '/openai/v1')}"`)
-    .split('\n')
-    .filter((line) => !without.some((name) => line.startsWith(name)))
-    .join('\n');
-}
-
-/** What a user sets, and nothing of this machine. */
-async function ask(program: string, gateway: Harness, asking: Asking) {
-  const { prompt = 'Hello', key = gateway.key, args = [] } = asking;
-  const home = temporaryFolder();
-  const CODEX_HOME = join(home, '.codex');
-  mkdirSync(CODEX_HOME);
-  writeFileSync(join(CODEX_HOME, 'config.toml'), configurationOf(gateway, asking));
-  // Its own sandbox needs what not every machine has; what the model asks it to run here is the word `text`.
-  const asked = ['exec', '--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ...args];
-  const env = { HOME: home, CODEX_HOME, GW_API_KEY: key, OPENAI_API_KEY: undefined };
-  const { output } = await tryCommand(program, [...asked, prompt], { cwd: home, env, timeoutMs: 120_000 });
-  await gateway.settled();
-  const events = output
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as CodexEvent);
-  const said = events.flatMap(({ item }) => (item?.type === 'agent_message' ? [item.text] : [])).join('\n');
-  const failure = events.find(({ type }) => type === 'turn.failed')?.error?.message;
-  const isWhole = events.some(({ type }) => type === 'turn.completed');
-  assert.ok(isWhole || failure !== undefined, `Codex gave no result: ${output.slice(0, 500)}`);
-  return { said, failure };
-}
 
 interface SentItem {
   readonly type: string;
@@ -152,7 +99,24 @@ const checks: AgentChecks = {
   },
 };
 
+const driver: AgentDriver = {
+  act: async (program, gateway, { model, prompt, home, resumes = false, picture, compacts = false }) => {
+    const args = [
+      ...['-c', 'model_reasoning_effort="high"'],
+      // It compacts by what it knows of the window, not by a refusal.
+      ...(compacts ? ['-c', `model_context_window=${windowTokens}`] : []),
+      ...(compacts ? ['-c', `model_auto_compact_token_limit=${windowTokens - 1_000}`] : []),
+      ...(picture === undefined ? [] : ['-i', picture, '--']),
+    ];
+    return ask(program, gateway, { model, prompt, home, resumes, args });
+  },
+  compacting: /CONTEXT CHECKPOINT COMPACTION/,
+  read: (file) => ({ tool: 'exec_command', arguments: { cmd: `cat ${file}` } }),
+  run: (command) => ({ tool: 'exec_command', arguments: { cmd: command } }),
+  edit: (file, from, to) => ({ tool: 'exec_command', arguments: { cmd: `sed -i s/${from}/${to}/ ${file}` } }),
+};
+
 await checkCodingAgent(
   { name: 'Codex', packageName: '@openai/codex', version: '0.169.0', program: 'codex', speaks: 'responses' },
-  checks,
+  { ...checks, ...anyFormatChecks(driver) },
 );

@@ -87,12 +87,15 @@ export async function checkFormats(
   assert.deepEqual(formatRows(readme)[name], cells, `${name}: formats in the README`);
 }
 
+/** `-- WORDS`: the checks with these words in their titles. */
+const [only = ''] = process.argv.slice(2);
+
 async function runChecks(agent: CodingAgent, checks: AgentChecks): Promise<void> {
   useOneFolderForTheRun();
   const program = await install(agent);
   const gateway = await startGateway(agent.speaks);
   try {
-    for (const [title, check] of Object.entries(checks)) {
+    for (const [title, check] of Object.entries(checks).filter(([title]) => title.includes(only))) {
       gateway.simulator.clear();
       await check(program, gateway);
       process.stdout.write(`ok       ${agent.name} ${agent.version}: ${title}\n`);

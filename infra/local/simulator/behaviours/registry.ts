@@ -5,10 +5,12 @@ import { faultsAfterOutput } from './faults-after-output.ts';
 import { faultsBeforeOutput } from './faults-before-output.ts';
 import { framings } from './framing.ts';
 import { pauses } from './pauses.ts';
+import { scripts } from './scripted.ts';
 import { usages } from './usages.ts';
 
 const registry: Behaviours = {
   ...answers,
+  ...scripts,
   ...usages,
   ...jsonContents,
   ...framings,

@@ -1,0 +1,58 @@
+// A model that does what its user wrote: for agents, whose tools it calls with arguments that mean something.
+import type { ToolCall } from '../answer.ts';
+import { answerText } from '../answer-text.ts';
+import type { Behaviour, Behaviours, Call } from '../call.ts';
+import { numberParameter } from '../call.ts';
+import { complete, thought } from '../completion.ts';
+import { refuse, respond } from '../frames.ts';
+import type { Turn } from '../model-request.ts';
+import { promptTokens } from '../tokens.ts';
+
+interface ScriptedCall {
+  /** As its client calls it: a gateway may have put something before it. */
+  readonly tool: string;
+  readonly arguments: object;
+}
+
+/** Ends a line of the text of a user: for each answer the calls that it makes. */
+const scriptLine = /(?:^|\s)Do (\[\[.*\]\])$/m;
+
+const doAsWritten: Behaviour = (call) => {
+  const toolCalls = nextCalls(call);
+  const reasoning = call.request.isThinking ? { reasoning: thought } : {};
+  const said =
+    toolCalls.length === 0
+      ? { content: answerText(call), finishReason: 'stop' as const }
+      : { content: null, finishReason: 'tool_calls' as const };
+  return respond(call, complete(call, { ...reasoning, ...said, toolCalls }));
+};
+
+const isOver = (call: Call, count: number): boolean => count > numberParameter(call, 0, Number.POSITIVE_INFINITY);
+
+export const scripts: Behaviours = {
+  scripted: (call) => (isOver(call, call.earlierCalls + 1) ? refuse(call, 500) : doAsWritten(call)),
+  window: (call) =>
+    isOver(call, promptTokens(call.request))
+      ? refuse(call, 400, { code: 'context_length_exceeded' })
+      : doAsWritten(call),
+};
+
+function nextCalls(call: Call): readonly ToolCall[] {
+  const { turns, tools } = call.request;
+  const asked = turns.findLastIndex(({ role, text }) => role === 'user' && scriptLine.test(text));
+  const since = turns.slice(asked + 1);
+  // A client that compacts a conversation asks for a text about it.
+  if (since.some(({ role, text }) => role === 'user' && /\bsummary\b/i.test(text))) return [];
+  const script = JSON.parse(
+    scriptLine.exec(turns[asked]?.text ?? '')?.[1] ?? '[]',
+  ) as readonly (readonly ScriptedCall[])[];
+  return (script[answeredRounds(since)] ?? []).map(({ tool, arguments: given }) => ({
+    id: call.newId('call_'),
+    name: tools.find(({ name }) => name === tool || name.endsWith(tool))?.name ?? tool,
+    arguments: JSON.stringify(given),
+  }));
+}
+
+/** Results that stand together are those of one answer. */
+const answeredRounds = (turns: readonly Turn[]): number =>
+  turns.filter(({ role }, at) => role === 'tool' && turns[at - 1]?.role !== 'tool').length;

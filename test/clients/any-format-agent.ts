@@ -1,0 +1,147 @@
+// What a coding agent does with a model of each format, and where a fallback takes its conversation from one format to the
+// next: several turns, calls at once, an edit of a file, thinking, a picture, and a conversation that outgrows its window.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { imageUrl } from './client-gateway.ts';
+import type { AgentChecks } from './coding-agent.ts';
+
+/** By what its provider speaks: a model that thinks, by the name that says so. */
+const thinkers = {
+  messages: 'claude-sonnet-4-5',
+  responses: 'gpt-5.4',
+  converse: 'anthropic.claude-sonnet-4-5-v1:0',
+  'generate-content': 'gemini-3-pro',
+  'chat-completions': 'gpt-5.1',
+} as const;
+type Format = keyof typeof thinkers;
+const formats = Object.keys(thinkers) as readonly Format[];
+
+/** The format that goes on where a provider of this one fails. */
+const nextOf = (format: Format): Format => formats[(formats.indexOf(format) + 1) % formats.length] as Format;
+
+/** Of the models whose conversations outgrow it. */
+export const windowTokens = 5_500;
+
+/** What a model is told to call, as the agent names it. */
+interface ToolUse {
+  readonly tool: string;
+  readonly arguments: object;
+}
+
+export interface Act {
+  readonly model: string;
+  readonly prompt: string;
+  /** Where it works; a session goes on in the folder of the one before. */
+  readonly home: string;
+  readonly resumes?: boolean;
+  /** The path of a file that the prompt is about. */
+  readonly picture?: string;
+  /** The conversation is to be compacted. */
+  readonly compacts?: boolean;
+}
+
+export interface AgentDriver {
+  readonly act: (program: string, gateway: Harness, act: Act) => Promise<{ said: string; failure: string | undefined }>;
+  readonly read: (file: string) => ToolUse;
+  readonly run: (command: string) => ToolUse;
+  /** Puts `to` in the place of `from`. */
+  readonly edit: (file: string, from: string, to: string) => ToolUse;
+  /** Stands in the request for the text that takes the place of a conversation. */
+  readonly compacting: RegExp;
+  /** How the model comes to see a picture. Undefined: with the prompt. */
+  readonly look?: (picture: string) => ToolUse;
+}
+
+const route = (format: Format, behaviour: string) => ({
+  provider: format,
+  upstream: `${thinkers[format]}/${behaviour}`,
+});
+
+const startGateway = (): Promise<Harness> =>
+  startHarness({
+    models: Object.fromEntries(
+      formats.flatMap((format) => [
+        [`scripted/${format}`, [route(format, 'scripted')]],
+        [`window/${format}`, [route(format, `window:${windowTokens}`)]],
+        // The first provider answers twice.
+        [`switched/${format}`, [route(format, 'scripted:2'), route(nextOf(format), 'scripted')]],
+      ]),
+    ),
+    providers: Object.fromEntries(formats.map((format) => [format, { apis: [format] }])),
+  });
+
+const script = (...answers: readonly (readonly ToolUse[])[]): string => `Do ${JSON.stringify(answers)}`;
+
+const pictureBytes = Buffer.from(imageUrl.slice(imageUrl.indexOf(',') + 1), 'base64');
+
+export function anyFormatChecks({ act, read, run, edit, compacting, look }: AgentDriver): AgentChecks {
+  const working = async (check: (gateway: Harness, home: string, file: string) => Promise<void>): Promise<void> => {
+    const gateway = await startGateway();
+    const home = temporaryFolder();
+    const file = join(home, 'notes.txt');
+    writeFileSync(file, 'first line\nsecond line\n');
+    try {
+      await check(gateway, home, file);
+    } finally {
+      await gateway.stop();
+    }
+  };
+  const providersOf = (gateway: Harness) => gateway.simulator.calls.map(({ provider }) => provider);
+  /** Answers of the model: two calls at once, one that edits, then a text. */
+  const editing = (file: string) => script([read(file), run('ls')], [edit(file, 'second', 'changed')]);
+  const isChanged = (file: string) => readFileSync(file, 'utf8') === 'first line\nchanged line\n';
+
+  const ofFormat = (format: Format): AgentChecks => ({
+    [`a model of ${format} thinks, calls tools at once, edits a file, and the next turn goes on`]: (program) =>
+      working(async (gateway, home, file) => {
+        const first = await act(program, gateway, { model: `scripted/${format}`, prompt: editing(file), home });
+        assert.deepEqual(
+          [first.failure, isChanged(file), providersOf(gateway)],
+          [undefined, true, Array(3).fill(format)],
+        );
+        assert.match(first.said, /^The tools answered/);
+        const next = { model: `scripted/${format}`, prompt: 'Well done', home, resumes: true };
+        const second = await act(program, gateway, next);
+        assert.deepEqual([second.failure, providersOf(gateway)], [undefined, Array(4).fill(format)]);
+        assert.ok(
+          (gateway.simulator.calls.at(-1)?.bodyText ?? '').includes('changed'),
+          'the history is not sent again',
+        );
+        const [record] = await gateway.records();
+        assert.ok(record !== undefined && record.costPicoUsd > 0n);
+      }),
+    [`a conversation that began with a model of ${format} goes on with one of ${nextOf(format)} where the first provider fails`]:
+      (program) =>
+        working(async (gateway, home, file) => {
+          const { failure } = await act(program, gateway, { model: `switched/${format}`, prompt: editing(file), home });
+          const called = [format, format, format, nextOf(format)];
+          assert.deepEqual([failure, isChanged(file), providersOf(gateway)], [undefined, true, called]);
+          const statuses = gateway.simulator.calls.map(({ status }) => status);
+          assert.deepEqual(statuses, [200, 200, 500, 200]);
+        }),
+    [`a model of ${format} sees a picture`]: (program) =>
+      working(async (gateway, home) => {
+        const picture = join(home, 'picture.png');
+        writeFileSync(picture, pictureBytes);
+        const prompt = look === undefined ? 'What is it?' : script([look(picture)]);
+        const { failure } = await act(program, gateway, { model: `scripted/${format}`, prompt, home, picture });
+        assert.equal(failure, undefined);
+        const seen = gateway.simulator.calls.some(({ bodyText }) => /iVBORw0KGgo/.test(bodyText));
+        assert.deepEqual([seen, gateway.simulator.calls.at(-1)?.status], [true, 200]);
+      }),
+    [`a conversation that outgrows the window of a model of ${format} is compacted, and goes on`]: (program) =>
+      working(async (gateway, home, file) => {
+        const prompt = script([run('seq 1 2500')], [run('seq 1 1000')], [edit(file, 'second', 'changed')]);
+        const { failure } = await act(program, gateway, { model: `window/${format}`, prompt, home, compacts: true });
+        assert.equal(failure, undefined);
+        const { calls } = gateway.simulator;
+        const asked = calls.findIndex(({ bodyText, status }) => status === 200 && compacting.test(bodyText));
+        assert.ok(asked > 0 && asked < calls.length - 1, 'it was not compacted');
+        assert.equal(calls.at(-1)?.status, 200);
+      }),
+  });
+  return Object.assign({}, ...formats.map(ofFormat)) as AgentChecks;
+}

@@ -1,0 +1,62 @@
+// Codex as a user starts it without a terminal, on a gateway, set up with the lines of the README.
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { tryCommand } from '../../infra/verify/verify-step.ts';
+import type { Harness } from '../support/harness.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { baseUrlOf } from './client-gateway.ts';
+
+interface CodexEvent {
+  readonly type: string;
+  readonly item?: { readonly type: string; readonly text?: string };
+  readonly error?: { readonly message: string };
+}
+
+export interface Asking {
+  readonly model?: string;
+  readonly prompt?: string;
+  /** Where it works. A session that is resumed needs that of the one before. */
+  readonly home?: string;
+  /** Goes on with the last session. */
+  readonly resumes?: boolean;
+  readonly key?: string;
+  readonly args?: readonly string[];
+  /** Of its configuration: lines of the README that are left out. */
+  readonly without?: readonly string[];
+}
+
+function configurationOf(gateway: Harness, { model = 'acme/echo', without = [] }: Asking): string {
+  const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
+  const [, lines = ''] = /```toml\n(model_provider.*?)```/s.exec(readme) ?? [];
+  assert.notEqual(lines, '', 'the README shows no configuration for Codex');
+  return lines
+    .replace(/^model = .*/m, `model = "${model}"`)
+    .replace(/^base_url = .*/m, `base_url = "${baseUrlOf(gateway, '/openai/v1')}"`)
+    .split('\n')
+    .filter((line) => !without.some((name) => line.startsWith(name)))
+    .join('\n');
+}
+
+/** What a user sets, and nothing of this machine. */
+export async function ask(program: string, gateway: Harness, asking: Asking) {
+  const { prompt = 'Hello', key = gateway.key, args = [], home = temporaryFolder(), resumes = false } = asking;
+  const CODEX_HOME = join(home, '.codex');
+  mkdirSync(CODEX_HOME, { recursive: true });
+  writeFileSync(join(CODEX_HOME, 'config.toml'), configurationOf(gateway, asking));
+  // Its own sandbox needs what not every machine has; what the model asks it to run here is the word `text`.
+  const asked = ['--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ...args];
+  const command = resumes ? ['exec', 'resume', '--last'] : ['exec'];
+  const env = { HOME: home, CODEX_HOME, GW_API_KEY: key, OPENAI_API_KEY: undefined };
+  const { output } = await tryCommand(program, [...command, ...asked, prompt], { cwd: home, env, timeoutMs: 120_000 });
+  await gateway.settled();
+  const events = output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as CodexEvent);
+  const said = events.flatMap(({ item }) => (item?.type === 'agent_message' ? [item.text] : [])).join('\n');
+  const failure = events.find(({ type }) => type === 'turn.failed')?.error?.message;
+  const isWhole = events.some(({ type }) => type === 'turn.completed');
+  assert.ok(isWhole || failure !== undefined, `Codex gave no result: ${output.slice(0, 500)}`);
+  return { said, failure };
+}
