@@ -1,32 +1,13 @@
 // `npm run verify:aws [-- NAME…]`: what can be shown of a stage without an AWS account, from cheap to dear, one line per
 // step. A step whose tool is absent is skipped and says so. None of them shows what `npm test` shows.
 import { startStopwatch } from '../../shared/foundation/time/index.ts';
+import { cfnLint } from './cfn-lint.ts';
 import { emulatedStage } from './emulated-stage/emulated-stage.ts';
 import { runtime } from './runtime/runtime.ts';
 import { secondEngine } from './second-engine.ts';
-import { projectRoot, pythonProgram, runCommand, Skipped, type Step } from './verify-step.ts';
+import { Skipped, type Step } from './verify-step.ts';
 
-/** Resources that depend on what they already refer to: CDK writes such lines, and they do no harm. */
-const ignoredChecks = 'W3005';
-/** Property values and resource types differ between regions: an old one, two of Europe, a younger one. */
-const lintedRegions = ['us-east-1', 'eu-west-1', 'eu-central-1', 'ap-southeast-3'];
-
-const steps: readonly Step[] = [
-  {
-    name: 'cfn-lint',
-    async run() {
-      const cfnLint = await pythonProgram('cfn-lint==1.51.0', 'cfn-lint');
-      await runCommand('npm', ['run', '--silent', 'synth']);
-      const templates = 'cdk.out/assembly-*/*.template.json';
-      const options = ['--ignore-checks', ignoredChecks, '--regions', ...lintedRegions];
-      await runCommand(cfnLint, [...options, '--', templates], { cwd: projectRoot });
-      return `no finding in any template in ${lintedRegions.join(', ')}`;
-    },
-  },
-  runtime,
-  secondEngine,
-  emulatedStage,
-];
+const steps: readonly Step[] = [cfnLint, runtime, secondEngine, emulatedStage];
 
 async function runStep(step: Step): Promise<boolean> {
   const passedMs = startStopwatch();

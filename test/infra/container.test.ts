@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
 import {
   gatewayTableActions,
@@ -6,6 +8,7 @@ import {
   tablesOfAll,
 } from '../../infra/cdk/constructs/table-actions.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
+import { projectRoot } from '../../infra/verify/verify-step.ts';
 import { containerStop, containerStopSeconds } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, type SynthesizedStage, synthesizeStage } from './synthesized-stage.ts';
 
@@ -248,6 +251,11 @@ describe('a stage with tasks', () => {
       expect.arrayContaining(['UnhealthyTasks', 'MissingTasks', 'RefusedAtMaximum', 'BalancerErrors']),
     );
     expect(ids).not.toContain('UrlErrors');
+    // The page knows each of them, and those of functions and of the console.
+    const page = readFileSync(join(projectRoot, 'infra/cdk/guides/alarms.md'), 'utf8').replaceAll('-', '');
+    const ofFunctions = resourcesOf(synthesizeStage('prod', { console: true }).api, 'AWS::CloudWatch::Alarm');
+    const names = ofFunctions.map(({ id }) => id.replace(/^Alarms|[0-9A-F]{8}$/g, ''));
+    expect([...ids, ...names].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
     const filters = resourcesOf(stage.api, 'AWS::Logs::MetricFilter').map(({ Properties }) => Properties.FilterPattern);
     expect(filters).toContainEqual(expect.stringContaining('"service_concurrency"'));
     expect(JSON.stringify(resourcesOf(stage.api, 'AWS::CloudWatch::Dashboard'))).toContain('CallsInFlight');

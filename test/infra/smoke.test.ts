@@ -149,6 +149,7 @@ describe('the smoke test', () => {
       };
     const deployed: DeployedStage = {
       directUrl: 'https://direct.test/v1',
+      hasTasks: false,
       readOriginSecret: async () => secret,
       awaitMetrics: async (...question) => `${asked.push(question)}`,
       tryAlarm: async () => 'rang',
@@ -179,6 +180,8 @@ describe('the smoke test', () => {
       const { passed, lines } = await run({ deployed: { ...deployed, directUrl: undefined } });
       expect(passed).toBe(true);
       expect(lines[7]).toContain('left out: clients use the URL of the function itself');
+      const tasks = await run({ deployed: { ...deployed, directUrl: undefined, hasTasks: true } });
+      expect([tasks.passed, tasks.lines[7]]).toEqual([true, expect.stringContaining('left out: tasks have no URL')]);
     });
   });
 
@@ -260,7 +263,9 @@ describe('what the smoke test asks AWS', () => {
     secrets.on(GetSecretValueCommand, { SecretId: 'arn:secret' }).resolves({ SecretString: 'value' });
     expect(open().directUrl).toBe('https://abc.lambda-url.example/v1');
     expect(await open().readOriginSecret()).toBe('value');
-    expect(open(undefined, {}).directUrl).toBeUndefined();
+    expect(open().hasTasks).toBe(false);
+    const { directUrl, hasTasks } = open(undefined, { BaseUrl: 'https://d1.cloudfront.net/v1', Compute: 'container' });
+    expect([directUrl, hasTasks]).toEqual([undefined, true]);
   });
 
   it('waits for the metric of all requests since the minute of the first one', async () => {

@@ -138,6 +138,8 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `reached its time limit more than ${few} times`,
       `refused more than ${few} invocations`,
       `or failed, more than ${few} times`,
+      `more than ${few} calls were refused because as many were in flight`,
+      `answered more than ${few} times with a status from 500`,
     ],
     'infra/cdk/guides/restoring.md': [
       `some ${number('restore-stage.ts', 'same')} minutes a million where few differ, ${number('restore-stage.ts', 'differing')} where all do`,

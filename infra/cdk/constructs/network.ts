@@ -22,12 +22,15 @@ export function stageNetwork(scope: Construct, { vpc: given }: Pick<StageSetting
   if (given === undefined) return ownNetwork(scope);
   const { id: vpcId, subnetIds, availabilityZones } = given;
   const vpc = ec2.Vpc.fromVpcAttributes(scope, 'GivenNetwork', { vpcId, availabilityZones: [...availabilityZones] });
-  const subnets = subnetIds.map((subnetId, at) =>
-    ec2.Subnet.fromSubnetAttributes(scope, `GivenSubnet${at}`, {
-      subnetId,
-      availabilityZone: availabilityZones[at] as string,
-    }),
-  );
+  const subnets = subnetIds.map((subnetId, at) => {
+    const availabilityZone = availabilityZones[at] as string;
+    const subnet = ec2.Subnet.fromSubnetAttributes(scope, `GivenSubnet${at}`, { subnetId, availabilityZone });
+    Validations.of(subnet).acknowledge({
+      id: 'Annotation::@aws-cdk/aws-ec2:noSubnetRouteTableId',
+      reason: 'Nothing here reads or changes the routes of a given network.',
+    });
+    return subnet;
+  });
   return { vpc, taskSubnets: { subnets }, balancerSubnets: { subnets }, assignPublicIp: false, ways: [] };
 }
 

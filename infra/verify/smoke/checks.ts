@@ -18,6 +18,8 @@ export interface SmokeOptions extends Access {
 export interface DeployedStage {
   /** The function's own base URL, where clients use a distribution. */
   readonly directUrl: string | undefined;
+  /** Tasks run the calls: nothing leads around the load balancer. */
+  readonly hasTasks: boolean;
   /** What the distribution adds to its requests. */
   readonly readOriginSecret: () => Promise<string>;
   /** Waits until CloudWatch has counted so many requests since then; says how long that took. Rejects where it does not. */
@@ -145,7 +147,8 @@ export function smokeChecks(options: SmokeOptions) {
     },
     async direct() {
       if (deployed === undefined) return leftOut;
-      if (deployed.directUrl === undefined) return 'left out: clients use the URL of the function itself';
+      if (deployed.directUrl === undefined)
+        return `left out: ${deployed.hasTasks ? 'tasks have no URL of their own' : 'clients use the URL of the function itself'}`;
       const direct = createClient({ ...options, baseUrl: deployed.directUrl });
       const { status, body } = await direct.request('/models');
       expectThat(

@@ -11,7 +11,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { brand } from '../../../shared/foundation/constants/index.ts';
 import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
 import type { AccountOptions } from '../../cdk/aws-account.ts';
-import { apiStackName } from '../../cdk/resource-names.ts';
+import { apiStackName, computeOutput } from '../../cdk/resource-names.ts';
 import type { DeployedStage } from './checks.ts';
 
 /** CloudWatch reads metrics out of log lines; most are there within a minute or two. */
@@ -87,6 +87,7 @@ export function openDeployedStage({ stage, outputs, shell, clock, confirm }: Sta
 
   return {
     directUrl: url === undefined ? undefined : `${url.replace(/\/$/, '')}/v1`,
+    hasTasks: outputs[computeOutput] === 'container',
     async readOriginSecret() {
       const { SecretString: secret = '' } = await new SecretsManagerClient(options).send(
         new GetSecretValueCommand({ SecretId: secretArn }),
