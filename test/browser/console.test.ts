@@ -487,6 +487,60 @@ if (typeof browser === 'string') {
       expect(await page.locator('img').count()).toBe(0);
     });
 
+    it('shows the revisions of a function with their texts, compares two, runs cases, and publishes one', async () => {
+      const { page, findBarriers, isTooWide } = await open('view=functions');
+      await page.getByRole('link', { name: 'gw/function/label' }).click();
+      const text = page.locator('.compared');
+      await page.getByLabel('Revision', { exact: true }).or(page.locator('select')).first().selectOption('r1');
+      await page.locator('select').nth(1).selectOption('r2');
+      await text.getByText('+ ').first().waitFor();
+      await page.waitForURL(/left=r1.*right=r2|right=r2.*left=r1/);
+      expect(await text.locator('.removed').textContent()).toContain('r1: {{input}}');
+      expect(await text.locator('.added').textContent()).toContain('r2: {{input}}');
+      await page.reload();
+      await text.locator('.added').waitFor();
+      expect(await findBarriers()).toEqual([]);
+      await page.getByRole('button', { name: 'Run cases of r3' }).click();
+      const key = page.getByLabel('API key of team');
+      await key.fill('sk-gw-wrong');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByRole('alert').getByText('UNAUTHORIZED').waitFor();
+      await key.fill(served.gateway.key);
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByText('All cases passed: r3 is qualified.').waitFor();
+      const revisions = async () => (await served.gateway.composition.functionStore.read('team', 'label'))?.revisions;
+      expect((await revisions())?.get('r3')?.qualifiedAtMs).not.toBeNull();
+      await page.getByRole('button', { name: 'Activate r3' }).click();
+      await page.getByText('r3 (serving)').waitFor();
+      await page.getByRole('button', { name: 'Publish a revision' }).click();
+      await page.locator('input[name=revision]').fill('r4');
+      const content = page.locator('textarea[name=content]');
+      await content.fill('{');
+      await page.getByRole('button', { name: 'Publish', exact: true }).click();
+      await page.getByRole('alert').getByText('no JSON').waitFor();
+      await content.fill(
+        JSON.stringify({ model: 'acme/echo', messages: [{ role: 'user', content: `${hostile} {{input}}` }] }),
+      );
+      expect(await findBarriers()).toEqual([]);
+      await page.getByLabel('It serves from now on').check();
+      await page.getByRole('button', { name: 'Publish', exact: true }).click();
+      await page.getByText('r4 (serving)').waitFor();
+      expect((await revisions())?.get('r4')?.state).toBe('activated');
+      await page.locator('select').nth(1).selectOption('r4');
+      await text.getByText(hostile).waitFor();
+      expect(await page.locator('img').count()).toBe(0);
+      await page.setViewportSize({ width: 360, height: 800 });
+      expect(await isTooWide()).toBe(false);
+      await page.goto('/console?view=functions');
+      await page.getByRole('button', { name: 'Make a function' }).click();
+      await page.locator('input[name=function]').fill('made-here');
+      await page.locator('select[name=workspace]').selectOption('other');
+      await page.locator('input[name=revision]').fill('first');
+      await page.getByRole('button', { name: 'Publish', exact: true }).click();
+      await page.getByText('gw/function/made-here').waitFor();
+      expect((await served.gateway.composition.functionStore.read('other', 'made-here'))?.revisions.size).toBe(1);
+    });
+
     it('tries a call with an API key: its answer, its cost and its way, or why there is none', async () => {
       const { page } = await open('view=playground&model=both%2Ffallback');
       await page.getByLabel('API key').fill(served.gateway.key);

@@ -52,7 +52,11 @@ export async function serveConsole(): Promise<ServedConsole> {
           id: 'label',
           kind: 'prompt',
           active: 'r1',
-          revisions: [revision('r1', 'activated'), revision('r2', 'draft')],
+          revisions: [
+            revision('r1', 'activated'),
+            revision('r2', 'draft'),
+            { ...revision('r3', 'draft'), cases: [{ input: 'apples', expect: { contains: 'apples' } }] },
+          ],
         },
       ],
     },

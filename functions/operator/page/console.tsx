@@ -10,6 +10,7 @@ import { Failure, Reading } from './parts/states.tsx';
 import { CallView } from './views/call.tsx';
 import { CallsView } from './views/calls.tsx';
 import { ConfigurationView } from './views/configuration.tsx';
+import { FunctionView } from './views/function.tsx';
 import { FunctionsView } from './views/functions.tsx';
 import { KeysView } from './views/keys.tsx';
 import { ModelsView } from './views/models.tsx';
@@ -37,6 +38,12 @@ const views: Readonly<Record<ViewName, View>> = {
   keys: { title: 'Keys', isFor: allRoles, show: (address) => <KeysView address={address} /> },
   models: { title: 'Models and providers', isFor: viewers, show: () => <ModelsView /> },
   functions: { title: 'Functions', isFor: viewers, show: () => <FunctionsView /> },
+  function: {
+    title: 'Function',
+    isIn: 'functions',
+    isFor: viewers,
+    show: (address) => <FunctionView address={address} />,
+  },
   configuration: {
     title: 'Configuration',
     isFor: ({ holdsInAll }) => holdsInAll('owner'),

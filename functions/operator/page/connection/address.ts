@@ -10,6 +10,7 @@ export const viewNames = [
   'keys',
   'models',
   'functions',
+  'function',
   'configuration',
   'playground',
 ] as const;

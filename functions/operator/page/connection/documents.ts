@@ -8,6 +8,7 @@ import type {
 
 export type {
   ManagedAddition as Addition,
+  ManagedCases as Cases,
   ManagedFunction as StoredFunction,
   ManagedKey as Key,
   ManagedListUpdate as ListUpdate,
@@ -18,6 +19,7 @@ export type {
   ManagedSwitch as Switched,
   ManagedWorkspace as Workspace,
   Overview,
+  ShownManagedFunction as ShownFunction,
 } from '../../../../shared/configuration/management-documents/index.ts';
 
 export type Call = ReturnType<typeof operatorCallDocument>;

@@ -1,12 +1,16 @@
 // Stored functions: which revision serves, and what an operator may do with them.
 import { useState } from 'preact/hooks';
+import { goTo } from '../connection/address.ts';
 import type { List, Single, StoredFunction } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
+import { useRights } from '../connection/session-rights.ts';
+import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { none, time } from '../parts/shown-values.ts';
 import { Failure, Shown } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { type Changing, useChange } from '../parts/use-change.ts';
+import { PublishRevision } from './publish-revision.tsx';
 
 const path = 'functions?limit=200';
 
@@ -18,8 +22,23 @@ export const FunctionsView = () => {
     const done = await changing.run<Single<StoredFunction>>(target, { method: 'POST', ...(body ? { body } : {}) });
     if (done !== undefined) loaded.reload();
   };
+  const [isMaking, setIsMaking] = useState(false);
+  const mayMake = useRights().holds('editor');
   return (
     <>
+      {mayMake && (
+        <div class="filters">
+          <button type="button" class="main" onClick={() => setIsMaking(true)}>
+            Make a function
+          </button>
+        </div>
+      )}
+      {isMaking && (
+        <PublishRevision
+          close={() => setIsMaking(false)}
+          saved={({ workspace, id }) => goTo('function', { workspace, id })}
+        />
+      )}
       {changing.failure && <Failure failure={changing.failure} />}
       <Shown loaded={loaded}>{(answer) => <Functions first={answer} changing={changing} change={change} />}</Shown>
     </>
@@ -34,7 +53,14 @@ interface FunctionsProperties {
 
 const Functions = ({ first, changing: { isChanging }, change }: FunctionsProperties) => {
   const columns: readonly Column<StoredFunction>[] = [
-    { title: 'Function', show: ({ id }) => <code>gw/function/{id}</code> },
+    {
+      title: 'Function',
+      show: ({ workspace, id }) => (
+        <Link view="function" parameters={{ workspace, id }}>
+          gw/function/{id}
+        </Link>
+      ),
+    },
     { title: 'Workspace', show: ({ workspace }) => workspace },
     { title: 'Kind', show: ({ kind }) => kind },
     { title: 'Status', show: ({ status }) => status },
@@ -70,9 +96,7 @@ const Functions = ({ first, changing: { isChanging }, change }: FunctionsPropert
       columns={columns}
       rowsOf={allRows}
       keyOf={({ workspace, id }) => `${workspace}/${id}`}
-      empty={() =>
-        'There is no stored function. They are written in the gateway file of a workspace and applied with npm run gw -- apply.'
-      }
+      empty={() => 'There is no stored function. Make one here, or write it in the gateway file of its workspace.'}
       moreTitle="More functions"
     />
   );

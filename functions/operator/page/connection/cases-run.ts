@@ -1,0 +1,60 @@
+// The test cases of a revision: the gateway says which calls are missing, they are made here with an API key, and their answers are sent
+// along until every case is judged.
+import type { Cases, Single } from './documents.ts';
+import { failureOf, manage, RequestFailed } from './management.ts';
+
+interface CaseRun {
+  readonly workspace: string;
+  readonly functionId: string;
+  readonly revision: string;
+  /** Ends in /v1. */
+  readonly baseUrl: string;
+  /** Of the workspace: the calls cost what they cost. */
+  readonly key: string;
+}
+
+interface KnownAnswer {
+  readonly call: string;
+  readonly text: string;
+}
+
+/** Steps of a workflow follow each other, and each round brings at least one further. */
+const roundsMax = 64;
+
+/** Throws RequestFailed where a call got no answer: then nothing is known of the cases. */
+export async function runCases(run: CaseRun, told: (cases: Cases) => void): Promise<void> {
+  const path = `functions/${encodeURIComponent(run.workspace)}/${encodeURIComponent(run.functionId)}/cases`;
+  const answers: KnownAnswer[] = [];
+  for (let round = 0; round < roundsMax; round += 1) {
+    const body = { revision: run.revision, answers };
+    const { data } = await manage<Single<Cases>>(path, { method: 'POST', body });
+    told(data);
+    const missing = data.cases.flatMap(({ calls }) => calls);
+    if (missing.length === 0) return;
+    // One after the other: the limits of a provider are not what is tested.
+    for (const one of missing) answers.push({ call: one.call, text: await answerTo(run, one) });
+  }
+}
+
+type MissingCall = Cases['cases'][number]['calls'][number];
+
+/** The model, then each fallback model; the failure of the last one counts. */
+async function answerTo({ baseUrl, key }: CaseRun, { body, fallback_models }: MissingCall): Promise<string> {
+  let failure = new RequestFailed('not sent', 'The call names no model.');
+  for (const model of [body.model, ...fallback_models]) {
+    const response = await fetch(`${baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...body, model }),
+    }).catch(() => undefined);
+    if (response === undefined) throw new RequestFailed('unreachable', `No gateway answers at ${baseUrl}.`);
+    if (response.ok) {
+      const { choices = [] } = (await response.json()) as {
+        readonly choices?: readonly { readonly message?: { readonly content?: unknown } }[];
+      };
+      return String(choices[0]?.message?.content ?? '');
+    }
+    failure = await failureOf(response);
+  }
+  throw failure;
+}
