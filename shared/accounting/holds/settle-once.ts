@@ -47,13 +47,32 @@ export interface SettleOnce {
 
 const nameOf = ({ table, key }: ItemAddress, owner = ''): string => `${table} ${key} ${owner}`;
 
-export function createSettleOnce({
-  store,
-  clock,
-}: {
+interface SettleOnceOptions {
   readonly store: Pick<Store, 'update'>;
   readonly clock: Clock;
-}): SettleOnce {
+}
+
+/** Made under the mark of its first try: whichever of them comes through is the one that counts. */
+async function repeatWrite(
+  { store, clock }: SettleOnceOptions,
+  address: ItemAddress,
+  { mark, settlements, retryUntilMs }: DoubtfulWrite,
+): Promise<void> {
+  if (clock.nowMs() > retryUntilMs) throw new Error('a settlement was repeated too late to count once');
+  let seen: SeenItem | undefined;
+  for (let tried = 0; tried < writesMax; tried += 1) {
+    const { write } = planWrite([], settlements, seen, clock.nowMs());
+    if (write === undefined) return;
+    addMark(write.draft, mark);
+    const update = write.draft.toUpdate(address.table, address.key, { repeatable: true });
+    const { kind, item = {} } = await store.update(update);
+    if (kind === 'written' || hasMark(item, mark)) return;
+    seen = { item, atMs: clock.nowMs() };
+  }
+  throw contended();
+}
+
+export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnce {
   /** Holds that were taken and not settled, a few for each running call, by the time they were taken. */
   const open = new Map<string, number>();
   const resolved = createCache<'untold' | 'told'>({ sizeMax: resolvedMax });
@@ -61,23 +80,8 @@ export function createSettleOnce({
   /** Ends with `settlementRetryMs`. */
   const doubtful = new Map<string, DoubtfulWrite>();
 
-  async function retry(address: ItemAddress, { mark, settlements, retryUntilMs }: DoubtfulWrite): Promise<void> {
-    if (clock.nowMs() > retryUntilMs) throw new Error('a settlement was repeated too late to count once');
-    let seen: SeenItem | undefined;
-    for (let tried = 0; tried < writesMax; tried += 1) {
-      const { write } = planWrite([], settlements, seen, clock.nowMs());
-      if (write === undefined) return;
-      addMark(write.draft, mark);
-      const update = write.draft.toUpdate(address.table, address.key, { repeatable: true });
-      const { kind, item = {} } = await store.update(update);
-      if (kind === 'written' || hasMark(item, mark)) return;
-      seen = { item, atMs: clock.nowMs() };
-    }
-    throw contended();
-  }
-
   async function resolve(address: ItemAddress, write: DoubtfulWrite): Promise<void> {
-    await retry(address, write);
+    await repeatWrite({ store, clock }, address, write);
     for (const { owner } of write.settlements) {
       doubtful.delete(nameOf(address, owner));
       open.delete(nameOf(address, owner));

@@ -52,31 +52,39 @@ interface Failure extends FailureMark {
   readonly coolMs: number;
 }
 
-export function createCooldowns({ store, clock }: { readonly store: Store; readonly clock: Clock }): Cooldowns {
-  const shared = createCooldownItem({ store, clock });
+/** What this instance knows, by the name of an entry. */
+function createCooldownMemory(clock: Clock) {
   const untilMs: Cache<number> = createCache({ sizeMax: entriesMax });
   /** One for each workspace, the latest first. */
   const failures: Cache<readonly Failure[]> = createCache({ sizeMax: entriesMax });
+  const failuresAt = (name: string): readonly Failure[] => failures.get(name) ?? [];
+  /** 0: it does not cool for all. */
+  const untilMsOf = (name: string): number => untilMs.get(name) ?? 0;
+  return {
+    untilMsOf,
+    failuresAt,
+    coolsForAll: (name: string): boolean => untilMsOf(name) > clock.nowMs(),
+    coolsFor: ({ coolingUntilMs }: FailureMark): boolean => coolingUntilMs > clock.nowMs(),
+    failureOf: (name: string, workspace: string): Failure | undefined =>
+      failuresAt(name).find((failure) => failure.workspace === workspace),
+    learn(name: string, until: number): void {
+      // What has passed must not crowd out what has not.
+      if (until > Math.max(clock.nowMs(), untilMsOf(name))) untilMs.set(name, until);
+    },
+    remember(name: string, failure: Failure): void {
+      const others = failuresAt(name).filter(({ workspace }) => workspace !== failure.workspace);
+      failures.set(name, [failure, ...others].slice(0, workspacesPerEntryMax));
+    },
+  };
+}
+
+export function createCooldowns({ store, clock }: { readonly store: Store; readonly clock: Clock }): Cooldowns {
+  const shared = createCooldownItem({ store, clock });
+  const { untilMsOf, failuresAt, failureOf, coolsForAll, coolsFor, learn, remember } = createCooldownMemory(clock);
   /** What the others do not know yet. */
   const newCoolings = new Set<string>();
   const newFailures = new Map<string, Set<string>>();
   let askedAtMs = Number.NEGATIVE_INFINITY;
-
-  const coolsForAll = (name: string): boolean => (untilMs.get(name) ?? 0) > clock.nowMs();
-  const coolsFor = ({ coolingUntilMs }: FailureMark): boolean => coolingUntilMs > clock.nowMs();
-  const failuresAt = (name: string): readonly Failure[] => failures.get(name) ?? [];
-  const failureOf = (name: string, workspace: string): Failure | undefined =>
-    failuresAt(name).find((failure) => failure.workspace === workspace);
-
-  function learn(name: string, until: number): void {
-    // What has passed must not crowd out what has not.
-    if (until > Math.max(clock.nowMs(), untilMs.get(name) ?? 0)) untilMs.set(name, until);
-  }
-
-  function remember(name: string, failure: Failure): void {
-    const others = failuresAt(name).filter(({ workspace }) => workspace !== failure.workspace);
-    failures.set(name, [failure, ...others].slice(0, workspacesPerEntryMax));
-  }
 
   function learnAll(): void {
     for (const [name, until] of shared.coolings()) learn(name, until);
@@ -102,7 +110,7 @@ export function createCooldowns({ store, clock }: { readonly store: Store; reado
   }
 
   async function sendCooling(name: string): Promise<void> {
-    await shared.writeCooling(name, untilMs.get(name) ?? 0);
+    await shared.writeCooling(name, untilMsOf(name));
     learnAll();
   }
 

@@ -35,24 +35,31 @@ export interface SpanBatchesOptions {
   readonly send: SendSpans;
 }
 
+/** Counts what was dropped, and says so now and then. */
+function createDropLog({
+  clock,
+  log,
+}: Pick<SpanBatchesOptions, 'clock' | 'log'>): (count: number, why: string) => void {
+  /** Since the last line, and why the last of them were. */
+  let dropped = { count: 0, why: '' };
+  let loggedAtMs = Number.NEGATIVE_INFINITY;
+  return (count, why) => {
+    if (count > 0) dropped = { count: dropped.count + count, why };
+    if (dropped.count === 0 || clock.nowMs() - loggedAtMs < logIntervalMs) return;
+    loggedAtMs = clock.nowMs();
+    log.error({ event: 'telemetry_not_sent', message: `${dropped.count} spans were dropped: ${dropped.why}` });
+    dropped = { count: 0, why: '' };
+  };
+}
+
 export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): SpanBatches {
+  const drop = createDropLog({ clock, log });
   let waiting: Span[] = [];
   let cancelTimer: (() => void) | undefined;
   let sending: Promise<void> | undefined;
   let isClosed = false;
   let pauseMs = pauseMinMs;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
-  /** Since the last line, and why the last of them were. */
-  let dropped = { count: 0, why: '' };
-  let loggedAtMs = Number.NEGATIVE_INFINITY;
-
-  function drop(count: number, why: string): void {
-    if (count > 0) dropped = { count: dropped.count + count, why };
-    if (dropped.count === 0 || clock.nowMs() - loggedAtMs < logIntervalMs) return;
-    loggedAtMs = clock.nowMs();
-    log.error({ event: 'telemetry_not_sent', message: `${dropped.count} spans were dropped: ${dropped.why}` });
-    dropped = { count: 0, why: '' };
-  }
 
   async function sendBatch(signal: AbortSignal): Promise<boolean> {
     const batch = waiting.slice(0, batchMax);
