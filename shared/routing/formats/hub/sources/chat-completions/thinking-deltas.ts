@@ -1,0 +1,56 @@
+// Thinking of a streamed answer, and what was signed of it, as deltas of `reasoning_details`.
+import type { AnswerHead, HubPart } from '../../middle/index.ts';
+
+export type Delta = Readonly<Record<string, unknown>>;
+type Part<Type extends HubPart['type']> = Extract<HubPart, { type: Type }>;
+
+export interface ThinkingDeltas {
+  readonly ofThinking: (part: Part<'reasoning-start' | 'reasoning-delta' | 'reasoning-end'>) => Delta[];
+  /** A signature that belongs to a text or a call is a detail of its own. */
+  readonly ofSigned: (block: string, part: Pick<Part<'text-start'>, 'providerMetadata'>, callId?: string) => Delta[];
+}
+
+/** For one stream. */
+export function openThinkingDeltas({ origin: format, readSigned }: AnswerHead): ThinkingDeltas {
+  /** By what they are about: the index of each detail. */
+  const details = new Map<string, number>();
+  /** Signatures that were written: a package gives the same one with every piece of a part. */
+  const signatures = new Set<string>();
+
+  /** Its first piece says the format: some clients add up every text that comes again. */
+  function detail(key: string, members: Delta): Delta {
+    const index = details.get(key) ?? details.size;
+    const begun = details.has(key) ? {} : { format };
+    details.set(key, index);
+    return { reasoning_details: [{ ...members, ...begun, index }] };
+  }
+
+  function isNew(block: string, signature: string): boolean {
+    const before = signatures.size;
+    return signatures.add(`${block} ${signature}`).size > before;
+  }
+
+  return {
+    ofThinking({ id: block, providerMetadata, ...part }) {
+      const { signature, encrypted } = readSigned(providerMetadata);
+      const text = part.type === 'reasoning-delta' ? part.delta : '';
+      const isShown = text !== '' || details.has(block);
+      const signed = signature !== undefined && (isShown || encrypted === undefined) && isNew(block, signature);
+      const deltas: Delta[] = [];
+      if (text !== '' || signed) {
+        const piece = { type: 'reasoning.text', text, ...(signed ? { signature } : {}) };
+        deltas.push({ ...(text === '' ? {} : { reasoning: text }), ...detail(block, piece) });
+      }
+      if (encrypted !== undefined && isNew(block, encrypted)) {
+        deltas.push(detail(`encrypted of ${block}`, { type: 'reasoning.encrypted', data: encrypted }));
+      }
+      return deltas;
+    },
+    ofSigned(block, { providerMetadata }, callId) {
+      const { signature } = readSigned(providerMetadata);
+      if (signature === undefined || !isNew(block, signature)) return [];
+      const of = callId === undefined ? {} : { id: callId };
+      return [detail(`of ${block}`, { type: 'reasoning.encrypted', data: signature, ...of })];
+    },
+  };
+}
