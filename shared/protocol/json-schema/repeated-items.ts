@@ -18,9 +18,10 @@ function hasRepeatedItems(value: unknown): boolean {
       isRepeated ||= new Set(items).size < items.length;
       return idOf(`[${items.join()}]`);
     }
-    if (!isObject(one)) return idOf(JSON.stringify(one));
-    const members = Object.keys(one).toSorted();
-    return idOf(`{${members.map((name) => `${JSON.stringify(name)}:${identify(one[name])}`).join()}}`);
+    if (typeof one === 'string') return idOf(`"${one}`);
+    if (!isObject(one)) return idOf(String(one));
+    const names = Object.keys(one).sort();
+    return idOf(`{${names.map((name) => `${idOf(`"${name}`)}:${identify(one[name])}`).join()}}`);
   };
   identify(value);
   return isRepeated;
