@@ -7,7 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { startTask, type Task, taskContainerOf } from '../../infra/bench/test-bed/task-process.ts';
 import { bundleFunction } from '../../infra/build/bundle.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { readStream } from '../support/read-stream.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { synthesizeStage } from './synthesized-stage.ts';
 
@@ -18,14 +20,21 @@ const residentMib = ({ pid }: Task): number =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1_024;
 
 describe('the process of a task', () => {
-  let testStore: TestStore;
+  let harness: Harness;
   let folder: string;
   beforeAll(async () => {
-    testStore = await startTestStore();
+    const upstreams = ['slow:500', 'slow-chunks:30', 'echo'];
+    harness = await startHarness({
+      models: Object.fromEntries(
+        upstreams.map((upstream) => [`acme/${upstream.split(':')[0]}`, [{ provider: 'acme', upstream }]]),
+      ),
+      key: { concurrency: 100, rpm: 1_000, spend_limit_usd: '1000.00' },
+    });
     folder = dirname((await bundleFunction(projectRoot, temporaryFolder(), 'container')).file);
   });
-  afterAll(() => testStore.stop());
-  const start = (storeUrl = testStore.endpoint) => startTask({ container, folder, storeUrl, stage: testStore.stage });
+  afterAll(() => harness.stop());
+  const start = (storeUrl = harness.testStore.endpoint) =>
+    startTask({ container, folder, storeUrl, stage: harness.testStore.stage });
 
   it('serves every route to who comes through the edge, is healthy for all, and ends with SIGTERM, its lines written', async () => {
     const task = await start();
@@ -40,6 +49,34 @@ describe('the process of a task', () => {
     expect(await task.stop()).toBe(0);
     expect(task.lines.map(({ event }) => event)).toContain('stopping');
     expect(task.lines.filter(({ event }) => event === 'request').length).toBeGreaterThan(3);
+  });
+
+  it('that is told to stop with a hundred calls in flight ends all of them, its books are exact, and the next one refuses none', async () => {
+    const call = (task: Task, model: string, stream = false) =>
+      fetch(`${task.url}/chat/completions`, {
+        method: 'POST',
+        headers: { ...task.headers, authorization: `Bearer ${harness.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(hello(`acme/${model}`, { stream })),
+      });
+    const calls = (task: Task, model: string, stream = false) =>
+      Array.from({ length: 50 }, () => call(task, model, stream));
+    const task = await start();
+    const [answers, streams] = [calls(task, 'slow'), calls(task, 'slow-chunks', true)];
+    await harness.simulator.until((seen) => seen.length === 100);
+    const stopped = task.stop();
+    for (const answer of await Promise.all(answers)) {
+      expect([answer.status, await answer.json()]).toMatchObject([200, { choices: [{ finish_reason: 'stop' }] }]);
+    }
+    for (const stream of await Promise.all(streams)) expect((await readStream(stream)).text).not.toContain('"error"');
+    expect(await stopped).toBe(0);
+    expect(await expectBalancedBooks(harness)).toBeGreaterThan(0n);
+    expect(await harness.records()).toHaveLength(100);
+    const next = await start();
+    const following = await Promise.all([...calls(next, 'echo'), ...calls(next, 'echo')]);
+    expect(following.map(({ status }) => status)).toEqual(new Array(100).fill(200));
+    await Promise.all(following.map((response) => response.text()));
+    expect(await next.stop()).toBe(0);
+    await expectBalancedBooks(harness);
   });
 
   it('is healthy without a store', async () => {
