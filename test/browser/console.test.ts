@@ -1,6 +1,6 @@
 // The console in a real browser, against a gateway with real calls. Where Chromium does not start, a line says so and nothing
 // of it is tested.
-import type { Locator, Page } from 'playwright-core';
+import type { Download, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { hello } from '../support/harness.ts';
 import { startChromium } from './chromium.ts';
@@ -195,6 +195,19 @@ if (typeof browser === 'string') {
       const download = page.waitForEvent('download');
       await page.getByRole('button', { name: 'CSV' }).click();
       expect((await download).suggestedFilename()).toBe('calls.csv');
+      // What one answer cannot hold goes on in the next, under one line of titles.
+      const [firstPart, lastPart] = ['outcome\r\nfirst\r\n', 'outcome\r\nsecond\r\n'] as const;
+      await page.route('**/v1/manage/calls?*', (route) =>
+        route.request().headers().accept !== 'text/csv'
+          ? route.continue()
+          : route.request().url().includes('before=more')
+            ? route.fulfill({ body: lastPart })
+            : route.fulfill({ body: firstPart, headers: { 'x-next-cursor': 'more' } }),
+      );
+      const parts = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'CSV' }).click();
+      expect(await textOf(await parts)).toBe('outcome\r\nfirst\r\nsecond\r\n');
+      await page.unroute('**/v1/manage/calls?*');
       await page.goBack();
       await expectRows(page, 5);
       await page.getByLabel('Tag').fill(`team=${hostileTag}`);
@@ -223,6 +236,21 @@ if (typeof browser === 'string') {
       expect(await findBarriers()).toEqual([]);
       await page.getByLabel('Views').getByRole('link', { name: 'Calls' }).click();
       await expectRows(page, 5);
+    });
+
+    it('shows the calls of a session in the order in which they came', async () => {
+      for (const model of ['acme/echo', 'both/fallback', 'acme/slow']) {
+        await (await served.gateway.post(hello(model), { 'x-session-id': 's-in-order' })).text();
+        await served.gateway.settled();
+      }
+      const { page } = await open('view=calls&session=s-in-order');
+      await expectRows(page, 3);
+      const texts = await rows(page).allTextContents();
+      expect(['acme/echo', 'both/fallback', 'acme/slow'].map((model, at) => texts[at]?.includes(model))).toEqual([
+        true,
+        true,
+        true,
+      ]);
     });
 
     it('says what to do where there is nothing, and where the gateway cannot be reached', async () => {
@@ -640,6 +668,12 @@ if (typeof browser === 'string') {
       await window.close();
     });
   });
+}
+
+async function textOf(download: Download): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of await download.createReadStream()) parts.push(Buffer.from(part));
+  return Buffer.concat(parts).toString();
 }
 
 /** Nothing is being read any more. */

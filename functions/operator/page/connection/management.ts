@@ -19,10 +19,22 @@ export interface Change {
 
 const jsonType = { 'content-type': 'application/json' };
 
-/** Saves an answer as a file of this name. */
-export async function download(path: string, accept: string, fileName: string): Promise<void> {
-  const response = await request(path, { headers: { accept } });
-  saveFile(await response.blob(), fileName);
+/** Of one list: what one answer cannot hold goes on in the next. */
+const answersMax = 1_000;
+
+/** Saves all that a list finds as one file of CSV. `path`: with a query. */
+export async function downloadCsv(path: string, fileName: string): Promise<void> {
+  const parts: string[] = [];
+  let next: string | null = null;
+  do {
+    const before: string = next === null ? '' : `&before=${encodeURIComponent(next)}`;
+    const response = await request(`${path}${before}`, { headers: { accept: 'text/csv' } });
+    const text = await response.text();
+    // Each answer has the line of titles.
+    parts.push(parts.length === 0 ? text : text.slice(text.indexOf('\n') + 1));
+    next = response.headers.get('x-next-cursor');
+  } while (next !== null && parts.length < answersMax);
+  saveFile(new Blob(parts, { type: 'text/csv' }), fileName);
 }
 
 export function saveFile(content: Blob, fileName: string): void {

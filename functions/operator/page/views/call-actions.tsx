@@ -1,6 +1,6 @@
 // What may be done with the calls that are shown: read them again, keep reading, take all of them along.
 import { useEffect, useState } from 'preact/hooks';
-import { download, RequestFailed } from '../connection/management.ts';
+import { downloadCsv, RequestFailed } from '../connection/management.ts';
 import { Failure } from '../parts/states.tsx';
 
 const liveEveryMs = 5_000;
@@ -17,7 +17,7 @@ export const CallActions = ({ path, reload }: { readonly path: string; readonly 
   const takeAll = async () => {
     setFailure(undefined);
     try {
-      await download(path, 'text/csv', 'calls.csv');
+      await downloadCsv(path, 'calls.csv');
     } catch (error) {
       if (!(error instanceof RequestFailed)) throw error;
       setFailure(error);

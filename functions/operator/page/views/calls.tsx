@@ -33,6 +33,8 @@ export const CallsView = ({ address }: { readonly address: Address }) => {
     if (value) query.set(name, value);
   }
   const path = `calls?${query}`;
+  // A session is read as it went.
+  const isSession = query.has('session');
   const loaded = useManaged<List<Call>>(path);
   return (
     <>
@@ -41,12 +43,12 @@ export const CallsView = ({ address }: { readonly address: Address }) => {
         {(answer) => (
           <PagedTable
             key={path}
-            caption="Calls, the newest first"
+            caption={isSession ? 'Calls of the session in their order' : 'Calls, the newest first'}
             path={path}
             cursorName="before"
             first={answer}
             columns={columns}
-            rowsOf={allRows}
+            rowsOf={isSession ? (calls) => calls.toReversed() : allRows}
             keyOf={({ id }) => id}
             empty={(_calls, hasMore) =>
               hasMore
