@@ -1,12 +1,13 @@
 // Cached answers: the same question costs nothing the second time, and only the same question.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
-import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
+import { collectedStreamMaxBytes, requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { outcomeOf } from '../support/outcomes.ts';
 import { readUntil } from '../support/read-stream.ts';
+import { completionOf, sendJson, startScriptedGateway } from '../support/scripted-provider.ts';
 import { aroundStore } from '../support/wrapped-store.ts';
 
 const upstreams = [
@@ -301,4 +302,23 @@ describe('a cached answer', () => {
     expect(calls()).toBe(1);
     await expectBalancedBooks(harness);
   });
+});
+
+it('an answer of more than 8 MiB is not kept, however small it could be packed', async () => {
+  const long = completionOf({ content: 'x'.repeat(collectedStreamMaxBytes) });
+  const scripted = await startScriptedGateway((outgoing) => sendJson(outgoing, long));
+  const seen: unknown[] = [];
+  for (const _call of [1, 2]) {
+    const answer = await scripted.gateway.post(hello('acme/model', { cache: {} }));
+    await answer.text();
+    await scripted.gateway.settled();
+    seen.push([answer.status, answer.headers.get('x-gw-cache')]);
+  }
+  expect(seen).toEqual([
+    [200, 'MISS'],
+    [200, 'MISS'],
+  ]);
+  expect(scripted.provider.bodies).toHaveLength(2);
+  expect(scripted.gateway.logLines.filter((line) => line.includes('"error"'))).toEqual([]);
+  await scripted.stop();
 });

@@ -2,7 +2,8 @@
 // end.
 
 import { okStatus } from '../../../shared/errors/index.ts';
-import { headerNames, servingApis } from '../../../shared/foundation/constants/index.ts';
+import { collectedStreamMaxBytes, headerNames, servingApis } from '../../../shared/foundation/constants/index.ts';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
@@ -22,6 +23,9 @@ export interface Responded {
   /** Called once, after the last byte. */
   readonly end: () => Omit<EndedCall, 'run' | 'error'>;
 }
+
+/** Copied, counted or written in a few milliseconds. */
+const longBodyCharacters = 4 * 1024 * 1024;
 
 /** An answer that a provider has given for this call. */
 interface Answered {
@@ -48,6 +52,8 @@ async function jsonResponse(deps: GatewayDependencies, answered: Answered, answe
   const charge = call.bill.charges.at(-1);
   if (charge === undefined) throw new Error('an answer was given that nothing was charged for');
   const written = call.request.writeAnswer(answer, chargedCost(call, run, provided, charge, answer.usage));
+  // What follows reads all of it.
+  if (written.body.length > longBodyCharacters) await nextTurn();
   const response = {
     status: okStatus,
     headers: { ...headers, ...written.headers, ...jsonHeaders },
@@ -56,7 +62,8 @@ async function jsonResponse(deps: GatewayDependencies, answered: Answered, answe
   const keeper = openKeeperMemory(deps, call, provided);
   keeper.hear(answer.keptId);
   await Promise.all([call.names.store(response, sourceOf(provided)), call.freeSlots?.(), keeper.written()]);
-  const readContent = () => ({ kind: 'json', text: answer.text }) as const;
+  const { text } = answer;
+  const readContent = () => (text.length > collectedStreamMaxBytes ? undefined : ({ kind: 'json', text } as const));
   return { response, end: () => ({ stream: undefined, writeCache: cacheWriter(deps, call, charge, readContent) }) };
 }
 

@@ -10,11 +10,12 @@ export function cacheWriter(
   { responseCache, clock }: GatewayDependencies,
   { holdings: { cache } }: AdmittedPlain,
   { candidate: { provider, model }, usage }: Charge,
-  readContent: () => CachedAnswer['content'],
+  readContent: () => CachedAnswer['content'] | undefined,
 ): (() => Promise<void>) | undefined {
   const store = cache?.store;
   if (store === undefined) return undefined;
   const content = readContent();
+  if (content === undefined) return undefined;
   const headers = content.kind === 'json' ? jsonHeaders : streamHeaders;
   const answer = {
     status: okStatus,

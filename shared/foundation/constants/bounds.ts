@@ -40,7 +40,10 @@ export const upstreamEventMaxBytes = 16 * 1024 * 1024;
 export const heldBackMaxBytes = 8 * 1024 * 1024;
 /** How long a stream is read on for a client that left: it pays for what it used. */
 export const streamReadOnMaxMs = 10_000;
-/** A stream that is collected for the response cache, or held against a schema. Beyond it it is relayed and not kept. */
+/**
+ * A stream that is collected for the response cache, or held against a schema, and a JSON answer for that cache. Beyond it
+ * it is relayed and not kept.
+ */
 export const collectedStreamMaxBytes = 8 * 1024 * 1024;
 /** An answer that is stored for retries with its Idempotency-Key. Beyond it the key is used up, and has no answer. */
 export const storedAnswerMaxBytes = 32 * 1024 * 1024;

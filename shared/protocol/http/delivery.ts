@@ -1,6 +1,6 @@
 // Writes the body of an answer into a server's stream and runs what follows its last byte. Nothing here rejects: a
 // failure after the first byte belongs into the stream or the log, and one thrown into the Lambda runtime kills it.
-import { untilAborted, waitAtMost, waitsUntilAborted } from '../../foundation/time/index.ts';
+import { nextTurn, untilAborted, waitAtMost, waitsUntilAborted } from '../../foundation/time/index.ts';
 import type { AdapterDependencies, BodyPart, GatewayResponse } from './exchange.ts';
 
 /** What `finish` may take: reading on a stream whose client left (10 s), then every retry of its settlement (9 s). */
@@ -11,6 +11,8 @@ const lastLineMs = 200;
 const releaseMaxMs = 2_000;
 /** Pieces in which a text is written: one chunk of Node's streams, and far below what a response stream chokes on. */
 const pieceMaxCharacters = 16 * 1024;
+/** A reader that is fast enough would take all of a text in one turn. */
+const turnMaxCharacters = 2 * 1024 * 1024;
 
 /** All that is asked of a stream: the one of the Lambda runtime is a facade and no `Writable`. */
 export interface TextSink {
@@ -103,8 +105,13 @@ export async function runFinish(response: GatewayResponse, { clock, log }: Waits
 
 async function writeText(text: string, sink: TextSink, stop: AbortSignal): Promise<void> {
   const pieces = text.length <= pieceMaxCharacters ? [text] : textPieces(text, pieceMaxCharacters);
+  let written = 0;
   for (const piece of pieces) {
     if (!sink.write(piece) && !stop.aborted) await drained(sink, stop);
+    written += piece.length;
+    if (written <= turnMaxCharacters) continue;
+    await nextTurn();
+    written = 0;
   }
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { sha256Hex, systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
-import { textPieces } from '../../../shared/protocol/http/delivery.ts';
+import { deliverBody, textPieces } from '../../../shared/protocol/http/delivery.ts';
 import {
   comesThroughEdge,
   createBufferedHandler,
@@ -257,6 +257,28 @@ describe('the process guard', () => {
 });
 
 describe('of an answer', () => {
+  it('a long text is written in many turns, however fast it is read, so that others have theirs between them', async () => {
+    const inTurn = [0];
+    let isWritten = false;
+    const others = (async () => {
+      for (; !isWritten; inTurn.push(0)) await nextTurn();
+    })();
+    const write = (text: string) => {
+      inTurn.push((inTurn.pop() ?? 0) + text.length);
+      return true;
+    };
+    const sink = { write, once() {}, off() {} };
+    const response = { status: 200, headers: {}, body: 'x'.repeat(20_000_000) };
+    await deliverBody(
+      { response, sink, arrivedAtMs: startMs, clientGone: new AbortController().signal },
+      adapterDependencies().dependencies,
+    );
+    isWritten = true;
+    await others;
+    expect(inTurn.reduce((sum, characters) => sum + characters)).toBe(20_000_000);
+    expect(Math.max(...inTurn)).toBeLessThan(5_000_000);
+  });
+
   describe('pieces of a text', () => {
     it('joined are the text, none is too long, and none cuts a character', () => {
       const text = fc.string({ unit: 'binary', maxLength: 60 });
