@@ -9,7 +9,7 @@ import { imageUrl } from './client-gateway.ts';
 import type { AgentChecks } from './coding-agent.ts';
 
 /** By what its provider speaks: a model that thinks, by the name that says so. */
-const thinkers = {
+export const thinkers = {
   messages: 'claude-sonnet-4-5',
   responses: 'gpt-5.4',
   converse: 'anthropic.claude-sonnet-4-5-v1:0',

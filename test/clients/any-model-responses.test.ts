@@ -124,6 +124,8 @@ describe.each(translated)('Responses on a model of %s', (format) => {
     for await (const event of await client.responses.create({ ...question, stream: true })) raw.push(event);
     expect(raw.map(({ sequence_number: number }) => number)).toEqual(raw.map((_event, index) => index));
     expect(raw.map(({ type }) => type).slice(0, 2)).toEqual(['response.created', 'response.in_progress']);
+    // Required, also where there is none yet.
+    expect(raw[0]).toMatchObject({ response: { usage: null } });
     expect(raw.at(-1)?.type).toBe(`response.${json.status}`);
     expectLegal(raw);
     const whole = await client.responses.stream(question).finalResponse();

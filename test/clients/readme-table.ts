@@ -53,7 +53,7 @@ function rowsBelow(readme: string, heading: string): Readonly<Record<string, Rea
   const table = section
     .trimStart()
     .split('\n\n')
-    .find((block) => block.startsWith('| client'))
+    .find((block) => /^\| (client|suite)/.test(block))
     ?.split('\n')
     .map(cellsOf);
   const [[, ...columns] = [], , ...rows] = table ?? [];
@@ -70,3 +70,6 @@ export const formatRows = (readme: string) => rowsBelow(readme, '## At providers
 
 /** Client → maker of the model → what of its thinking the client sends back. */
 export const thinkingRows = (readme: string) => rowsBelow(readme, '## Thinking across tool calls');
+
+/** Suite → format → how many of its cases pass. */
+export const complianceRows = (readme: string) => rowsBelow(readme, '## Public suites');

@@ -1,7 +1,7 @@
 // A response that the gateway writes itself: what stands in it beside its output and what it repeats of its request.
 import { ownResponseId } from './item-ids.ts';
 
-export interface ResponseFacts {
+export interface WrittenResponse {
   readonly id: string;
   readonly createdSeconds: number;
   /** As the client asked for it. */
@@ -16,8 +16,8 @@ export interface ResponseFacts {
   readonly settings: string;
 }
 
-export function responseText({ id, createdSeconds, model, settings, items = [], ...facts }: ResponseFacts): string {
-  const { status = 'in_progress', error = null, incompleteReason, usage } = facts;
+export function responseText({ id, createdSeconds, model, settings, items = [], ...members }: WrittenResponse): string {
+  const { status = 'in_progress', error = null, incompleteReason, usage = null } = members;
   const opening = {
     id: ownResponseId(id),
     object: 'response',
