@@ -128,3 +128,16 @@ const cells: readonly Cell[] = [
 it.each(cells)('what a client of %s sends: %s, to %s', async (client, _feature, format, row, verdict) =>
   check(client, format, row, verdict),
 );
+
+it('what is told is short and can stand in a header, whatever a client calls its members and however many it sends', async () => {
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_one, index) => [`made_up_${index}`, 1]));
+  const odd = { 'line\r\nx-injected: yes': 1, 日本: 1, 'a,b': 1, ['x'.repeat(5_000)]: 1 };
+  for (const [client, format] of [
+    ['responses', 'messages'],
+    ['messages', 'converse'],
+  ] as const) {
+    const { status, leftOut } = await ask(client, format, { feature: '', asks: { ...odd, ...many } });
+    expect([status, leftOut.length]).toEqual([200, 32]);
+    for (const member of leftOut) expect(member).toMatch(/^[\w.[\]-]{1,128}$/);
+  }
+});

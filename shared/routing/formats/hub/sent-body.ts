@@ -54,8 +54,16 @@ function leftOutOf(
     const words = optionalWords[name];
     return (words === undefined ? says.has(name) : isSent(words)) ? [] : [member];
   });
-  return [...new Set([...options, ...others])];
+  return [...new Set([...options, ...others])].slice(0, leftOutMax).map(asPath);
 }
+
+/** As many as a record keeps; a client may send a thousand members that are not known. */
+const leftOutMax = 32;
+const pathMaxCharacters = 128;
+/** Clients choose the names of their members, and a path stands in a header. */
+const unsafe = /[^\w.[\]-]+/g;
+
+const asPath = (member: string): string => member.slice(0, pathMaxCharacters).replace(unsafe, '_');
 
 /** Where formats keep such options, beside the body itself. */
 const containers: ReadonlySet<string> = new Set([
