@@ -112,7 +112,12 @@ export interface Bundle {
 }
 
 /** Bundles one entry: `<sourceRoot>/<entry>` → `<outputRoot>/<name>/<file>`, with what it loads on demand. */
-export const bundleFunction = async (sourceRoot: string, outputRoot: string, name: BundleName): Promise<Bundle> => {
+export const bundleFunction = async (
+  sourceRoot: string,
+  outputRoot: string,
+  name: BundleName,
+  built: BuiltModules = new Map(),
+): Promise<Bundle> => {
   const folder = join(outputRoot, name);
   const {
     entry,
@@ -124,7 +129,7 @@ export const bundleFunction = async (sourceRoot: string, outputRoot: string, nam
     hasPage = false,
   }: BundleDefinition = definitions[name];
   await rm(folder, { recursive: true, force: true });
-  const place = { sourceRoot, folder, meta: join(outputRoot, 'meta', name) };
+  const place = { sourceRoot, folder, meta: join(outputRoot, 'meta', name), built };
   const { bytes, loads, metafile } = await bundleFile(place, entry, fileName);
   const metafiles = [metafile];
   const besideBytes: Record<string, number> = {};
@@ -155,16 +160,36 @@ interface BundlePlace {
   readonly sourceRoot: string;
   readonly folder: string;
   readonly meta: string;
+  readonly built: BuiltModules;
 }
+
+/** By module: several bundles load the same ones on demand, and each is built once. */
+type BuiltModules = Map<string, ReturnType<typeof buildModule>>;
 
 /** `loads`: the files beside it that it loads. */
 async function bundleFile(
-  { sourceRoot, folder, meta }: BundlePlace,
+  { sourceRoot, folder, meta, built }: BundlePlace,
   module: string,
   fileName: string,
 ): Promise<{ bytes: number; loads: readonly string[]; metafile: Metafile }> {
-  const outfile = join(folder, fileName);
-  const result = await build({
+  const building = built.get(module) ?? buildModule(sourceRoot, module, join(folder, fileName));
+  built.set(module, building);
+  const result = await building;
+  let bytes = 0;
+  for (const { path, contents } of result.outputFiles) {
+    const isCode = basename(path) === fileName;
+    const file = isCode ? join(folder, fileName) : join(meta, basename(path));
+    if (isCode) bytes = contents.byteLength;
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, contents);
+  }
+  await writeFile(join(meta, `${fileName}.metafile.json`), JSON.stringify(result.metafile));
+  const imports = Object.values(result.metafile.outputs).flatMap((output) => output.imports);
+  return { bytes, loads: imports.map(({ path }) => basename(path)), metafile: result.metafile };
+}
+
+const buildModule = (sourceRoot: string, module: string, outfile: string) =>
+  build({
     entryPoints: [join(sourceRoot, module)],
     outfile,
     bundle: true,
@@ -187,18 +212,6 @@ async function bundleFile(
     write: false,
     logLevel: 'silent',
   });
-  let bytes = 0;
-  for (const output of result.outputFiles) {
-    const isCode = output.path === outfile;
-    const file = isCode ? output.path : join(meta, basename(output.path));
-    if (isCode) bytes = output.contents.byteLength;
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, output.contents);
-  }
-  await writeFile(join(meta, `${fileName}.metafile.json`), JSON.stringify(result.metafile));
-  const imports = Object.values(result.metafile.outputs).flatMap((output) => output.imports);
-  return { bytes, loads: imports.map(({ path }) => basename(path)), metafile: result.metafile };
-}
 
 /** Left as they are: of a module that is loaded on demand, as one of the file beside the bundle. */
 const dynamicImports = (sourceRoot: string): Plugin => ({
@@ -265,7 +278,8 @@ const bundleFiles = ({ name, file, bytes, beside }: Bundle): [string, number][] 
 
 /** Builds and checks every bundle. Throws on the first that is too large or does not load. */
 export const buildBundles = async (sourceRoot: string, outputRoot: string): Promise<Bundle[]> => {
-  const bundles = await Promise.all(bundleNames.map((name) => bundleFunction(sourceRoot, outputRoot, name)));
+  const built: BuiltModules = new Map();
+  const bundles = await Promise.all(bundleNames.map((name) => bundleFunction(sourceRoot, outputRoot, name, built)));
   for (const bundle of bundles) {
     const maxBytes = bundle.name === 'container' ? containerMaxBytes : bundleMaxBytes;
     for (const [file, bytes] of bundleFiles(bundle)) {

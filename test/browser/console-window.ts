@@ -14,7 +14,6 @@ export interface ConsoleWindow {
 }
 
 export interface WindowOptions {
-  readonly isDark?: boolean;
   /** Origins beside that of the console, where people are sent; what their pages do is theirs. */
   readonly others?: readonly string[];
 }
@@ -23,13 +22,12 @@ export interface WindowOptions {
 export async function openWindow(
   browser: Browser,
   origin: string,
-  { isDark = false, others = [] }: WindowOptions = {},
+  { others = [] }: WindowOptions = {},
 ): Promise<ConsoleWindow> {
   const context = await browser.newContext({
     baseURL: origin,
     locale: 'en-US',
     viewport: { width: 1200, height: 800 },
-    colorScheme: isDark ? 'dark' : 'light',
   });
   const page = await context.newPage();
   const faults: string[] = [];

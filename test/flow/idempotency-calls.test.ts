@@ -286,9 +286,9 @@ describe('an Idempotency-Key', () => {
 
 describe('an Idempotency-Key of a long stream', () => {
   const eventBytes = 9 * 1024 * 1024;
+  const events = 4;
   let harness: Harness;
   let provider: ScriptedProvider;
-  let events = 0;
 
   beforeAll(async () => {
     provider = await startScriptedProvider((outgoing) => {
@@ -315,13 +315,7 @@ describe('an Idempotency-Key of a long stream', () => {
   const call = (name: string) =>
     harness.post(hello('acme/long', { stream: true, max_tokens: 100 }), { 'idempotency-key': name });
 
-  it('has its answer where that is up to 32 MiB, and is used up where it is longer: no retry runs or is charged', async () => {
-    events = 3;
-    const answer = await (await call('stored')).text();
-    const replay = await call('stored');
-    expect(replay.headers.get('idempotent-replayed')).toBe('true');
-    expect((await replay.text()) === answer && answer.length > 3 * eventBytes).toBe(true);
-    events = 4;
+  it('is used up where its answer is longer than 32 MiB: no retry runs or is charged', async () => {
     expect((await (await call('unstored')).text()).length).toBeGreaterThan(32 * 1024 * 1024);
     await harness.settled();
     const { spent } = await harness.credit();
@@ -331,6 +325,6 @@ describe('an Idempotency-Key of a long stream', () => {
     }
     await harness.settled();
     expect((await harness.credit()).spent).toBe(spent);
-    expect(provider.bodies).toHaveLength(2);
+    expect(provider.bodies).toHaveLength(1);
   });
 });

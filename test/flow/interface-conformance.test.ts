@@ -2,7 +2,7 @@
 // rules run on chat completions. This one shows that each interface, at providers of each format, is led through all of
 // them: names, limits of providers, holds and settlement. One gateway serves all pairs.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
-import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectBalancedAccount, expectBalancedTables } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, type ServedGateway, startHarness } from '../support/harness.ts';
@@ -57,7 +57,11 @@ beforeAll(async () => {
   });
   second = await harness.open();
 });
-afterAll(() => harness.stop());
+afterAll(async () => {
+  await settled();
+  await expectBalancedTables(harness);
+  await harness.stop();
+});
 beforeEach(async () => {
   await settled();
   harness.simulator.clear();
@@ -102,14 +106,14 @@ describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
       }
       expect(texts.size).toBe(1);
       await settled();
-      const spent = await expectBalancedBooks(harness, pair);
+      const spent = await expectBalancedAccount(harness, pair);
       const replay = await post(body('usage:1000:500'), name, { door: second });
       expect(replay.headers.get('idempotent-replayed')).toBe('true');
       expect(texts).toContain(await replay.text());
       await expectError(await post(body('usage:1000:500', { user: 'another' }), name), 409, 'idempotency_conflict');
       await expectError(await post(ask('usage:1000:500', { stream: !stream }), name), 409, 'idempotency_conflict');
       await settled();
-      expect([calls(), await expectBalancedBooks(harness, pair)]).toEqual([1, spent]);
+      expect([calls(), await expectBalancedAccount(harness, pair)]).toEqual([1, spent]);
     });
 
     it.each(['error-400', 'error-500', 'error-after-chunks:3'])(
@@ -150,7 +154,7 @@ describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
       const answers = Array.from({ length: 8 }, (_none, at) => post(call, {}, { of, door: doorOf(at) }));
       expect(await countOutcomes(answers)).toEqual({ ok: 3, PAYMENT_REQUIRED: 5 });
       await settled();
-      expect([calls(), await expectBalancedBooks(harness, `${pair}-${of}`)]).toEqual([3, 300_000_000n]);
+      expect([calls(), await expectBalancedAccount(harness, `${pair}-${of}`)]).toEqual([3, 300_000_000n]);
     },
   );
 
@@ -162,7 +166,7 @@ describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
     }
     await expectError(await post(call, {}, { of: 'in-turn' }), 402, 'PAYMENT_REQUIRED');
     await settled();
-    expect([calls(), await expectBalancedBooks(harness, `${pair}-in-turn`)]).toEqual([2, 100_000_000n]);
+    expect([calls(), await expectBalancedAccount(harness, `${pair}-in-turn`)]).toEqual([2, 100_000_000n]);
   });
 
   it('a call that may cost more than there is holds nothing and calls no provider', async () => {
@@ -172,6 +176,6 @@ describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
       'PAYMENT_REQUIRED',
     );
     await settled();
-    expect([calls(), await expectBalancedBooks(harness, `${pair}-too-little`)]).toEqual([0, 0n]);
+    expect([calls(), await expectBalancedAccount(harness, `${pair}-too-little`)]).toEqual([0, 0n]);
   });
 });

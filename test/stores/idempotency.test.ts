@@ -61,6 +61,7 @@ const bodies: readonly [string, string, 'item' | 'blob'][] = [
   ['300 KB that hardly shrink', incompressible(300 * 1024), 'item'],
   ['the largest body that fits', incompressible(404_000), 'item'],
   ['a body just too large', incompressible(409_700), 'blob'],
+  ['the longest body that is kept', 'x'.repeat(32 * 1024 * 1024), 'item'],
   ['a megabyte that hardly shrinks', incompressible(1024 * 1024), 'blob'],
 ];
 
