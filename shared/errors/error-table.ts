@@ -117,8 +117,10 @@ const byok = {
 /** Codes of any path, and of the management interface alone. */
 const additions = {
   forbidden: entry(403, 'The role of the operator does not allow this.'),
-  precondition_failed: entry(412, 'What should be replaced has changed since it was read.'),
-  precondition_required: entry(428, 'If-Match must hold the ETag of what is to be replaced.'),
+  precondition_failed: entry(
+    412,
+    'What should be replaced has changed since it was read, or If-Match does not say what was read.',
+  ),
   not_found: entry(404, 'No such path.'),
   method_not_allowed: entry(405, 'This path does not take this method.'),
   internal_error: entry(500, 'The gateway failed. Its log has the cause under the correlation id.'),

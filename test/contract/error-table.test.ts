@@ -55,7 +55,6 @@ const byokRows = `
 const additionRows = `
 403 forbidden
 412 precondition_failed
-428 precondition_required
 404 not_found
 405 method_not_allowed
 500 internal_error`;

@@ -190,7 +190,9 @@ describe('the configuration', () => {
 
   it('is not replaced without If-Match', async () => {
     const answer = await ada.send('PUT', '/configuration', text);
-    expect([answer.status, answer.body.error]).toEqual([428, 'precondition_required']);
+    expect([answer.status, answer.body.error]).toEqual([412, 'precondition_failed']);
+    expect(answer.body.message).toMatch(/^If-Match is required: .*GET \/v1\/manage\/configuration.*ETag/);
+    expect(await read()).toEqual({ etag, text });
     expect(await differencesOf(operationOf('PUT', '/v1/manage/configuration'), answer.response)).toEqual([]);
   });
 

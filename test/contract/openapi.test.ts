@@ -69,7 +69,7 @@ describe('the description of the API', () => {
         Object.keys(content['application/json']?.examples ?? {}).map((code) => [code, Number(status)]),
       );
     const catalogue = Object.entries(errorCatalogue)
-      .filter(([code]) => !['forbidden', 'precondition_failed', 'precondition_required'].includes(code))
+      .filter(([code]) => !['forbidden', 'precondition_failed'].includes(code))
       .map(([code, { status }]) => [code, status]);
     expect(described.toSorted()).toEqual(catalogue.toSorted());
   });

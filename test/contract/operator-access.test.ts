@@ -100,7 +100,7 @@ const routeTable: Readonly<
   'POST /manage/functions/*/*/enable': { statuses: '403 403 403 200 200 200 200' },
   'POST /manage/functions/*/*/disable': { statuses: '403 403 403 200 200 200 200' },
   'GET /manage/configuration': { statuses: '403 403 403 403 403 403 200' },
-  'PUT /manage/configuration': { statuses: '403 403 403 403 403 403 428' },
+  'PUT /manage/configuration': { statuses: '403 403 403 403 403 403 412' },
   'POST /manage/functions/*/*/activate': { body: { revision: 'r1' }, statuses: '403 403 403 200 200 200 200' },
 };
 

@@ -38,7 +38,11 @@ const parameters = z.strictObject({
 export const replaceConfiguration: Work = async (deps, request) => {
   const isDry = readQuery(request, parameters).dry_run === 'true';
   const wanted = ifMatch(request);
-  if (wanted === undefined && !isDry) throw fail('precondition_required');
+  if (wanted === undefined && !isDry) {
+    throw fail('precondition_failed', {
+      message: 'If-Match is required: read GET /v1/manage/configuration, and send the ETag of its answer as If-Match.',
+    });
+  }
   const text = (await readBytes(request, plainBodyMaxBytes)).toString('utf8');
   if (isDry) {
     const { document, etag } = await planReplacement(deps, text, wanted);

@@ -247,13 +247,9 @@ const addedErrors: GuideOf<typeof errorFamilies.additions> = {
       '`message` names the role that is needed. Owners of all workspaces give roles in `access` of the gateway file.',
   },
   precondition_failed: {
-    cause: 'On the management interface: another writer changed the configuration after it was read.',
-    solution: 'Read it again, repeat the change on what it holds now, and send the new `ETag` as `If-Match`.',
-  },
-  precondition_required: {
     cause:
-      'On the management interface: a whole document is to be replaced, and the request does not say which one was read.',
-    solution: 'Read it first, and send its `ETag` as `If-Match`.',
+      'On the management interface: another writer changed the configuration after it was read, or `If-Match` does not say which one was read.',
+    solution: 'Read it again, repeat the change on what it holds now, and send its `ETag` as `If-Match`.',
   },
   not_found: {
     cause:

@@ -7,7 +7,7 @@ import { schemaReference } from './json-schema.ts';
 const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
 
 /** Codes that the management interface alone answers with. */
-const manageOnlyCodes: readonly ErrorCode[] = ['forbidden', 'precondition_failed', 'precondition_required'];
+const manageOnlyCodes: readonly ErrorCode[] = ['forbidden', 'precondition_failed'];
 
 /** Errors of GET /v1/models: it has no body, calls no provider and costs nothing. */
 const modelsCodes: readonly ErrorCode[] = [

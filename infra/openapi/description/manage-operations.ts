@@ -266,7 +266,7 @@ const operations = {
                 in: 'header',
               },
             ],
-            codes: [...changeCodes, 'precondition_failed', 'precondition_required'],
+            codes: [...changeCodes, 'precondition_failed'],
           },
         ),
       ),
