@@ -101,7 +101,7 @@ export interface OpenStream {
   readonly opening: readonly AnswerEvent[];
   readonly rest: AsyncIterable<EventBatch>;
   /** Called when `rest` has ended well: the provider's socket may serve the next call. */
-  readonly release: () => void;
+  readonly finish: () => void;
   /** Why `rest` threw, as data. Most failures are its last batch. */
   readonly failureOf: (error: unknown) => AttemptFailure;
   /** Closes the provider's socket. Safe at any time, any number of times. */

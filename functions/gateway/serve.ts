@@ -16,7 +16,7 @@ import { route } from './routing/route.ts';
 import { failed, serveAndSettle } from './settlement/serve-and-settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
 import { writeRefusal } from './settlement/write-refusal.ts';
-import type { AdmittedPlain, IdentifiedCall, ReadyAnswer, ReceivedCall, SeenKey, Served } from './stages.ts';
+import type { AdmittedPlain, IdentifiedCall, ReadyAnswer, ReceivedCall, SeenKey, ServedCall } from './stages.ts';
 import { execute } from './stored-function/execute.ts';
 import { openExecution } from './stored-function/open-execution.ts';
 
@@ -47,7 +47,7 @@ async function openPlain(deps: GatewayDependencies, call: IdentifiedCall, admiss
   return () => serveAndSettle(deps, admitted, answerPlain);
 }
 
-async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Promise<Served> {
+async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Promise<ServedCall> {
   const { result, ...run } = await provide(deps, plainProviderCall(call));
   if (result.kind === 'failed') return failed(run, result.error);
   const { response, end } = await respond(deps, call, { result, ...run }, result);

@@ -127,7 +127,7 @@ export interface Holdings {
   /** The first candidate, admitted along with everything else. */
   readonly firstCandidate?: AdmittedCandidate | undefined;
   /** Releases the slots of pools, once, however often it is called. Those of key and credit go with their holds. */
-  readonly releaseSlots?: (() => Promise<void>) | undefined;
+  readonly giveSlotsBack?: (() => Promise<void>) | undefined;
   readonly cache?: CacheUse | undefined;
 }
 
@@ -144,19 +144,19 @@ export interface CacheUse {
 }
 
 /** The Idempotency-Key and the span id that a call has reserved: they end once, with a stored answer or a release. */
-export interface CallNames {
+export interface CallClaims {
   /**
    * Stores a complete answer for replays before the client has its end. Never throws: the client gets it all the same.
    * `source`: undefined where several gave it.
    */
   store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void>;
   /** Before the client knows of a failure: its retry may come at once. */
-  release(end: NamesEnd): Promise<void>;
+  release(end: ClaimsEnd): Promise<void>;
   /** After the last byte: tries again what did not get through. */
-  settle(end: NamesEnd, deadline: Deadline): Promise<void>;
+  settle(end: ClaimsEnd, deadline: Deadline): Promise<void>;
 }
 
-export interface NamesEnd {
+export interface ClaimsEnd {
   /** Client libraries retry such a failure by themselves: the span is free again. */
   readonly isRetryable: boolean;
   /** A call that no provider saw leaves its span unused. */
@@ -181,7 +181,7 @@ export interface AdmittedCall extends IdentifiedCall {
   /** Unique to this call, UUIDv7: the owner of all it has reserved, and the execution id of a function call. */
   readonly owner: string;
   readonly holdings: Holdings;
-  readonly names: CallNames;
+  readonly names: CallClaims;
   /** What is left of the time that everything has before a provider is called. */
   readonly admissionTime: TimeBudget;
   /** What every provider call of this request adds up to. */
@@ -195,7 +195,7 @@ export interface AdmittedPlain extends AdmittedCall, RoutedCall {}
 export interface AdmittedExecution extends AdmittedCall, OpenedCall {}
 
 /** An answer, or the error in its place; and how the call has ended, to be asked once, after the last byte. */
-export type Served = { readonly end: () => EndedCall } & (
+export type ServedCall = { readonly end: () => EndedCall } & (
   | { readonly response: GatewayResponse }
   | { readonly response: undefined; readonly error: unknown }
 );
@@ -210,7 +210,7 @@ export type ReadyAnswer =
       readonly content: ReadCachedContent;
       readonly call: RoutedCall;
       readonly owner: string;
-      readonly names: CallNames;
+      readonly names: CallClaims;
     };
 
 /** What an answer from the cache holds, as the interface of its client reads it. */

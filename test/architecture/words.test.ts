@@ -22,6 +22,11 @@ const rules: readonly { readonly use: string; readonly instead: RegExp }[] = [
   { use: 'deferred tasks', instead: /\bAfterwards\b/g },
   { use: 'folder, module; capacity, headroom', instead: /\brooms?\b/gi },
   { use: 'dry run; destructive changes', instead: /\b(rehearse\w*|what-goes)\b/gi },
+  { use: 'Input, Details, Status: what the type holds', instead: /(?:interface|type) \w*Facts\b/g },
+  {
+    use: 'the gateway, where every interface is meant',
+    instead: /\b(createChatGateway|warmChat|chatTableActions|chatReservedConcurrency)\b/g,
+  },
 ];
 
 describe('what ships', () => {

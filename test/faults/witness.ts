@@ -63,7 +63,7 @@ export function createWitness(): Witness {
     watch: (ledger) => ({
       ...ledger,
       settle: (hold, actual) => settle(ledger, hold, actual),
-      release: (hold) => settle(ledger, hold, 0n),
+      giveBack: (hold) => settle(ledger, hold, 0n),
     }),
     settlements: () => [...settlements.values()],
     twice,

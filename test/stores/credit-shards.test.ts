@@ -83,7 +83,7 @@ describe('sharded credit', () => {
       const take = await ledger.take(account, newHold(`small-${shard}`, 2n));
       if (take.kind === 'taken') held.push({ ledger, hold: take.hold });
     }
-    for (const { ledger, hold } of held) await ledger.release(hold);
+    for (const { ledger, hold } of held) await ledger.giveBack(hold);
     const spread = await Promise.all(
       [0, 1, 2, 3].map((n) => test.store.get('ledger', n === 0 ? 'CREDIT#stuck' : `CREDIT#stuck#${n}`)),
     );
@@ -223,7 +223,7 @@ describe('a transfer between shards', () => {
       for (const shard of [1, 2]) {
         const spreading = newLedger(test.store, always(shard, 3));
         const take = await spreading.take(account, newHold(`s-${shard}`, 3n));
-        if (take.kind === 'taken') await spreading.release(take.hold);
+        if (take.kind === 'taken') await spreading.giveBack(take.hold);
       }
       const dying = newLedger(dyingStore(death.writes, death.isLastDone), always(1, 3));
       await dying.take(account, newHold('dying', 90n)).catch((error: unknown) => {
@@ -267,7 +267,7 @@ it('sharded credit adds up under random calls, deaths and shortages', async () =
             try {
               const take = await ledger.take(account, newHold(`o-${owners}`, amount, atMs));
               if (take.kind !== 'taken' || end === 'never') return;
-              if (end === 'release') return void (await ledger.release(take.hold));
+              if (end === 'release') return void (await ledger.giveBack(take.hold));
               if (actual > amount) overdraft += actual - amount;
               await ledger.settle(take.hold, actual);
               if (end === 'settle twice') await ledger.settle(take.hold, actual);

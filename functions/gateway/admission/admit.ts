@@ -4,7 +4,7 @@ import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, ReadyAnswer } from '../stages.ts';
-import { createCallNames } from './call-names.ts';
+import { createCallClaims } from './call-claims.ts';
 import { refuseReady } from './key-models.ts';
 import { reserveAll, reserveRefused } from './reservation.ts';
 import { type PlannedCall, reservationsOf, reservationsOfRefused } from './reservations.ts';
@@ -28,7 +28,7 @@ export async function admit<Planned extends PlannedCall>(
   if (planned instanceof GatewayError) {
     return readyFor(call, await reserveRefused(reservationsOfRefused(deps, call, owner), planned, context));
   }
-  const names = createCallNames(deps, call, owner);
+  const names = createCallClaims(deps, call, owner);
   const reserved = await reserveAll(reservationsOf(deps, planned, { owner, names }), context);
   if ('ready' in reserved) return readyFor(call, reserved);
   const { holdings, plan } = reserved;

@@ -1,7 +1,7 @@
 // The response cache: where an answer is stored, nothing else is needed, credit included.
 import { type CacheKey, cacheKeys } from '../../../shared/accounting/response-cache/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { CallNames, RoutedCall } from '../stages.ts';
+import type { CallClaims, RoutedCall } from '../stages.ts';
 import { readCached } from './read-cached.ts';
 import type { Reservation, Reserved } from './reservation.ts';
 
@@ -11,7 +11,7 @@ export function findCached(
   { responseCache, clock }: GatewayDependencies,
   call: RoutedCall,
   owner: string,
-  names: CallNames,
+  names: CallClaims,
 ): Reservation | undefined {
   const { cache, provider, text } = call.request;
   const { clientInterface, passedOn } = call;

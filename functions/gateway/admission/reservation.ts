@@ -1,5 +1,5 @@
 // Reserving: what a call takes from the store before a provider is called. The reservations of a call are one list; this
-// file runs it, finds the error that wins, and releases what a call that does not run has taken.
+// file runs it, finds the error that wins, and givesBack what a call that does not run has taken.
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import type { Clock, TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { DeferredTasks } from '../../../shared/protocol/router/index.ts';
@@ -16,7 +16,7 @@ export type Resolution =
   | { readonly rank: Rank; readonly error: unknown; readonly ready?: undefined }
   | { readonly rank: Rank; readonly ready: ReadyAnswer; readonly error?: undefined };
 
-export type Release = (resolution: Resolution | undefined) => Promise<unknown>;
+export type GiveBack = (resolution: Resolution | undefined) => Promise<unknown>;
 
 export interface Reserved {
   /** Undefined: the call may go on. */
@@ -25,16 +25,16 @@ export interface Reserved {
   /** The candidates that are left. Left out: all. */
   readonly plan?: Plan;
   /** Undefined: nothing was taken. */
-  readonly release?: Release | undefined;
+  readonly giveBack?: GiveBack | undefined;
 }
 
 export interface Reservation {
   readonly rank: Rank;
   reserve(): Promise<Reserved>;
   /** For a write whose answer was lost: it may have been made. */
-  readonly releaseUnknown?: Release | undefined;
+  readonly giveBackUnknown?: GiveBack | undefined;
   /** Released before the client knows of the refusal: its next call may bring the same name. */
-  readonly releasesFirst?: boolean;
+  readonly givesBackFirst?: boolean;
   /** What would refuse the call, asked without taking anything: where an error that stands behind it came in first. */
   readonly check?: (() => Promise<Resolution | undefined>) | undefined;
 }
@@ -119,7 +119,7 @@ async function reserveRound(
   try {
     return await context.admissionTime.wait(Promise.all(running.map(({ reserved }) => reserved)));
   } catch (error) {
-    releaseLater(started, undefined, context);
+    giveBackLater(started, undefined, context);
     throw error;
   }
 }
@@ -130,30 +130,30 @@ async function end(
   resolution: Resolution,
   context: ReserveContext,
 ): Promise<{ readonly ready: ReadyAnswer }> {
-  const first = started.filter(({ reservation }) => reservation.releasesFirst === true);
+  const first = started.filter(({ reservation }) => reservation.givesBackFirst === true);
   const others = started.filter((one) => !first.includes(one));
-  releaseLater(others, resolution, context);
+  giveBackLater(others, resolution, context);
   if (resolution.ready !== undefined) {
-    releaseLater(first, resolution, context);
+    giveBackLater(first, resolution, context);
     return { ready: resolution.ready };
   }
-  await releaseAll(first, resolution, (release) => release()).catch(() => releaseLater(first, resolution, context));
+  await giveAllBack(first, resolution, (giveBack) => giveBack()).catch(() => giveBackLater(first, resolution, context));
   throw resolution.error;
 }
 
-const releaseLater = (
+const giveBackLater = (
   some: readonly Started[],
   resolution: Resolution | undefined,
   { clock, deferred }: ReserveContext,
-): void => deferred.add(() => releaseAll(some, resolution, (release) => retryWrite(clock, release)));
+): void => deferred.add(() => giveAllBack(some, resolution, (giveBack) => retryWrite(clock, giveBack)));
 
 /** A store that fails is an error like any other: one of a better rank may still win over it. */
-async function reserveOne({ rank, reserve, releaseUnknown }: Reservation): Promise<Reserved> {
+async function reserveOne({ rank, reserve, giveBackUnknown }: Reservation): Promise<Reserved> {
   try {
     return await reserve();
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    return { ...refused(rank, error), release: releaseUnknown };
+    return { ...refused(rank, error), giveBack: giveBackUnknown };
   }
 }
 
@@ -163,17 +163,17 @@ const firstResolution = (outcomes: readonly Reserved[]): Resolution | undefined 
     .flatMap(({ resolution }) => resolution ?? [])
     .toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank))[0];
 
-/** Rejects with the first failure, after every release was tried. */
-async function releaseAll(
+/** Rejects with the first failure, after every giveBack was tried. */
+async function giveAllBack(
   started: readonly Started[],
   resolution: Resolution | undefined,
-  attempt: (release: () => Promise<unknown>) => Promise<unknown>,
+  attempt: (giveBack: () => Promise<unknown>) => Promise<unknown>,
 ): Promise<void> {
   const outcomes = await Promise.allSettled(started.map(({ reserved }) => reserved));
-  const releases = outcomes.flatMap((outcome) =>
-    outcome.status === 'fulfilled' && outcome.value.release !== undefined ? [outcome.value.release] : [],
+  const givesBack = outcomes.flatMap((outcome) =>
+    outcome.status === 'fulfilled' && outcome.value.giveBack !== undefined ? [outcome.value.giveBack] : [],
   );
-  const ended = await Promise.allSettled(releases.map((release) => attempt(() => release(resolution))));
+  const ended = await Promise.allSettled(givesBack.map((giveBack) => attempt(() => giveBack(resolution))));
   const failed = ended.find((one) => one.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }

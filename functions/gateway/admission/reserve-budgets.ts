@@ -7,21 +7,21 @@ import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { isBillable, type Plan } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { BudgetHold, RoutedCall } from '../stages.ts';
-import { type Release, type Reservation, type Reserved, refused } from './reservation.ts';
+import { type GiveBack, type Reservation, type Reserved, refused } from './reservation.ts';
 
 export function reserveBudgets(deps: GatewayDependencies, call: RoutedCall, owner: string): Reservation | undefined {
   const quotes = quotesOf(deps, call, owner);
   if (quotes.length === 0) return undefined;
   const holds: BudgetHold[] = [];
-  const release = async (): Promise<void> => {
+  const giveBack = async (): Promise<void> => {
     await Promise.all(holds.map((hold) => deps.counters.settle(hold.counter, hold, 0n)));
   };
   return {
     rank: 'money',
-    reserve: () => takeBudgets(deps, call, quotes, holds, release),
+    reserve: () => takeBudgets(deps, call, quotes, holds, giveBack),
     check: () => checkBudgets(deps, call, quotes),
     // Some may have been taken before another failed.
-    releaseUnknown: release,
+    giveBackUnknown: giveBack,
   };
 }
 
@@ -31,7 +31,7 @@ async function takeBudgets(
   call: RoutedCall,
   quotes: readonly Quote[],
   holds: BudgetHold[],
-  release: Release,
+  giveBack: GiveBack,
 ): Promise<Reserved> {
   const excluded = new Map<string, GatewayError>();
   await Promise.all(
@@ -44,8 +44,8 @@ async function takeBudgets(
     }),
   );
   const plan = planWithout(call, excluded);
-  if (plan !== undefined) return { release, plan, holdings: { budgetHolds: holds } };
-  return { ...refusedBy(excluded), release };
+  if (plan !== undefined) return { giveBack, plan, holdings: { budgetHolds: holds } };
+  return { ...refusedBy(excluded), giveBack };
 }
 
 async function checkBudgets({ counters }: GatewayDependencies, call: RoutedCall, quotes: readonly Quote[]) {

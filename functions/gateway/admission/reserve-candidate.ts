@@ -25,6 +25,6 @@ async function admitFirst(
   const { permit } = admission;
   return {
     holdings: { firstCandidate: { candidate, permit, startedAtMs } },
-    release: () => limiter.giveBack(permit),
+    giveBack: () => limiter.giveBack(permit),
   };
 }

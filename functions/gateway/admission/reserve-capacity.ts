@@ -25,19 +25,19 @@ export function reserveCapacity(
   const levels = levelsOf(call, asked);
   if (levels.length === 0) return undefined;
   const taken: SlotHold[] = [];
-  const release = untilDone(async () => {
-    await Promise.all(taken.map((slot) => slotPools.release(slot)));
+  const giveBack = untilDone(async () => {
+    await Promise.all(taken.map((slot) => slotPools.giveBack(slot)));
   });
   async function reserve(): Promise<Reserved> {
     // One after the other: two calls that took one level each would refuse each other, and neither would run.
     for (const { pool, error } of levels) {
       const slot = await slotPools.take(pool, lease);
-      if (slot === undefined) return { ...refused('capacity', error()), release };
+      if (slot === undefined) return { ...refused('capacity', error()), giveBack };
       taken.push(slot);
     }
-    return { release, holdings: { releaseSlots: release } };
+    return { giveBack, holdings: { giveSlotsBack: giveBack } };
   }
-  return { rank: 'capacity', reserve, releaseUnknown: release };
+  return { rank: 'capacity', reserve, giveBackUnknown: giveBack };
 }
 
 interface Level {

@@ -36,7 +36,7 @@ export function reserveCredit(
       return refused('capacity', concurrencyError(`The workspace ${workspace.id}`, concurrency ?? 0, asksFunction));
     }
     const creditHold = take.hold;
-    return { holdings: { creditHold }, release: () => credit.release(creditHold) };
+    return { holdings: { creditHold }, giveBack: () => credit.giveBack(creditHold) };
   }
   async function check() {
     const { available, underSpendLimit } = await credit.show(account);

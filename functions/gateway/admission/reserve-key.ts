@@ -93,15 +93,15 @@ function toReserved(deps: GatewayDependencies, input: KeyReservationInput, admis
   const error = keyErrorOf(admission, input.asksFunction);
   if (error !== undefined) return refuseKey(deps, input.credential, error);
   const hold = admission.kind === 'admitted' ? admission.hold : undefined;
-  const release = hold && (() => deps.counters.settleKey(hold, 0n));
+  const giveBack = hold && (() => deps.counters.settleKey(hold, 0n));
   const refusal = input.refusePlan?.();
-  if (refusal !== undefined) return { ...refused('plan', refusal), release };
+  if (refusal !== undefined) return { ...refused('plan', refusal), giveBack };
   if (admission.kind === 'spend_limit') return refuseSpend(deps, input, admission);
   if (admission.kind === 'concurrency') {
     deps.recentRefusals.set(slotRefusal(input.credential.publicId), true);
     return refused('capacity', keyConcurrencyError(admission.concurrency));
   }
-  return { holdings: { keyHold: hold }, release };
+  return { holdings: { keyHold: hold }, giveBack };
 }
 
 function refuseKey({ recentRefusals }: GatewayDependencies, { publicId }: ApiKey, error: Error): Reserved {

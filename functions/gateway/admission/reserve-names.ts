@@ -2,7 +2,7 @@
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
-import { type Release, type Reservation, type Reserved, type Resolution, refused } from './reservation.ts';
+import { type GiveBack, type Reservation, type Reserved, type Resolution, refused } from './reservation.ts';
 
 /** Most calls end within seconds, so a longer wait would only delay the retry. */
 const retryAfterMaxSeconds = 2;
@@ -19,14 +19,14 @@ export function reserveIdempotencyKey(
   const { idempotencyKey: key, workspace, arrivedAtMs } = call;
   if (key === undefined) return undefined;
   const keyOwner = { workspace: workspace.id, key, owner };
-  const release = () => idempotency.release(keyOwner);
+  const giveBack = () => idempotency.release(keyOwner);
   async function reserve(): Promise<Reserved> {
     const nowMs = clock.nowMs();
     const lease = { fingerprint: call.fingerprint(), nowMs, leaseUntilMs: arrivedAtMs + times.leaseMs };
     const outcome = await idempotency.claim({ ...keyOwner, ...lease });
     switch (outcome.kind) {
       case 'claimed':
-        return { release };
+        return { giveBack };
       case 'conflict':
         return refused('idempotency', fail('idempotency_conflict'));
       case 'running': {
@@ -41,7 +41,7 @@ export function reserveIdempotencyKey(
         return { resolution: { rank: 'idempotency', ready: { ...outcome, kind: 'replay' } } };
     }
   }
-  return { rank: 'idempotency', reserve, releaseUnknown: release, releasesFirst: true };
+  return { rank: 'idempotency', reserve, giveBackUnknown: giveBack, givesBackFirst: true };
 }
 
 /** A span is used once per workspace, but a retry may bring its own again. */
@@ -53,7 +53,7 @@ export function reserveSpan(
   const { spanId } = call.scope.correlation;
   if (spanId === undefined) return undefined;
   const spanOwner = { workspace: call.workspace.id, spanId, owner };
-  const release: Release = async (resolution) => {
+  const giveBack: GiveBack = async (resolution) => {
     // A stored answer belongs to the call that used the span, one from the cache is an answer like any other, and a call
     // that runs keeps its span. Any other refusal comes before a provider is called: the span stays unused.
     if (resolution?.ready !== undefined || (resolution !== undefined && isRunning(resolution))) return;
@@ -63,9 +63,9 @@ export function reserveSpan(
     const { idempotencyKey } = call;
     const nowMs = clock.nowMs();
     const { kind } = await spans.claim({ ...spanOwner, idempotencyKey, fingerprint: call.fingerprint(), nowMs });
-    return kind === 'duplicate' ? refused('span', fail('duplicate_span_id')) : { release };
+    return kind === 'duplicate' ? refused('span', fail('duplicate_span_id')) : { giveBack };
   }
-  return { rank: 'span', reserve, releaseUnknown: release, releasesFirst: true };
+  return { rank: 'span', reserve, giveBackUnknown: giveBack, givesBackFirst: true };
 }
 
 const isRunning = (resolution: Resolution): boolean =>

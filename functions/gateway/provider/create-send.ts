@@ -59,7 +59,7 @@ export function createSend(
     const readText = async (maxBytes: number) => {
       const text = await readBoundedBody(answer.body, maxBytes, silence.partCame);
       if (text === undefined) watch.abort();
-      else watch.release();
+      else watch.finish();
       return text;
     };
     const { hostname } = upstream.url;

@@ -21,8 +21,8 @@ export async function openStream(
   return {
     opening: opening.events,
     rest: isAnswering ? batches : noticeAnswer(batches, silence.answerCame),
-    release() {
-      watch.release();
+    finish() {
+      watch.finish();
       // The end marker came, the end of the body not yet: a socket that is read to its end serves the next call.
       drain();
     },

@@ -138,7 +138,7 @@ async function* relay(
       yield await endBroken(failure);
       return;
     }
-    stream.release();
+    stream.finish();
     const mismatch = await options.schemaCheck?.mismatch();
     if (mismatch !== undefined) {
       relayed.end = 'schema_mismatch';

@@ -5,8 +5,8 @@ import { startDeadline, waitAtMost } from '../../../shared/foundation/time/index
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { streamHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedCall, EndedCall, Served } from '../stages.ts';
-import { namesEndOf, settle } from './settle.ts';
+import type { AdmittedCall, EndedCall, ServedCall } from '../stages.ts';
+import { claimsEndOf, settle } from './settle.ts';
 import { settleMoney } from './settle-money.ts';
 
 /** A store that does not answer holds the end of no answer up for longer. */
@@ -15,7 +15,7 @@ const freeSlotsMaxMs = 1_000;
 export async function serveAndSettle<Admitted extends AdmittedCall>(
   deps: GatewayDependencies,
   admitted: Admitted,
-  serve: (deps: GatewayDependencies, call: Admitted) => Promise<Served>,
+  serve: (deps: GatewayDependencies, call: Admitted) => Promise<ServedCall>,
 ): Promise<GatewayResponse> {
   const call = { ...admitted, freeSlots: slotsFreer(deps, admitted) };
   const unusedPermit = call.holdings.firstCandidate?.permit;
@@ -24,7 +24,7 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   call.scope.deferred.add(() => settle(deps, call, served.end()));
   if (served.response !== undefined) return served.response;
   // Before the client knows, because its retry may come at once. What fails here is done again by settlement.
-  await Promise.all([call.names.release(namesEndOf(served.end())).catch(() => {}), call.freeSlots?.()]);
+  await Promise.all([call.names.release(claimsEndOf(served.end())).catch(() => {}), call.freeSlots?.()]);
   return toldInStream(deps, call, served.error);
 }
 
@@ -45,18 +45,18 @@ function toldInStream(
  * last byte in place of after it. What fails here is done again by settlement. Undefined: the call has no slots.
  */
 function slotsFreer(deps: GatewayDependencies, call: AdmittedCall): AdmittedCall['freeSlots'] {
-  const { keyHold, creditHold, releaseSlots } = call.holdings;
+  const { keyHold, creditHold, giveSlotsBack } = call.holdings;
   const isBesideMoney = keyHold?.slot === true || creditHold?.slot === true;
-  if (!isBesideMoney && releaseSlots === undefined) return undefined;
+  if (!isBesideMoney && giveSlotsBack === undefined) return undefined;
   const { clock } = deps;
   return async () => {
     const deadline = startDeadline(clock, clock.nowMs(), freeSlotsMaxMs);
-    const freed = Promise.allSettled([isBesideMoney && settleMoney(deps, call, deadline), releaseSlots?.()]);
+    const freed = Promise.allSettled([isBesideMoney && settleMoney(deps, call, deadline), giveSlotsBack?.()]);
     await waitAtMost(clock, freeSlotsMaxMs, freed, () => undefined);
   };
 }
 
-export const failed = (run: EndedCall['run'], error: unknown): Served => ({
+export const failed = (run: EndedCall['run'], error: unknown): ServedCall => ({
   response: undefined,
   error,
   end: () => ({ run, error: toGatewayError(error), stream: undefined, writeCache: undefined }),

@@ -6,7 +6,7 @@ import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
 import { reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedCall, EndedCall, NamesEnd } from '../stages.ts';
+import type { AdmittedCall, ClaimsEnd, EndedCall } from '../stages.ts';
 import { attemptSpans } from './attempt-spans.ts';
 import { logFailedAttempts } from './log-attempts.ts';
 import { logChargesOverHold } from './log-charges.ts';
@@ -46,8 +46,8 @@ export async function settle(
   await Promise.all([
     step('money', () => settleMoney(deps, call, deadline)),
     step('response_cache', () => writeCache?.()),
-    step('names', () => names.settle(namesEndOf(ended), deadline)),
-    step('slots', () => holdings.releaseSlots && retryWrite(clock, holdings.releaseSlots, { deadline })),
+    step('names', () => names.settle(claimsEndOf(ended), deadline)),
+    step('slots', () => holdings.giveSlotsBack && retryWrite(clock, holdings.giveSlotsBack, { deadline })),
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.giveBack(unusedPermit), { deadline })),
     step('attempts', () => settleAttempts(deps, attempts)),
     step('attempt_lines', async () => logFailedAttempts(log, call, attempts)),
@@ -56,7 +56,7 @@ export async function settle(
   ]);
 }
 
-export const namesEndOf = ({ error, stream, run }: EndedCall): NamesEnd => ({
+export const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({
   isRetryable:
     error === undefined
       ? stream !== undefined && stream.end !== 'complete'

@@ -13,12 +13,12 @@ import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { jsonHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderRun } from '../provider-call.ts';
-import type { AdmittedExecution, AnswerSource, EndedCall, Served } from '../stages.ts';
+import type { AdmittedExecution, AnswerSource, EndedCall, ServedCall } from '../stages.ts';
 import { callModel } from './call-model.ts';
 import { executionUsage } from './execution-usage.ts';
 import { planModelCall } from './plan-model-call.ts';
 
-export async function execute(deps: GatewayDependencies, call: AdmittedExecution): Promise<Served> {
+export async function execute(deps: GatewayDependencies, call: AdmittedExecution): Promise<ServedCall> {
   const { clock } = deps;
   const startedAtMs = clock.nowMs();
   const runs: ProviderRun[] = [];

@@ -33,7 +33,7 @@ async function differencesOf(document: CatalogueDocument | undefined, models: re
   return shippedListDifferences({ ...document, models: [...models] });
 }
 
-interface ModelFacts {
+interface ModelDocuments {
   readonly providers: CatalogueDocument['providers'];
   readonly healths: readonly ProviderHealth[];
   readonly differences: readonly ListDifference[];
@@ -42,7 +42,7 @@ interface ModelFacts {
 
 const modelDocument = (
   model: ModelDocument,
-  { providers, healths, differences, operator }: ModelFacts,
+  { providers, healths, differences, operator }: ModelDocuments,
 ): ManagedModel => ({
   ...model,
   providers: model.providers.map((entry) => {

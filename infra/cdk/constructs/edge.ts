@@ -15,7 +15,7 @@ import {
   routePaths,
 } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
-import { OperatorDoor } from './operator-door.ts';
+import { OperatorCredentialCheck } from './operator-credential-check.ts';
 
 /** CloudFront would keep answers with these statuses for ten seconds and replay them, whatever `cache-control` says. */
 const errorStatuses = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504];
@@ -102,7 +102,7 @@ export class Edge extends Construct {
     const behaviorsOf = (paths: readonly string[], shared: cloudfront.BehaviorOptions) =>
       Object.fromEntries(paths.map((path) => [path, shared]));
     const operatorBehaviors = ({ origin, pageFolder }: OperatorOrigin) => {
-      const door = new OperatorDoor(this, 'OperatorDoor', { stage, settings, pageFolder });
+      const door = new OperatorCredentialCheck(this, 'OperatorCredentialCheck', { stage, settings, pageFolder });
       const manage = { ...behavior(origin), functionAssociations: [door.association] };
       const page = {
         origin: manage.origin,

@@ -15,7 +15,7 @@ export interface CreditPayments {
   /** Charges the real cost and gives back the rest, exactly once. Throws StoreUnavailable; asking again is safe. */
   settle(hold: CreditHold, actual: PicoUsd): Promise<SettlementOutcome>;
   /** Gives all of it back. */
-  release(hold: CreditHold): Promise<SettlementOutcome>;
+  giveBack(hold: CreditHold): Promise<SettlementOutcome>;
   /** Exact while nothing moves between shards. */
   show(account: CreditAccount): Promise<CreditSummary>;
 }
@@ -40,7 +40,7 @@ export function createCreditPayments(options: CreditOptions): CreditPayments {
   return {
     take: createCreditTake(options),
     settle,
-    release: (hold) => settle(hold, 0n),
+    giveBack: (hold) => settle(hold, 0n),
     show: async (account) => summarize(account, await readAll({ store, account })),
   };
 }

@@ -18,7 +18,7 @@ export interface SlotPool {
   readonly slots: number;
 }
 
-/** A slot that was taken: what its release needs. */
+/** A slot that was taken: what its giveBack needs. */
 export interface SlotHold {
   readonly counter: Counter;
   readonly hold: Hold;
@@ -28,7 +28,7 @@ export interface SlotPools {
   /** Undefined: none is free. Throws StoreUnavailable: what may have been taken ends with its lease. */
   take(pool: SlotPool, lease: Pick<Hold, 'owner' | 'expiresAtMs'>): Promise<SlotHold | undefined>;
   /** Once, however often it is asked. Throws StoreUnavailable, and asking again is safe. */
-  release(slot: SlotHold): Promise<void>;
+  giveBack(slot: SlotHold): Promise<void>;
 }
 
 export function createSlotPools(counters: Pick<Counters, 'take' | 'settle'>, fraction: () => number): SlotPools {
@@ -52,7 +52,7 @@ export function createSlotPools(counters: Pick<Counters, 'take' | 'settle'>, fra
       return undefined;
     },
 
-    async release({ counter, hold }) {
+    async giveBack({ counter, hold }) {
       await counters.settle(counter, hold, 0n);
     },
   };

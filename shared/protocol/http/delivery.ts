@@ -7,8 +7,8 @@ import type { AdapterDependencies, BodyPart, GatewayResponse } from './exchange.
 export const finishMaxMs = 20_000;
 /** Of the time that Lambda has left: a log line still gets out, then the invocation is over. */
 const lastLineMs = 200;
-/** How long a body that was given up may take to release its provider. */
-const releaseMaxMs = 2_000;
+/** How long a body that was given up may take to closeIterator its provider. */
+const closeMaxMs = 2_000;
 /** Pieces in which a text is written: one chunk of Node's streams, and far below what a response stream chokes on. */
 const pieceMaxCharacters = 16 * 1024;
 /** A reader that is fast enough would take all of a text in one turn. */
@@ -79,15 +79,15 @@ async function writeStream(
   } finally {
     stopped.stop();
   }
-  await release(iterator, waits);
+  await closeIterator(iterator, waits);
   if (hasEnded || clientGone.aborted || response.closeBroken === undefined) return;
   // Clients take a stream that just stops for a success.
   await writeText(response.closeBroken(hasFailed ? 'failed' : 'over_time'), sink, stop);
 }
 
 /** Releases a body that is not going to be read, so that its provider call ends. */
-export async function releaseBody({ body }: GatewayResponse, waits: Waits): Promise<void> {
-  if (typeof body !== 'string') await release(body[Symbol.asyncIterator](), waits);
+export async function closeBody({ body }: GatewayResponse, waits: Waits): Promise<void> {
+  if (typeof body !== 'string') await closeIterator(body[Symbol.asyncIterator](), waits);
 }
 
 /** Runs `finish`, at most `finishMaxMs` and not past `endsAtMs`. Its failure is ours alone: the client has its answer. */
@@ -138,12 +138,12 @@ async function drained(sink: TextSink, stop: AbortSignal): Promise<void> {
   sink.off('drain', resolve);
 }
 
-async function release(iterator: AsyncIterator<BodyPart>, { clock, log }: Waits): Promise<void> {
+async function closeIterator(iterator: AsyncIterator<BodyPart>, { clock, log }: Waits): Promise<void> {
   try {
     const returned = iterator.return?.();
     if (returned === undefined) return;
-    await waitAtMost(clock, releaseMaxMs, returned, () => log.error({ event: 'body_not_released' }));
+    await waitAtMost(clock, closeMaxMs, returned, () => log.error({ event: 'body_not_closed' }));
   } catch (cause) {
-    log.error({ event: 'body_not_released' }, cause);
+    log.error({ event: 'body_not_closed' }, cause);
   }
 }

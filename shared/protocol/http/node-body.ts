@@ -20,7 +20,7 @@ const discardMaxMs = 3_000;
 export interface BodyBudget {
   /** False: so much more would exceed what all keys, or this one, may take. */
   reserve(keyId: string, bytes: number): boolean;
-  release(keyId: string, bytes: number): void;
+  giveBack(keyId: string, bytes: number): void;
 }
 
 export function createBodyBudget(): BodyBudget {
@@ -35,7 +35,7 @@ export function createBodyBudget(): BodyBudget {
       reservedByKey.set(keyId, ofKey);
       return true;
     },
-    release(keyId, bytes) {
+    giveBack(keyId, bytes) {
       reserved -= bytes;
       const ofKey = (reservedByKey.get(keyId) ?? 0) - bytes;
       if (ofKey > 0) reservedByKey.set(keyId, ofKey);
@@ -48,7 +48,7 @@ export interface IncomingBody {
   /** The whole body, read once, in the name of a key that exists. Rejects with the GatewayError that refuses it. */
   read(keyId: string): Promise<Buffer>;
   /** Returns its bytes to the budget. */
-  release(): void;
+  giveBack(): void;
 }
 
 /** `beforeReading` runs once, before the first byte is asked for. */
@@ -66,7 +66,7 @@ export function incomingBody(
     refuseReading(error);
   });
   let reading: Promise<Buffer> | undefined;
-  let release = () => {};
+  let giveBack = () => {};
 
   const read = (keyId: string): Promise<Buffer> =>
     new Promise((resolve, reject) => {
@@ -76,8 +76,8 @@ export function incomingBody(
       const chunks: Buffer[] = [];
       let size = 0;
       let reserved = 0;
-      release = () => {
-        budget.release(keyId, reserved);
+      giveBack = () => {
+        budget.giveBack(keyId, reserved);
         reserved = 0;
       };
       const stop = () => request.off('data', onData).off('end', onEnd).off('close', onClose).pause();
@@ -107,7 +107,7 @@ export function incomingBody(
       reading ??= read(keyId);
       return reading;
     },
-    release: () => release(),
+    giveBack: () => giveBack(),
   };
 }
 

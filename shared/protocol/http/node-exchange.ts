@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { waitAtMost } from '../../foundation/time/index.ts';
 import { pathOf } from './broken-head.ts';
-import { deliverBody, releaseBody, runFinish } from './delivery.ts';
+import { closeBody, deliverBody, runFinish } from './delivery.ts';
 import { internalErrorAnswer } from './error-answers.ts';
 import {
   type AdapterDependencies,
@@ -66,7 +66,7 @@ export async function runExchange(
   }
   // A reader that leaves the last bytes in our buffers does not keep its call from settling.
   await Promise.all([flushed, runFinish(response, dependencies)]);
-  body.release();
+  body.giveBack();
 }
 
 async function send(
@@ -77,7 +77,7 @@ async function send(
 ): Promise<void> {
   const closes = hasLongRest(incoming);
   const started = startAnswer(response, outgoing, closes || endsConnection(), dependencies);
-  if (started !== response || incoming.method === 'HEAD') await releaseBody(response, dependencies);
+  if (started !== response || incoming.method === 'HEAD') await closeBody(response, dependencies);
   if (incoming.method !== 'HEAD') {
     const sink = unread.watch(outgoing, typeof started.body === 'string' ? started.body.length : 0);
     await deliverBody({ response: started, sink, ...times }, dependencies);

@@ -24,8 +24,8 @@ export interface Watch {
   /** Stops the silence timer: while the client reads slowly, the provider is not silent. */
   readonly pause: () => void;
   /** The answer is complete: timers are cancelled, and nothing is aborted any more. */
-  readonly release: () => void;
-  /** Ends the call and closes its socket. Nothing happens after a release. */
+  readonly finish: () => void;
+  /** Ends the call and closes its socket. Nothing happens after a finish. */
   readonly abort: () => void;
 }
 
@@ -61,11 +61,11 @@ export function startWatch(
 
   function abort() {
     if (isReleased) return;
-    release();
+    finish();
     controller.abort();
   }
 
-  function release() {
+  function finish() {
     isReleased = true;
     cancelSilence();
     cancelGrace();
@@ -86,7 +86,7 @@ export function startWatch(
       if (!isReleased) cancelDeadline = endAt(later);
     },
     pause: () => cancelSilence(),
-    release,
+    finish,
     abort,
   };
 }

@@ -80,7 +80,7 @@ async function spreadCredit(workspace: string): Promise<void> {
   const ledger = creditOn(database.store, toTheLast);
   const take = await ledger.take(await accountOf(workspace), newHold('first', '1'));
   if (take.kind !== 'taken') throw new Error('there is credit');
-  await ledger.release(take.hold);
+  await ledger.giveBack(take.hold);
   const last = await database.store.get('ledger', `CREDIT#${workspace}#3`);
   expect(last).toMatchObject({ balance_pico_usd: 12_500_000_000_000 });
 }

@@ -667,7 +667,7 @@ describe('a client that hangs up', () => {
     clock.advance(2_000);
     await called;
     expect(count.value).toBe(1);
-    expect(events()).toEqual(['body_not_released']);
+    expect(events()).toEqual(['body_not_closed']);
   });
 
   it('after the answer has not aborted anything', async () => {

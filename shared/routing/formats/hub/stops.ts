@@ -54,14 +54,14 @@ export function watchStops(stops: readonly string[]): StopWatch {
   let held: { readonly id: string; readonly text: string } | undefined;
   let stopped: string | undefined;
 
-  const release = (): HubPart[] => {
+  const flush = (): HubPart[] => {
     const parts: HubPart[] = held === undefined ? [] : [{ type: 'text-delta', id: held.id, delta: held.text }];
     held = undefined;
     return parts;
   };
 
   function readText(part: Extract<HubPart, { type: 'text-delta' }>): readonly HubPart[] {
-    const before = held?.id === part.id ? [] : release();
+    const before = held?.id === part.id ? [] : flush();
     const text = (held?.text ?? '') + part.delta;
     held = undefined;
     const found = firstStop(text, stops);
@@ -79,7 +79,7 @@ export function watchStops(stops: readonly string[]): StopWatch {
   return {
     next(part) {
       if (stopped === undefined) {
-        return part.type === 'text-delta' ? readText(part) : [...release(), part];
+        return part.type === 'text-delta' ? readText(part) : [...flush(), part];
       }
       return part.type === 'finish' ? [{ ...part, ...ending(stopped, part.providerMetadata) }] : [];
     },

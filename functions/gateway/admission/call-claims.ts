@@ -4,7 +4,7 @@ import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AnswerSource, CallNames, IdentifiedCall, NamesEnd, StoredAnswer } from '../stages.ts';
+import type { AnswerSource, CallClaims, ClaimsEnd, IdentifiedCall, StoredAnswer } from '../stages.ts';
 
 /** A replay repeats these headers of the answer; all others belong to the request. */
 const storedHeaders: readonly string[] = [
@@ -19,7 +19,7 @@ const storedHeaders: readonly string[] = [
 /** A large answer goes to the blob store first, which may take three seconds to fail: two tries are within the 10 s. */
 const storeTriesMax = 2;
 
-export function createCallNames(deps: GatewayDependencies, call: IdentifiedCall, owner: string): CallNames {
+export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall, owner: string): CallClaims {
   const { idempotency, spans, clock, log } = deps;
   const { idempotencyKey: key, workspace, asksFunction, scope } = call;
   const { spanId } = scope.correlation;
@@ -45,7 +45,7 @@ export function createCallNames(deps: GatewayDependencies, call: IdentifiedCall,
     });
   }
 
-  async function release({ isRetryable, reachedProvider }: NamesEnd): Promise<void> {
+  async function release({ isRetryable, reachedProvider }: ClaimsEnd): Promise<void> {
     if (isEnded) return;
     await Promise.all([
       // Releases a running claim only: one that was completed stays.
@@ -59,7 +59,7 @@ export function createCallNames(deps: GatewayDependencies, call: IdentifiedCall,
     isEnded = true;
   }
 
-  async function settle(end: NamesEnd, deadline: Deadline): Promise<void> {
+  async function settle(end: ClaimsEnd, deadline: Deadline): Promise<void> {
     if (unstored !== undefined) {
       await retryWrite(clock, unstored, { triesMax: storeTriesMax, deadline }).catch(logFailure);
     }

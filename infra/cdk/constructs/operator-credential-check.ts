@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import { brand } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
 
-export interface OperatorDoorProps {
+export interface OperatorCredentialCheckProps {
   readonly stage: string;
   readonly settings: Pick<StageSettings, 'sign_in'>;
   /** Of the console's page, as it was built. */
@@ -17,14 +17,14 @@ export interface OperatorDoorProps {
 /** Made by the function itself: where clients call, where people sign in. */
 const settingsFile = 'settings.json';
 
-export class OperatorDoor extends Construct {
+export class OperatorCredentialCheck extends Construct {
   readonly association: cloudfront.FunctionAssociation;
 
-  constructor(scope: Construct, id: string, { stage, settings, pageFolder }: OperatorDoorProps) {
+  constructor(scope: Construct, id: string, { stage, settings, pageFolder }: OperatorCredentialCheckProps) {
     super(scope, id);
     const signsIn = settings.sign_in !== undefined && settings.sign_in !== null;
     const pageFiles = [...readdirSync(pageFolder), settingsFile].toSorted();
-    const source = readFileSync(join(import.meta.dirname, 'operator-door/index.js'), 'utf8');
+    const source = readFileSync(join(import.meta.dirname, 'operator-credential-check/index.js'), 'utf8');
     this.association = {
       eventType: cloudfront.FunctionEventType.VIEWER_REQUEST,
       function: new cloudfront.Function(this, 'Function', {
