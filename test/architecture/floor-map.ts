@@ -23,6 +23,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   {
     'shared/foundation/constants': ground,
     'shared/foundation/ids': ground,
+    'shared/foundation/lines': 'Runs in browsers too: knows texts and nothing of the gateway.',
     'shared/foundation/money': ground,
     'shared/foundation/time': ground,
     'infra/run-script.ts': 'How a script ends; imports nothing.',

@@ -19,6 +19,7 @@ const revision = (id: string, contains: string) => ({
     { input: 'pears', expect: { contains } },
   ],
 });
+const say = (content: string) => ({ model: 'acme/small', messages: [{ role: 'user', content }] });
 const workflow = {
   id: 'twice',
   kind: 'workflow',
@@ -135,6 +136,76 @@ describe('functions', () => {
     expect([code, error]).toEqual([1, expect.stringContaining('GW_API_KEY')]);
     expect(error).not.toContain('sk-');
     expect(simulator.calls.length).toBe(before);
+  });
+
+  it('are published from a file or from standard input, a new one too, in the words of the gateway file', async () => {
+    const first = local.write('r1.yaml', { id: 'r1', kind: 'prompt', ...say('Say {{input}}\ntwice.') });
+    const made = await operate(`functions publish team told ${first} --activate ${local.option}`);
+    expect(made).toMatchObject({ code: 0, error: '' });
+    expect(made.out).toMatch(/^team +told +prompt +enabled +r1 +1$/m);
+    expect(made.out).toContain('published and activated: gw/function/told@r1');
+    const publish = (line: string, content: object) =>
+      operate(`functions publish team told ${line} ${local.option}`, { standardInput: JSON.stringify(content) });
+    const next = await publish('- --revision r2 --json', { kind: 'prompt', ...say('Say {{input}}\nonce.') });
+    expect(JSON.parse(next.out)).toMatchObject({
+      active: 'r1',
+      revisions: [{ id: 'r1' }, { id: 'r2', state: 'draft' }],
+    });
+    expect((await publish('- --revision r2', say('Say {{input}}\nonce.'))).out).toContain('nothing changed');
+    const shown = await show('told');
+    const hidden = await publish('- --revision r1', say('Something else'));
+    expect([hidden.code, hidden.error]).toEqual([1, expect.stringContaining('is activated and cannot be changed')]);
+    expect(await show('told')).toEqual(shown);
+  });
+
+  it.each([
+    ['no mapping', '[]', 'standard input: must be a mapping'],
+    ['no id', 'model: acme/small\nmessages: [{role: user, content: x}]', 'revision.id: is required'],
+    ['a member that is not known', 'id: r9\nmodel: acme/small\nmesages: []', /revision\.mesages: .*\(line 3\)/],
+    ['no text of YAML', 'id: [', /standard input: .*/],
+  ] as const)('are not published from what holds %s, and the reason is told with its place', async (...row) => {
+    const [, standardInput, reason] = row;
+    const before = await show('echo');
+    const { code, out, error } = await operate(`functions publish team echo - ${local.option}`, {
+      standardInput,
+    });
+    expect([code, out + error]).toEqual([1, expect.stringMatching(reason)]);
+    expect(await show('echo')).toEqual(before);
+  });
+
+  it('of no workspace or without a kind are not made, and a file that is not there is named', async () => {
+    const standardInput = JSON.stringify({ id: 'r1', ...say('x') });
+    const publish = (line: string) => operate(`functions publish ${line} ${local.option}`, { standardInput });
+    expect(await publish('nowhere new -')).toMatchObject({ code: 1 });
+    expect((await publish('team new -')).out).toContain('kind: must be prompt or workflow');
+    expect((await publish('team new missing.yaml')).error).toContain('cannot read missing.yaml');
+    expect((await operate(`functions list ${local.option}`)).out).not.toMatch(/\bnew\b/);
+  });
+
+  it('show what differs between two revisions, line by line, and that nothing does', async () => {
+    const compare = (both: string) => operate(`functions compare team echo ${both} ${local.option}`);
+    const { code, out } = await compare('good bad');
+    expect(code).toBe(0);
+    expect(out.split('\n').filter((line) => !line.startsWith('  '))).toEqual([
+      '- good',
+      '+ bad',
+      '',
+      '-       contains: pears',
+      '+       contains: never said',
+    ]);
+    expect(out).toContain('      content: Repeat: {{input}}');
+    expect((await compare('good good')).out).toBe('good and good hold the same');
+    expect(await compare('good none')).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('has no revision none'),
+    });
+    const { is_same, lines } = await operateJson<{ is_same: boolean; lines: { kind: string; text: string }[] }>(
+      `functions compare team echo bad good ${local.option}`,
+    );
+    expect([is_same, lines.filter(({ kind }) => kind !== 'same').map(({ kind }) => kind)]).toEqual([
+      false,
+      ['removed', 'added'],
+    ]);
   });
 
   it('are activated, disabled after a yes, and enabled again', async () => {

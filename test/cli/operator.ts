@@ -39,6 +39,7 @@ export async function operate(line: string | readonly string[], circumstances: C
       return waiting.shift() ?? '';
     },
     readSecret: async () => standardInput,
+    readInput: async () => standardInput,
   };
   const words = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
   const randomness = systemRandomness;

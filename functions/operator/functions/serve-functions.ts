@@ -55,14 +55,11 @@ const publicationMaxBytes = 1024 * 1024 + 64 * 1024;
 export const publishRevision: Work = async (deps, request) => {
   const { workspace, id: functionId } = nameOf(request.pathParameters);
   const { kind, revision, activate = false } = await readBody(request, publicationSchema, publicationMaxBytes);
-  const state = activate ? { state: 'activated' } : {};
-  const active = activate ? { active: revision.id } : {};
   // With a reader of YAML: loaded by those who publish.
-  const { readFunctionDocument } = await import('../../../shared/configuration/gateway-file/index.ts');
-  const read = readFunctionDocument({ id: functionId, kind, ...active, revisions: [{ ...revision, ...state }] });
+  const { readPublication } = await import('../../../shared/configuration/gateway-file/index.ts');
+  const read = readPublication({ functionId, kind, revision, activates: activate });
   if (!read.ok) {
-    const [{ path, message } = { path: '', message: 'is not valid' }] = read.problems;
-    const param = path.replace('revisions[0]', 'revision');
+    const [{ path: param, message } = { path: 'revision', message: 'is not valid' }] = read.problems;
     throw fail('invalid_request', { message: `${param}: ${message}`, param });
   }
   const { change, record } = await publishFunction(deps, workspace, read.document);

@@ -7,15 +7,16 @@ import {
   readFunctions,
   showFunction,
 } from '../../../shared/configuration/administration/index.ts';
-import type { FunctionRecord, RevisionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
-import { isoTime, printable } from '../output/format.ts';
-import { type Field, fieldJson, fieldTable } from '../output/table.ts';
+import { printable } from '../output/format.ts';
+import { functionFields, functionJson, functionOutcome, revisionFields } from '../output/stored-functions.ts';
+import { fieldTable } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
 import { addQualify } from './qualify.ts';
+import { addRevisions } from './revisions.ts';
 
 export function addFunctions(program: CommandLine): void {
   const functions = program.command('functions').description('stored functions and their revisions');
@@ -43,7 +44,8 @@ export function addFunctions(program: CommandLine): void {
     )
     .does(async (session, workspace: string, id: string, revision: string) => {
       const administration = await openAdministration(session, { writes: true });
-      return changed(session, await changeFunction(administration, { workspace, id }, { kind: 'activate', revision }));
+      const change = { kind: 'activate', revision } as const;
+      return functionOutcome(await changeFunction(administration, { workspace, id }, change), session.clock.nowMs());
     });
   functions
     .command('disable')
@@ -55,11 +57,12 @@ export function addFunctions(program: CommandLine): void {
       const administration = await openAdministration(session, { writes: true });
       await readFunction(administration, { workspace, id });
       await confirm(session, `disable function ${id} of ${workspace}`);
-      const outcome = changed(session, await changeFunction(administration, { workspace, id }, { kind: 'disable' }));
+      const record = await changeFunction(administration, { workspace, id }, { kind: 'disable' });
+      const outcome = functionOutcome(record, session.clock.nowMs());
       const seconds = configFreshMs / 1_000;
       return {
         ...outcome,
-        json: { ...(outcome.json as object), effective_within_seconds: seconds },
+        json: { ...outcome.json, effective_within_seconds: seconds },
         lines: (style) => [
           ...outcome.lines(style),
           `instances that read it a moment ago may still answer for up to ${seconds} s`,
@@ -73,8 +76,10 @@ export function addFunctions(program: CommandLine): void {
     .takesArgument('FUNCTION', readId)
     .does(async (session, workspace: string, id: string) => {
       const administration = await openAdministration(session, { writes: true });
-      return changed(session, await changeFunction(administration, { workspace, id }, { kind: 'enable' }));
+      const record = await changeFunction(administration, { workspace, id }, { kind: 'enable' });
+      return functionOutcome(record, session.clock.nowMs());
     });
+  addRevisions(functions);
   addQualify(functions);
 }
 
@@ -114,33 +119,3 @@ async function show(
     ],
   };
 }
-
-const changed = (session: Session, record: FunctionRecord): Outcome => ({
-  json: functionJson(record, session.clock.nowMs()),
-  lines: (style) => fieldTable(functionFields, [record], style),
-});
-
-const functionFields: readonly Field<FunctionRecord>[] = [
-  { member: 'workspace', title: 'workspace', isFlexible: true, value: ({ workspace }) => workspace },
-  { member: 'function', title: 'function', isFlexible: true, value: ({ id }) => id },
-  { member: 'kind', title: 'kind', value: ({ kind }) => kind },
-  { member: 'status', title: 'status', value: ({ status }) => status },
-  { member: 'active', title: 'active', isFlexible: true, value: ({ active }) => active },
-  { title: 'revisions', align: 'right', value: ({ revisions }) => revisions.size },
-];
-
-const revisionFields = ({ active }: FunctionRecord, nowMs: number): readonly Field<RevisionRecord>[] => [
-  { member: 'id', title: 'revision', isFlexible: true, value: ({ id }) => id },
-  // Expiry is not stored: every reader compares the time.
-  { member: 'state', title: 'state', value: (r) => ((r.expiresAtMs ?? Infinity) <= nowMs ? 'expired' : r.state) },
-  { member: 'has_cases', title: 'cases', value: ({ hasCases }) => hasCases },
-  { member: 'qualified_at', title: 'qualified', value: ({ qualifiedAtMs }) => isoTime(qualifiedAtMs) },
-  { member: 'activated_at', title: 'activated', value: ({ activatedAtMs }) => isoTime(activatedAtMs) },
-  { member: 'expires_at', title: 'expires', value: ({ expiresAtMs }) => isoTime(expiresAtMs) },
-  { title: '', value: ({ id }) => (id === active ? 'active' : '') },
-];
-
-const functionJson = (record: FunctionRecord, nowMs: number) => ({
-  ...fieldJson(functionFields, record),
-  revisions: [...record.revisions.values()].map((revision) => fieldJson(revisionFields(record, nowMs), revision)),
-});

@@ -19,6 +19,8 @@ export interface Terminal {
   ask(question: string): Promise<string>;
   /** All of standard input, or what is typed unseen where it is a terminal. Throws where it is too long. */
   readSecret(prompt: string): Promise<string>;
+  /** All of standard input, as text for a command that was told to read it. Throws where it is too long. */
+  readInput(maxBytes: number): Promise<string>;
 }
 
 /** Far above any provider key. */
@@ -84,12 +86,13 @@ export function processTerminal({ stdin, stdout, stderr, env }: NodeJS.Process):
       return answerTo(stdin, stderr, question);
     },
     async readSecret(prompt) {
-      if (!stdin.isTTY) return readAll(stdin);
+      if (!stdin.isTTY) return readAll(stdin, secretMaxBytes);
       stderr.write(prompt);
       const typed = await answerTo(stdin, new Writable({ write: (_chunk, _encoding, done) => done() }), '');
       stderr.write('\n');
       return typed;
     },
+    readInput: (maxBytes) => readAll(stdin, maxBytes),
   };
 }
 
@@ -107,13 +110,13 @@ async function answerTo(input: NodeJS.ReadStream, output: NodeJS.WritableStream,
   }
 }
 
-async function readAll(input: AsyncIterable<Buffer | string>): Promise<string> {
+async function readAll(input: AsyncIterable<Buffer | string>, maxBytes: number): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of input) {
     const buffer = Buffer.from(part);
     bytes += buffer.byteLength;
-    if (bytes > secretMaxBytes) throw new Error(`standard input holds more than ${secretMaxBytes} bytes`);
+    if (bytes > maxBytes) throw new Error(`standard input holds more than ${maxBytes} bytes`);
     parts.push(buffer);
   }
   return Buffer.concat(parts).toString('utf8');

@@ -16,5 +16,5 @@ export {
 export { planListUpdate, shippedListDifferences } from './plan-list-update.ts';
 export type { ConfigurationStores, CreatedKey, PlannedChange } from './planning.ts';
 export { formatProblem, looksLikeCredential, type Problem } from './problems.ts';
-export { readFunctionDocument } from './read-function.ts';
+export { readPublication, readPublicationText } from './read-function.ts';
 export { type ReadResult, readGatewayFile } from './read-gateway-file.ts';

@@ -1,16 +1,63 @@
-// One function as a gateway file writes it, for those who publish a revision without a file.
+// A revision as operators publish it, without a gateway file around it: in the words of one.
 import type { FunctionDocument } from '../stored-functions/index.ts';
 import { toIssues } from './fields.ts';
 import { functionSchema } from './function-schema.ts';
-import { checkWith, type Problem, toProblem } from './problems.ts';
+import { checkWith, type Issue, type Path, type Problem, toProblem } from './problems.ts';
+import { readYaml } from './yaml-source.ts';
 
 export type ReadFunction =
   | { readonly ok: true; readonly document: FunctionDocument }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** Never throws. */
-export function readFunctionDocument(value: unknown): ReadFunction {
-  const checked = checkWith(functionSchema, value);
+export interface Publication {
+  readonly functionId: string;
+  readonly kind: unknown;
+  /** With its id. */
+  readonly revision: Readonly<Record<string, unknown>>;
+  /** It is the one that serves from then on. */
+  readonly activates: boolean;
+}
+
+type LineOf = (path: Path) => number | undefined;
+
+/** Never throws. A problem of the revision has a path below `revision`. */
+export function readPublication(
+  { functionId, kind, revision, activates }: Publication,
+  lineOf: LineOf = () => undefined,
+): ReadFunction {
+  const state = activates ? { state: 'activated' } : {};
+  const active = activates ? { active: revision.id } : {};
+  const revisions = [{ ...revision, ...state }];
+  const checked = checkWith(functionSchema, { id: functionId, kind, ...active, revisions });
   if (checked.ok) return { ok: true, document: checked.value };
-  return { ok: false, problems: toIssues(checked.issues).map((issue) => toProblem(issue)) };
+  const problems = toIssues(checked.issues).map(({ path, message }) => {
+    const isOfRevision = path[0] === 'revisions';
+    const within = isOfRevision ? path.slice(2) : path;
+    return toProblem({ path: isOfRevision ? ['revision', ...within] : path, message }, lineOf(within));
+  });
+  return { ok: false, problems };
+}
+
+/** What the text leaves out. */
+export interface PublishedText extends Pick<Publication, 'functionId' | 'activates'> {
+  readonly kind: FunctionDocument['kind'] | undefined;
+  readonly revisionId: string | undefined;
+}
+
+/** YAML or JSON: a revision, with `kind` where the function is new. Never throws. */
+export function readPublicationText(
+  text: string,
+  { functionId, activates, kind, revisionId }: PublishedText,
+): ReadFunction {
+  const source = readYaml(text);
+  const refused = (issues: readonly Issue[]) =>
+    ({ ok: false, problems: issues.map((issue) => toProblem(issue)) }) as const;
+  if (source.issues.length > 0 || source.kind === 'unreadable') return refused(source.issues);
+  const { value, lineOf } = source;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return refused([{ path: [], message: 'must be a mapping: what a revision holds' }]);
+  }
+  const { kind: written, ...members }: Record<string, unknown> = { ...value };
+  const revision = revisionId === undefined ? members : { ...members, id: revisionId };
+  return readPublication({ functionId, kind: written ?? kind, revision, activates }, lineOf);
 }

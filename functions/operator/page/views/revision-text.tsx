@@ -1,6 +1,5 @@
 // The texts of two revisions as one: what only the first has, and what only the second.
-import { compareLines } from '../parts/compare-lines.ts';
-import { contentLines } from '../parts/content-lines.ts';
+import { compareLines, contentLines } from '../../../../shared/foundation/lines/index.ts';
 
 type Content = Readonly<Record<string, unknown>>;
 

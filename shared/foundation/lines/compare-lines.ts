@@ -1,6 +1,6 @@
 // The lines in which two texts differ, in their order: the longest common part stays.
 
-export interface ComparedLine {
+interface ComparedLine {
   readonly kind: 'same' | 'removed' | 'added';
   readonly text: string;
 }

@@ -1,0 +1,95 @@
+// `functions publish | compare`: a revision without a gateway file around it, and what differs between two.
+import { readFile } from 'node:fs/promises';
+import { publishFunction, showFunction } from '../../../shared/configuration/administration/index.ts';
+import { readPublicationText } from '../../../shared/configuration/gateway-file/index.ts';
+import { compareLines, contentLines } from '../../../shared/foundation/lines/index.ts';
+import type { CommandLine } from '../args/command-line.ts';
+import { readId, readText } from '../args/option-values.ts';
+import type { Outcome, Session } from '../args/session.ts';
+import { problemsOutcome } from '../output/apply-outcome.ts';
+import { printable } from '../output/format.ts';
+import { functionOutcome } from '../output/stored-functions.ts';
+import { openAdministration } from '../target/stores.ts';
+
+/** As the management interface takes it. */
+const revisionMaxBytes = 1024 * 1024;
+
+export function addRevisions(functions: CommandLine): void {
+  functions
+    .command('publish')
+    .description('store a revision of a function, which is made where there is none')
+    .takesArgument('WORKSPACE', readId)
+    .takesArgument('FUNCTION', readId)
+    .takesArgument('FILE', readText)
+    .takesOption('--revision <R>', 'its id, where FILE says none or another one', readId)
+    .takesOption('--activate', 'it serves from now on, whether its cases were run or not')
+    .notes(
+      'FILE holds what a revision holds in the gateway file (YAML or JSON), for a new function also its kind; - is standard input.',
+      'An activated revision never changes: a new text is a new revision.',
+    )
+    .does(publish);
+  functions
+    .command('compare')
+    .description('the texts of two revisions as one: what only the first has (-), and what only the second (+)')
+    .takesArgument('WORKSPACE', readId)
+    .takesArgument('FUNCTION', readId)
+    .takesArgument('REVISION', readId)
+    .takesArgument('OTHER', readId)
+    .does(compare);
+}
+
+interface PublishOptions {
+  readonly revision?: string;
+  readonly activate?: boolean;
+}
+
+async function publish(
+  session: Session,
+  workspace: string,
+  id: string,
+  path: string,
+  { revision: revisionId, activate: activates = false }: PublishOptions,
+): Promise<Outcome> {
+  const text = await readRevision(session, path);
+  const administration = await openAdministration(session, { writes: true });
+  const kind = (await administration.functionStore.read(workspace, id))?.kind;
+  const read = readPublicationText(text, { functionId: id, kind, revisionId, activates });
+  if (!read.ok) return problemsOutcome(path === '-' ? 'standard input' : path, read.problems);
+  const { change, record } = await publishFunction(administration, workspace, read.document);
+  const outcome = functionOutcome(record, session.clock.nowMs());
+  const published = read.document.revisions[0]?.id ?? '';
+  const done = `${activates ? 'published and activated' : 'published'}: gw/function/${id}@${published}`;
+  return {
+    json: { ...outcome.json, change },
+    lines: (style) => [...outcome.lines(style), change === 'unchanged' ? 'nothing changed' : done],
+  };
+}
+
+async function readRevision({ terminal }: Session, path: string): Promise<string> {
+  if (path === '-') return terminal.readInput(revisionMaxBytes);
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  if (text === undefined) throw new Error(`cannot read ${path}`);
+  if (Buffer.byteLength(text) > revisionMaxBytes) throw new Error(`${path} holds more than ${revisionMaxBytes} bytes`);
+  return text;
+}
+
+async function compare(session: Session, workspace: string, id: string, left: string, right: string): Promise<Outcome> {
+  const administration = await openAdministration(session);
+  const { contents } = await showFunction(administration, { workspace, id });
+  const linesOf = (revision: string) => {
+    const content = contents.get(revision);
+    if (content === undefined) throw new Error(`function ${id} of ${workspace} has no revision ${revision}`);
+    return contentLines({ ...content });
+  };
+  const lines = compareLines(linesOf(left), linesOf(right));
+  const isSame = lines.every(({ kind }) => kind === 'same');
+  return {
+    json: { workspace, function: id, left, right, is_same: isSame, lines },
+    lines: () =>
+      isSame
+        ? [`${left} and ${right} hold the same`]
+        : [`- ${left}`, `+ ${right}`, '', ...lines.map(({ kind, text }) => printable(`${marks[kind]} ${text}`))],
+  };
+}
+
+const marks = { same: ' ', removed: '-', added: '+' } as const;

@@ -1,0 +1,2 @@
+export { compareLines } from './compare-lines.ts';
+export { contentLines } from './content-lines.ts';
