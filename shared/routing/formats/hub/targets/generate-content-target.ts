@@ -1,12 +1,11 @@
 // Gemini's generateContent.
 import { createGoogle } from '@ai-sdk/google';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
-import { isJsonObject, readEvents } from '../../../../protocol/wire/index.ts';
+import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import { type HubTarget, instructionsFirst, type Thinking } from '../middle/index.ts';
 import { atMost, type Json, readObject } from './body-members.ts';
 import { anyJsonSchema, callOptions, isAnyJson } from './call-options.ts';
-import { eventBytes } from './event-bytes.ts';
+import { geminiEvents } from './gemini-events.ts';
 import { nonEmpty } from './package-words.ts';
 import { type UsageForm, withReadableUsage } from './readable-usage.ts';
 import { reportedUsage } from './reported-usage.ts';
@@ -38,11 +37,7 @@ export const target: HubTarget = {
     mark: '"functionCall"',
     paths: [['candidates', '*', 'content', 'parts', '*', 'functionCall', 'args']],
   },
-  async *readStream(bytes, takeOut) {
-    for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
-      yield eventBytes(events.map(({ name, text }) => ({ name, text: withReadableEventUsage(takeOut(text)) })));
-    }
-  },
+  readStream: (bytes, takeOut) => geminiEvents(bytes, (text) => withReadableEventUsage(takeOut(text))),
   withReadableUsage: (text) => withReadableUsage(text, geminiUsage),
   usageIn: (text) =>
     reportedUsage(text, geminiUsage, (count) => {
