@@ -138,7 +138,7 @@ describe('hostile schemas of one key, all at once', () => {
 });
 
 describe('a schema that is hostile only together with an answer', () => {
-  it('ends within its time: the answer counts as invalid, and the gateway serves on', async () => {
+  it('ends within its time: the answer counts as invalid, is not asked for again, and the gateway serves on', async () => {
     const slow = '^id:x*x*x*x*x*x*x*x*x*x*$';
     const content = JSON.stringify(`id:${'x'.repeat(1_000)}!`);
     const provider = await startScriptedProvider((outgoing) => sendJson(outgoing, completionOf({ content })));
@@ -153,8 +153,8 @@ describe('a schema that is hostile only together with an answer', () => {
     const other = await gateway.post(hello('acme/echo'));
     expect(other.status).toBe(200);
     await other.text();
-    await expectError(await dragged, 422, 'schema_validation_failed', { detail: { attempts: 3 } });
-    expect(provider.bodies).toHaveLength(3);
+    await expectError(await dragged, 422, 'schema_validation_failed', { detail: { attempts: 1 } });
+    expect(provider.bodies).toHaveLength(1);
     await gateway.stop();
     await provider.stop();
   });
