@@ -98,8 +98,13 @@ describe('what the image holds', () => {
   it('imports packages that are there without development tools, and no other', () => {
     const files = globSync('{shared,functions,infra}/**/*.{ts,tsx}', { cwd: folder });
     const imported = files.flatMap((file) =>
-      [...readFileSync(join(folder, file), 'utf8').matchAll(/(?:from|import\() ?'(@?[a-z][\w./-]*)'/g)].map(
-        ([, name = '']) => name,
+      [
+        ...readFileSync(join(folder, file), 'utf8').matchAll(
+          /^(?:import|export|\}).*from '(@?[a-z][\w./-]*)';$|import\('(@?[a-z][\w./-]*)'/gm,
+        ),
+      ].map(
+        // Not what a text shows of a program.
+        ([, atTop, onDemand]) => atTop ?? onDemand ?? '',
       ),
     );
     const packages = new Set(
