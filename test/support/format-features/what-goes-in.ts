@@ -23,7 +23,7 @@ const messages = (...list: Json[]): Json => ({ messages: list });
 /** A message of the user that brings something. */
 const bringing = (...parts: Json[]): Json => messages(user([text('See'), ...parts]));
 const image = (url: string): Json => ({ type: 'image_url', image_url: { url } });
-const file = (file_data: string): Json => ({ type: 'file', file: { filename: 'a report', file_data } });
+const file = (file_data: string): Json => ({ type: 'file', file: { filename: 'a report.pdf', file_data } });
 const dataUrl = (mediaType: string): string => `data:${mediaType};base64,JVBERi0=`;
 /** Where what is brought stands in the request. */
 const brought = 'messages[0].content[1]';
@@ -54,6 +54,11 @@ const pictured = calledTool([text('See:'), image(smallPng)]);
 
 const saying = (said: string) => (body: Any) =>
   (body.messages ?? body.contents).find((turn: Any) => JSON.stringify(turn).includes(said))?.role;
+const asText = (body: Any) => [
+  /toolUse|toolResult|toolConfig/.test(JSON.stringify(body)),
+  saying('Köln')(body),
+  saying('Rain.')(body),
+];
 const toolNames = (list: Any): unknown => list.map(({ name }: Any) => name);
 
 const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false };
@@ -90,6 +95,7 @@ const thinking = (list: readonly Json[], reasoning_details: readonly Json[]) => 
   asks: messages(...list.map((one) => (one.role === 'assistant' ? { ...one, reasoning_details } : one))),
   beside: messages(...list),
 });
+const brief: Json = { role: 'system', content: 'Be brief.' };
 const talk = [user('Why?'), { role: 'assistant', content: 'So.' }, user('And?')];
 
 const ephemeral: Json = { cache_control: { type: 'ephemeral' } };
@@ -143,22 +149,58 @@ export const whatGoesIn: readonly FeatureRow[] = [
   ),
   row(
     'such a message later',
-    [{ asks: messages(...talk.slice(0, 2), { role: 'system', content: 'Be brief.' }) }],
-    cell('text of the user', sends(saying('Be brief.'), 'user')),
-    cell('text of the user', sends(saying('Be brief.'), 'user')),
-    cell('text of the user', sends(saying('Be brief.'), 'user')),
+    [
+      { asks: messages(...talk.slice(0, 2), brief) },
+      // What a tool answered stands right behind its call.
+      { asks: messages(...calledTool('Rain.').toSpliced(2, 0, brief)), beside: { tools: [weather] } },
+    ],
+    cell(
+      'text of the user',
+      sends(saying('Be brief.'), 'user'),
+      sends((body) => body.messages[2].content.map(({ type }: Any) => type), ['tool_result', 'text']),
+    ),
+    cell(
+      'text of the user',
+      sends(saying('Be brief.'), 'user'),
+      sends((body) => body.messages[2].content.flatMap(Object.keys), ['toolResult', 'text']),
+    ),
+    cell(
+      'text of the user',
+      sends(saying('Be brief.'), 'user'),
+      sends(
+        (body) => body.contents.slice(2).flatMap(({ parts }: Any) => parts.flatMap(Object.keys)),
+        ['functionResponse', 'text'],
+      ),
+    ),
     cell(
       'in its place',
-      sends(({ input }) => input.at(-1), { role: 'system', content: 'Be brief.' }),
+      sends(({ input }) => input.at(-1), brief),
+      sends(
+        ({ input }) => input.slice(-2).map(({ type, role }: Any) => type ?? role),
+        ['system', 'function_call_output'],
+      ),
     ),
   ),
   row(
     'image as a data URL',
-    [{ asks: bringing(image(smallPng)) }],
-    yes(sends((body) => sentPart(body).source, { type: 'base64', media_type: 'image/png', data: pngBytes })),
-    yes(sends((body) => sentPart(body).image, { format: 'png', source: { bytes: pngBytes } })),
-    yes(sends((body) => sentPart(body).inlineData, { mimeType: 'image/png', data: pngBytes })),
-    yes(sends(inputPart, { type: 'input_image', image_url: smallPng })),
+    [{ asks: bringing(image(smallPng)) }, { asks: bringing(image('data:image/jpg;base64,AAAA')) }],
+    // Under the name of its kind that providers know.
+    yes(
+      sends((body) => sentPart(body).source, { type: 'base64', media_type: 'image/png', data: pngBytes }),
+      sends((body) => sentPart(body).source, { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' }),
+    ),
+    yes(
+      sends((body) => sentPart(body).image, { format: 'png', source: { bytes: pngBytes } }),
+      sends((body) => sentPart(body).image, { format: 'jpeg', source: { bytes: 'AAAA' } }),
+    ),
+    yes(
+      sends((body) => sentPart(body).inlineData, { mimeType: 'image/png', data: pngBytes }),
+      sends((body) => sentPart(body).inlineData, { mimeType: 'image/jpeg', data: 'AAAA' }),
+    ),
+    yes(
+      sends(inputPart, { type: 'input_image', image_url: smallPng }),
+      sends(inputPart, { type: 'input_image', image_url: 'data:image/jpeg;base64,AAAA' }),
+    ),
   ),
   row(
     'image at a URL',
@@ -174,10 +216,17 @@ export const whatGoesIn: readonly FeatureRow[] = [
   row(
     'PDF as a data URL',
     [{ asks: bringing(file(dataUrl('application/pdf'))) }],
-    yes(sends((body) => sentPart(body).source.media_type, 'application/pdf')),
-    yes(sends((body) => sentPart(body).document.format, 'pdf')),
-    yes(sends((body) => sentPart(body).inlineData.mimeType, 'application/pdf')),
-    yes(sends(inputPart, { type: 'input_file', filename: 'a report', file_data: dataUrl('application/pdf') })),
+    yes(
+      sends(sentPart, {
+        type: 'document',
+        title: 'a report.pdf',
+        source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
+      }),
+    ),
+    // It takes no points in names.
+    yes(sends((body) => sentPart(body).document, { format: 'pdf', name: 'a report', source: { bytes: 'JVBERi0=' } })),
+    yes(sends((body) => sentPart(body).inlineData, { mimeType: 'application/pdf', data: 'JVBERi0=' })),
+    yes(sends(inputPart, { type: 'input_file', filename: 'a report.pdf', file_data: dataUrl('application/pdf') })),
   ),
   row(
     'PDF at a URL',
@@ -269,11 +318,10 @@ export const whatGoesIn: readonly FeatureRow[] = [
           [{ text: 'Rain.' }],
         ],
       ),
-      sends(
-        (body) => [JSON.stringify(body).includes('tool'), saying('Köln')(body), saying('Rain.')(body)],
-        [true, 'assistant', 'user'],
-        { asks: messages(...calledTool('Rain.')) },
-      ),
+      sends(asText, [false, 'assistant', 'user'], { asks: messages(...calledTool('Rain.')) }),
+      sends(asText, [false, 'assistant', 'user'], {
+        asks: { ...messages(...calledTool('Rain.')), tools: [weather], tool_choice: 'none' },
+      }),
     ),
     yes(
       sends(
@@ -508,7 +556,10 @@ export const whatGoesIn: readonly FeatureRow[] = [
       'budget or effort',
       sends(({ thinking: of }) => of, { type: 'enabled', budget_tokens: 2_048 }),
       sends(({ thinking: of }) => of, { type: 'enabled', budget_tokens: 4_096 }),
-      sends(({ thinking: { type }, output_config: of }) => [type, of.effort], ['adaptive', 'medium']),
+      sends(
+        ({ thinking: of, output_config: { effort } }) => [of, effort],
+        [{ type: 'adaptive', display: 'summarized' }, 'medium'],
+      ),
     ),
     cell(
       'budget or effort',
@@ -518,9 +569,9 @@ export const whatGoesIn: readonly FeatureRow[] = [
     ),
     cell(
       'budget or level',
-      sends(({ generationConfig: of }) => of.thinkingConfig.thinkingBudget, 2_048),
+      sends(({ generationConfig: of }) => of.thinkingConfig, { thinkingBudget: 2_048, includeThoughts: true }),
       sends(({ generationConfig: of }) => of.thinkingConfig.thinkingBudget, 4_096),
-      sends(({ generationConfig: of }) => of.thinkingConfig.thinkingLevel, 'medium'),
+      sends(({ generationConfig: of }) => of.thinkingConfig, { thinkingLevel: 'medium', includeThoughts: true }),
     ),
     cell(
       'effort, with a summary',
@@ -610,11 +661,16 @@ export const whatGoesIn: readonly FeatureRow[] = [
       },
       { asks: messages(user('Long.', ephemeral)), beside: messages(user('Long.')) },
       { asks: messages(instructed(forAnHour), user('Hi.')), beside: messages(instructed(), user('Hi.')) },
+      {
+        asks: messages(...calledTool([text('Rain.', ephemeral)])),
+        beside: { ...messages(...calledTool([text('Rain.')])), tools: [weather] },
+      },
     ],
     yes(
       sends((body) => body.messages[0].content, [text('Long.', forAnHour), text('Short.')]),
       sends((body) => body.messages[0].content, [text('Long.', ephemeral)]),
       sends((body) => body.system, [text('Long.', forAnHour)]),
+      sends((body) => body.messages[2].content[0].cache_control, ephemeral.cache_control),
     ),
     yes(
       sends(
@@ -623,9 +679,10 @@ export const whatGoesIn: readonly FeatureRow[] = [
       ),
       sends((body) => body.messages[0].content, [{ text: 'Long.' }, { cachePoint: { type: 'default' } }]),
       sends((body) => body.system, [{ text: 'Long.' }, { cachePoint: { type: 'default', ttl: '1h' } }]),
+      sends((body) => body.messages[2].content.at(-1), { cachePoint: { type: 'default' } }),
     ),
-    cell('left out: it caches by itself', leavesOut, leavesOut, leavesOut),
-    cell('left out: it caches by itself', leavesOut, leavesOut, leavesOut),
+    cell('left out: it caches by itself', leavesOut, leavesOut, leavesOut, leavesOut),
+    cell('left out: it caches by itself', leavesOut, leavesOut, leavesOut, leavesOut),
   ),
   row(
     '`cache_control` of a tool',

@@ -54,48 +54,7 @@ function withEachMember(value: unknown, odd: unknown): unknown[] {
   );
 }
 
-const formats: Readonly<Record<Api, string>> = {
-  messages: 'anthropic-claude-v1',
-  responses: 'openai-responses-v1:acme:gpt-5.4',
-  converse: 'anthropic-claude-v1',
-  'generate-content': 'google-gemini-v1',
-};
-
 describe.each(apis)('an answer of %s', (api) => {
-  it('is a chat.completion with text, thinking, signatures, tool calls and usage', async () => {
-    const completion = await wholeMessage(api, usual);
-    const [{ message, finish_reason: reason, index }] = completion.choices;
-    expect(completion).toMatchObject({ object: 'chat.completion', created: 1_760_000_000 });
-    expect([typeof completion.id, typeof completion.model]).toEqual(['string', 'string']);
-    expect([index, reason, message.role, message.content]).toEqual([0, 'tool_calls', 'assistant', 'Grüße, 世界 👋']);
-    expect(message.reasoning).toBe('Let me see.');
-    const format = formats[api];
-    const claudeDetails = [
-      { type: 'reasoning.text', text: 'Let me see.', signature: 'c2ln', format, index: 0 },
-      { type: 'reasoning.encrypted', data: 'ZW5j', format, index: 1 },
-    ];
-    const details = {
-      messages: claudeDetails,
-      converse: claudeDetails,
-      // An item is known by its id, and what is encrypted of it comes with that.
-      responses: [
-        { type: 'reasoning.text', text: 'Let me see.', signature: 'rs_0', format, index: 0 },
-        { type: 'reasoning.encrypted', data: 'rs_0:c2ln', format, index: 1 },
-        { type: 'reasoning.encrypted', data: 'rs_1:ZW5j', format, index: 2 },
-      ],
-      // Gemini signs what comes before: its encrypted detail belongs to the text.
-      'generate-content': [
-        { type: 'reasoning.text', text: 'Let me see.', format, index: 0 },
-        { type: 'reasoning.encrypted' },
-      ],
-    }[api];
-    expect(message.reasoning_details.slice(0, details.length)).toMatchObject(details);
-    expect(message.tool_calls.map((call: Json) => [call.id, call.type, call.function])).toEqual([
-      ['call_a', 'function', { name: 'weather', arguments: '{"city":"Köln"}' }],
-      ['call_b', 'function', { name: 'weather', arguments: '{}' }],
-    ]);
-  });
-
   it('reports usage in which the input includes what a cache gave and took, for how long, and the output the thinking', async () => {
     const { usage } = await wholeMessage(api, usual);
     const [cacheWrite, cacheWrite1h, reasoning] = {
@@ -469,16 +428,6 @@ it.each(['messages', 'converse'] as const)(
 );
 
 describe('a prompt that is blocked', () => {
-  const blocked = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: { promptTokenCount: 3 } };
-  const failure = { kind: 'invalid', reason: 'content_policy_violation', cause: 'blocked_prompt' };
-
-  it('is content_policy_violation, whole and streamed', async () => {
-    const { outcome } = await ask({ api: 'generate-content', answer: jsonAnswer(blocked), body: {} });
-    expect(failureOf(outcome)).toEqual(failure);
-    const { texts, error } = await streamed('generate-content', eventStream(blocked));
-    expect([brokenBy(error), texts]).toEqual([failure, []]);
-  });
-
   it('is none where the answer was filtered, which is an answer', async () => {
     const filtered = { candidates: [{ finishReason: 'SAFETY', index: 0 }], usageMetadata: { promptTokenCount: 3 } };
     const { outcome } = await ask({ api: 'generate-content', answer: jsonAnswer(filtered), body: {} });
@@ -616,33 +565,6 @@ describe('an error inside a stream', () => {
   );
 });
 
-describe('an answer that no tool of the client is called in', () => {
-  it('has no tool_calls for what the provider ran itself', async () => {
-    const content = [
-      { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'gw' } },
-      { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },
-      { type: 'text', text: 'Found.' },
-    ];
-    const { outcome } = await ask({
-      api: 'messages',
-      answer: jsonAnswer({ ...jsonOf('messages', { blocks: [] }), content }),
-      body: {},
-    });
-    const { message, finish_reason: reason } = completionOf(outcome).choices[0];
-    expect([message.content, message.tool_calls, reason]).toEqual(['Found.', undefined, 'stop']);
-
-    const parts = [{ executableCode: { language: 'PYTHON', code: '1' } }, { text: 'One.' }];
-    const { texts } = await streamed(
-      'generate-content',
-      eventStream({ candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] }),
-    );
-    const read = readChunks(texts);
-    expect([read.message.content, read.message.tool_calls, read.finishReason]).toEqual(['One.', undefined, 'stop']);
-    // It reported nothing: the gateway estimates.
-    expect(read.usage).toBeUndefined();
-  });
-});
-
 describe("Gemini's answers", () => {
   it('carry a signature of a call in the call, where other clients look for it, and as a detail of its id', async () => {
     const answer = { blocks: [{ id: 'fc1', name: 'weather', args: {} }] };
@@ -682,16 +604,6 @@ describe("Gemini's answers", () => {
     const read = readChunks(texts);
     expect([sent.length, read.finishReason, read.message.content]).toEqual([1, 'length', 'So far']);
     expect(read.usage).toMatchObject({ total_tokens: 22 });
-  });
-
-  it('bring images that they made', async () => {
-    const parts = [{ text: 'Here.' }, { inlineData: { mimeType: 'image/png', data: 'AAAA' } }];
-    const gemini = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] };
-    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
-    const { outcome } = await ask({ api: 'generate-content', answer: jsonAnswer(gemini), body: {} });
-    expect(completionOf(outcome).choices[0].message.images).toEqual([image]);
-    const { texts } = await streamed('generate-content', eventStream(gemini));
-    expect(texts.some((text) => text.includes(JSON.stringify(image)))).toBe(true);
   });
 });
 
