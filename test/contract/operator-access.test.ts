@@ -416,14 +416,18 @@ describe('an identity provider that fails', () => {
     }
   }
 
-  const failures: readonly (readonly [string, (one: IdentityProvider) => void])[] = [
+  const failures: readonly (readonly [string, ...((one: IdentityProvider) => void)[]])[] = [
     [
       'publishes a key set of 20 MB',
       (one) => one.replaced.set(keysPath, JSON.stringify({ keys: [], pad: 'x'.repeat(20_000_000) })),
     ],
-    ['never answers for its keys', (one) => one.replaced.set(keysPath, 'hang')],
+    // Both at the same time: what is awaited here is the time limit.
+    [
+      'never answers for its keys, or its discovery',
+      (one) => one.replaced.set(keysPath, 'hang'),
+      (one) => one.replaced.set(discoveryPath, 'hang'),
+    ],
     ['publishes no key set', (one) => one.replaced.set(keysPath, '<html>')],
-    ['never answers for its discovery', (one) => one.replaced.set(discoveryPath, 'hang')],
     [
       'names another issuer',
       (one) =>
@@ -454,8 +458,8 @@ describe('an identity provider that fails', () => {
 
   it.each(failures)(
     'makes 503 of a token, asks it once, and leaves operator keys alone: it %s',
-    async (_what, change) => {
-      await withProvider(change, async (url, one) => {
+    async (_what, ...changes) => {
+      const isRefused = async (url: string, one: IdentityProvider) => {
         const token = await one.token({ sub: 's', groups: ['admins'] });
         for (const tried of [1, 2]) {
           const { status, body } = await asOperator({ url }, token).get('/session');
@@ -464,7 +468,8 @@ describe('an identity provider that fails', () => {
         expect(one.requests.length).toBeLessThanOrEqual(2);
         const { key } = await operatorOfAll();
         expect((await asOperator({ url }, key).get('/session')).status).toBe(200);
-      });
+      };
+      await Promise.all(changes.map((change) => withProvider(change, isRefused)));
     },
   );
 

@@ -102,21 +102,6 @@ describe('the credit of a workspace', () => {
     expect(await ledger.add({ ...addition, id: 'next' })).toBe('added');
     expect(await ledger.show(account)).toMatchObject({ granted: 20n, available: 20n });
   });
-
-  it('shared by fifty calls at once is held by as many as it covers', async () => {
-    const { ledger, account } = await newAccount('fifty', 1_000n);
-    const takes = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => ledger.take(account, newHold(`o-${n}`, 100n))),
-    );
-    expect(takes.filter(({ kind }) => kind === 'taken')).toHaveLength(10);
-    expect(await ledger.show(account)).toMatchObject({ available: 0n, held: 1_000n, spent: 0n });
-  });
-
-  it('of 0 covers nothing', async () => {
-    const { ledger, account } = await newAccount('nothing', 0n);
-    const take = await ledger.take(account, newHold('a', 1n));
-    expect(take).toEqual({ kind: 'insufficient', short: 'credit', needed: 1n, available: 0n });
-  });
 });
 
 describe('the spend limit of a workspace', () => {

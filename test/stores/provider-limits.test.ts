@@ -54,14 +54,6 @@ const startOne = (at: Clock = clock, store: Store = test.store, randomness: Rand
 describe('requests per minute', () => {
   const limits = { ...noLimits, rpm: 10 };
 
-  it('admit exactly the limit of fifty calls at once on five instances', async () => {
-    const admissions = await admitAtOnce(instances, entry, limits, times(50));
-    expect(countAdmitted(admissions)).toBe(10);
-    expect(await counts()).toEqual({ requests: 10, minuteTokens: 0, dayTokens: 0 });
-    clock.advance(20_000);
-    expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(50)))).toBe(0);
-  });
-
   it('give no second burst at the boundary of a minute: a used slot comes back after sixty seconds', async () => {
     clock.advance(59_000);
     expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(20)))).toBe(10);
@@ -104,18 +96,6 @@ describe('tokens per minute', () => {
     await take(other, limits, 50_000);
     expect(await itemOf()).toMatchObject({ minute_tokens_total: 1_001 });
     expect((await one.admit(entry, limits, 1)).kind).toBe('limited');
-  });
-
-  it('are corrected to what the call really took, downward and upward', async () => {
-    const low = await take(one, limits, 600);
-    const high = await take(other, limits, 400);
-    expect((await other.admit(entry, limits, 500)).kind).toBe('limited');
-    await one.settle(low, 100);
-    expect(await counts()).toMatchObject({ minuteTokens: 500 });
-    expect((await other.admit(entry, limits, 500)).kind).toBe('admitted');
-    await other.settle(high, 1_400);
-    expect(await counts()).toMatchObject({ minuteTokens: 2_000 });
-    expect(waitOf(await one.admit(entry, limits, 1))).toBe(60_000);
   });
 
   it('are corrected where they were counted while they count, and nowhere after that', async () => {
@@ -328,20 +308,6 @@ describe('an admission', () => {
 // What instances with other clocks, other shards, another catalogue or a broken store make of the limits.
 describe('instances whose clocks differ', () => {
   const limits = { ...noLimits, rpm: 10 };
-  const startSkewed = () => [
-    ...startLimiters(2, test.store, skewed(clock, -3_000)),
-    ...startLimiters(1, test.store, clock),
-    ...startLimiters(2, test.store, skewed(clock, 3_000)),
-  ];
-
-  it('admit exactly the limit together, also while some are in the next part of the minute and some are not', async () => {
-    const instances = startSkewed();
-    clock.advance(30_000);
-    expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(50)))).toBe(10);
-    clock.advance(28_500);
-    expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(50)))).toBe(0);
-  });
-
   it('are not shut out by one that is an hour ahead', async () => {
     const [broken, sound] = [startOne(skewed(clock, 3_600_000)), startOne()];
     await admitAtOnce([broken], entry, limits, times(4));

@@ -1,7 +1,84 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { countTokens, schemaInstance, tokensOf } from '../../../infra/local/simulator/index.ts';
-import { ask, chunksOf, contentOf, finishReasonsOf, streamed, usageOf, withSimulator } from './simulated.ts';
+import {
+  ask,
+  chunksOf,
+  contentOf,
+  dataOf,
+  finishReasonsOf,
+  streamed,
+  usageOf,
+  userMessage,
+  withSimulator,
+} from './simulated.ts';
+
+const tool = (name: string, properties: object) => ({
+  type: 'function',
+  function: { name, parameters: { type: 'object', properties, required: Object.keys(properties) } },
+});
+const tools = [
+  tool('get_weather', { city: { type: 'string' }, days: { type: 'integer', minimum: 2 } }),
+  tool('get_time', { zone: { enum: ['UTC', 'CET'] } }),
+];
+
+describe('the default answer', () => {
+  it('streams role, the same words, finish reason, usage and the end mark, in this order', () =>
+    withSimulator(async (simulator) => {
+      const whole = JSON.parse((await ask(simulator, 'echo')).text);
+      const { text, headers } = await ask(simulator, 'echo', streamed);
+      expect(headers['content-type']).toMatch(/^text\/event-stream/);
+      const chunks = chunksOf(text);
+      expect(chunks[0].choices[0].delta).toEqual({ role: 'assistant', content: '', refusal: null });
+      expect(contentOf(text)).toBe(whole.choices[0].message.content);
+      expect(chunks.at(-2).choices[0]).toMatchObject({ delta: {}, finish_reason: 'stop' });
+      expect(chunks.at(-1)).toMatchObject({ choices: [], usage: whole.usage });
+      expect(chunks.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true);
+      expect(dataOf(text).at(-1)).toBe('[DONE]');
+      expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    }));
+
+  it('gives n choices, and each its own finish reason in a stream', () =>
+    withSimulator(async (simulator) => {
+      const { choices, usage } = JSON.parse((await ask(simulator, 'echo', { n: 3 })).text);
+      expect(choices.map((choice: { index: number }) => choice.index)).toEqual([0, 1, 2]);
+      expect(usage.completion_tokens).toBe(3 * countTokens(choices[0].message.content));
+      const { text } = await ask(simulator, 'two-choices', streamed);
+      expect(finishReasonsOf(text)).toEqual(['stop', 'stop']);
+      expect(contentOf(text, 1)).toBe(contentOf(text, 0));
+    }));
+
+  it('says how many images it saw', () =>
+    withSimulator(async (simulator) => {
+      const image = { type: 'image_url', image_url: { url: 'https://example.com/cat.png' } };
+      const messages = [userMessage([{ type: 'text', text: 'What is this?' }, image, image])];
+      const { choices } = JSON.parse((await ask(simulator, 'echo', { messages })).text);
+      expect(choices[0].message.content).toMatch(/^I see 2 images\..*What is this\?/);
+    }));
+});
+
+describe('tools', () => {
+  it('answers with text once the results are there, and where tools are forbidden or not asked for', () =>
+    withSimulator(async (simulator) => {
+      const called = { id: 'a', type: 'function', function: { name: 'get_weather', arguments: '{}' } };
+      const results = [
+        userMessage('?'),
+        { role: 'assistant', tool_calls: [called] },
+        { role: 'tool', tool_call_id: 'a', content: 'sunny' },
+      ];
+      for (const [model, members] of [
+        ['tools', { tools, messages: results }],
+        ['tools', { tools, tool_choice: 'none' }],
+        ['echo', { tools }],
+      ] as const) {
+        const { choices } = JSON.parse((await ask(simulator, model, members)).text);
+        expect(choices[0].finish_reason).toBe('stop');
+        expect(choices[0].message.tool_calls).toBeUndefined();
+      }
+      const { text } = await ask(simulator, 'tools', { tools, messages: results });
+      expect(text).toContain('“sunny”');
+    }));
+});
 
 describe('the behaviour echo-request', () => {
   it('repeats the request it received, credential and big numbers as they were', () =>
