@@ -255,6 +255,44 @@ if (typeof browser === 'string') {
       ]);
     });
 
+    it('shows a call as it comes while the list is live, its first output on its way, and why a schema was not met', async () => {
+      const { page, findBarriers } = await open('view=calls&session=s-live');
+      await page.clock.install();
+      await page.getByText('No call').first().waitFor();
+      const call = async (body: object) => {
+        await (await served.gateway.post(body, { 'x-session-id': 's-live' })).text();
+        await served.gateway.settled();
+      };
+      const live = page.getByRole('button', { name: 'Live' });
+      await live.click();
+      expect(await live.getAttribute('aria-pressed')).toBe('true');
+      await call(hello('acme/slow', { stream: true }));
+      expect(await rows(page).count()).toBe(0);
+      await page.clock.runFor(5_000);
+      await expectRows(page, 1);
+      const schema = { type: 'object', properties: { label: { type: 'integer' } }, required: ['label'] };
+      const response_format = { type: 'json_schema', json_schema: { name: 'label', strict: true, schema } };
+      await call(hello('acme/mismatch', { response_format }));
+      await page.clock.runFor(5_000);
+      await expectRows(page, 2);
+      await live.click();
+      await call(hello('acme/echo'));
+      await page.clock.runFor(20_000);
+      await settle(page);
+      await expectRows(page, 2);
+      const attempts = page.getByRole('list', { name: 'Attempts in their order' }).getByRole('listitem');
+      await rows(page).nth(0).getByRole('link').first().click();
+      await attempts.first().waitFor();
+      expect(await attempts.first().textContent()).toMatch(/^acme ✓ ok .*First output after [\d.]+ m?s/);
+      expect(await page.locator('.first-output').count()).toBe(1);
+      await page.goBack();
+      await rows(page).nth(1).getByRole('link').first().click();
+      await attempts.nth(1).waitFor();
+      const reasons = await attempts.allTextContents();
+      for (const reason of reasons) expect(reason).toMatch(/The answer does not match the schema: \/.+/);
+      expect(await findBarriers()).toEqual([]);
+    });
+
     it('says what to do where there is nothing, and where the gateway cannot be reached', async () => {
       const { page } = await open('view=calls&model=no%2Fsuch');
       await page.getByText('No call matches. Take a filter away or pick a longer time.').waitFor();

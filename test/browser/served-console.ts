@@ -40,6 +40,7 @@ export async function serveConsole(): Promise<ServedConsole> {
         { provider: 'acme', upstream: 'echo' },
       ],
       'acme/slow': [{ provider: 'acme', upstream: 'slow-chunks:100' }],
+      'acme/mismatch': [{ provider: 'acme', upstream: 'invalid-json:mismatch' }],
       'initech/vectors': [{ provider: 'initech', upstream: 'echo' }],
       'globex/failing': [{ provider: 'globex', upstream: 'error-500' }],
       'listed/gpt-5.4': [{ provider: 'listed', upstream: 'gpt-5.4', more: { cached_input_price_per_million: '0.30' } }],
