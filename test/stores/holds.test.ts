@@ -130,6 +130,14 @@ describe('a hold', () => {
 });
 
 describe('a settlement', () => {
+  it('charges the real cost where it is above what was held', async () => {
+    const { take, settle, state } = counterOf('above', 100n);
+    await take('a', 90n);
+    await settle('a', 130n);
+    expect(await state()).toEqual({ balance: -130n, spent: 130n, held: 0n });
+    expect(await take('b', 1n)).toMatchObject({ kind: 'insufficient', available: -30n });
+  });
+
   it('leaves a mark that the next write of its process removes, or any process once it is old', async () => {
     const { process, item, clock } = counterOf('marks', 100n);
     const marks = async () => Object.values(await item()).flatMap((value) => (value instanceof Set ? [...value] : []));
@@ -174,6 +182,20 @@ describe('the hold of a dead owner', () => {
     expect(await state()).toEqual({ balance: -30n, held: 30n, spent: 0n });
   });
 
+  it('met by twenty takers at once is given back once, in one process and in several', async () => {
+    for (const processes of [1, 5]) {
+      const { clock, take, process, state } = counterOf(`reclaim-race-${processes}`, 100n);
+      await take('dead', 100n);
+      clock.advance(leaseMs);
+      const takers = Array.from({ length: processes }, () => process());
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => takers[n % processes]?.take(`o-${n}`, 30n)),
+      );
+      expect(results.filter((result) => result?.kind === 'taken')).toHaveLength(3);
+      expect(await state()).toMatchObject({ balance: -90n, held: 90n });
+    }
+  });
+
   it('is given back by a settlement that meets it, so that nothing waits for a shortage', async () => {
     const { clock, take, settle, state, item } = counterOf('healed', 100n);
     await take('dead', 10n);
@@ -185,6 +207,36 @@ describe('the hold of a dead owner', () => {
     await take('later', 20n);
     await settle('later', 5n);
     expect(readHeld(await item())).toEqual([{ amount: 0n, expiresAtMs: clock.nowMs() + leaseMs }]);
+  });
+
+  it('is given back whole where sixty died', async () => {
+    const { clock, take, state } = counterOf('crowd', 60n);
+    await Promise.all(Array.from({ length: 60 }, (_, n) => take(`dead-${n}`, 1n)));
+    clock.advance(leaseMs);
+    expect((await take('next', 55n)).kind).toBe('taken');
+    expect(await state()).toMatchObject({ held: 55n, balance: -55n });
+  });
+});
+
+describe('an owner that is only late', () => {
+  it('is charged in full, once, after its hold was given to another', async () => {
+    const { clock, take, settle, state, process } = counterOf('late', 100n);
+    await take('late', 100n);
+    clock.advance(leaseMs);
+    const { take: takeElsewhere } = process();
+    await takeElsewhere('next', 100n);
+    expect(await settle('late', 70n)).toMatchObject({ kind: 'settled', wasLate: true });
+    expect(await settle('late', 70n)).toEqual({ kind: 'gone' });
+    expect(await state()).toEqual({ balance: -170n, spent: 70n, held: 100n });
+    expect(await takeElsewhere('third', 1n)).toMatchObject({ kind: 'insufficient', available: -70n });
+  });
+
+  it('settles as ever where its hold was not needed', async () => {
+    const { clock, take, settle, state } = counterOf('late-unneeded', 100n);
+    await take('late', 100n);
+    clock.advance(2 * leaseMs);
+    expect(await settle('late', 70n)).toMatchObject({ kind: 'settled', wasLate: false });
+    expect(await state()).toEqual({ balance: -70n, spent: 70n, held: 0n });
   });
 });
 
