@@ -270,6 +270,39 @@ describe('a JSON answer', () => {
     },
   );
 
+  it('of 28 MB is served, and kept for retries, where log probabilities were asked for, and refused where not', async () => {
+    const one = { token: ' word', logprob: -0.123456789, bytes: [32, 119, 111, 114, 100] };
+    const item = JSON.stringify({ ...one, top_logprobs: Array(20).fill({ ...one, bytes: Array(9).fill(111) }) });
+    const usage = '"usage":{"prompt_tokens":10,"completion_tokens":5}';
+    const choice = `{"index":0,"message":{"content":"x"},"logprobs":{"content":[${Array(16_384).fill(item).join(',')}]}}`;
+    answer = `{"choices":[${choice}],${usage}}`;
+    expect(answer.length).toBeGreaterThan(28_000_000);
+    const ask = async (more: object, key: string) => {
+      const calls = provider.bodies.length;
+      const response = await gateway.post(hello('backed/large', { max_tokens: 50, ...more }), {
+        'idempotency-key': key,
+      });
+      const text = await response.text();
+      await gateway.settled();
+      return { status: response.status, text, calls: provider.bodies.length - calls };
+    };
+    const spent = await expectBalancedBooks(gateway);
+    const [asked, key] = [{ logprobs: true, top_logprobs: 20 }, crypto.randomUUID()];
+    const first = await ask(asked, key);
+    expect([first.status, first.calls]).toEqual([200, 1]);
+    const head = answer.slice(0, -usage.length - 1);
+    expect(first.text.startsWith(head)).toBe(true);
+    expect(first.text.slice(head.length)).toMatch(
+      /^"usage":\{"prompt_tokens":10,"completion_tokens":5,.*"cost":.*\}\}$/,
+    );
+    const again = await ask(asked, key);
+    expect([again.status, again.calls, again.text === first.text]).toEqual([200, 0, true]);
+    expect((await expectBalancedBooks(gateway)) - spent).toBe(20_000_000n);
+    for (const more of [{}, { logprobs: false, top_logprobs: null }]) {
+      expect(await ask(more, crypto.randomUUID())).toMatchObject({ status: 502, calls: 1 });
+    }
+  });
+
   const names = Array.from({ length: 95_000 }, (_, index) => `"k${index.toString(36)}" : 1.0`).join(',');
   const choices = '"choices":[{"index":0,"message":{"content":"x"},"finish_reason":"stop"}]';
   it.each([

@@ -207,7 +207,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `${bounds('workerJobMaxMs')} ms and ${heap} MB a job, ${seconds(bounds('workerCallMaxMs'))} s a call`,
       `${bounds('workersMax')} jobs, 1 for each key; ${bounds('waitingJobsPerKeyMax')} waiting for each key`,
       `${mib(bounds('answerMaxCharacters'))} Mi characters, ${bounds('answerMaxDepth')} levels`,
-      `${mib(constants.upstreamBodyMaxBytes)} MiB, ${mib(constants.upstreamEventMaxBytes)} MiB, ${kib(constants.upstreamErrorMaxBytes)} KiB; of Embeddings ${mib(constants.embeddingsBodyMaxBytes)} MiB`,
+      `${mib(constants.upstreamBodyMaxBytes)} MiB, ${mib(constants.upstreamEventMaxBytes)} MiB, ${kib(constants.upstreamErrorMaxBytes)} KiB; of Embeddings ${mib(constants.largeBodyMaxBytes)} MiB`,
       `before the first output | ${mib(constants.heldBackMaxBytes)} MiB`,
       `${seconds(constants.connectTimeoutDefaultMs)} s to connect, ${seconds(constants.idleTimeoutDefaultMs)} s between parts of an answer`,
       `before the first output | ${seconds(constants.firstChunkTimeoutDefaultMs)} s for a stream`,

@@ -67,15 +67,15 @@ export function createSend(
     const describe = (body: unknown) => readProviderText(body, { secrets, hostname, requestText });
     if (answer.status >= 200 && answer.status < 300) {
       connection.isAccepted = true;
-      const { answerMaxBytes } = clientInterface;
+      const maxBytes = clientInterface.answerMaxBytes(asked);
       return {
         kind: 'answer',
         contentType: String(answer.headers['content-type'] ?? ''),
         body: silence.timed(answer.body),
         drain: answer.drain,
         readText: async () => {
-          const text = await readText(answerMaxBytes);
-          if (text === undefined) connection.refusedAnswer = { usage: undefined, outputBytes: answerMaxBytes };
+          const text = await readText(maxBytes);
+          if (text === undefined) connection.refusedAnswer = { usage: undefined, outputBytes: maxBytes };
           return text;
         },
         describe,

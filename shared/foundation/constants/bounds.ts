@@ -32,8 +32,8 @@ export const chargedAnswersMax = 3;
 
 /** One provider answer, or one event of a stream: far above any model's output, far below a 512 MB function. */
 export const upstreamBodyMaxBytes = 16 * 1024 * 1024;
-/** As many vectors as are asked for at once, of 1,536 numbers each. */
-export const embeddingsBodyMaxBytes = 64 * 1024 * 1024;
+/** An answer most of which is not read: vectors, as many as are asked for at once of 1,536 numbers each, or log probabilities. */
+export const largeBodyMaxBytes = 64 * 1024 * 1024;
 /** A large image in one event. */
 export const upstreamEventMaxBytes = 16 * 1024 * 1024;
 /** Events kept back before the first real output: the first two of a Responses stream may repeat a request of 4 MiB each. */

@@ -1,5 +1,5 @@
 // What answers and events of providers have in common, whatever the interface: bounds, errors, how much a model wrote.
-import { jsonValuesMax, upstreamErrorMaxBytes } from '../../foundation/constants/index.ts';
+import { jsonValuesMax, upstreamBodyMaxBytes, upstreamErrorMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import {
   endOfBrackets,
@@ -11,10 +11,13 @@ import {
   type UsageReport,
 } from '../wire/index.ts';
 import type { ReadAnswer } from './client-interface.ts';
+import { charactersBeside, findLogprobs } from './large-answer.ts';
 import { membersOf } from './read-members.ts';
 
 /** Above any real answer; everything that reads one may recurse. Log probabilities are not looked into: each list is one value. */
 const answerBounds = { depthMax: 512, valuesMax: jsonValuesMax, unread: new Set(['logprobs']) };
+const boundsWith = (unreadEnds: ReadonlyMap<number, number> | undefined) =>
+  unreadEnds === undefined ? answerBounds : { ...answerBounds, unreadEnds };
 /** A text of so few characters is within these bounds: it can neither be nested deeper nor hold more values. */
 export const shortEventCharacters = 2 * answerBounds.depthMax;
 
@@ -22,8 +25,8 @@ export const shortEventCharacters = 2 * answerBounds.depthMax;
 const longAnswerCharacters = 256 * 1024;
 
 /** Undefined: it is no JSON object, or beyond what an answer may hold. */
-export function scanAnswer(text: string): JsonText | undefined {
-  const scanned = scanJson(text, answerBounds);
+export function scanAnswer(text: string, unreadEnds?: ReadonlyMap<number, number>): JsonText | undefined {
+  const scanned = scanJson(text, boundsWith(unreadEnds));
   return scanned.kind === 'json' && scanned.json.isObject(0) ? scanned.json : undefined;
 }
 
@@ -35,25 +38,34 @@ export function answerJson(text: string): JsonText {
 }
 
 /** Whether it is JSON that holds more than an answer may. */
-export const isBeyondBounds = (text: string): boolean => scanJson(text, answerBounds).kind === 'fault';
+export const isBeyondBounds = (text: string, unreadEnds?: ReadonlyMap<number, number>): boolean =>
+  scanJson(text, boundsWith(unreadEnds)).kind === 'fault';
 
-/** A long text is searched, and what was found is read, in turns of their own: others have the event loop between them. */
+/**
+ * A long text is searched, and what was found is read, in turns of their own: others have the event loop between them.
+ * `charactersMax`: beside log probabilities.
+ */
 export async function readInTurns<Read>(
   text: string,
   read: (json: JsonText, nextStep: () => Promise<void>) => Promise<Read>,
+  charactersMax = upstreamBodyMaxBytes,
 ): Promise<Read | undefined> {
   const nextStep = async () => {
     if (text.length > longAnswerCharacters) await nextTurn();
   };
   await nextStep();
-  const json = scanAnswer(text);
+  const ends = await findLogprobs(text);
+  if (charactersBeside(text, ends) > charactersMax) return undefined;
+  const json = scanAnswer(text, ends);
   return json && read(json, nextStep);
 }
 
 /** What an answer that is not handed on says of its use. `readUsage`: of the interface. */
 export async function readUnscanned(text: string, readUsage: UsageReading): Promise<ReadAnswer> {
   await nextTurn();
-  if (!isBeyondBounds(text)) return { kind: 'unreadable' };
+  const ends = await findLogprobs(text);
+  const isLong = charactersBeside(text, ends) > upstreamBodyMaxBytes;
+  if (!isLong && !isBeyondBounds(text, ends)) return { kind: 'unreadable' };
   return { kind: 'refused', refused: { usage: readUsage(lastObjectIn(text, 'usage')), outputBytes: text.length } };
 }
 

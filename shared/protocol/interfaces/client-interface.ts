@@ -41,8 +41,8 @@ export interface ClientInterface {
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;
   /** Of a body: top-level members that change no answer, beside the ones that the parts of the cache key name. */
   readonly leftOutOfCacheKey: (body: JsonText) => ReadonlySet<string>;
-  /** Of a JSON answer. One that is longer is not read to its end. */
-  readonly answerMaxBytes: number;
+  /** Of a JSON answer to this request. One that is longer is not read to its end. */
+  readonly answerMaxBytes: (asked: RoutedRequest) => number;
   readonly readAnswer: (text: string) => Promise<ReadAnswer>;
   /** For one stream, from its start. `choices`: of the request. */
   readonly openEventReader: (choices: number) => EventReader;

@@ -5,6 +5,7 @@ export { dearerFeatures, dearerMemberNames, dearerTools, isClientTool, toolShape
 export { firstOfEachNeed, hubMembers } from './hub-members.ts';
 export { pixelsOf } from './image-pixels.ts';
 export { keptCacheMember } from './kept-cache.ts';
+export { answerMaxBytes } from './large-answer.ts';
 export { boundedByContext, type Media, measureImage, sumOfMedia } from './media-tokens.ts';
 export { ParsedEvent, parseEvent } from './parsed-event.ts';
 export { passesAnything } from './passed-on.ts';

@@ -4,7 +4,7 @@ export * from './event-lines.ts';
 export { cacheSchema, type PresetOption, presetSchema } from './gateway-options.ts';
 export { type BodyText, isJsonObject, readJsonBody, readRequestBody, readUnambiguousBody } from './json-body.ts';
 export { JsonText, scanJson } from './json-text.ts';
-export { endOfBrackets } from './json-tokens.ts';
+export { createBracketReader, endOfBrackets } from './json-tokens.ts';
 export {
   autoModelObject,
   type FunctionModelObject,

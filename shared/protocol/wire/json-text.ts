@@ -12,6 +12,8 @@ export interface JsonBounds {
   readonly itemsMax?: { readonly count: number; readonly members: ReadonlySet<string> };
   /** Names of members that count as one value each: what stands in their lists and objects is not looked at. */
   readonly unread?: ReadonlySet<string>;
+  /** Where such lists and objects end, as far as that is known, by where they begin. */
+  readonly unreadEnds?: ReadonlyMap<number, number> | undefined;
 }
 
 export interface BoundsFault {
@@ -131,7 +133,7 @@ export function scanJson(text: string, bounds: JsonBounds): Scanned {
 
 function scan(
   text: string,
-  { depthMax, valuesMax = Number.POSITIVE_INFINITY, itemsMax, unread }: JsonBounds,
+  { depthMax, valuesMax = Number.POSITIVE_INFINITY, itemsMax, unread, unreadEnds }: JsonBounds,
 ): JsonText {
   let table = new Int32Array(valuesAtFirst * stride);
   let values = 0;
@@ -192,7 +194,7 @@ function scan(
       return;
     }
     const row = add(nameStart, nameEnd);
-    at = endOfBrackets(text, at);
+    at = unreadEnds?.get(at) ?? endOfBrackets(text, at);
     if (at < 0) throw new Refused();
     table[row + fields.end] = at;
     table[row + fields.next] = values;

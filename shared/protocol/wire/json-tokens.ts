@@ -66,20 +66,30 @@ export function createStringReader(text: string): (from: number) => StringEnd {
 }
 
 /** Behind the bracket that closes the one at `from`, whatever stands between them; -1 where none does before `to`. */
-export function endOfBrackets(text: string, from: number, to = text.length): number {
+export const endOfBrackets = (text: string, from: number, to = text.length): number =>
+  createBracketReader(text, from)(to);
+
+/** Looks for that bracket up to ever later places; -1 where it does not stand before this one. */
+export function createBracketReader(text: string, from: number): (to: number) => number {
+  let next = from;
   let depth = 0;
   let isText = false;
-  for (let at = from; at < to && at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === quote) isText = !isText;
-    else if (isText) at += code === backslash ? 1 : 0;
-    else if (code === 0x5b || code === 0x7b) depth += 1;
-    else if (code === 0x5d || code === 0x7d) {
-      depth -= 1;
-      if (depth === 0) return at + 1;
+  return (to) => {
+    const end = Math.min(to, text.length);
+    let at = next;
+    for (; at < end; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === quote) isText = !isText;
+      else if (isText) at += code === backslash ? 1 : 0;
+      else if (code === 0x5b || code === 0x7b) depth += 1;
+      else if (code === 0x5d || code === 0x7d) {
+        depth -= 1;
+        if (depth === 0) return at + 1;
+      }
     }
-  }
-  return -1;
+    next = at;
+    return -1;
+  };
 }
 
 /** By code: what may stand behind a backslash, but for `u`. A table, because a text may be made of nothing else. */

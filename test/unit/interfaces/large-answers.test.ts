@@ -1,6 +1,7 @@
 // The largest answers that interfaces promise are read; what is larger still says what it has used.
 import { describe, expect, it } from '#jest';
-import { upstreamBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { embeddings } from '../../../shared/protocol/interfaces/embeddings/index.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
@@ -25,7 +26,7 @@ describe('an answer of Embeddings', () => {
   ])('of 2,048 vectors of %s is written as it came but for its usage', async (_what, embedding) => {
     const text = answerOf(embedding);
     expect(text.length).toBeGreaterThan(upstreamBodyMaxBytes);
-    expect(text.length).toBeLessThan(embeddings.answerMaxBytes);
+    expect(text.length).toBeLessThan(largeBodyMaxBytes);
     const read = await embeddings.readAnswer(text);
     if (read.kind !== 'answer') throw new Error(read.kind);
     expect(read.answer.usage?.tokens).toMatchObject({ input: 7 });
@@ -55,9 +56,71 @@ describe('an answer with log probabilities', () => {
     expect(read).toMatchObject({ kind: 'answer', answer: { usage: { tokens: { output: 1_500 } }, outputBytes: 2 } });
   });
 
+  const longAnswer = (text: string, beside = '') => {
+    const choice = `{"index":0,"message":{"content":${JSON.stringify(text)}},"logprobs":${logprobs}}`;
+    return `{"choices":[${choice}],"usage":${JSON.stringify(usage)}${beside}}`;
+  };
+  const item = JSON.stringify({ ...one, top_logprobs: Array(20).fill(one) });
+  const logprobs = `{"content":[${Array(16_384).fill(item).join(',')}]}`;
+
+  it.each([
+    [
+      'chat completions',
+      chatCompletions,
+      { messages: [{ role: 'user', content: 'a' }] },
+      { logprobs: true },
+      { logprobs: false, top_logprobs: 0 },
+    ],
+    [
+      'chat completions',
+      chatCompletions,
+      { messages: [{ role: 'user', content: 'a' }] },
+      { top_logprobs: 20 },
+      { logprobs: null },
+    ],
+    ['Responses', responses, { input: 'a' }, { top_logprobs: 20 }, { top_logprobs: 0 }],
+  ])('may be as long as vectors where it was asked for: %s', (_name, clientInterface, body, asks, asksNot) => {
+    const bytes = [asks, asksNot, {}].map((more) => {
+      const json = jsonTextOf({ model: 'm', ...body, ...more });
+      const request = clientInterface.readRequest(json, { bodyBytes: 9, dropsIdleMembers: false });
+      if (!('text' in request)) throw request;
+      return clientInterface.answerMaxBytes(request);
+    });
+    expect(bytes).toEqual([largeBodyMaxBytes, upstreamBodyMaxBytes, upstreamBodyMaxBytes]);
+  });
+
+  it('of 16,384 tokens is read in many turns, whatever its text says of them', async () => {
+    const said = 'So "logprobs": [ and "logprobs": { are members, \\"logprobs": ["';
+    const text = longAnswer(said);
+    let turns = 0;
+    let isRead = false;
+    const others = (async () => {
+      for (; !isRead; turns += 1) await nextTurn();
+    })();
+    const read = await chatCompletions.readAnswer(text);
+    isRead = true;
+    await others;
+    expect(read).toMatchObject({
+      kind: 'answer',
+      answer: { usage: { tokens: { output: 1_500 } }, outputBytes: said.length },
+    });
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  it('holds no more beside them than any answer, and says what it has used', async () => {
+    const x = 'x'.repeat(upstreamBodyMaxBytes);
+    const refused = { kind: 'refused', refused: { usage: { tokens: { output: 1_500 } } } };
+    expect(await chatCompletions.readAnswer(longAnswer(x))).toMatchObject(refused);
+    const values = `,"x":[${'{},'.repeat(100_000)}0]`;
+    const text = longAnswer('', values);
+    expect(await chatCompletions.readAnswer(text)).toMatchObject(refused);
+  });
+
   it('is no answer where these do not end', async () => {
-    const text = '{"choices":[{"index":0,"logprobs":{"content":[{]}}],"usage":{"completion_tokens":9}}';
-    expect(await chatCompletions.readAnswer(text)).toEqual({ kind: 'unreadable' });
+    for (const beside of [[], Array(100_000).fill('{"token":"a long word"}')]) {
+      const text = `{"choices":[{"index":0,"logprobs":{"content":[${beside}{]}}],"usage":{"completion_tokens":9}}`;
+      expect(await chatCompletions.readAnswer(text)).toEqual({ kind: 'unreadable' });
+    }
   });
 });
 

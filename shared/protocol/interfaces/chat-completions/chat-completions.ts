@@ -1,6 +1,5 @@
 // The interface of chat completions, the one with presets, schemas of answers and stored functions.
-import { upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
-import { type ClientInterface, namesFunction } from '../index.ts';
+import { answerMaxBytes, type ClientInterface, namesFunction } from '../index.ts';
 import { openChunkReader } from './chunk-reader.ts';
 import { gatewayMembers, leftOutOfCacheKey } from './gateway-members.ts';
 import { readJsonAnswer } from './provider-answer.ts';
@@ -20,7 +19,7 @@ export const chatCompletions: ClientInterface = {
   routeRules: {},
   readRequest: (body, reading) => (namesFunction(body) ? readFunctionRequest(body, reading) : readChatRequest(body)),
   leftOutOfCacheKey,
-  answerMaxBytes: upstreamBodyMaxBytes,
+  answerMaxBytes,
   readAnswer: readJsonAnswer,
   openEventReader: openChunkReader,
 };

@@ -1,5 +1,5 @@
 // The interface of embeddings: text in, vectors out, no stream.
-import { embeddingsBodyMaxBytes } from '../../../foundation/constants/index.ts';
+import { largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import type { ClientInterface } from '../index.ts';
 import { plainGatewayMembers, plainLeftOutOfCacheKey, vendorHeaders } from '../index.ts';
 import { readEmbeddingsAnswer } from './embeddings-answer.ts';
@@ -18,7 +18,7 @@ export const embeddings: ClientInterface = {
   routeRules: {},
   readRequest: readEmbeddingsRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
-  answerMaxBytes: embeddingsBodyMaxBytes,
+  answerMaxBytes: () => largeBodyMaxBytes,
   readAnswer: readEmbeddingsAnswer,
   openEventReader: neverStreamed,
 };

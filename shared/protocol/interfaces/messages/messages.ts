@@ -24,7 +24,7 @@ export const messages: ClientInterface = {
   },
   readRequest: readMessagesRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
-  answerMaxBytes: upstreamBodyMaxBytes,
+  answerMaxBytes: () => upstreamBodyMaxBytes,
   readAnswer: readMessage,
   openEventReader,
 };
@@ -37,6 +37,6 @@ export const countTokens: ClientInterface = {
   // Many servers of Messages count none.
   measuresProviders: false,
   readRequest: readCountRequest,
-  answerMaxBytes: upstreamBodyMaxBytes,
+  answerMaxBytes: () => upstreamBodyMaxBytes,
   readAnswer: readTokenCount,
 };

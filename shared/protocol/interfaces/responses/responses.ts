@@ -1,6 +1,12 @@
 // The interface of OpenAI's Responses.
-import { headerNames, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
-import { type ClientInterface, plainGatewayMembers, plainLeftOutOfCacheKey, vendorHeaders } from '../index.ts';
+import { headerNames } from '../../../foundation/constants/index.ts';
+import {
+  answerMaxBytes,
+  type ClientInterface,
+  plainGatewayMembers,
+  plainLeftOutOfCacheKey,
+  vendorHeaders,
+} from '../index.ts';
 import { readResponse } from './response-answer.ts';
 import { openResponseReader } from './response-events.ts';
 import { readResponsesRequest } from './responses-request.ts';
@@ -18,7 +24,7 @@ export const responses: ClientInterface = {
   routeRules: { foreignSessionId: headerNames.responsesSessionId },
   readRequest: readResponsesRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
-  answerMaxBytes: upstreamBodyMaxBytes,
+  answerMaxBytes,
   readAnswer: readResponse,
   openEventReader: openResponseReader,
 };

@@ -2,7 +2,7 @@
 // request and reads the answer, `send` carries both, and the source writes the answer.
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
-import type { HubApi, InterfaceId } from '../../../foundation/constants/index.ts';
+import { type HubApi, type InterfaceId, largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { type JsonAnswer, readInTurns } from '../../../protocol/interfaces/index.ts';
 import type { CallSize } from '../../../protocol/wire/index.ts';
@@ -168,7 +168,7 @@ async function askOnce(asking: Asking): Promise<HubOutcome> {
   const failure = isBlocked ? blockedPrompt : finishFailure(result.finishReason, 'unreadable_answer', isEmpty);
   if (failure !== undefined) return noAnswer(failure);
   const written = source.writeAnswer(result, head);
-  const json = await readInTurns(written.text, async (scanned) => scanned);
+  const json = await readInTurns(written.text, async (scanned) => scanned, largeBodyMaxBytes);
   if (json === undefined) return noAnswer({ kind: 'failed', cause: 'answer_too_large', refusedAnswer: written });
   return { kind: 'json', answer: { ...written, json }, spoken: spoken() };
 }

@@ -1,0 +1,55 @@
+// Log probabilities make an answer long, and the gateway reads none of them: where they end is found in turns, so that the one
+// pass over the answer can leave them out.
+import { largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
+import { nextTurn } from '../../foundation/time/index.ts';
+import { createBracketReader, findMember, type RoutedRequest } from '../wire/index.ts';
+
+/** Read in one pass within a few milliseconds. */
+const largeCharacters = 2 * 1024 * 1024;
+
+const memberName = '"logprobs"';
+/** A quotation mark that no backslash precedes begins a text, so this is the name of a member. */
+const beforeBracket = /\s{0,16}:\s{0,16}(?=[[{])/y;
+/** Members of that name that are looked at: far more than choices. A text of nothing else must not take a turn of its own. */
+const namesMax = 1_024;
+const nothing: readonly string[] = ['null', 'false', '0'];
+
+/** Of a JSON answer of chat completions or Responses. */
+export function answerMaxBytes(asked: RoutedRequest): number {
+  const json = asked.text();
+  const isAsked = ['logprobs', 'top_logprobs'].some((name) => {
+    const member = findMember(json, name);
+    return member !== undefined && !nothing.includes(json.slice(member));
+  });
+  return isAsked ? largeBodyMaxBytes : upstreamBodyMaxBytes;
+}
+
+/** By where each list or object of log probabilities begins: where it ends. Undefined: the text is not long. */
+export async function findLogprobs(text: string): Promise<ReadonlyMap<number, number> | undefined> {
+  if (text.length <= largeCharacters) return undefined;
+  const ends = new Map<number, number>();
+  let turnEnd = largeCharacters;
+  let at = text.indexOf(memberName);
+  for (let names = 0; at >= 0 && names < namesMax; names += 1, at = text.indexOf(memberName, at + 1)) {
+    beforeBracket.lastIndex = at + memberName.length;
+    if (text[at - 1] === '\\' || !beforeBracket.test(text)) continue;
+    const start = beforeBracket.lastIndex;
+    const readTo = createBracketReader(text, start);
+    let end = readTo(turnEnd);
+    for (; end < 0 && turnEnd < text.length; end = readTo(turnEnd)) {
+      await nextTurn();
+      turnEnd += largeCharacters;
+    }
+    if (end < 0) break;
+    ends.set(start, end);
+    at = end - 1;
+  }
+  return ends;
+}
+
+/** Of the text without them. */
+export function charactersBeside(text: string, ends: ReadonlyMap<number, number> | undefined): number {
+  let characters = text.length;
+  for (const [start, end] of ends ?? []) characters -= end - start;
+  return characters;
+}
