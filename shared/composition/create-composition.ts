@@ -22,7 +22,7 @@ export function createComposition(options: CompositionOptions): Composition {
     ...gateway,
     records,
     // With the counters of the calls: what waits for one of them goes together with it.
-    credit: createCreditLedger({ store, counters, randomness }),
+    credit: createCreditLedger({ store, clock, counters, randomness }),
     connectionStore: createConnectionStore(store, vault),
   };
 }

@@ -101,7 +101,7 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
     callsUnderWay: createCallsUnderWay(),
     stageConcurrency: environment.stageConcurrency,
     keyRequestsPerMinute,
-    credit: createCreditPayments({ store, counters, randomness }),
+    credit: createCreditPayments({ store, clock, counters, randomness }),
     idempotency: createIdempotencyStore({ store, blobs }),
     spans: createSpanStore(store, clock),
     providerAffinity: createProviderAffinity(store),

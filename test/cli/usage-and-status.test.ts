@@ -132,7 +132,7 @@ describe('status', () => {
     expect(status).toMatchObject({
       workspaces: [
         { workspace: 'other', held_usd: '0', oldest_hold_age_ms: null, expired_usd: '0' },
-        { workspace: 'team', available_usd: '2', held_usd: '2', expired_usd: '1' },
+        { workspace: 'team', available_usd: '3', held_usd: '2', expired_usd: '1' },
       ],
       keys: [{ workspace: 'team', name: 'ci', status: 'active', rpm: null, spend_limit_usd: null }],
       statistics_age_ms: 0,
@@ -142,7 +142,7 @@ describe('status', () => {
       ],
     });
     const { out } = await operate(`status ${local.option}`, { clock });
-    expect(out).toMatch(/^team +2 +- +- +20 +2 +(15|16|17|18|19|20)s +1$/m);
+    expect(out).toMatch(/^team +3 +- +- +20 +2 +(15|16|17|18|19|20)s +1$/m);
     // The key, and its name.
     expect(out).toMatch(/^gw-local-keys +ACTIVE +2 /m);
     // The snapshot that instances share is theirs to write.

@@ -32,7 +32,12 @@ const newLedger = (
   randomness: Randomness = systemRandomness,
   clock: ManualClock = manualClock(nowMs),
 ) =>
-  createCreditLedger({ store, counters: createCounters({ store, clock, randomness: systemRandomness }), randomness });
+  createCreditLedger({
+    store,
+    clock,
+    counters: createCounters({ store, clock, randomness: systemRandomness }),
+    randomness,
+  });
 
 /** A process that dies with its nth write: after it was done, or before. Every later call fails. */
 function dyingStore(writes: number, isLastDone: boolean): Store {
@@ -130,6 +135,36 @@ describe('sharded credit', () => {
     expect((await ledger.take(account, newHold('next', 100n))).kind).toBe('insufficient');
     clock.advance(1);
     expect((await ledger.take(account, newHold('next', 100n, nowMs + leaseMs))).kind).toBe('taken');
+  });
+
+  it('shows what dead owners held as available, in whatever shard it stands, before anything gives it back', async () => {
+    const account: CreditAccount = { workspace: 'dead-shown', shards: 3, spendLimit: 80n };
+    const clock = manualClock(nowMs);
+    const ledger = newLedger(test.store, systemRandomness, clock);
+    await ledger.create('dead-shown', 100n);
+    for (let n = 0; n < 6; n += 1) await ledger.take(account, newHold(`dead-${n}`, 10n, nowMs + (n % 3) * 5_000));
+    expect(await ledger.show(account)).toEqual({
+      granted: 100n,
+      available: 40n,
+      underSpendLimit: 20n,
+      held: 60n,
+      expired: 0n,
+      firstEndMs: nowMs + leaseMs,
+      spent: 0n,
+    });
+    // Those of the first five seconds and those of the second; the rest may still be running.
+    clock.advance(leaseMs + 5_000);
+    expect(await ledger.show(account)).toEqual({
+      granted: 100n,
+      available: 80n,
+      underSpendLimit: 60n,
+      held: 20n,
+      expired: 40n,
+      firstEndMs: nowMs + leaseMs + 10_000,
+      spent: 0n,
+    });
+    expect((await ledger.take(account, newHold('next', 60n, clock.nowMs()))).kind).toBe('taken');
+    expect(await ledger.show(account)).toMatchObject({ available: 20n, underSpendLimit: 0n, held: 80n, expired: 0n });
   });
 
   it('pays a debt of one shard out of the others before another call can hold that', async () => {

@@ -30,7 +30,7 @@ function holdOf(take: CreditTake): CreditHold {
 async function newAccount(workspace: string, credit: bigint, spendLimit: bigint | null = null) {
   const clock = manualClock(nowMs);
   const counters = createCounters({ store: test.store, clock, randomness: systemRandomness });
-  const ledger = createCreditLedger({ store: test.store, counters, randomness: systemRandomness });
+  const ledger = createCreditLedger({ store: test.store, clock, counters, randomness: systemRandomness });
   await ledger.create(workspace, credit);
   const account: CreditAccount = { workspace, spendLimit };
   return { ledger, account, clock };
@@ -94,8 +94,9 @@ describe('the credit of a workspace', () => {
         return test.store.update(...args);
       },
     };
-    const counters = createCounters({ store: dying, clock: manualClock(), randomness: systemRandomness });
-    const dead = createCreditLedger({ store: dying, counters, randomness: systemRandomness });
+    const clock = manualClock();
+    const counters = createCounters({ store: dying, clock, randomness: systemRandomness });
+    const dead = createCreditLedger({ store: dying, clock, counters, randomness: systemRandomness });
     const addition = { workspace, amount: 5n, id: 'invoice', nowMs };
     await dead.add(addition).catch(() => {});
     expect(await ledger.add(addition)).toBe(dyingWrite === 1 ? 'added' : 'known');
@@ -139,7 +140,7 @@ describe.each([1, 4])('credit in %i shards', (shards) => {
     const workspace = `${name}-${shards}`;
     const clock = manualClock(nowMs);
     const counters = createCounters({ store: test.store, clock, randomness: systemRandomness });
-    const ledger = createCreditLedger({ store: test.store, counters, randomness: systemRandomness });
+    const ledger = createCreditLedger({ store: test.store, clock, counters, randomness: systemRandomness });
     const account: CreditAccount = { workspace, shards, spendLimit: null };
     await ledger.create(workspace, credit);
     const hold = (owner: string, amount: bigint) =>

@@ -14,8 +14,8 @@ export async function expectBalancedBooks(harness: Harness, workspace = 'team'):
 
 /** Of one workspace, without a look at every item: for suites of many workspaces, which look at the tables at their end. */
 export async function expectBalancedAccount(harness: Harness, workspace: string): Promise<bigint> {
-  const { granted, available, spent, held, holds } = await harness.credit(workspace);
-  expect({ held, holds: holds.filter(({ amount }) => amount > 0n) }).toEqual({ held: 0n, holds: [] });
+  const { granted, available, spent, held, expired } = await harness.credit(workspace);
+  expect({ held, expired }).toEqual({ held: 0n, expired: 0n });
   expect(granted).toBe(available + spent);
   const records = await harness.records(workspace);
   expect(records.filter(({ isByok }) => !isByok).reduce((sum, record) => sum + record.costPicoUsd, 0n)).toBe(spent);

@@ -1,7 +1,6 @@
 // What a key may see of itself and of its workspace: its limits, the credit, the record of one call. No secret,
 // no prompt, no answer, nothing of another workspace.
 import { callDocument } from '../../../shared/accounting/call-records/index.ts';
-import { heldAt } from '../../../shared/accounting/credit/index.ts';
 import { readKeySpending, spendingItemOf } from '../../../shared/accounting/holds/index.ts';
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
@@ -61,15 +60,14 @@ export function keyDocument({ record, spending }: ShownKey, defaultRpm?: number)
   };
 }
 
-async function readCredits({ credit, workspaces, clock }: GatewayDependencies, { record }: OwnKey) {
+async function readCredits({ credit, workspaces }: GatewayDependencies, { record }: OwnKey) {
   const { id, credit_shards: shards, spend_limit_usd: limit } = await workspaces.read(record.workspace);
   const spendLimit = limit === null ? null : (parseUsd(limit) ?? null);
-  const { granted, spent, available, holds } = await credit.show({ workspace: id, shards, spendLimit });
-  const { expired } = heldAt({ holds }, clock.nowMs());
+  const { granted, spent, available } = await credit.show({ workspace: id, shards, spendLimit });
   return {
     total_credits: formatUsd(granted),
     total_usage: formatUsd(spent),
-    remaining: formatUsd(atLeastNothing(available + expired)),
+    remaining: formatUsd(atLeastNothing(available)),
   };
 }
 

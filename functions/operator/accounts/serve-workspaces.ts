@@ -1,6 +1,5 @@
 // Below /v1/manage/workspaces: workspaces with their settings and their credit, and what is added to it.
 import * as z from 'zod/mini';
-import { heldAt } from '../../../shared/accounting/credit/index.ts';
 import {
   addCredit,
   changeWorkspace,
@@ -28,7 +27,7 @@ export const listWorkspaces: Work = async (deps, request) => {
   const seen = (await readWorkspaces(deps)).filter(({ id }) => mayRead(request.operator, id));
   const { items, next_cursor } = pageOf(seen, asked, (workspace) => [workspace.id]);
   const credits = await mapParallel(items, parallelReads, (workspace) => readCredit(deps, workspace));
-  return { data: credits.map((credit) => workspaceDocument(credit, deps.clock.nowMs())), next_cursor };
+  return { data: credits.map(workspaceDocument), next_cursor };
 };
 
 export const changeCredit: Work = async (deps, request) => {
@@ -39,7 +38,7 @@ export const changeCredit: Work = async (deps, request) => {
   const { change, ...credit } = await addCredit(deps, { workspace, amount, id: additionId });
   const amount_usd = formatUsd(amount);
   if (change === 'added') request.tellChange(`credit added: ${amount_usd} USD, id ${additionId}`, workspace);
-  return { data: { id: additionId, amount_usd, change, workspace: workspaceDocument(credit, deps.clock.nowMs()) } };
+  return { data: { id: additionId, amount_usd, change, workspace: workspaceDocument(credit) } };
 };
 
 export const showCreditHistory: Work = async (deps, request) => {
@@ -64,7 +63,7 @@ export const showCreditHistory: Work = async (deps, request) => {
 export const makeWorkspace: Work = async (deps, request) => {
   const workspace = await createWorkspace(deps, await readBody(request, newWorkspaceSchema));
   request.tellChange('workspace created', workspace.id);
-  return { data: workspaceDocument(await readCredit(deps, workspace), deps.clock.nowMs()) };
+  return { data: workspaceDocument(await readCredit(deps, workspace)) };
 };
 
 export const editWorkspace: Work = async (deps, request) => {
@@ -74,15 +73,14 @@ export const editWorkspace: Work = async (deps, request) => {
     id,
   });
   if (isChanged) request.tellChange('workspace changed', id);
-  return { data: workspaceDocument(await readCredit(deps, workspace), deps.clock.nowMs()) };
+  return { data: workspaceDocument(await readCredit(deps, workspace)) };
 };
 
-const workspaceDocument = ({ workspace, summary }: WorkspaceCredit, nowMs: number): ManagedWorkspace => ({
+const workspaceDocument = ({ workspace, summary }: WorkspaceCredit): ManagedWorkspace => ({
   id: workspace.id,
   granted_usd: formatUsd(summary.granted),
   spent_usd: formatUsd(summary.spent),
-  // By calls that may still be running.
-  held_usd: formatUsd(heldAt(summary, nowMs).running),
+  held_usd: formatUsd(summary.held),
   available_usd: formatUsd(summary.available),
   spend_limit_usd: workspace.spend_limit_usd,
   models: workspace.models,

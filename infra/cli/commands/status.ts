@@ -1,9 +1,8 @@
 // `status`: tables, limits, open holds and provider health at a glance. Reads only.
 
-import { heldAt } from '../../../shared/accounting/credit/index.ts';
 import { readCredits, readKeys, type WorkspaceCredit } from '../../../shared/configuration/administration/index.ts';
 import { callTimes } from '../../../shared/foundation/constants/index.ts';
-import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
+import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { stageSettings } from '../../cdk/stage-settings.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import type { Outcome, Session } from '../args/session.ts';
@@ -87,8 +86,6 @@ const tableFields: readonly Field<TableStatus>[] = [
 ];
 
 interface WorkspaceHolds extends WorkspaceCredit {
-  readonly running: PicoUsd;
-  readonly expired: PicoUsd;
   /** Since the arrival of the oldest call that may still be running, to five seconds. */
   readonly oldestAgeMs: number | undefined;
 }
@@ -98,10 +95,10 @@ const leaseMsOf = (target: Target): number =>
   callTimes(target.kind === 'stage' ? stageSettings[target.stage]?.streamBudgetSeconds : undefined).leaseMs;
 
 function withHolds(credit: WorkspaceCredit, nowMs: number, leaseMs: number): WorkspaceHolds {
-  const { firstEndMs, running, expired } = heldAt(credit.summary, nowMs);
+  const { firstEndMs } = credit.summary;
   // A hold lasts a lease from the arrival of its call.
   const oldestAgeMs = firstEndMs === undefined ? undefined : Math.max(0, nowMs - (firstEndMs - leaseMs));
-  return { ...credit, running, expired, oldestAgeMs };
+  return { ...credit, oldestAgeMs };
 }
 
 const functionsOf = ({ workspace }: WorkspaceHolds) => workspace.function_concurrency;
@@ -112,7 +109,7 @@ const workspaceFields: readonly Field<WorkspaceHolds>[] = [
   { member: 'spend_limit_usd', title: 'spend limit', align: 'decimal', value: (w) => w.workspace.spend_limit_usd },
   { member: 'concurrency', title: 'calls at once', align: 'right', value: ({ workspace }) => workspace.concurrency },
   { member: 'function_concurrency', title: 'functions at once', align: 'right', value: functionsOf },
-  { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ running }) => formatUsd(running) },
+  { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ summary }) => formatUsd(summary.held) },
   {
     member: 'oldest_hold_age_ms',
     title: 'oldest',
@@ -120,5 +117,6 @@ const workspaceFields: readonly Field<WorkspaceHolds>[] = [
     value: ({ oldestAgeMs }) => oldestAgeMs,
     shown: ({ oldestAgeMs }) => (oldestAgeMs === undefined ? null : formatAge(oldestAgeMs)),
   },
-  { member: 'expired_usd', title: 'expired USD', align: 'decimal', value: ({ expired }) => formatUsd(expired) },
+  // Of what is available: calls that died held it.
+  { member: 'expired_usd', title: 'expired USD', align: 'decimal', value: ({ summary }) => formatUsd(summary.expired) },
 ];

@@ -2,6 +2,7 @@
 // holds are those of `holds`; what is here is where they stand and how shards share.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
 import type { Counters, Hold, SettlementOutcome } from '../holds/index.ts';
 import { type CreditAccount, creditCounter, isInDebt, readBalance, shardCount } from './credit-account.ts';
@@ -22,12 +23,14 @@ export interface CreditPayments {
 
 export interface CreditOptions {
   readonly store: Store;
+  /** Tells which holds have expired. */
+  readonly clock: Pick<Clock, 'nowMs'>;
   readonly counters: Counters;
   readonly randomness: Randomness;
 }
 
 export function createCreditPayments(options: CreditOptions): CreditPayments {
-  const { store, counters } = options;
+  const { store, clock, counters } = options;
 
   async function settle(hold: CreditHold, actual: PicoUsd): Promise<SettlementOutcome> {
     const { account, shard } = hold;
@@ -41,7 +44,7 @@ export function createCreditPayments(options: CreditOptions): CreditPayments {
     take: createCreditTake(options),
     settle,
     giveBack: (hold) => settle(hold, 0n),
-    show: async (account) => summarize(account, await readAll({ store, account })),
+    show: async (account) => summarize(account, await readAll({ store, account }), clock.nowMs()),
   };
 }
 

@@ -6,58 +6,44 @@ import { type CreditAccount, creditAttributes, readBalance } from './credit-acco
 import type { Shard } from './credit-shards.ts';
 import { readTransfer, type Transfer } from './transfer.ts';
 
+/** granted = available + held + spent, at any moment at which nothing moves between shards. */
 export interface CreditSummary {
   /** All that was ever given. */
   readonly granted: PicoUsd;
-  /** Credit that no hold and no cost has taken; negative where real costs went beyond it. */
+  /** Credit that no running call and no cost has taken, `expired` included; negative where real costs went beyond it. */
   readonly available: PicoUsd;
-  /** What is left under the spend limit; null where there is none. */
+  /** What is left under the spend limit, `expired` included; null where there is none. */
   readonly underSpendLimit: PicoUsd | null;
-  readonly held: PicoUsd;
-  readonly spent: PicoUsd;
-  /** What is held, by the time it expires; what has expired too, until a request gives it back. */
-  readonly holds: readonly HeldAmount[];
-}
-
-/** What is held at a moment. */
-export interface HeldCredit {
   /** By calls that may still be running. */
-  readonly running: PicoUsd;
-  /** By calls that died: the next call of the workspace gives it back. */
-  readonly expired: PicoUsd;
-  /** Of those that may still be running, the end of the oldest, to five seconds. Undefined: there are none. */
+  readonly held: PicoUsd;
+  /** The end of the oldest of them, to five seconds. Undefined: nothing is held. */
   readonly firstEndMs: number | undefined;
+  /** Held by calls that died: the next call that needs it, or that meets the shard in which it stands, gives it back. */
+  readonly expired: PicoUsd;
+  readonly spent: PicoUsd;
 }
 
-export function heldAt({ holds }: Pick<CreditSummary, 'holds'>, nowMs: number): HeldCredit {
-  const [running, expired] = [
-    holds.filter((hold) => hold.expiresAtMs > nowMs),
-    holds.filter((hold) => hold.expiresAtMs <= nowMs),
-  ];
-  const amountOf = (some: readonly HeldAmount[]) => sum(some.map(({ amount }) => amount));
-  const ends = running.map(({ expiresAtMs }) => expiresAtMs);
-  return {
-    running: amountOf(running),
-    expired: amountOf(expired),
-    firstEndMs: ends.length === 0 ? undefined : Math.min(...ends),
-  };
-}
-
-export function summarize(account: CreditAccount, shards: readonly Shard[]): CreditSummary {
+export function summarize(account: CreditAccount, shards: readonly Shard[], nowMs: number): CreditSummary {
   const balances = shards.map(({ index, item }) => readBalance(account, index, item));
   const moving = shards
     .flatMap(({ index, item }) => readTransfer(index, item) ?? [])
     .filter((t) => !hasArrived(t, shards));
-  const holds = shards.flatMap(({ item }) => readHeld(item)).filter(({ amount }) => amount > 0n);
   const sumOf = (attribute: string) => sum(shards.map(({ item }) => readAmount(item[attribute])));
+  const holds = shards.flatMap(({ item }) => readHeld(item)).filter(({ amount }) => amount > 0n);
+  const running = holds.filter(({ expiresAtMs }) => expiresAtMs > nowMs);
+  const amountOf = (some: readonly HeldAmount[]) => sum(some.map(({ amount }) => amount));
+  const expired = amountOf(holds.filter(({ expiresAtMs }) => expiresAtMs <= nowMs));
   return {
     granted: sumOf(creditAttributes.granted),
-    available: sum([...balances, ...moving].map(({ credit }) => credit)),
+    available: sum([...balances, ...moving].map(({ credit }) => credit)) + expired,
     underSpendLimit:
-      account.spendLimit === null ? null : sum([...balances, ...moving].map(({ headroom }) => headroom ?? 0n)),
-    held: sum(holds.map(({ amount }) => amount)),
+      account.spendLimit === null
+        ? null
+        : sum([...balances, ...moving].map(({ headroom }) => headroom ?? 0n)) + expired,
+    held: amountOf(running),
+    firstEndMs: running.length === 0 ? undefined : Math.min(...running.map(({ expiresAtMs }) => expiresAtMs)),
+    expired,
     spent: sumOf(creditAttributes.spent),
-    holds,
   };
 }
 

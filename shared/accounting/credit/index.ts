@@ -1,6 +1,6 @@
 export type { CreditAccount } from './credit-account.ts';
 export { type CreditLedger, createCreditLedger } from './credit-ledger.ts';
 export { type CreditPayments, createCreditPayments } from './credit-payments.ts';
-export { type CreditSummary, heldAt } from './credit-summary.ts';
+export type { CreditSummary } from './credit-summary.ts';
 
 export type { CreditHold, CreditTake } from './take-credit.ts';

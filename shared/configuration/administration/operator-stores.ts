@@ -43,7 +43,7 @@ export function createAdministration({ store, clock, randomness }: Administratio
     operators: createOperatorStore(store),
     catalogues: createCatalogueStore(store),
     workspaceStore: createWorkspaceStore(store),
-    credit: createCreditLedger({ store, counters, randomness }),
+    credit: createCreditLedger({ store, clock, counters, randomness }),
     functionStore: createFunctionStore(store),
     records: createCallRecords({ store, clock }),
     access: createAccessStore(store),

@@ -182,7 +182,7 @@ export const workspaceDocument = z.object({
   granted_usd: amount,
   spent_usd: amount,
   held_usd: amount.check(z.describe('By calls that may still be running.')),
-  available_usd: amount,
+  available_usd: amount.check(z.describe('Neither spent nor held: with both, what was granted.')),
   spend_limit_usd: textOrNull,
   models,
   data_policy: dataPolicy,

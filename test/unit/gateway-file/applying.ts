@@ -29,8 +29,10 @@ const vault = createKeyVault({
 });
 
 /** Of a gateway process at the time of the tests. */
-export const creditOn = (store: Store, randomness: Randomness = systemRandomness) =>
-  createCreditLedger({ store, counters: createCounters({ store, clock: manualClock(), randomness }), randomness });
+export function creditOn(store: Store, randomness: Randomness = systemRandomness) {
+  const clock = manualClock();
+  return createCreditLedger({ store, clock, counters: createCounters({ store, clock, randomness }), randomness });
+}
 
 export const storesOn = (store: Store) => ({
   catalogues: createCatalogueStore(store),
