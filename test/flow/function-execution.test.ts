@@ -233,13 +233,19 @@ describe('an execution', () => {
       expect([...new Set(called())]).toEqual(['invalid-json', 'error-500', 'invalid-json:mismatch', 'echo']);
     });
 
-    it.each(invalid)('is execution_failed where no model satisfies it, says where, and is paid: %s', async (name) => {
-      const spent = await spentBy(async () => {
-        const { message } = await expectError(await call(`label-${idOf(name)}`), 502, 'execution_failed');
-        expect(message).toMatch(/: the last one fails at \/.*: .+\. GET \/v1\/generation\?id=/);
-      });
-      expect(spent).toBeGreaterThan(0n);
-    });
+    it.each(invalid)(
+      'is terminally execution_failed where no model satisfies it, says where, and is paid: %s',
+      async (name) => {
+        const spent = await spentBy(async () => {
+          const response = await call(`label-${idOf(name)}`);
+          const { message } = await expectError(response, 502, 'execution_failed');
+          // A client that repeats it would pay once more.
+          expect(response.headers.get('x-should-retry')).toBe('false');
+          expect(message).toMatch(/: the last one fails at \/.*: .+\. GET \/v1\/generation\?id=/);
+        });
+        expect(spent).toBeGreaterThan(0n);
+      },
+    );
   });
 
   describe('that takes too long', () => {

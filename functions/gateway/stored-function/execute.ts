@@ -104,8 +104,9 @@ function executionError(error: unknown, correlationId: string): unknown {
   if (!(error instanceof GatewayError)) return error;
   if (error.code === 'request_deadline_exceeded') return fail('execution_deadline_exceeded', { cause: error });
   if (!providerFailures.has(error.code)) return error;
-  // Where an answer fails its schema tells what to change; of providers the record tells more.
-  const why = error.code === 'schema_validation_failed' ? error.message : errorCatalogue.execution_failed.message;
-  const message = `${why} ${whereToLook(correlationId)}`;
-  return fail('execution_failed', { message, cause: error, isFinal: error.isFinal });
+  // Where an answer fails its schema tells what to change, and another round would be paid for again; of providers the
+  // record tells more.
+  const failsSchema = error.code === 'schema_validation_failed';
+  const message = `${failsSchema ? error.message : errorCatalogue.execution_failed.message} ${whereToLook(correlationId)}`;
+  return fail('execution_failed', { message, cause: error, isFinal: error.isFinal || failsSchema });
 }
