@@ -3,12 +3,12 @@
 // one comes. GW_FAULT_SEED=n: other points.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import type { Reply } from '../support/call-gateway.ts';
+import { type DyingProcess, dyingProcess } from '../support/dying-process.ts';
 import { readRecords } from '../support/read-records.ts';
 import { checkWellAnswered, saysItBroke } from '../support/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
 import { askGateway } from './ask-gateway.ts';
 import { brokenSums, overspent, readAccounts, workspaces } from './books.ts';
-import { type DyingProcess, dyingProcess } from './dying-process.ts';
 import { type FaultHarness, shardCredit, startFaultHarness } from './fault-harness.ts';
 import { mixCalls, type PlannedCall } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';

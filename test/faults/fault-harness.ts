@@ -5,8 +5,8 @@ import type { Composition } from '../../shared/composition/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
-import type { Transport } from '../../shared/routing/providers/index.ts';
-import { createDynamoStore, type DynamoClient } from '../../shared/storage/store/index.ts';
+import { createDynamoStore } from '../../shared/storage/store/index.ts';
+import type { Wrappers } from '../support/dying-process.ts';
 import { patientCallTimeoutMs, startTestStore } from '../support/dynamodb.ts';
 import { startGatewayBackends, type Tables } from '../support/gateway-backends.ts';
 import { applyGatewayText, gatewayFileText } from '../support/gateway-file.ts';
@@ -18,12 +18,6 @@ export interface GatewayOptions {
   readonly plan?: FaultPlan | undefined;
   /** What the gateway gets in place of the client, of the clock, of the transport. */
   readonly wrap?: Wrappers | undefined;
-}
-
-export interface Wrappers {
-  readonly client: (client: DynamoClient) => DynamoClient;
-  readonly clock: (clock: Clock) => Clock;
-  readonly transport: (transport: Transport) => Transport;
 }
 
 export interface FaultyGateway {

@@ -4,8 +4,15 @@
 
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Transport, UpstreamAnswer } from '../../shared/routing/providers/index.ts';
-import { aroundSend } from '../support/around-send.ts';
-import type { Wrappers } from './fault-harness.ts';
+import type { DynamoClient } from '../../shared/storage/store/index.ts';
+import { aroundSend } from './around-send.ts';
+
+/** What a process gets in place of the client, of the clock, of the transport. */
+export interface Wrappers {
+  readonly client: (client: DynamoClient) => DynamoClient;
+  readonly clock: (clock: Clock) => Clock;
+  readonly transport: (transport: Transport) => Transport;
+}
 
 export interface CrashPoint {
   /** Commands to the store, calls of providers and pieces of their answers are counted; it dies at this one, if ever. */
