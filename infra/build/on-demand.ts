@@ -8,7 +8,7 @@ export const onDemand: Readonly<Record<string, string>> = {
   's3-objects.cjs': 'shared/storage/blobs/s3-objects.ts',
   'schema-check.cjs': 'shared/protocol/json-schema/check.ts',
   'google-tokens.cjs': 'shared/routing/providers/google-tokens.ts',
-  'model-list.cjs': 'shared/configuration/model-list/models.json',
+  'model-list.cjs': 'shared/configuration/model-list/list-document.ts',
   'landing-page.cjs': 'shared/protocol/router/landing-page.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',
   'messages-target.cjs': 'shared/routing/formats/hub/targets/messages-target.ts',

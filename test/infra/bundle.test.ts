@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { parse, stringify } from 'yaml';
 import { beforeAll, describe, expect, it } from '#jest';
 import {
   type Bundle,
@@ -21,6 +22,9 @@ import { noticesFile, noticesOf } from '../../infra/build/notices.ts';
 import { pageMaxBytes, writePage } from '../../infra/build/page.ts';
 import { readArguments } from '../../infra/local/lambda-env.ts';
 import { environmentNames } from '../../shared/foundation/constants/index.ts';
+import { promptFunction } from '../support/gateway-file.ts';
+import { startHarness } from '../support/harness.ts';
+import { operatorOf } from '../support/operator-requests.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const projectRoot = new URL('../..', import.meta.url).pathname;
@@ -303,6 +307,88 @@ describe('the build of the project', () => {
       [404, 'application/json', expect.any(Number)],
       [401, 'application/json', expect.any(Number)],
     ]);
+  });
+
+  it('replaces the configuration from the bundle of the operator function, and refuses as the sources do', async () => {
+    const gateway = await startHarness({
+      models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
+      workspace: { functions: [promptFunction('label', 'acme/echo')] },
+    });
+    try {
+      const ada = await operatorOf(gateway, 'ada');
+      const { response, body: text } = await ada.get('/configuration');
+      const etag = response.headers.get('etag') ?? '';
+      // biome-ignore lint/suspicious/noExplicitAny: a gateway file, of which each case changes a member.
+      const fileWith = (change: (team: any) => void): string => {
+        const file = parse(text);
+        change(file.workspaces.find(({ id }: { id: string }) => id === 'team'));
+        return stringify(file);
+      };
+      const schema = { type: 'nothing' };
+      const response_format = { type: 'json_schema', json_schema: { name: 'n', schema } };
+      const unusable = fileWith(({ functions: [{ revisions }] }) => {
+        revisions.push({ ...revisions[0], id: 'r9', state: 'draft', response_format });
+      });
+      const activated = fileWith(({ functions: [{ revisions }] }) => {
+        revisions[0].messages[0].content = 'another text';
+      });
+      const good = fileWith((team) => {
+        team.concurrency = 7;
+      });
+      const asked: readonly (readonly [string, string?, string?])[] = [
+        [good],
+        [good, '"0"'],
+        ['acces: []', etag],
+        [unusable, etag],
+        [activated, etag],
+        [good, etag, 'dry_run=true'],
+        [good, etag],
+        [good, etag],
+      ];
+      const ask = `
+        const event = ([body, match, query = '']) => ({ rawPath: '/v1/manage/configuration', rawQueryString: query, body, isBase64Encoded: false,
+          headers: { authorization: process.argv[2], ...(match === undefined ? {} : { 'if-match': match }) },
+          requestContext: { http: { method: 'PUT' }, timeEpoch: Date.now() } });
+        const { handler } = await import(process.argv[1]);
+        const answers = [];
+        for (const one of JSON.parse(process.argv[3])) answers.push(await handler(event(one), {}));
+        console.log('ANSWERS ' + JSON.stringify(answers.map(({ statusCode, body }) => [statusCode, JSON.parse(body)])));
+        process.exit(0);`;
+      const env = {
+        ...{
+          [environmentNames.stage]: gateway.testStore.stage,
+          AWS_REGION: 'us-east-1',
+          AWS_EC2_METADATA_DISABLED: 'true',
+        },
+        ...{ AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none' },
+        AWS_ENDPOINT_URL_DYNAMODB: gateway.testStore.endpoint,
+      };
+      const bundle = join(output, 'operator', 'index.mjs');
+      const words = ['--input-type=module', '--eval', ask, bundle, `Bearer ${ada.key}`, JSON.stringify(asked)];
+      const { stdout } = await promisify(execFile)(process.execPath, words, { env });
+      // biome-ignore lint/suspicious/noExplicitAny: answers of two shapes.
+      const answers: [number, any][] = JSON.parse(/^ANSWERS (.*)$/m.exec(stdout)?.[1] ?? '[]');
+      const told = answers.map(([status, { error, message = '' }]) => [status, error, message]);
+      const place = /^workspaces\[\d\]\.functions\[0\]\.revisions\[\d\]\.response_format\S*: /;
+      expect(told).toEqual([
+        [412, 'precondition_failed', expect.stringContaining('If-Match is required')],
+        [412, 'precondition_failed', expect.any(String)],
+        [400, 'invalid_request', expect.stringMatching(/acces: .*\(line 1\)/)],
+        [400, 'invalid_request', expect.stringMatching(place)],
+        [400, 'invalid_request', expect.stringContaining('is activated and cannot be changed')],
+        [200, undefined, ''],
+        [200, undefined, ''],
+        [412, 'precondition_failed', expect.any(String)],
+      ]);
+      for (const at of [5, 6]) {
+        expect(answers[at]?.[1].data.changes).toEqual([
+          { resource: 'workspace team', change: 'changed', members: [{ path: 'concurrency', to: 7 }] },
+        ]);
+      }
+      expect((await ada.get('/configuration')).body).toContain('concurrency: 7');
+    } finally {
+      await gateway.stop();
+    }
   });
 
   it('writes the description of the interface beside those that serve it, and bundles none of it', async () => {

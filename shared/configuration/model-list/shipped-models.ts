@@ -19,8 +19,8 @@ export interface ModelList {
 
 /** Loads the list: a file beside a bundle. */
 export async function loadModelList(): Promise<ModelList> {
-  const { default: document } = await import('./models.json', { with: { type: 'json' } });
-  return openModelList(document as unknown as ListDocument);
+  const { listDocument } = await import('./list-document.ts');
+  return openModelList(listDocument as unknown as ListDocument);
 }
 
 /** In front of a name: prices in this region. */
