@@ -21,9 +21,14 @@ import { serveCall } from './serve.ts';
 /** Gives the description of the interface, which needs no key: it is the same for every caller. */
 export type DescribeApi = () => Promise<string>;
 
-const serveText =
-  (read: () => Promise<string>): Endpoint =>
-  async () => ({ status: okStatus, headers: jsonHeaders, body: await read() });
+/** Read once: what stands in front of clients that do not read it is one text, however many they are. */
+function serveText(read: () => Promise<string>): Endpoint {
+  let text: string | undefined;
+  return async () => {
+    text ??= await read();
+    return { status: okStatus, headers: jsonHeaders, body: text };
+  };
+}
 
 /** `describeApi`: left out where it is not served. */
 export const createGateway = (deps: GatewayDependencies & RouterDependencies, describeApi?: DescribeApi): Gateway =>

@@ -85,27 +85,44 @@ describe('the process of a task', () => {
     expect(await task.stop()).toBe(0);
   });
 
-  it('grows by less than 96 MB where 24 connections send 4 MB of requests each and read no answer', async () => {
-    const task = await start();
-    const isHealthy = async () => (await fetch(`${task.origin}/health`)).status === 200;
-    for (let asked = 0; asked < 20; asked += 1) expect(await isHealthy()).toBe(true);
-    const before = residentMib(task);
-    const headers = Object.entries(task.headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    const request = `GET /v1/models HTTP/1.1\r\nHost: gw\r\n${headers.join('')}\r\n`;
-    const requests = request.repeat(Math.ceil((4 * 1024 * 1024) / request.length));
-    const sockets = Array.from({ length: 24 }, () => {
-      const socket = connect(Number(new URL(task.origin).port), '127.0.0.1').on('error', () => {});
-      socket.pause().write(requests);
-      return socket;
-    });
-    // Others are served meanwhile, and no later than all that it takes has been taken.
-    const grown: number[] = [];
-    for (let asked = 0; asked < 200; asked += 1) {
-      expect(await isHealthy()).toBe(true);
-      if (asked % 20 === 19) grown.push(residentMib(task) - before);
-    }
-    expect(Math.max(...grown)).toBeLessThan(96);
-    for (const socket of sockets) socket.destroy();
-    expect(await task.stop()).toBe(0);
-  });
+  it.each([
+    // Whatever is not read, and by how many.
+    { connections: 24, path: '/v1/models', sentBytes: 4 * 1_024 * 1_024 },
+    { connections: 300, path: '/openapi.json', sentBytes: 64 * 1_024 },
+  ])(
+    'grows by less than 96 MB where $connections connections send $sentBytes bytes of GET $path each and read no answer, is back when they are closed, and serves others meanwhile',
+    async ({ connections, path, sentBytes }) => {
+      const task = await start();
+      const isHealthy = async () => (await fetch(`${task.origin}/health`)).status === 200;
+      for (let asked = 0; asked < 20; asked += 1) expect(await isHealthy()).toBe(true);
+      const before = residentMib(task);
+      const headers = Object.entries(task.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      const request = `GET ${path} HTTP/1.1\r\nHost: gw\r\n${headers.join('')}\r\n`;
+      const requests = request.repeat(Math.ceil(sentBytes / request.length));
+      const sockets = Array.from({ length: connections }, () => {
+        const socket = connect(Number(new URL(task.origin).port), '127.0.0.1').on('error', () => {});
+        socket.pause().write(requests);
+        return socket;
+      });
+      // Others are served meanwhile, and no later than all that it takes has been taken.
+      const grown: number[] = [];
+      for (let asked = 0; asked < 200; asked += 1) {
+        expect(await isHealthy()).toBe(true);
+        if (asked % 20 === 19) grown.push(residentMib(task) - before);
+      }
+      const honest = await fetch(`${task.url}/chat/completions`, {
+        method: 'POST',
+        headers: { ...task.headers, authorization: `Bearer ${harness.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(hello('acme/echo')),
+      });
+      expect([honest.status, await honest.json()]).toMatchObject([200, { choices: [{ finish_reason: 'stop' }] }]);
+      const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+      for (const socket of sockets) socket.destroy();
+      await Promise.all(closed);
+      for (let asked = 0; asked < 20; asked += 1) expect(await isHealthy()).toBe(true);
+      grown.push(residentMib(task) - before);
+      expect(Math.max(...grown)).toBeLessThan(96);
+      expect(await task.stop()).toBe(0);
+    },
+  );
 });
