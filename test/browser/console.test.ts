@@ -132,6 +132,93 @@ if (typeof browser === 'string') {
       await expectDialog(page.getByRole('button', { name: 'Details of listed/gpt-5.4' }));
     });
 
+    it('keeps one grid, one height of controls, filters in company, aligned points, and lists on a phone', async () => {
+      const { page } = await open('view=overview');
+      const look = <Value>(script: string) => page.evaluate<Value>(`(() => { ${script} })()`);
+      for (const width of [1200, 800, 390]) {
+        await page.setViewportSize({ width, height: 800 });
+        for (const view of [
+          'overview',
+          'calls',
+          'workspaces',
+          'keys',
+          'models',
+          'functions',
+          'configuration',
+          'playground',
+        ]) {
+          await page.goto(`/console?view=${view}`);
+          await settle(page);
+          const shown = await look<Record<'edges' | 'heights' | 'alone' | 'cut' | 'titled' | 'stacked', unknown[]>>(`
+            const all = (selector) => [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility());
+            const box = (one) => one.getBoundingClientRect();
+            const lines = (of) => Map.groupBy([...of.children].filter((one) => one.checkVisibility()), (one) => Math.round(box(one).bottom));
+            const cells = all('table[role] tbody td');
+            return {
+              edges: [...new Set(['header strong', 'h1'].map((one) => Math.round(box(document.querySelector(one)).left)))],
+              heights: [...new Set(all('button, select, input:not([type=checkbox])').map((one) => box(one).height))],
+              alone: all('.filters').flatMap((of) => [...lines(of).values()])
+                .filter((line, at, every) => every.length > 1 && line.length === 1 && !line[0].matches('.actions')),
+              cut: all('.table').filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent.slice(0, 80)),
+              titled: all('time').filter((one) => !one.title.includes(one.dateTime) || one.textContent.length > 12),
+              stacked: cells.filter((one) => !one.matches(':first-child') && getComputedStyle(one, '::before').content !== '"' + one.dataset.title + '"'),
+            };`);
+          const { stacked, ...rest } = shown;
+          const isStacked = stacked.length === 0;
+          expect([width, view, rest]).toEqual([
+            width,
+            view,
+            { edges: [expect.any(Number)], heights: [expect.any(Number)], alone: [], cut: [], titled: [] },
+          ]);
+          if (width === 390) expect([view, isStacked]).toEqual([view, true]);
+        }
+      }
+      await page.setViewportSize({ width: 1200, height: 800 });
+      await page.goto('/console?view=overview');
+      await settle(page);
+      // The ends of all amounts, with the digits that they lack.
+      const points = await look<string[][]>(`
+        return [...document.querySelectorAll('table[role]')].map((table) => [...new Set([...table.querySelectorAll('td.number')]
+          .filter((cell) => cell.textContent.startsWith('$'))
+          .map((cell) => (cell.textContent + (cell.querySelector('[data-lacks]')?.dataset.lacks ?? '')).split('.')[1].length))]);`);
+      expect(points.map(({ length }) => length)).toEqual(points.map(() => 1));
+      expect(points.length).toBeGreaterThan(2);
+      expect(await look('return getComputedStyle(document.querySelector("td.number")).fontVariantNumeric')).toBe(
+        'tabular-nums',
+      );
+      for (const [view, first, other] of [
+        ['keys', 'Make a key', 'Revoke key first'],
+        ['models', 'Refresh', 'Disable provider acme'],
+        ['functions', 'Make a function', 'disable label'],
+      ] as const) {
+        await page.goto(`/console?view=${view}`);
+        const colorsOf = (name: string) =>
+          look<string>(`
+            const named = (one) => (one.ariaLabel ?? one.textContent) === ${JSON.stringify(name)};
+            return getComputedStyle([...document.querySelectorAll('button')].find(named)).color;`);
+        await page.getByRole('button', { name: other, exact: true }).waitFor();
+        expect(await colorsOf(other)).not.toBe(await colorsOf(first));
+      }
+    });
+
+    it('tells what is being read from what is empty', async () => {
+      const { page } = await open('view=keys');
+      let go = () => {};
+      const held = new Promise<void>((done) => {
+        go = done;
+      });
+      await page.route('**/v1/manage/calls?*', async (route) => {
+        await held;
+        await route.continue();
+      });
+      await page.goto('/console?view=calls&model=no%2Fsuch');
+      await page.getByRole('status').getByText('Reading …').waitFor();
+      expect(await page.locator('.empty').count()).toBe(0);
+      go();
+      await page.locator('.empty').waitFor();
+      expect(await page.getByText('Reading …').count()).toBe(0);
+    });
+
     it('shows spend, calls, failures and latency of the time that is picked, which stands in the address', async () => {
       const { page } = await open('view=overview');
       expect(await page.locator('canvas').count()).toBe(4);
@@ -347,7 +434,7 @@ if (typeof browser === 'string') {
       expect((await callOf('acme/echo', made)).status).toBe(200);
       await page.reload();
       const row = page.getByRole('row').filter({ hasText: `${hostile} ci` });
-      await row.getByText('of $2.50').waitFor();
+      await row.getByText('$2.50').waitFor();
       await row.getByText('team=search').waitFor();
       expect((await served.gateway.keyItem(made)).tags).toEqual({ team: 'search', feature: 'rerank' });
       expect(await page.content()).not.toContain(made);
@@ -694,6 +781,54 @@ if (typeof browser === 'string') {
       }
       expect(await page.locator('img').count()).toBe(0);
     });
+
+    it.each([false, true])(
+      'shows one call, one function and its form, and / as readable, in the dark: %s',
+      async (isDark) => {
+        const { page, findBarriers, isTooWide } = await open('view=calls', { isDark });
+        const expectReadable = async () => {
+          await page.setViewportSize({ width: 1200, height: 800 });
+          expect(await findBarriers(isDark ? 'color-contrast' : undefined)).toEqual([]);
+          await page.setViewportSize({ width: 390, height: 800 });
+          expect(await isTooWide()).toBe(false);
+        };
+        await rows(page).first().getByRole('link').click();
+        await page.getByText('Model asked for').waitFor();
+        await expectReadable();
+        await page.goto('/console?view=function&workspace=team&id=label');
+        await page.getByRole('button', { name: 'Publish a revision' }).waitFor();
+        await expectReadable();
+        await page.getByRole('button', { name: 'Publish a revision' }).click();
+        await page.getByRole('dialog').waitFor();
+        await expectReadable();
+        const dressOf = async (button: string) => {
+          await page.getByRole('button', { name: button }).waitFor();
+          return page.evaluate<unknown>(
+            `(() => {
+            const style = (of) => getComputedStyle(of);
+            const main = style([...document.querySelectorAll('button.main')].at(-1));
+            const root = style(document.documentElement);
+            const names = ['page', 'panel', 'text', 'muted', 'line', 'field', 'accent', 'on-accent', 'control-height'];
+            return [root.fontFamily, root.fontSize, root.backgroundColor, main.height, main.backgroundColor, main.color,
+              ...names.map((name) => root.getPropertyValue('--' + name))];
+          })()`,
+          );
+        };
+        await page.keyboard.press('Escape');
+        const dress = await dressOf('Publish a revision');
+        await page.goto('/');
+        expect(await dressOf('Send')).toEqual(dress);
+        await page.getByLabel('API key').fill(served.gateway.key);
+        await page.getByRole('button', { name: 'Show models' }).click();
+        await page.getByRole('cell', { name: 'both/fallback' }).waitFor();
+        await page.getByLabel('Model').fill('acme/echo');
+        await page.getByLabel('Message').fill(hostile);
+        await page.getByRole('button', { name: 'Send' }).click();
+        await page.locator('#answer').getByText('simulated by the provider acme').waitFor();
+        expect(await page.locator('img').count()).toBe(0);
+        await expectReadable();
+      },
+    );
 
     it('tries a call where clients call, also where the console has another address, and asks for nothing else there', async () => {
       const { apart, operatorKey, gateway } = served;

@@ -1,8 +1,7 @@
-// `npm run screenshots -- FOLDER`: pictures of the six views of the console, of a gateway with a day of calls in it. The calls
+// `npm run screenshots -- FOLDER`: pictures of the views and dialogs of the console and of `/`, in light and dark, wide and narrow, of a gateway with a day of calls in it. The calls
 // are made now, on a clock that is moved through the day. The two small ones in README.md are made so too.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Page } from 'playwright-core';
 import { createWholeGateway } from '../../infra/container/routes.ts';
 import { builtFiles } from '../../infra/local/built-files.ts';
 import { createKey, createOperator } from '../../shared/configuration/administration/index.ts';
@@ -49,12 +48,6 @@ async function makeCalls(gateway: Harness, keys: readonly string[], hour: number
   await gateway.settled();
 }
 
-async function take(page: Page, folder: string, view: string, query = ''): Promise<void> {
-  await page.goto(`/console?view=${view}${query}`);
-  await page.locator('body:not(:has([aria-busy=true]))').waitFor();
-  await page.screenshot({ path: join(folder, `${view}.png`), fullPage: true });
-}
-
 useOneFolderForTheRun();
 const folder = resolve(process.argv[2] ?? 'dist/screenshots');
 mkdirSync(folder, { recursive: true });
@@ -81,18 +74,54 @@ const server = await serveGateway(composition, createWholeGateway(composition, b
 const origin = new URL(server.url).origin;
 const { page } = await openWindow(browser, origin);
 await page.goto(`/console#key=${operatorKey}`);
-for (const view of ['overview', 'calls', 'keys', 'models', 'functions']) await take(page, folder, view);
 await page.goto('/console?view=calls&model=initech%2Fflaky');
 await page.getByRole('row').filter({ hasText: '→' }).getByRole('link').first().click();
 await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
 const callAddress = page.url();
-await page.screenshot({ path: join(folder, 'call.png'), fullPage: true });
-await page.goto('/console?view=playground&model=acme%2Fsmall');
-await page.getByLabel('API key').fill(gateway.key);
-await page.getByLabel('Message').fill('Which provider are you?');
-await page.getByRole('button', { name: 'Send' }).click();
-await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
-await page.screenshot({ path: join(folder, 'playground.png'), fullPage: true });
+const tableViews = ['overview', 'calls', 'workspaces', 'keys', 'models', 'functions', 'configuration'];
+const addresses = {
+  ...Object.fromEntries(tableViews.map((view) => [view, `/console?view=${view}`])),
+  function: '/console?view=function&workspace=team&id=summarize',
+  call: callAddress,
+};
+const dialogs = [
+  ['keys', 'Make a key'],
+  ['workspaces', 'Credit of workspace team'],
+  ['models', 'Details of acme/large'],
+  ['functions', 'Make a function'],
+] as const;
+const settled = () => page.locator('body:not(:has([aria-busy=true]))').waitFor();
+for (const colorScheme of ['light', 'dark'] as const) {
+  for (const width of [1200, 390]) {
+    const path = (name: string) => join(folder, `${name}-${colorScheme}-${width}.png`);
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    for (const [name, address] of Object.entries(addresses)) {
+      await page.goto(address);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await settled();
+      await page.screenshot({ path: path(name), fullPage: true });
+    }
+    for (const [view, button] of dialogs) {
+      await page.goto(`/console?view=${view}`);
+      await page.getByRole('button', { name: button }).click();
+      await settled();
+      await page.screenshot({ path: path(`dialog-of-${view}`) });
+    }
+    await page.goto('/console?view=playground&model=acme%2Fsmall');
+    await page.getByLabel('API key').fill(gateway.key);
+    await page.locator('textarea[name=prompt]').fill('Which provider are you?');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+    await page.screenshot({ path: path('playground'), fullPage: true });
+    await page.goto('/');
+    await page.getByLabel('API key').fill(gateway.key);
+    await page.getByRole('button', { name: 'Show models' }).click();
+    await page.getByRole('table').waitFor();
+    await page.screenshot({ path: path('landing'), fullPage: true });
+  }
+}
+await page.emulateMedia({ colorScheme: 'light' });
 // Small ones, for a page of text.
 await page.setViewportSize({ width: 880, height: 600 });
 await page.goto('/console?view=overview');

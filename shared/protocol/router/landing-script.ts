@@ -17,24 +17,35 @@ async function failureOf(response) {
   return (error ?? 'HTTP ' + response.status) + ': ' + (message ?? response.statusText);
 }
 
-function cell(row, text, kind) {
-  const made = document.createElement(kind ?? 'td');
-  made.textContent = text;
+function cell(row, title, text) {
+  const made = document.createElement('td');
+  made.dataset.title = title;
+  const inner = document.createElement('span');
+  inner.textContent = text;
+  if (text !== '') made.append(inner);
   row.append(made);
   return made;
 }
+
+const numbers = { context: 'context_length', input: 'input_price_per_million', output: 'output_price_per_million' };
+const decimalsOf = (value) => (String(value ?? '').split('.')[1] ?? '').length;
 
 function showModels(models) {
   const rows = [];
   const options = [];
   for (const model of models) {
     const row = document.createElement('tr');
-    cell(row, model.id);
-    for (const name of ['context_length', 'input_price_per_million', 'output_price_per_million']) {
-      cell(row, model[name] ?? '').className = 'number';
+    cell(row, 'id', model.id);
+    for (const [title, name] of Object.entries(numbers)) {
+      const made = cell(row, title, model[name] ?? '');
+      made.className = 'number';
+      // The digits that it lacks take their place unseen: points stand below each other.
+      const own = decimalsOf(model[name]);
+      const most = Math.max(...models.map((one) => decimalsOf(one[name])));
+      if (own < most) made.firstChild?.setAttribute('data-lacks', (own === 0 ? '.' : '') + '0'.repeat(most - own));
     }
-    cell(row, model.routable === undefined ? '' : model.routable ? 'yes' : 'no');
-    cell(row, (model.providers ?? []).map(({ provider }) => provider).join(', '));
+    cell(row, 'routable', model.routable === undefined ? '' : model.routable ? 'yes' : 'no');
+    cell(row, 'providers', (model.providers ?? []).map(({ provider }) => provider).join(', '));
     rows.push(row);
     const option = document.createElement('option');
     option.value = model.id;

@@ -1,6 +1,7 @@
 // One figure over time as a plot, with the same values as a table for those who read rather than look.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
+import { Time } from './time.tsx';
 
 export interface PlotLine {
   readonly title: string;
@@ -74,7 +75,9 @@ export const Plot = (properties: PlotProperties) => {
           <tbody>
             {times.map((seconds, at) => (
               <tr key={seconds}>
-                <td>{new Date(seconds * 1_000).toLocaleString('sv').slice(0, 16)}</td>
+                <td>
+                  <Time instant={new Date(seconds * 1_000).toISOString()} />
+                </td>
                 {lines.map((line) => (
                   <td key={line.title} class="number">
                     {show(line.values[at] ?? null)}

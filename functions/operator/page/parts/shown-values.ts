@@ -22,6 +22,9 @@ export function duration(ms: number | null): string {
   return ms < 10_000 ? `${Math.round(ms).toLocaleString('en')} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
+/** Of a column, whose values have one unit. */
+export const milliseconds = (ms: number | null): string => (ms === null ? none : `${count(Math.round(ms))} ms`);
+
 export const share = (part: number, whole: number): string =>
   whole === 0 ? none : `${((100 * part) / whole).toFixed(part === 0 || part === whole ? 0 : 1)} %`;
 

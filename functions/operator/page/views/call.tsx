@@ -3,8 +3,9 @@ import type { Address } from '../connection/address.ts';
 import type { Call, Single } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Link } from '../parts/link.tsx';
-import { count, duration, none, tagPairs, time, usd } from '../parts/shown-values.ts';
+import { count, duration, none, tagPairs, usd } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
+import { Time } from '../parts/time.tsx';
 import { Outcome, TimeLine } from '../parts/time-line.tsx';
 
 export const CallView = ({ address }: { readonly address: Address }) => {
@@ -42,7 +43,7 @@ const Details = ({ call }: { readonly call: Call }) => (
 const facts = (call: Call) =>
   (
     [
-      ['Time', time(call.created_at)],
+      ['Time', <Time instant={call.created_at} />],
       ['Status', call.status === null ? 'the client left before its end' : String(call.status)],
       ['Model', call.model ?? none],
       ['Model asked for', call.model_asked],

@@ -5,7 +5,7 @@ import { useManaged } from '../connection/management.ts';
 import { useWorkspaceNames } from '../connection/workspace-names.ts';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
-import { count, duration, none, usd } from '../parts/shown-values.ts';
+import { count, milliseconds, none, usd } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { TextFilter } from '../parts/text-filter.tsx';
@@ -75,7 +75,7 @@ const Filters = ({ address, path, reload }: FiltersProperties) => {
   const set = (name: string, choice: string) =>
     goTo('calls', { ...Object.fromEntries(address.parameters), [name]: choice });
   return (
-    <search class="filters">
+    <search class="filters many">
       <TimeRange address={address} />
       <label>
         Outcome
@@ -120,7 +120,7 @@ const columns: readonly Column<Call>[] = [
   { title: 'Outcome', show: ({ outcome }) => <Outcome outcome={outcome} /> },
   { title: 'Model', show: ({ model, model_asked }) => model ?? model_asked ?? none },
   { title: 'Path', show: pathOf },
-  { title: 'Duration', isNumber: true, show: ({ total_ms }) => duration(total_ms) },
+  { title: 'Duration', isNumber: true, show: ({ total_ms }) => milliseconds(total_ms) },
   {
     title: 'Tokens',
     isNumber: true,

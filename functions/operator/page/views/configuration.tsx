@@ -68,7 +68,12 @@ export const ConfigurationView = () => {
   useEffect(() => void read(), []);
 
   if (stored === undefined) {
-    return failure === undefined ? <Reading /> : <Failure failure={failure} retry={() => void read()} />;
+    if (failure !== undefined) return <Failure failure={failure} retry={() => void read()} />;
+    return (
+      <div aria-busy="true">
+        <Reading />
+      </div>
+    );
   }
   const isTried = tried !== undefined && tried.text === text && !tried.isApplied;
   const changes = tried?.replacement.changes.length ?? 0;
@@ -118,7 +123,7 @@ export const ConfigurationView = () => {
           <button type="button" disabled={isBusy} onClick={() => void tryAgainstNew()}>
             Show what this text would change now
           </button>
-          <button type="button" disabled={isBusy} onClick={() => void read()}>
+          <button type="button" class="danger" disabled={isBusy} onClick={() => void read()}>
             Drop this text and read again
           </button>
         </p>

@@ -8,7 +8,7 @@ import { Field } from '../parts/field.tsx';
 import { none } from '../parts/shown-values.ts';
 import { Failure, Shown } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { Time } from '../parts/time.tsx';
+import { Time, timeOrNone } from '../parts/time.tsx';
 import { useChange } from '../parts/use-change.ts';
 import { CaseResults } from './function-cases.tsx';
 import { PublishRevision } from './publish-revision.tsx';
@@ -60,7 +60,12 @@ const Details = ({ shown, path, address, changed }: DetailsProperties) => {
           <button type="button" class="main" onClick={() => setTask({ kind: 'publish' })}>
             Publish a revision
           </button>
-          <button type="button" disabled={isChanging} onClick={() => void change(action)}>
+          <button
+            type="button"
+            class={action === 'disable' ? 'danger' : ''}
+            disabled={isChanging}
+            onClick={() => void change(action)}
+          >
             {action === 'enable' ? 'Enable' : 'Disable'}
           </button>
         </p>
@@ -143,8 +148,8 @@ const columns = ({
     show: ({ has_cases, qualified_at }) =>
       has_cases ? qualified_at === null ? 'not passed yet' : <Time instant={qualified_at} /> : none,
   },
-  { title: 'Activated', show: ({ activated_at }) => <Time instant={activated_at} /> },
-  { title: 'Expires', show: ({ expires_at }) => <Time instant={expires_at} /> },
+  { title: 'Activated', show: ({ activated_at }) => timeOrNone(activated_at) },
+  { title: 'Expires', show: ({ expires_at }) => timeOrNone(expires_at) },
   {
     title: 'Actions',
     show: ({ id, has_cases, state }) =>

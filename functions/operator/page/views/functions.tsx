@@ -6,9 +6,10 @@ import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
-import { none, time } from '../parts/shown-values.ts';
+import { none } from '../parts/shown-values.ts';
 import { Failure, Shown } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
 import { type Changing, useChange } from '../parts/use-change.ts';
 import { PublishRevision } from './publish-revision.tsx';
 
@@ -78,6 +79,7 @@ const Functions = ({ first, changing: { isChanging }, change }: FunctionsPropert
         return (
           <button
             type="button"
+            class={action === 'disable' ? 'danger' : ''}
             disabled={isChanging}
             aria-label={`${action} ${one.id}`}
             onClick={() => void change(one, action)}
@@ -132,7 +134,11 @@ const Activation = ({ one: { id, active, revisions }, isChanging, activate }: Ac
       >
         Activate
       </button>
-      {revision?.expires_at && <span class="muted">expires {time(revision.expires_at)}</span>}
+      {revision?.expires_at && (
+        <span class="muted">
+          expires <Time instant={revision.expires_at} />
+        </span>
+      )}
     </span>
   );
 };

@@ -1,9 +1,10 @@
 // How keys are listed: what is true of each now, and what may be done with it.
+import type { ComponentChildren } from 'preact';
 import type { Key } from '../connection/documents.ts';
 import { Link } from '../parts/link.tsx';
 import { count, none, tagPairs, time, usd } from '../parts/shown-values.ts';
 import type { Column } from '../parts/table.tsx';
-import { Time } from '../parts/time.tsx';
+import { timeOrNone } from '../parts/time.tsx';
 
 export type KeyTask = { readonly kind: 'make' } | { readonly kind: 'change' | 'revoke' | 'rotate'; readonly key: Key };
 
@@ -14,26 +15,31 @@ export const keyColumns = (
   {
     title: 'Name',
     show: ({ name, public_id }) => (
-      <Link view="calls" parameters={{ key: public_id }}>
-        {name}
-      </Link>
+      <span class="lines">
+        <Link view="calls" parameters={{ key: public_id }}>
+          {name}
+        </Link>
+        <code class="muted">{public_id}</code>
+      </span>
     ),
   },
-  { title: 'Workspace', show: ({ workspace }) => workspace },
-  { title: 'Public id', show: ({ public_id }) => <code>{public_id}</code> },
-  { title: 'State', show: (key) => <State apiKey={key} /> },
-  { title: 'Owner', show: ({ owner }) => owner ?? none },
-  { title: 'Requests per minute', isNumber: true, show: ({ rpm }) => count(rpm) },
   {
-    title: 'Spent of limit',
-    isNumber: true,
-    show: ({ spend_limit_usd, spent_usd, spend_limit_reset }) =>
-      spend_limit_usd === null
-        ? none
-        : `${usd(spent_usd)} of ${usd(spend_limit_usd)}${spend_limit_reset === null ? '' : ` ${spend_limit_reset}`}`,
+    title: 'Workspace',
+    show: ({ workspace, owner }) => (
+      <span class="lines">
+        {workspace}
+        {owner !== null && <span class="muted">{owner}</span>}
+      </span>
+    ),
   },
-  { title: 'At once', isNumber: true, show: ({ concurrency }) => count(concurrency) },
-  { title: 'Expires', show: ({ expires_at }) => <Time instant={expires_at} /> },
+  { title: 'State', show: (key) => <State apiKey={key} /> },
+  {
+    title: 'Spent',
+    isNumber: true,
+    show: ({ spend_limit_usd, spent_usd }) => (spend_limit_usd === null ? none : usd(spent_usd)),
+  },
+  { title: 'Limits', show: (key) => limitsOf(key) },
+  { title: 'Expires', show: ({ expires_at }) => timeOrNone(expires_at) },
   { title: 'Models', show: ({ models }) => (models === null || models === 'all' ? 'all' : models.join(', ')) },
   { title: 'Tags', show: ({ tags }) => tagPairs(tags) || none },
   {
@@ -67,6 +73,22 @@ export const keyColumns = (
       ),
   },
 ];
+
+function limitsOf({ rpm, concurrency, spend_limit_usd, spend_limit_reset }: Key): ComponentChildren {
+  const limits = [
+    spend_limit_usd !== null && `${usd(spend_limit_usd)} ${spend_limit_reset ?? ''}`.trim(),
+    rpm !== null && `${count(rpm)} per minute`,
+    concurrency !== null && `${count(concurrency)} at once`,
+  ].filter((limit) => limit !== false);
+  if (limits.length === 0) return none;
+  return (
+    <span class="lines">
+      {limits.map((limit) => (
+        <span key={limit}>{limit}</span>
+      ))}
+    </span>
+  );
+}
 
 /** A word, with a mark that is not the colour alone; what is behind it on hover. */
 const State = ({ apiKey: { state, expires_at, replaced_by } }: { readonly apiKey: Key }) => {

@@ -4,7 +4,7 @@ import type { Health, LimitUse, List, Model, Provider, ProviderModel } from '../
 import { useManaged } from '../connection/management.ts';
 import { Link } from '../parts/link.tsx';
 import { PagedTable } from '../parts/paged-table.tsx';
-import { count, duration, none, share } from '../parts/shown-values.ts';
+import { count, milliseconds, none, share } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { ProviderSwitches } from './provider-switches.tsx';
@@ -82,7 +82,7 @@ const providerColumns: readonly Column<ProviderRow>[] = [
   { title: 'Model', show: ({ model }) => model },
   { title: 'State', show: (row) => <State health={row} /> },
   { title: 'Uptime', isNumber: true, show: ({ uptime }) => (uptime === null ? none : share(uptime, 1)) },
-  { title: 'Latency p50', isNumber: true, show: ({ median_latency_ms }) => duration(median_latency_ms) },
+  { title: 'Latency p50', isNumber: true, show: ({ median_latency_ms }) => milliseconds(median_latency_ms) },
   { title: 'Calls per minute', isNumber: true, show: ({ throughput_rpm }) => count(throughput_rpm) },
   { title: 'Limits used', show: ({ limits }) => <Limits limits={limits} /> },
 ];

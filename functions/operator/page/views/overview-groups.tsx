@@ -2,7 +2,7 @@
 import type { Parameters } from '../connection/address.ts';
 import type { Figures } from '../connection/documents.ts';
 import { Link } from '../parts/link.tsx';
-import { count, duration, none, usd } from '../parts/shown-values.ts';
+import { count, milliseconds, none, usd } from '../parts/shown-values.ts';
 import { type Column, Table } from '../parts/table.tsx';
 
 interface Group extends Figures {
@@ -39,8 +39,8 @@ export function Groups<Row extends Group>({ by, rows, since, columns = callColum
   const figures: readonly Column<Row>[] = [
     { title: 'Spend', isNumber: true, show: ({ cost_usd }) => usd(cost_usd) },
     { title: 'Tokens', isNumber: true, show: ({ tokens }) => count(tokens) },
-    { title: 'p50', isNumber: true, show: ({ p50_ms }) => duration(p50_ms) },
-    { title: 'p95', isNumber: true, show: ({ p95_ms }) => duration(p95_ms) },
+    { title: 'p50', isNumber: true, show: ({ p50_ms }) => milliseconds(p50_ms) },
+    { title: 'p95', isNumber: true, show: ({ p95_ms }) => milliseconds(p95_ms) },
   ];
   return (
     <>

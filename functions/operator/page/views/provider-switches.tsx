@@ -49,6 +49,7 @@ export const ProviderSwitches = ({ providers, reload }: ProviderSwitchesProperti
                   show: (provider: Provider) => (
                     <button
                       type="button"
+                      class={provider.status === 'enabled' ? 'danger' : ''}
                       disabled={isChanging}
                       aria-label={`${provider.status === 'enabled' ? 'Disable' : 'Enable'} provider ${provider.id}`}
                       onClick={() => void change(provider)}
