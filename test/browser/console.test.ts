@@ -782,28 +782,30 @@ if (typeof browser === 'string') {
       expect(await page.locator('img').count()).toBe(0);
     });
 
-    it.each([false, true])(
-      'shows one call, one function and its form, and / as readable, in the dark: %s',
-      async (isDark) => {
-        const { page, findBarriers, isTooWide } = await open('view=calls', { isDark });
-        const expectReadable = async () => {
-          await page.setViewportSize({ width: 1200, height: 800 });
-          expect(await findBarriers(isDark ? 'color-contrast' : undefined)).toEqual([]);
-          await page.setViewportSize({ width: 390, height: 800 });
-          expect(await isTooWide()).toBe(false);
-        };
-        await rows(page).first().getByRole('link').click();
-        await page.getByText('Model asked for').waitFor();
-        await expectReadable();
-        await page.goto('/console?view=function&workspace=team&id=label');
-        await page.getByRole('button', { name: 'Publish a revision' }).waitFor();
-        await expectReadable();
-        await page.getByRole('button', { name: 'Publish a revision' }).click();
-        await page.getByRole('dialog').waitFor();
-        await expectReadable();
-        const dressOf = async (button: string) => {
-          await page.getByRole('button', { name: button }).waitFor();
-          return page.evaluate<unknown>(
+    it('shows one call, one function and its form, and / as readable, / in the same dress', async () => {
+      const { page, findBarriers, isTooWide } = await open('view=calls');
+      const expectReadable = async () => {
+        await page.setViewportSize({ width: 1200, height: 800 });
+        expect(await findBarriers()).toEqual([]);
+        await page.emulateMedia({ colorScheme: 'dark' });
+        expect(await findBarriers('color-contrast')).toEqual([]);
+        await page.emulateMedia({ colorScheme: 'light' });
+        await page.setViewportSize({ width: 390, height: 800 });
+        expect(await isTooWide()).toBe(false);
+      };
+      await rows(page).first().getByRole('link').click();
+      await page.getByText('Model asked for').waitFor();
+      await expectReadable();
+      await page.goto('/console?view=function&workspace=team&id=label');
+      await page.getByRole('button', { name: 'Publish a revision' }).waitFor();
+      await expectReadable();
+      await page.getByRole('button', { name: 'Publish a revision' }).click();
+      await page.getByRole('dialog').waitFor();
+      await expectReadable();
+      const dressOf = async (button: string) => {
+        await page.getByRole('button', { name: button }).waitFor();
+        const look = () =>
+          page.evaluate<unknown>(
             `(() => {
             const style = (of) => getComputedStyle(of);
             const main = style([...document.querySelectorAll('button.main')].at(-1));
@@ -813,22 +815,27 @@ if (typeof browser === 'string') {
               ...names.map((name) => root.getPropertyValue('--' + name))];
           })()`,
           );
-        };
-        await page.keyboard.press('Escape');
-        const dress = await dressOf('Publish a revision');
-        await page.goto('/');
-        expect(await dressOf('Send')).toEqual(dress);
-        await page.getByLabel('API key').fill(served.gateway.key);
-        await page.getByRole('button', { name: 'Show models' }).click();
-        await page.getByRole('cell', { name: 'both/fallback' }).waitFor();
-        await page.getByLabel('Model').fill('acme/echo');
-        await page.getByLabel('Message').fill(hostile);
-        await page.getByRole('button', { name: 'Send' }).click();
-        await page.locator('#answer').getByText('simulated by the provider acme').waitFor();
-        expect(await page.locator('img').count()).toBe(0);
-        await expectReadable();
-      },
-    );
+        const light = await look();
+        await page.emulateMedia({ colorScheme: 'dark' });
+        const dark = await look();
+        await page.emulateMedia({ colorScheme: 'light' });
+        expect(dark).not.toEqual(light);
+        return [light, dark];
+      };
+      await page.keyboard.press('Escape');
+      const dress = await dressOf('Publish a revision');
+      await page.goto('/');
+      expect(await dressOf('Send')).toEqual(dress);
+      await page.getByLabel('API key').fill(served.gateway.key);
+      await page.getByRole('button', { name: 'Show models' }).click();
+      await page.getByRole('cell', { name: 'both/fallback' }).waitFor();
+      await page.getByLabel('Model').fill('acme/echo');
+      await page.getByLabel('Message').fill(hostile);
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.locator('#answer').getByText('simulated by the provider acme').waitFor();
+      expect(await page.locator('img').count()).toBe(0);
+      await expectReadable();
+    });
 
     it('tries a call where clients call, also where the console has another address, and asks for nothing else there', async () => {
       const { apart, operatorKey, gateway } = served;
