@@ -66,6 +66,7 @@ export async function readUnscanned(text: string, readUsage: UsageReading): Prom
   const ends = await findLogprobs(text);
   const isLong = charactersBeside(text, ends) > upstreamBodyMaxBytes;
   if (!isLong && !isBeyondBounds(text, ends)) return { kind: 'unreadable' };
+  await nextTurn();
   return { kind: 'refused', refused: { usage: readUsage(lastObjectIn(text, 'usage')), outputBytes: text.length } };
 }
 

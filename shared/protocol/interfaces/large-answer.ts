@@ -44,6 +44,7 @@ export async function findLogprobs(text: string): Promise<ReadonlyMap<number, nu
     ends.set(start, end);
     at = end - 1;
   }
+  await nextTurn();
   return ends;
 }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { keepAliveIdleMs, socketsPerProviderMax } from '../../foundation/constants/index.ts';
 import { ConnectionBroken, createOutgoingCalls } from '../../foundation/outgoing/index.ts';
-import type { Clock } from '../../foundation/time/index.ts';
+import { type Clock, nextTurn } from '../../foundation/time/index.ts';
 
 export interface UpstreamRequest {
   readonly url: URL;
@@ -66,6 +66,9 @@ function toAnswer(clock: Clock, incoming: IncomingMessage): UpstreamAnswer {
   };
 }
 
+/** Made one text in a few milliseconds. */
+const longBodyBytes = 2 * 1024 * 1024;
+
 /** Reads a body to its end. Undefined: it is larger than `maxBytes`; what was read is dropped. */
 export async function readBoundedBody(
   body: AsyncIterable<Uint8Array>,
@@ -82,5 +85,7 @@ export async function readBoundedBody(
     parts.push(decoder.write(bytes));
     onBytes();
   }
+  // Many bodies may end at once.
+  if (size > longBodyBytes) await nextTurn();
   return parts.join('') + decoder.end();
 }

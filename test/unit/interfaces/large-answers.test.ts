@@ -7,6 +7,19 @@ import { embeddings } from '../../../shared/protocol/interfaces/embeddings/index
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 
+/** The turns that others had until it was read. */
+async function inTurns<Read>(reading: Promise<Read>) {
+  let turns = 0;
+  let isRead = false;
+  const others = (async () => {
+    for (; !isRead; turns += 1) await nextTurn();
+  })();
+  const read = await reading;
+  isRead = true;
+  await others;
+  return { read, turns };
+}
+
 const cost = { cost: 0.5, costUsd: '0.5', mergedUsage: () => ({}) };
 
 describe('an answer of Embeddings', () => {
@@ -92,14 +105,7 @@ describe('an answer with log probabilities', () => {
   it('of 16,384 tokens is read in many turns, whatever its text says of them', async () => {
     const said = 'So "logprobs": [ and "logprobs": { are members, \\"logprobs": ["';
     const text = longAnswer(said);
-    let turns = 0;
-    let isRead = false;
-    const others = (async () => {
-      for (; !isRead; turns += 1) await nextTurn();
-    })();
-    const read = await chatCompletions.readAnswer(text);
-    isRead = true;
-    await others;
+    const { read, turns } = await inTurns(chatCompletions.readAnswer(text));
     expect(read).toMatchObject({
       kind: 'answer',
       answer: { usage: { tokens: { output: 1_500 } }, outputBytes: said.length },
@@ -149,6 +155,13 @@ describe('an answer that is more than the gateway hands on', () => {
       kind: 'refused',
       refused: { usage: { tokens: { input: 3, output: 9 } } },
     });
+  });
+
+  it('is searched, counted and asked for its use in turns of their own where it is long', async () => {
+    const text = `{"choices":[{"index":0}],"usage":{"prompt_tokens":3},"x":[${'{},'.repeat(5_000_000)}0]}`;
+    const { read, turns } = await inTurns(chatCompletions.readAnswer(text));
+    expect(read).toMatchObject({ kind: 'refused', refused: { usage: { tokens: { input: 3 } } } });
+    expect(turns).toBeGreaterThanOrEqual(5);
   });
 
   it('is none where it is no JSON', async () => {
