@@ -86,6 +86,9 @@ async function runEveryCommand(): Promise<void> {
   // The gateway is not what is tested here: whatever answers like one.
   const url = `${simulator.urlOf('acme')}/v1`;
   await gw(`functions qualify team echo r1 --url ${url}`, { variables: { GW_API_KEY: key } });
+  const text = { model: 'acme/small', messages: [{ role: 'user', content: 'Say {{input}}' }] };
+  await gw(`functions publish team echo ${local.write('r2.yaml', JSON.stringify(text))} --revision r2`);
+  await gw('functions compare team echo r1 r2');
   await gw('functions activate team echo r1');
   await gw('functions disable team echo --yes');
   await gw('functions enable team echo');

@@ -67,7 +67,12 @@ class FakeElement {
   value = '';
   className = '';
   hidden = true;
+  readonly dataset = {};
   children: FakeElement[] = [];
+  get firstChild() {
+    return this.children[0];
+  }
+  setAttribute() {}
   listener: ((event: object) => Promise<void>) | undefined;
   append(...added: FakeElement[]) {
     this.children.push(...added);
@@ -118,7 +123,9 @@ describe('its script', () => {
   it('lists models and functions with a key', async () => {
     const { part, press } = openPage({ key: gateway.key });
     await press('list');
-    const rows = part('models').children.map(({ children }) => children.map(({ textContent }) => textContent));
+    const rows = part('models').children.map(({ children }) =>
+      children.map(({ firstChild }) => firstChild?.textContent ?? ''),
+    );
     expect(rows).toEqual([
       ['auto', '', '', '', '', ''],
       ['acme/echo', 128_000, '1.00', '2.00', 'yes', 'acme'],

@@ -284,6 +284,22 @@ describe('an Idempotency-Key', () => {
   });
 });
 
+describe('a thousand at once', () => {
+  it.each([
+    ['retries of one Idempotency-Key', { 'idempotency-key': 'storm' }, 'execution_in_progress'],
+    ['calls under one span id', { 'x-gw-trace-id': traceId, 'x-gw-span-id': 'storm' }, 'duplicate_span_id'],
+  ] as const)('%s are served or refused for what they are, and run once', async (_what, headers, code) => {
+    const storm = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
+    const answers = Array.from({ length: 1_000 }, async () => outcomeOf(await storm.post(hello('acme/echo'), headers)));
+    const outcomes = new Set(await Promise.all(answers));
+    expect([...outcomes].filter((outcome) => outcome !== 'ok' && outcome !== code)).toEqual([]);
+    expect(storm.simulator.calls).toHaveLength(1);
+    await storm.settled();
+    expect((await storm.records()).filter(({ attempts }) => attempts > 0)).toHaveLength(1);
+    await storm.stop();
+  });
+});
+
 describe('an Idempotency-Key of a long stream', () => {
   const eventBytes = 9 * 1024 * 1024;
   const events = 4;
