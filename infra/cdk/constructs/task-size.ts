@@ -31,9 +31,9 @@ const heapShare = 0.6;
 export const heapMiB = ({ memoryMiB }: TaskSettings): number => Math.floor(memoryMiB * heapShare);
 
 /**
- * Calls at once that a task of one processor serves: by the section `task` of the bench so many that wait ten seconds take a third
- * of it and 400 MiB. Streams that write take more of the processor, by which tasks are started too. One process uses one processor,
- * so more of them carry no more.
+ * Calls at once that a task of one processor serves: by the section `task` of the bench so many that wait ten seconds take two thirds
+ * of it and 400 MiB, and none fails. More tasks are started at half of the processor, so before that. One process uses one processor, so
+ * more of them carry no more.
  */
 const callsOfProcessor = 1_000;
 export const callsPerTask = ({ cpu }: TaskSettings): number => Math.floor(callsOfProcessor * Math.min(1, cpu / 1_024));
