@@ -2,15 +2,17 @@
 // the item that stood in its way, which the engine leaves out.
 import { tableDefinitions } from '../../shared/foundation/constants/index.ts';
 import type { EngineConnection } from './engine-connection.ts';
-import {
-  type BatchedWrites,
-  createSharedTransactions,
-  type EngineResult,
-  type Input,
-  type Item,
-} from './shared-transactions.ts';
 
+type Input = Readonly<Record<string, unknown>>;
+type Item = Readonly<Record<string, unknown>>;
 type Key = Item;
+
+export type EngineResult =
+  | { readonly error?: undefined; readonly output: string }
+  | {
+      readonly error: { readonly __type: string; readonly message: string; readonly Item?: unknown };
+      readonly output?: undefined;
+    };
 
 interface OperationOptions {
   /** Of the input as JSON. */
@@ -35,10 +37,7 @@ export function createEngineOperations(engine: EngineConnection): RunOperation {
   const write = (operation: string, input: Input, key: Key, signal: AbortSignal | undefined): Promise<EngineResult> =>
     inTurn(`${input.TableName} ${JSON.stringify(key)}`, async () => {
       signal?.throwIfAborted();
-      const { TableName, ReturnValues = 'NONE' } = input;
-      const read = ReturnValues === 'ALL_NEW' ? { TableName: String(TableName), Key: key } : undefined;
-      const isShareable = read !== undefined || ReturnValues === 'NONE';
-      const result = await (isShareable ? runTogether : run)(operation, input, read);
+      const result = await (isUnconditional(operation, input) ? runTogether : run)(operation, input);
       const isRefused = result.error?.__type === 'ConditionalCheckFailedException';
       if (!isRefused || input.ReturnValuesOnConditionCheckFailure !== 'ALL_OLD') return result;
       const standing = await run('GetItem', { TableName: input.TableName, Key: key });
@@ -63,8 +62,8 @@ function keyOf(operation: string, { TableName, Key, Item }: Input): Key | undefi
 
 function keyOfItem(TableName: string, item: Item): Key {
   const { partitionKey, sortKey }: { partitionKey: string; sortKey?: string } = definitionOf(TableName);
-  const key = { [partitionKey]: item[partitionKey] ?? {} };
-  return sortKey === undefined ? key : { ...key, [sortKey]: item[sortKey] ?? {} };
+  const key = { [partitionKey]: item[partitionKey] };
+  return sortKey === undefined ? key : { ...key, [sortKey]: item[sortKey] };
 }
 
 function definitionOf(physicalName: string) {
@@ -90,6 +89,16 @@ function snakeCase(name: string): string {
   return made;
 }
 
+/** Nothing that it finds can refuse it, and its answer is empty. */
+const isUnconditional = (operation: string, { ConditionExpression, ReturnValues }: Input): boolean =>
+  operation === 'UpdateItem' && ConditionExpression === undefined && ReturnValues === 'NONE';
+
+type BatchedWrites = Readonly<Record<string, readonly BatchedWrite[]>>;
+type BatchedWrite = {
+  readonly PutRequest?: { readonly Item: Item };
+  readonly DeleteRequest?: { readonly Key: Key };
+};
+
 /** Fewer go with other writes: a call costs the engine as much as some puts. */
 const bulkItemsMin = 4;
 /** Of all items together: what DynamoDB lets one have, which the engine does not look at in bulk. */
@@ -106,6 +115,49 @@ function bulkPut({ RequestItems }: Input): Input | undefined {
   const keys = new Set(Items.map((item) => JSON.stringify(keyOfItem(TableName, item))));
   const isPlain = Items.length === writes.length && keys.size === Items.length;
   return isPlain ? { TableName, Items } : undefined;
+}
+
+/** What DynamoDB takes in one transaction. */
+const transactionItemsMax = 100;
+
+type Run = (operation: string, input: Input) => Promise<EngineResult>;
+
+/**
+ * Writes that nothing can refuse. Those of one turn of the event loop are one transaction: most of what a write costs the
+ * engine is the call. Where a transaction fails nothing of it was written, and each goes alone.
+ */
+function createSharedTransactions(run: Run): Run {
+  let waiting: (readonly TransactWrite[])[] = [];
+  let shared: Promise<EngineResult | undefined> | undefined;
+
+  /** Undefined: there is nothing to share. */
+  async function runShared(): Promise<EngineResult | undefined> {
+    // Behind all that this turn still asks for.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    const TransactItems = waiting.flat();
+    const isShared = waiting.length > 1 && TransactItems.length <= transactionItemsMax;
+    waiting = [];
+    shared = undefined;
+    return isShared ? run('TransactWriteItems', { TransactItems }) : undefined;
+  }
+
+  return async (operation, input) => {
+    waiting.push(transactWrites(operation, input));
+    shared ??= runShared();
+    const result = await shared;
+    return result === undefined || result.error !== undefined ? run(operation, input) : result;
+  };
+}
+
+type TransactWrite = Readonly<Partial<Record<'Put' | 'Update' | 'Delete', unknown>>>;
+
+function transactWrites(operation: string, { RequestItems, ReturnValues: _none, ...update }: Input): TransactWrite[] {
+  if (operation === 'UpdateItem') return [{ Update: update }];
+  return Object.entries(RequestItems as BatchedWrites).flatMap(([TableName, writes]) =>
+    writes.map(({ PutRequest, DeleteRequest }) =>
+      PutRequest === undefined ? { Delete: { TableName, ...DeleteRequest } } : { Put: { TableName, ...PutRequest } },
+    ),
+  );
 }
 
 type InTurn = <Value>(name: string, run: () => Promise<Value>) => Promise<Value>;
