@@ -63,6 +63,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/accounting/call-records': rules,
   },
   {
+    'shared/configuration/value-forms': 'Forms of single values that operators write: knows no key and no workspace.',
     'shared/configuration/model-list': 'Kinds of providers and the shipped list: knows no catalogue and no file.',
     'shared/accounting/credit': rules,
     'shared/accounting/limits': rules,
@@ -252,6 +253,9 @@ export const powerHomes: readonly PowerHome[] = [
       'shared/protocol/wire/',
       'shared/protocol/interfaces/',
       'shared/foundation/environment/',
+      'shared/configuration/value-forms/',
+      'shared/configuration/keys/key-schema.ts',
+      'shared/configuration/workspaces/workspace-schema.ts',
       'shared/configuration/administration/',
       'shared/configuration/management-documents/',
       'shared/configuration/gateway-file/',

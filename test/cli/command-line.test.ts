@@ -31,10 +31,7 @@ describe('a line that cannot be run', () => {
     [`credits add team 0 ${nowhere}`, 'USD is an amount of USD above 0'],
     [`credits add team -0.0 ${nowhere}`, 'USD is an amount of USD above 0'],
     [`credits add team --5 ${nowhere}`, 'unknown option'],
-    [
-      `keys update ABCDEFGHIJKLMNOP ${nowhere}`,
-      'say what to change: --name, --rpm, --concurrency, --spend-limit, --spend-limit-reset, --expires, --models or --tag',
-    ],
+    [`keys update ABCDEFGHIJKLMNOP ${nowhere}`, 'say what to change: see keys update --help'],
     [`keys update ABCDEFGHIJKLMNOP --rpm unlimited ${nowhere}`, '--rpm is a whole number from 1'],
     [`calls --since soon ${nowhere}`, '--since is a length of time or a day of UTC'],
     [`calls everything ${nowhere}`, 'there is no such command: calls, calls show'],

@@ -4,7 +4,6 @@ import * as z from 'zod/mini';
 import {
   ChangeFailed,
   createKey,
-  id,
   type KeyFigures,
   keyChangesSchema,
   newKeySchema,
@@ -16,6 +15,7 @@ import {
 } from '../../../shared/configuration/administration/index.ts';
 import { fromWrittenKey, type KeyRecord, writtenKey } from '../../../shared/configuration/keys/index.ts';
 import type { ManagedKey } from '../../../shared/configuration/management-documents/index.ts';
+import { id } from '../../../shared/configuration/value-forms/index.ts';
 import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import { dayMs } from '../../../shared/foundation/time/index.ts';

@@ -13,6 +13,7 @@ import {
   workspaceChangesSchema,
 } from '../../../shared/configuration/administration/index.ts';
 import type { ManagedAddition, ManagedWorkspace } from '../../../shared/configuration/management-documents/index.ts';
+import { settingsOf } from '../../../shared/configuration/workspaces/index.ts';
 import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import { mayRead } from '../request/allowed.ts';
@@ -82,11 +83,5 @@ const workspaceDocument = ({ workspace, summary }: WorkspaceCredit): ManagedWork
   spent_usd: formatUsd(summary.spent),
   held_usd: formatUsd(summary.held),
   available_usd: formatUsd(summary.available),
-  spend_limit_usd: workspace.spend_limit_usd,
-  models: workspace.models,
-  data_policy: workspace.data_policy,
-  concurrency: workspace.concurrency ?? null,
-  function_concurrency: workspace.function_concurrency,
-  features: workspace.features,
-  member_keys: workspace.member_keys ?? null,
+  ...settingsOf(workspace),
 });

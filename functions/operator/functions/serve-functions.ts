@@ -3,12 +3,12 @@ import * as z from 'zod/mini';
 import {
   activationSchema,
   changeFunction,
-  id,
   publicationSchema,
   publishFunction,
   readFunctions,
   showFunction,
 } from '../../../shared/configuration/administration/index.ts';
+import { id } from '../../../shared/configuration/value-forms/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { Work } from '../request/manage.ts';

@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import { type CallRecord, operatorCallDocument } from '../../../shared/accounting/call-records/index.ts';
 import { findCall, isCallPosition, matchesFilter, readCallPage } from '../../../shared/accounting/reports/index.ts';
-import { id } from '../../../shared/configuration/administration/index.ts';
+import { id } from '../../../shared/configuration/value-forms/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { interfaceIds } from '../../../shared/foundation/constants/index.ts';
 import { timeOfUuidv7 } from '../../../shared/foundation/ids/index.ts';

@@ -1,8 +1,8 @@
 // GET /v1/manage/overview: what was spent, called and failed, over the time and by model, provider and key.
 import * as z from 'zod/mini';
 import { readOverview, type UsageSummary } from '../../../shared/accounting/reports/index.ts';
-import { matching } from '../../../shared/configuration/administration/index.ts';
 import type { Overview } from '../../../shared/configuration/management-documents/index.ts';
+import { matching } from '../../../shared/configuration/value-forms/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { tagNameShape } from '../../../shared/protocol/wire/index.ts';
 import { sinceParameter } from '../request/forms.ts';

@@ -1,6 +1,6 @@
 // The forms of values that several requests take. Each message says what to write; the value itself is never repeated.
 import * as z from 'zod/mini';
-import { matching } from '../../../shared/configuration/administration/index.ts';
+import { matching } from '../../../shared/configuration/value-forms/index.ts';
 import { dayMs, readDuration } from '../../../shared/foundation/time/index.ts';
 
 export const anyText = z.string().check(z.minLength(1), z.maxLength(160));

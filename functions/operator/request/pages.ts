@@ -1,6 +1,6 @@
 // Lists in pages. A cursor is the place of the last item, so that what is added or removed meanwhile moves no page.
 import * as z from 'zod/mini';
-import { matching } from '../../../shared/configuration/administration/index.ts';
+import { matching } from '../../../shared/configuration/value-forms/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 
 export const limitMax = 200;

@@ -1,6 +1,6 @@
 // Values of options and arguments. Messages name the form that is wanted and never repeat what was typed.
 import { isUtcDay } from '../../../shared/accounting/call-records/index.ts';
-import { keyNameText, parseApiKey } from '../../../shared/configuration/keys/index.ts';
+import { keyName, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { idPattern } from '../../../shared/foundation/constants/index.ts';
 import { type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { dayMs, readDuration } from '../../../shared/foundation/time/index.ts';
@@ -17,7 +17,6 @@ export type ParseOption = (name: string, text: string) => unknown;
 export type ParseRepeatedOption = (name: string, text: string, former: unknown) => unknown;
 
 const publicIdPattern = /^[0-9A-Za-z]{16}$/;
-const keyNameMaxCharacters = 64;
 
 /** Workspaces, functions and revisions. */
 export function readId(name: string, text: string): string {
@@ -33,8 +32,8 @@ export function readProviderId(name: string, text: string): string {
 
 /** As in the gateway file. */
 export function readKeyName(name: string, text: string): string {
-  if (text.length >= 1 && text.length <= keyNameMaxCharacters && keyNameText.test(text)) return text;
-  throw new UsageError(`${name} is 1 to ${keyNameMaxCharacters} characters`);
+  if (keyName.safeParse(text).success) return text;
+  throw new UsageError(`${name} is 1 to 64 characters`);
 }
 
 /** The public part of a key. A whole key is taken too: it may be all that is left of a leaked one. */

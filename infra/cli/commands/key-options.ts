@@ -5,7 +5,16 @@ import type { KeyChanges } from '../../../shared/configuration/administration/in
 import { isKeyExpired } from '../../../shared/configuration/keys/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { type Tags, tagsMax } from '../../../shared/protocol/wire/index.ts';
-import { readChoice, readMoreTags, readOrNone, readTime, UsageError } from '../args/option-values.ts';
+import type { CommandLine } from '../args/command-line.ts';
+import {
+  readChoice,
+  readMoreTags,
+  readOrNone,
+  readPositiveInteger,
+  readTime,
+  readUsd,
+  UsageError,
+} from '../args/option-values.ts';
 import type { Session } from '../args/session.ts';
 
 /** What is left out stays, or has its default. */
@@ -34,7 +43,7 @@ export const readExpires = readOrNone((name: string, text: string): Expiry => {
   return { atMs };
 });
 
-export const readReset = readChoice([...spendLimitResets, 'none'] as const);
+const readReset = readChoice([...spendLimitResets, 'none'] as const);
 
 export function readModels(name: string, text: string): string[] | 'all' {
   if (text === 'all') return 'all';
@@ -44,12 +53,41 @@ export function readModels(name: string, text: string): string[] | 'all' {
 }
 
 /** `none` stands alone: it takes away those that are stored. */
-export function readKeyTags(name: string, text: string, former: unknown): Tags | 'none' {
+function readKeyTags(name: string, text: string, former: unknown): Tags | 'none' {
   if (text === 'none' && former === undefined) return text;
   if (former === 'none') throw new UsageError(`${name} is none, or tags`);
   const tags = readMoreTags(name, text, former);
   if (Object.keys(tags).length <= tagsMax) return tags;
   throw new UsageError(`${name} gives a key at most ${tagsMax} tags`);
+}
+
+/** `absent`: how a line says that there is no such limit or rule. */
+export function keyOptions(command: CommandLine, absent: 'left out' | 'none'): CommandLine {
+  const orNone = absent === 'none' ? readOrNone : <Value>(read: (name: string, text: string) => Value) => read;
+  return command
+    .takesOption('--rpm <N>', `requests per minute; ${absent}: no limit`, orNone(readPositiveInteger))
+    .takesOption(
+      '--concurrency <N>',
+      `calls in flight; ${absent}: the default of the service`,
+      orNone(readPositiveInteger),
+    )
+    .takesOption('--spend-limit <USD>', `what the key may spend; ${absent}: no limit`, orNone(readUsd))
+    .takesOption(
+      '--spend-limit-reset <P>',
+      `daily, weekly or monthly (UTC): spending starts again; ${absent}: never`,
+      readReset,
+    )
+    .takesOption('--expires <WHEN>', `${expiresForm}; ${absent}: never`, readExpires)
+    .takesOption(
+      '--models <IDS>',
+      `ids with commas between them; ${absent === 'none' ? 'all' : absent}: all of the workspace`,
+      readModels,
+    )
+    .takesRepeatedOption(
+      '--tag <NAME=VALUE>',
+      `on each of its calls; may be repeated; ${absent}: no tags`,
+      readKeyTags,
+    );
 }
 
 export const toKeyChanges = (session: Session, options: KeyOptions): KeyChanges => ({

@@ -11,46 +11,23 @@ import {
 import { type WrittenKey, writtenKey } from '../../../shared/configuration/keys/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import {
-  readId,
-  readKeyName,
-  readOrNone,
-  readOwner,
-  readPositiveInteger,
-  readPublicId,
-  readUsd,
-  UsageError,
-} from '../args/option-values.ts';
+import { readId, readKeyName, readOwner, readPublicId, UsageError } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
-import {
-  expiresForm,
-  type KeyOptions,
-  readExpires,
-  readKeyTags,
-  readModels,
-  readReset,
-  toKeyChanges,
-} from './key-options.ts';
+import { type KeyOptions, keyOptions, toKeyChanges } from './key-options.ts';
 import { addRotate } from './rotate.ts';
 
 export function addKeys(program: CommandLine): void {
   const keys = program.command('keys').description('API keys');
-  keys
+  const create = keys
     .command('create')
     .description('make an API key for a workspace and print it once')
     .requiresOption('--workspace <W>', 'the workspace that the key belongs to', readId)
-    .requiresOption('--name <N>', 'what people call it; no other active key of the workspace has it', readKeyName)
-    .takesOption('--rpm <N>', 'requests per minute; left out: no limit', readPositiveInteger)
-    .takesOption('--concurrency <N>', 'calls in flight; left out: the default of the service', readPositiveInteger)
-    .takesOption('--spend-limit <USD>', 'what the key may spend; left out: no limit', readUsd)
-    .takesOption('--spend-limit-reset <P>', 'daily, weekly or monthly (UTC): spending starts again', readReset)
-    .takesOption('--expires <WHEN>', `${expiresForm}; left out: never`, readExpires)
-    .takesOption('--models <IDS>', 'ids with commas between them; left out: all of the workspace', readModels)
-    .takesRepeatedOption('--tag <NAME=VALUE>', 'on each of its calls; may be repeated', readKeyTags)
+    .requiresOption('--name <N>', 'what people call it; no other active key of the workspace has it', readKeyName);
+  keyOptions(create, 'left out')
     .notes('The key is stored as a hash only: what is not kept now cannot be shown again.')
-    .does(create);
+    .does(createOne);
   keys
     .command('list')
     .description('every key with its limits and what it has spent')
@@ -67,30 +44,17 @@ export function addKeys(program: CommandLine): void {
     .notes('PUBLIC_ID is what keys list shows: the 16 characters behind sk-gw-.')
     .does(revoke);
   addRotate(keys);
-  keys
+  const update = keys
     .command('update')
     .description('change the name, the limits or the rules of a key')
     .takesArgument('PUBLIC_ID', readPublicId)
-    .takesOption('--name <N>', 'what people call it', readKeyName)
-    .takesOption('--rpm <N>', 'requests per minute; none: no limit', readOrNone(readPositiveInteger))
-    .takesOption(
-      '--concurrency <N>',
-      'calls in flight; none: the default of the service',
-      readOrNone(readPositiveInteger),
-    )
-    .takesOption('--spend-limit <USD>', 'what the key may spend; none: no limit', readOrNone(readUsd))
-    .takesOption('--spend-limit-reset <P>', 'daily, weekly, monthly (UTC) or none', readReset)
-    .takesOption('--expires <WHEN>', `${expiresForm}; none: never`, readExpires)
-    .takesOption('--models <IDS>', 'ids with commas between them; all: all of the workspace', readModels)
-    .takesRepeatedOption(
-      '--tag <NAME=VALUE>',
-      'in place of all that it has; may be repeated; none: no tags',
-      readKeyTags,
-    )
+    .takesOption('--name <N>', 'what people call it', readKeyName);
+  keyOptions(update, 'none')
     .notes(
-      'What is not named stays. Changes count from the next request on; spending counts from the day a limit is set.',
+      'What is not named stays; --tag stands in place of all that the key has.',
+      'Changes count from the next request on; spending counts from the day a limit is set.',
     )
-    .does(update);
+    .does(updateOne);
 }
 
 interface NewKeyOptions extends KeyOptions {
@@ -98,7 +62,7 @@ interface NewKeyOptions extends KeyOptions {
   readonly name: string;
 }
 
-async function create(session: Session, options: NewKeyOptions): Promise<Outcome> {
+async function createOne(session: Session, options: NewKeyOptions): Promise<Outcome> {
   const { workspace, name } = options;
   const changes = toKeyChanges(session, options);
   const { rpm = null, spendLimitUsd = null } = changes;
@@ -161,12 +125,10 @@ async function revokeOne(session: Session, publicId: string): Promise<Outcome> {
   };
 }
 
-async function update(session: Session, publicId: string, options: KeyOptions): Promise<Outcome> {
+async function updateOne(session: Session, publicId: string, options: KeyOptions): Promise<Outcome> {
   const changes = toKeyChanges(session, options);
   if (Object.values(changes).every((value) => value === undefined)) {
-    throw new UsageError(
-      'say what to change: --name, --rpm, --concurrency, --spend-limit, --spend-limit-reset, --expires, --models or --tag',
-    );
+    throw new UsageError('say what to change: see keys update --help');
   }
   const administration = await openAdministration(session, { writes: true });
   const { change, key } = await updateKey(administration, publicId, changes);

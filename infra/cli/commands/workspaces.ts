@@ -8,6 +8,7 @@ import {
   readWorkspace,
   type WorkspaceCredit,
 } from '../../../shared/configuration/administration/index.ts';
+import { settingsOf } from '../../../shared/configuration/workspaces/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readUsd, UsageError } from '../args/option-values.ts';
@@ -90,10 +91,8 @@ const shown = (one: WorkspaceCredit): Outcome => ({
 
 /** In the words of the gateway file and of the management interface. */
 const documentOf = (one: WorkspaceCredit) => {
-  const { id, models, data_policy, concurrency, function_concurrency, features, member_keys } = one.workspace;
-  const { workspace: _id, under_spend_limit_usd: _left, ...credit } = fieldJson(creditFields, one);
-  const settings = { models, data_policy, concurrency: concurrency ?? null, function_concurrency, features };
-  return { id, ...credit, ...settings, member_keys: member_keys ?? null };
+  const { workspace: id, under_spend_limit_usd: _left, ...credit } = fieldJson(creditFields, one);
+  return { id, ...credit, ...settingsOf(one.workspace) };
 };
 
 const workspaceFields: readonly Field<WorkspaceCredit>[] = [

@@ -1,83 +1,24 @@
 // The bodies of changes that come over HTTP, in the words of the gateway file. What the description of the interface says of them follows from here.
 import * as z from 'zod/mini';
-import { spendLimitResets } from '../../accounting/holds/index.ts';
-import { parseUsd } from '../../foundation/money/index.ts';
-import { listOf, tagNameShape, tagsMax, tagValueShape } from '../../protocol/wire/index.ts';
-import { keyNameText } from '../keys/index.ts';
-import { duration, id, instant, matching, notEmpty, usd, usdChange } from './value-forms.ts';
+import { listOf } from '../../protocol/wire/index.ts';
+import { keyChanges, keyName } from '../keys/index.ts';
+import { duration, id, instant, matching, notEmpty, text, usd, usdAboveZero, usdChange } from '../value-forms/index.ts';
+import { memberKeysSchema, workspaceChanges } from '../workspaces/index.ts';
 
-const modelsMax = 256;
-const name = z
-  .string()
-  .check(z.minLength(1), z.maxLength(64), z.regex(keyNameText, { error: 'must hold no control characters' }));
-const tags = z
-  .record(
-    matching(tagNameShape, 'the name of a tag: lower-case letters, digits, _, . or -, which begins with a letter'),
-    matching(tagValueShape, '1 to 64 visible ASCII characters without , and ='),
-  )
-  .check(z.refine((written) => Object.keys(written).length <= tagsMax, { error: `must hold at most ${tagsMax} tags` }));
+const spendLimit = { spend_limit_usd: z.optional(z.nullable(usdAboveZero)) };
 
-const modelChoice = z.union(
-  [z.literal('all'), listOf(z.string().check(z.minLength(1), z.maxLength(128)), { itemsMax: modelsMax })],
-  { error: 'must be "all" or a list of ids of models' },
-);
+const changes = { ...keyChanges.shape, ...spendLimit };
+const { status: _active, ...newKey } = changes;
+export const newKeySchema = z.strictObject({ workspace: id, ...newKey, name: keyName });
+export const keyChangesSchema = z.strictObject(changes).check(notEmpty);
 
-/** What is left out stays, or has its default. */
-const settings = {
-  rpm: z.optional(z.nullable(z.int().check(z.minimum(1)))),
-  concurrency: z.optional(z.nullable(z.int().check(z.minimum(1)))),
-  spend_limit_usd: z.optional(z.nullable(usd)),
-  spend_limit_reset: z.optional(z.nullable(z.enum(spendLimitResets))),
-  expires_at: z.optional(z.nullable(instant)),
-  models: z.optional(modelChoice),
-  tags: z.optional(tags),
+const workspaceMembers = {
+  ...workspaceChanges.shape,
+  ...spendLimit,
+  member_keys: z.optional(z.nullable(z.extend(z.partial(memberKeysSchema), spendLimit))),
 };
-
-export const newKeySchema = z.strictObject({ workspace: id, name, ...settings });
-
-export const keyChangesSchema = z
-  .strictObject({ name: z.optional(name), status: z.optional(z.enum(['active', 'revoked'])), ...settings })
-  .check(notEmpty);
-
-const positive = z.int().check(z.minimum(1));
-const limitOrNull = z.optional(z.nullable(positive));
-const regions = listOf(matching(/^[a-z][a-z0-9-]{1,31}$/, 'a region or country code in lower case, such as eu'), {
-  itemsMax: 64,
-});
-
-/** As in the gateway file; null takes a policy or a limit away. */
-const workspaceSettings = {
-  spend_limit_usd: z.optional(z.nullable(usd)),
-  models: z.optional(modelChoice),
-  data_policy: z.optional(
-    z.strictObject({
-      zdr: z.optional(z.nullable(z.boolean())),
-      data_collection: z.optional(z.nullable(z.enum(['allow', 'deny']))),
-      data_residency: z.optional(z.nullable(regions)),
-    }),
-  ),
-  concurrency: limitOrNull,
-  function_concurrency: limitOrNull,
-  features: z.optional(z.strictObject({ byok: z.optional(z.boolean()), presets: z.optional(z.boolean()) })),
-  member_keys: z.optional(
-    z.nullable(
-      z.strictObject({
-        max: z.optional(positive),
-        rpm: limitOrNull,
-        concurrency: limitOrNull,
-        spend_limit_usd: z.optional(z.nullable(usd)),
-        spend_limit_reset: z.optional(z.nullable(z.enum(spendLimitResets))),
-        expires_in: z.optional(z.nullable(matching(/^[1-9]\d{0,4}[hdw]$/, 'a length of time such as 12h, 30d or 8w'))),
-      }),
-    ),
-  ),
-};
-const creditUsd = z
-  .string({ error: 'must be a text such as "25.00"' })
-  .check(z.refine((text) => parseUsd(text) !== undefined, { error: 'must be an amount of USD such as "25.00"' }));
-
-export const newWorkspaceSchema = z.strictObject({ id, credit_usd: z.optional(creditUsd), ...workspaceSettings });
-export const workspaceChangesSchema = z.strictObject(workspaceSettings).check(notEmpty);
+export const newWorkspaceSchema = z.strictObject({ id, credit_usd: z.optional(usd), ...workspaceMembers });
+export const workspaceChangesSchema = z.strictObject(workspaceMembers).check(notEmpty);
 
 /** `id` names the addition, as the number of an invoice does. */
 export const creditSchema = z.strictObject({ amount_usd: usdChange, id });
@@ -90,7 +31,7 @@ export const rotationSchema = z.strictObject({
 
 /** Of these models; left out: of all. */
 export const listUpdateSchema = z.strictObject({
-  models: z.optional(listOf(z.string().check(z.minLength(1), z.maxLength(128)), { itemsMax: modelsMax })),
+  models: z.optional(listOf(text(128), { itemsMax: 256 })),
 });
 
 export const activationSchema = z.strictObject({ revision: id });

@@ -24,5 +24,4 @@ export { type AdministrationDependencies, createAdministration, type OperatorSto
 export { configuredProviders, modelsServedBy, planProviderStatus } from './provider-status.ts';
 export { publishFunction } from './publish-function.ts';
 export { rotateKey } from './rotate-key.ts';
-export { id, matching } from './value-forms.ts';
 export { readWorkspace, readWorkspaces } from './workspaces.ts';

@@ -1,19 +1,24 @@
 // Keys that people make for themselves, within what the owners of a workspace allow.
 import { parseUsd } from '../../foundation/money/index.ts';
 import { readDuration } from '../../foundation/time/index.ts';
-import type { KeyRecord } from '../keys/index.ts';
-import type { MemberKeys, WorkspaceDocument } from '../workspaces/index.ts';
+import {
+  fromWrittenKey,
+  type KeyLimits,
+  type KeyRecord,
+  noLimits,
+  type WrittenKey,
+  writtenKey,
+} from '../keys/index.ts';
+import type { WorkspaceDocument } from '../workspaces/index.ts';
 import { ChangeFailed } from './change-failed.ts';
 import type { KeyChanges } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
-type Limits = Pick<KeyChanges, 'rpm' | 'spendLimitUsd' | 'spendLimitReset' | 'expiresAtMs'> & {
-  readonly concurrency?: number | null | undefined;
-};
-
 /** What a key of a member may have at the most. Null: no such limit. */
-interface Bounds extends Omit<MemberKeys, 'expires_in'> {
-  readonly expiresAtMs: number | null;
+interface Bounds {
+  /** Keys of one person at once. */
+  readonly max: number;
+  readonly limits: KeyLimits & Pick<WrittenKey, 'expires_at'>;
 }
 
 /** Throws ChangeFailed where members make no keys in this workspace. */
@@ -22,51 +27,47 @@ export function memberBounds({ id, member_keys: allowed }: WorkspaceDocument, no
     const message = `workspace ${id} lets members make no keys: one of its owners sets member_keys`;
     throw new ChangeFailed('forbidden', message);
   }
-  const { expires_in: expiresIn, ...bounds } = allowed;
+  const { max, expires_in: expiresIn, ...limits } = allowed;
   const lengthMs = expiresIn === null ? null : (readDuration(expiresIn, ['h', 'd', 'w']) ?? 0);
-  return { ...bounds, expiresAtMs: lengthMs === null ? null : nowMs + lengthMs };
+  return {
+    max,
+    limits: { ...noLimits, ...limits, expires_at: lengthMs === null ? null : new Date(nowMs + lengthMs).toISOString() },
+  };
 }
 
 /** Of a new key: what is left out is as much as there may be. Throws ChangeFailed for more than that. */
 export function withinBounds(wanted: KeyChanges, bounds: Bounds): KeyChanges {
   checkWithin(wanted, bounds);
-  return { ...wanted, ...mostOf(bounds, wanted) };
+  const said = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  return { ...fromWrittenKey(bounds.limits), ...Object.fromEntries(said) };
 }
-
-const mostOf = (bounds: Bounds, wanted: Limits): Limits => ({
-  rpm: wanted.rpm === undefined ? bounds.rpm : wanted.rpm,
-  concurrency: wanted.concurrency === undefined ? bounds.concurrency : wanted.concurrency,
-  spendLimitUsd: wanted.spendLimitUsd === undefined ? bounds.spend_limit_usd : wanted.spendLimitUsd,
-  spendLimitReset: wanted.spendLimitReset === undefined ? bounds.spend_limit_reset : wanted.spendLimitReset,
-  expiresAtMs: wanted.expiresAtMs === undefined ? bounds.expiresAtMs : wanted.expiresAtMs,
-});
 
 /** Of a change: what is left out stays. Throws ChangeFailed. */
-export function checkWithin(wanted: Limits, bounds: Bounds): void {
-  const refuse = (member: string, most: unknown) => {
-    throw new ChangeFailed('forbidden', `${member} of a member's key is at most ${most} in this workspace`);
-  };
-  if (exceeds(wanted.rpm, bounds.rpm)) refuse('rpm', bounds.rpm);
-  if (exceeds(wanted.concurrency, bounds.concurrency)) refuse('concurrency', bounds.concurrency);
-  if (exceeds(amountOf(wanted.spendLimitUsd), amountOf(bounds.spend_limit_usd) ?? null)) {
-    refuse('spend_limit_usd', bounds.spend_limit_usd);
-  }
-  if (exceeds(wanted.expiresAtMs, bounds.expiresAtMs)) {
-    refuse('expires_at', new Date(bounds.expiresAtMs ?? 0).toISOString());
+export function checkWithin(changes: KeyChanges, { limits }: Bounds): void {
+  const wanted = writtenKey(changes);
+  const { spend_limit_reset: reset, ...ordered } = limits;
+  for (const [member, most] of Object.entries(ordered)) {
+    if (exceeds(wanted[member as keyof typeof ordered], most)) refuse(member, most);
   }
   // A limit that starts again more often lets more be spent.
-  const reset = wanted.spendLimitReset;
-  if (bounds.spend_limit_usd !== null && reset !== undefined && reset !== bounds.spend_limit_reset) {
-    refuse('spend_limit_reset', bounds.spend_limit_reset ?? 'none');
+  if (limits.spend_limit_usd !== null && ![undefined, reset].includes(wanted.spend_limit_reset)) {
+    refuse('spend_limit_reset', reset);
   }
 }
 
-/** Undefined: nothing is asked for. Null: no limit. */
-const exceeds = <Value extends number | bigint>(wanted: Value | null | undefined, most: Value | null): boolean =>
-  wanted !== undefined && most !== null && (wanted === null || wanted > most);
+const refuse = (member: string, most: unknown): never => {
+  throw new ChangeFailed('forbidden', `${member} of a member's key is at most ${most ?? 'none'} in this workspace`);
+};
 
-const amountOf = (usd: string | null | undefined): bigint | null | undefined =>
-  typeof usd === 'string' ? (parseUsd(usd) ?? 0n) : usd;
+type Limit = number | string | null;
+
+/** Undefined: nothing is asked for. Null: no limit. */
+const exceeds = (wanted: Limit | undefined, most: Limit): boolean =>
+  wanted !== undefined && most !== null && (wanted === null || sizeOf(wanted) > sizeOf(most));
+
+/** Of a number, an amount of USD or an instant: each is compared with its like. */
+const sizeOf = (limit: number | string): number | bigint =>
+  typeof limit === 'number' ? limit : (parseUsd(limit) ?? Date.parse(limit));
 
 /** Before a key is made for a person. Throws ChangeFailed where they have as many as there may be. */
 export async function claimMemberSlot(

@@ -1,9 +1,8 @@
-// `access`: who may do what on the management interface. `member_keys`: what keys members of a workspace make for themselves.
+// `access`: who may do what on the management interface.
 import * as z from 'zod';
-import { spendLimitResets } from '../../accounting/holds/index.ts';
-import { parseUsd } from '../../foundation/money/index.ts';
 import { type AccessRule, roles } from '../access/index.ts';
-import { chosenBy, limit, mapping, plainId, positiveInteger, quotedDecimal, text } from './fields.ts';
+import { text } from '../value-forms/index.ts';
+import { chosenBy, mapping, plainId } from './fields.ts';
 import { isMapping } from './yaml-source.ts';
 
 /** More would be read with every request of a person. */
@@ -32,17 +31,3 @@ export const accessSection = z
   .array(rule)
   .max(rulesMax, { error: `must not hold more than ${rulesMax} entries` })
   .optional();
-
-const usd = quotedDecimal.refine((written) => parseUsd(written) !== undefined, {
-  error: 'must be an amount of USD such as "25.00"',
-});
-const expiresIn = z.string().regex(/^[1-9]\d{0,4}[hdw]$/, { error: 'must be a length of time such as 12h, 30d or 8w' });
-
-export const memberKeys = mapping('workspaces[].member_keys', {
-  max: positiveInteger.optional(),
-  rpm: limit.optional(),
-  concurrency: limit.optional(),
-  spend_limit_usd: usd.nullable().optional(),
-  spend_limit_reset: z.enum(spendLimitResets).nullable().optional(),
-  expires_in: expiresIn.nullable().optional(),
-}).nullable();

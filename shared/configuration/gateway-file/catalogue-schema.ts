@@ -4,17 +4,8 @@ import * as z from 'zod';
 import { autoModelId, extraNames, reservedModelPrefix } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion } from '../../foundation/money/index.ts';
 import { listedModalities } from '../model-list/index.ts';
-import {
-  chosenBy,
-  epochSeconds,
-  limit,
-  mapping,
-  positiveInteger,
-  providerId,
-  quotedDecimal,
-  text,
-  waitMs,
-} from './fields.ts';
+import { limit, text } from '../value-forms/index.ts';
+import { chosenBy, epochSeconds, mapping, positiveInteger, providerId, quotedDecimal, waitMs } from './fields.ts';
 import { apis, provider } from './provider-schema.ts';
 import { isMapping } from './yaml-source.ts';
 
@@ -57,7 +48,7 @@ const priceTiers = z
 
 const modelProvider = mapping('models[].providers[]', {
   provider: providerId,
-  upstream_model: text(256).optional(),
+  upstream_model: z.optional(text(256)),
   apis: apis.optional(),
   input_price_per_million: price.nullable().optional(),
   output_price_per_million: price.nullable().optional(),
@@ -68,9 +59,9 @@ const modelProvider = mapping('models[].providers[]', {
   default_output_tokens: positiveInteger.optional(),
   supported_params: supportedParams.prefault({}),
   streaming: z.boolean().optional(),
-  rate_limit_rpm: limit.default(null),
-  rate_limit_tpm: limit.default(null),
-  rate_limit_tpd: limit.default(null),
+  rate_limit_rpm: z._default(limit, null),
+  rate_limit_tpm: z._default(limit, null),
+  rate_limit_tpd: z._default(limit, null),
 });
 
 const modelId = z
@@ -83,7 +74,7 @@ const modelId = z
 
 const writtenModel = mapping('models[]', {
   id: modelId,
-  display_name: text(128).optional(),
+  display_name: z.optional(text(128)),
   created: epochSeconds.optional(),
   context_length: positiveInteger.optional(),
   modalities: z.array(z.enum(listedModalities)).min(1, { error: 'must name one, such as text' }).optional(),
@@ -91,9 +82,11 @@ const writtenModel = mapping('models[]', {
   providers: z.array(modelProvider),
 });
 
-const pattern = text(128).regex(/^[A-Za-z0-9._:/@*-]+$/, {
-  error: 'must be the name of a model, with * for any characters, such as gpt-5*',
-});
+const pattern = text(128).check(
+  z.regex(/^[A-Za-z0-9._:/@*-]+$/, {
+    error: 'must be the name of a model, with * for any characters, such as gpt-5*',
+  }),
+);
 
 /** All models that the list has of a provider's kind, or those whose names have one of these forms. */
 const listedModels = mapping('models[]', {
@@ -113,12 +106,12 @@ const model = chosenBy<ModelInFile | ListedModelsInFile>((input) =>
 
 const service = mapping('service', {
   function_execution: z.enum(['enabled', 'disabled']).optional(),
-  function_concurrency: limit.optional(),
-  concurrency: limit.optional(),
-  key_concurrency: limit.optional(),
+  function_concurrency: z.optional(limit),
+  concurrency: z.optional(limit),
+  key_concurrency: z.optional(limit),
   queue_ms: waitMs.optional(),
   translation: z.enum(['enabled', 'disabled']).optional(),
-  default_output_tokens: limit.optional(),
+  default_output_tokens: z.optional(limit),
 });
 
 /** Providers and models must be written, if only as empty lists: a file without them would empty the catalogue. */

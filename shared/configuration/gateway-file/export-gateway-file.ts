@@ -7,7 +7,7 @@ import { collect } from '../../foundation/parallel/index.ts';
 import { type OperatorStores, readWorkspaces } from '../administration/index.ts';
 import type { ConnectionStore } from '../byok/index.ts';
 import type { CatalogueDocument } from '../catalogue/index.ts';
-import { type KeyRecord, type WrittenKey, writtenKey } from '../keys/index.ts';
+import { initialKey, type KeyRecord, type WrittenKey, writtenKey } from '../keys/index.ts';
 import { loadModelList } from '../model-list/index.ts';
 import type { FunctionRecord } from '../stored-functions/index.ts';
 import { catalogueInFile } from './catalogue-in-file.ts';
@@ -81,17 +81,10 @@ function keysInFile(records: readonly KeyRecord[], notes: string[]): unknown[] {
   });
 }
 
-/** Only active keys are exported. Limits are always told, of all else only what is not as it would be anyway. */
-const untold: Readonly<Partial<WrittenKey>> = {
-  status: 'active',
-  concurrency: null,
-  spend_limit_reset: null,
-  expires_at: null,
-  models: 'all',
-  tags: {},
-};
+/** Of all else only what is not as it would be anyway. */
+const alwaysTold: readonly string[] = ['name', 'rpm', 'spend_limit_usd'] satisfies (keyof WrittenKey)[];
 const isTold = ([member, value]: readonly [string, unknown]): boolean =>
-  !(member in untold) || canonicalJson(untold[member as keyof WrittenKey]) !== canonicalJson(value);
+  alwaysTold.includes(member) || canonicalJson(initialKey[member as keyof WrittenKey]) !== canonicalJson(value);
 
 async function functionInFile(record: FunctionRecord, { functionStore }: ExportStores): Promise<unknown> {
   const { id, kind, status, active, revisions } = record;

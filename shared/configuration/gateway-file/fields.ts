@@ -1,7 +1,6 @@
 // The small forms that many sections of the file share. Each message says what to write instead.
 import * as z from 'zod';
 import { idPattern } from '../../foundation/constants/index.ts';
-import { tagNameShape, tagsMax, tagValueShape } from '../../protocol/wire/index.ts';
 import {
   authAdvice,
   checkWith,
@@ -17,14 +16,26 @@ import { isMapping } from './yaml-source.ts';
 
 /** Member name → the mappings that have it. */
 const placesByMember = new Map<string, string[]>();
+const placed = new WeakSet<z.core.$ZodType>();
 
 /** A mapping without unknown members. `place`: as in `models[].providers[]`. */
 export const mapping = <Shape extends z.ZodRawShape>(place: string, shape: Shape) => {
-  const names = Object.keys(shape);
-  for (const name of names) placesByMember.set(name, [...(placesByMember.get(name) ?? []), place]);
-  // The message carries the known names to `toIssues`.
-  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? names.join(' ') : undefined) });
+  const schema = z.strictObject(shape);
+  placeMembers(place, schema);
+  return schema;
 };
+
+/** Mappings inside, which other folders describe, have their places from here. */
+function placeMembers(place: string, schema: z.core.$ZodType): void {
+  const { def } = schema._zod as z.core.$ZodTypes['_zod'];
+  if (def.type === 'optional' || def.type === 'nullable') placeMembers(place, def.innerType);
+  if (def.type !== 'object' || placed.has(schema)) return;
+  placed.add(schema);
+  for (const [name, member] of Object.entries(def.shape)) {
+    placesByMember.set(name, [...(placesByMember.get(name) ?? []), place]);
+    placeMembers(`${place}.${name}`, member);
+  }
+}
 
 /** One issue per unknown member, one per any other issue of zod. */
 export const toIssues = (issues: readonly z.core.$ZodIssue[]): Issue[] =>
@@ -47,19 +58,13 @@ function unknownMember(name: string, path: Path, known: readonly string[]): stri
 }
 
 /** One of several forms, chosen by what was written, so that the problems are those of the form that was meant. */
-export const chosenBy = <Output>(choose: (input: unknown) => z.ZodType<Output>) =>
+export const chosenBy = <Output>(choose: (input: unknown) => z.core.$ZodType<Output>) =>
   z.unknown().transform((input, context): Output => {
     const checked = checkWith(choose(input), input);
     if (checked.ok) return checked.value;
     for (const issue of checked.issues) context.issues.push({ ...issue, input } as z.core.$ZodRawIssue);
     return z.NEVER;
   });
-
-export const text = (lengthMax: number) =>
-  z
-    .string()
-    .min(1, { error: 'must not be empty' })
-    .max(lengthMax, { error: `must not be longer than ${lengthMax} characters` });
 
 const matching = (pattern: RegExp, form: string) =>
   z.string().regex(pattern, { error: ({ input }) => `must be ${form}${notThis(input)}` });
@@ -107,39 +112,15 @@ const wholeNumber = (least: number, most: number, message: string) =>
     .max(most, { error: `must be at most ${most}` });
 
 export const positiveInteger = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'must be at least 1');
-export const limit = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'must be at least 1; null means no limit').nullable();
 export const epochSeconds = wholeNumber(0, 253_402_300_799, 'must be seconds since 1970');
 /** Timers overflow beyond 2^31 ms and would fire at once; an hour is far above any budget. */
 export const timeoutMs = wholeNumber(1, 3_600_000, 'must be at least 1');
 export const waitMs = wholeNumber(0, 3_600_000, 'must not be negative');
 
-/** As an ISO instant. A date alone is its beginning, UTC. */
-export const instant = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'must be a date such as 2027-01-01T00:00:00Z' })
-  .transform((written) => new Date(written).toISOString());
-
 /** YAML reads 2.50 as a binary fraction, and money must stay exact. */
 export const quotedDecimal = z.string({
   error: (issue) => (typeof issue.input === 'number' ? 'must be written in quotes, such as "2.50"' : undefined),
 });
-
-/** A name that is written twice is a fault of the YAML. */
-export const tags = z
-  .record(z.string(), matching(tagValueShape, '1 to 64 visible ASCII characters without , and ='))
-  .superRefine((written, context) => {
-    for (const name of Object.keys(written).filter((name) => !tagNameShape.test(name))) {
-      const form = '1 to 32 lower-case letters, digits, _, . or -, and begin with a letter';
-      context.addIssue({ code: 'custom', path: [name], message: `is no name of a tag: it must be ${form}` });
-    }
-    if (Object.keys(written).length > tagsMax) {
-      context.addIssue({ code: 'custom', message: `must not hold more than ${tagsMax} tags` });
-    }
-  });
-
-/** `all`, or a list of model ids. */
-export const modelChoice = chosenBy<'all' | string[]>((input) => (Array.isArray(input) ? modelIds : allModels));
-const modelIds = z.array(text(128));
-const allModels = z.literal('all', { error: 'must be all or a list of model ids' });
 
 /** The error of a union whose forms one member distinguishes. */
 export const mustBe = (forms: string) => (issue: z.core.$ZodRawIssue) =>

@@ -2,7 +2,8 @@
 // with its defaults; of the function around it what is left out stays as it is stored.
 import * as z from 'zod';
 import { type FunctionDocument, stepsMax } from '../stored-functions/index.ts';
-import { chosenBy, freeMembers, instant, mapping, mustBe, plainId, text } from './fields.ts';
+import { instant, text } from '../value-forms/index.ts';
+import { chosenBy, freeMembers, mapping, mustBe, plainId } from './fields.ts';
 
 /** A revision is read from one item; 256 KiB is the size of the largest call. */
 const templateLengthMax = 256 * 1024;
@@ -36,7 +37,7 @@ const message = mapping('messages[]', {
   content: chosenBy<string | z.infer<typeof contentPart>[]>((input) =>
     Array.isArray(input) ? z.array(contentPart).min(1) : template,
   ),
-  name: text(64).optional(),
+  name: z.optional(text(64)),
 });
 
 const responseFormat = z.discriminatedUnion(
@@ -48,7 +49,7 @@ const responseFormat = z.discriminatedUnion(
       type: z.literal('json_schema'),
       json_schema: mapping('response_format.json_schema', {
         name: plainId,
-        description: text(1024).optional(),
+        description: z.optional(text(1024)),
         strict: z.boolean().optional(),
         schema: jsonSchema,
       }),
@@ -74,7 +75,7 @@ const testCase = mapping('cases[]', {
   expect: mapping('cases[].expect', {
     schema: jsonSchema.optional(),
     equals: z.unknown().optional(),
-    contains: text(4096).optional(),
+    contains: z.optional(text(4096)),
   }).refine((expected) => Object.values(expected).some((value) => value !== undefined), {
     error: 'must hold schema, equals or contains',
   }),
@@ -83,7 +84,7 @@ const testCase = mapping('cases[]', {
 const revisionLife = {
   id: plainId,
   state: z.enum(['draft', 'activated']).optional(),
-  expires_at: instant.nullable().default(null),
+  expires_at: z._default(z.nullable(instant), null),
   /** Counted from the activation: `30d`, `12h`. */
   valid_for: z
     .string()

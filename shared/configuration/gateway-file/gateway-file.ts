@@ -1,33 +1,14 @@
 // The whole file: the catalogue's sections and the workspaces with what belongs to them. In workspaces what is
 // left out stays as it is stored, so nothing has a default here.
 import * as z from 'zod';
-import { spendLimitResets } from '../../accounting/holds/index.ts';
-import { parseUsd } from '../../foundation/money/index.ts';
 import { type ConnectionInFile, connectionsPerWorkspaceMax } from '../byok/index.ts';
-import { keyNameText, parseApiKey, type WrittenKey } from '../keys/index.ts';
-import type { WorkspaceChanges } from '../workspaces/index.ts';
-import { accessSection, memberKeys } from './access-schema.ts';
+import { keyChanges, keyName, parseApiKey } from '../keys/index.ts';
+import { usd } from '../value-forms/index.ts';
+import { type WorkspaceChanges, workspaceChanges } from '../workspaces/index.ts';
+import { accessSection } from './access-schema.ts';
 import { catalogueSections } from './catalogue-schema.ts';
-import {
-  freeMembers,
-  instant,
-  limit,
-  mapping,
-  modelChoice,
-  plainId,
-  presetName,
-  providerId,
-  quotedDecimal,
-  secretReference,
-  tags,
-  text,
-} from './fields.ts';
+import { freeMembers, mapping, plainId, presetName, providerId, secretReference } from './fields.ts';
 import { functionSchema } from './function-schema.ts';
-import { regions } from './provider-schema.ts';
-
-const usd = quotedDecimal.refine((written) => parseUsd(written) !== undefined, {
-  error: 'must be an amount of USD such as "25.00"',
-});
 
 /** A preset cannot name a preset, and a request always brings its own messages. */
 const presetConfig = freeMembers(['preset', 'messages']);
@@ -43,7 +24,8 @@ const preset = mapping('workspaces[].presets[]', {
 });
 
 const key = mapping('workspaces[].keys[]', {
-  name: text(64).regex(keyNameText, { error: 'must not hold control characters' }),
+  ...keyChanges.shape,
+  name: keyName,
   key: z
     .string()
     .refine((written) => parseApiKey(written) !== undefined, {
@@ -51,53 +33,25 @@ const key = mapping('workspaces[].keys[]', {
         'must be a whole key of this gateway (its checksum is wrong or missing); leave it out and one is made. The key of a provider goes into byok.connections, key: { env: NAME }',
     })
     .optional(),
-  rpm: limit.optional(),
-  concurrency: limit.optional(),
-  spend_limit_usd: usd.nullable().optional(),
-  spend_limit_reset: z.enum(spendLimitResets).nullable().optional(),
-  expires_at: instant.nullable().optional(),
-  models: modelChoice.optional(),
-  tags: tags.optional(),
-  status: z.enum(['active', 'revoked']).optional(),
-} satisfies Readonly<Record<keyof WrittenKey | 'key', z.ZodType>>);
+});
 
 const connection = mapping('workspaces[].byok.connections[]', {
   provider: providerId,
   state: absent.optional(),
   key: secretReference.optional(),
   policy: z.enum(['always', 'allowed']).optional(),
-  budget_usd: usd.nullable().optional(),
+  budget_usd: z.optional(z.nullable(usd)),
 }) satisfies z.ZodType<ConnectionInFile>;
-
-/** Null takes a policy away. */
-const enforcedPolicy = mapping('workspaces[].data_policy', {
-  zdr: z.boolean().nullable().optional(),
-  data_collection: z.enum(['allow', 'deny']).nullable().optional(),
-  data_residency: regions.nullable().optional(),
-});
 
 /** More than this a shortage could not look through within an admission. */
 const creditShardsMax = 32;
 
-const workspaceSettings = {
-  id: plainId,
-  credit_usd: usd.optional(),
-  credit_shards: z.int().min(1).max(creditShardsMax).optional(),
-  spend_limit_usd: usd.nullable().optional(),
-  models: modelChoice.optional(),
-  data_policy: enforcedPolicy.optional(),
-  concurrency: limit.optional(),
-  function_concurrency: limit.optional(),
-  features: mapping('workspaces[].features', {
-    byok: z.boolean().optional(),
-    presets: z.boolean().optional(),
-  }).optional(),
-  presets: z.array(preset).optional(),
-  member_keys: memberKeys.optional(),
-};
-
 const workspace = mapping('workspaces[]', {
-  ...workspaceSettings,
+  id: plainId,
+  credit_usd: z.optional(usd),
+  credit_shards: z.int().min(1).max(creditShardsMax).optional(),
+  ...workspaceChanges.shape,
+  presets: z.array(preset).optional(),
   keys: z.array(key).default([]),
   byok: mapping('workspaces[].byok', {
     connections: z.array(connection).max(connectionsPerWorkspaceMax).default([]),

@@ -1,6 +1,6 @@
 // What is wrong with a gateway file, and where. A path reads as a person would write it. Messages quote names (of models,
 // providers, steps …) and plain words in the place of one, never other values: a secret may stand in the wrong place.
-import type * as z from 'zod';
+import * as z from 'zod';
 import { nearestOf } from '../../errors/index.ts';
 
 export interface Problem {
@@ -45,8 +45,8 @@ export type Checked<Value> =
   | { readonly ok: false; readonly issues: z.core.$ZodIssue[] };
 
 /** Checks with messages for people: the schema's own first, then these, then those of zod. */
-export function checkWith<Output>(schema: z.ZodType<Output>, value: unknown): Checked<Output> {
-  const result = schema.safeParse(value, { error: describeIssue });
+export function checkWith<Output>(schema: z.core.$ZodType<Output>, value: unknown): Checked<Output> {
+  const result = z.safeParse(schema, value, { error: describeIssue });
   return result.success ? { ok: true, value: result.data } : { ok: false, issues: result.error.issues };
 }
 
@@ -64,8 +64,14 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required';
   if (issue.code === 'invalid_type') return `must be ${typeNames[issue.expected] ?? issue.expected}`;
   if (issue.code === 'invalid_value') return oneOf(issue.values.map(String), issue.input);
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}`;
+  // What is known, for `toIssues`.
+  if (issue.code === 'unrecognized_keys') return namesOf(issue.inst);
   return undefined;
 }
+
+const namesOf = (schema: z.core.$ZodType | z.core.$ZodCheck | undefined): string | undefined =>
+  schema instanceof z.core.$ZodObject ? Object.keys(schema._zod.def.shape).join(' ') : undefined;
 
 function oneOf(known: readonly string[], written: unknown): string {
   const nearest = typeof written === 'string' ? nearestName(written, known) : undefined;

@@ -6,21 +6,13 @@ import {
   type ProviderApi,
   providerApis,
 } from '../../foundation/constants/index.ts';
-import type { DeclaredPolicy, ProviderAuth, ProviderDocument } from '../catalogue/index.ts';
+import type { ProviderAuth, ProviderDocument } from '../catalogue/index.ts';
 import { type ProviderKind, providerKindNames, providerKinds } from '../model-list/index.ts';
-import { chosenBy, mapping, providerId, referenceForm, region, secretReference, text, timeoutMs } from './fields.ts';
+import { text } from '../value-forms/index.ts';
+import { policySchema } from '../workspaces/index.ts';
+import { chosenBy, mapping, providerId, referenceForm, region, secretReference, timeoutMs } from './fields.ts';
 import { authAdvice } from './problems.ts';
 import { constantHeaders, credentialHeader } from './provider-headers.ts';
-
-/** An empty list would satisfy every policy: refused. */
-export const regions = z.array(region).min(1, { error: 'must name a region, or be left out' });
-
-/** What is left out is unknown, and unknown satisfies no policy. */
-const dataPolicy = mapping('providers[].data_policy', {
-  zdr: z.boolean().optional(),
-  data_collection: z.enum(['allow', 'deny']).optional(),
-  data_residency: regions.optional(),
-}) satisfies z.ZodType<DeclaredPolicy>;
 
 const auth = chosenBy<ProviderAuth>((input) => {
   if (typeof input !== 'object' || input === null) return noAuth;
@@ -51,12 +43,15 @@ const defaultApis: ProviderApi[] = ['chat-completions'];
 /** What people copy together with the base URL. */
 const appendedPaths = ['/chat/completions', '/messages', '/responses', '/embeddings'];
 
-const baseUrl = text(2048).transform((written, context): string => {
-  const trimmed = written.replace(/\/+$/, '');
-  const message = faultOfBaseUrl(trimmed);
-  if (message !== undefined) context.addIssue({ code: 'custom', message });
-  return trimmed;
-});
+const baseUrl = z.pipe(
+  text(2048),
+  z.transform((written: string, context): string => {
+    const trimmed = written.replace(/\/+$/, '');
+    const message = faultOfBaseUrl(trimmed);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+    return trimmed;
+  }),
+);
 
 function faultOfBaseUrl(written: string): string | undefined {
   if (/\s/.test(written) || !URL.canParse(written)) return 'must be a URL, such as https://api.acme.example/v1';
@@ -85,7 +80,7 @@ export type ProviderInFile = Omit<ProviderDocument, 'status' | 'base_url' | 'aut
 const writtenProvider = mapping('providers[]', {
   id: providerId,
   kind: z.enum(providerKindNames).optional(),
-  display_name: text(128).optional(),
+  display_name: z.optional(text(128)),
   status: z.enum(['enabled', 'disabled']).optional(),
   region: awsRegion.optional(),
   base_url: baseUrl.optional(),
@@ -93,7 +88,8 @@ const writtenProvider = mapping('providers[]', {
   auth: auth.optional(),
   headers: constantHeaders.optional(),
   accepts_byok_header: z.boolean().default(false),
-  data_policy: dataPolicy.default({}),
+  /** What is left out is unknown, and unknown satisfies no policy. */
+  data_policy: z._default(policySchema, {}),
   // Left absent when it is not written: only a written one binds the first byte of JSON answers.
   first_chunk_timeout_ms: timeoutMs.optional(),
   idle_timeout_ms: timeoutMs.default(idleTimeoutDefaultMs),

@@ -23,9 +23,6 @@ const claimMs = 10_000;
 /** Writers that one claim meets: each attempt takes the name from a key that lost it. */
 const attemptsMax = 3;
 
-/** What can be stored and shown in a line: no control character and no half of a surrogate pair. */
-export const keyNameText = /^[^\p{Cc}\p{Cs}]*$/u;
-
 export type NamedKey = Pick<KeyRecord, 'workspace' | 'name' | 'publicId'>;
 
 /**

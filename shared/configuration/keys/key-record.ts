@@ -45,9 +45,9 @@ export const recordOf = (item: Item): KeyRecord => ({
 
 /** What a key may call of the models of its workspace. */
 export const modelsOfKey = (
-  workspaceModels: 'all' | string[],
+  workspaceModels: 'all' | readonly string[],
   { models }: Pick<KeySettings, 'models'>,
-): 'all' | string[] => {
+): 'all' | readonly string[] => {
   if (models === null) return workspaceModels;
   return models.filter((id) => workspaceModels === 'all' || workspaceModels.includes(id));
 };

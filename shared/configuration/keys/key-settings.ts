@@ -1,5 +1,5 @@
-// What operators set of a key. This table is the only list of it: the attributes of the item, the members of a gateway file
-// and the settings of a record follow from it.
+// What operators set of a key: the attributes of the item and the settings of a record follow from this table, and key-schema.ts
+// says of each member what may be written.
 import { keyAttributes, type SpendLimitReset } from '../../accounting/holds/index.ts';
 import type { Tags } from '../../protocol/wire/index.ts';
 import type { Item } from '../../storage/store/index.ts';
@@ -76,6 +76,10 @@ export type WrittenKey = {
   readonly [Name in WrittenName as NonNullable<Settings[Name]['member']>]: ReturnType<Settings[Name]['toWritten']>;
 };
 
+/** Of what a workspace says of the keys of its members, too. */
+export const noLimits = { rpm: null, concurrency: null, spend_limit_usd: null, spend_limit_reset: null } as const;
+export type KeyLimits = Pick<WrittenKey, keyof typeof noLimits>;
+
 export const settingNames = Object.keys(settings) as SettingName[];
 export const attributeOf = (name: SettingName): string => settings[name].attribute;
 
@@ -95,14 +99,29 @@ export const readKeySettings = (item: Item): KeySettings =>
     settingNames.map((name) => [name, item[attributeOf(name)] ?? (settings[name].initial === null ? null : undefined)]),
   ) as unknown as KeySettings;
 
-export const writtenKey = (key: KeySettings): WrittenKey =>
-  Object.fromEntries(writtenMembers.map(({ name, member, toWritten }) => [member, toWritten(key[name])])) as WrittenKey;
+type Some<Members> = { readonly [Name in keyof Members]?: Members[Name] | undefined };
+
+/** What is undefined is not written. */
+export function writtenKey(key: KeySettings): WrittenKey;
+export function writtenKey(key: Some<KeySettings>): Some<WrittenKey>;
+export function writtenKey(key: Some<KeySettings>): Some<WrittenKey> {
+  return Object.fromEntries(
+    writtenMembers.flatMap(({ name, member, toWritten }) =>
+      key[name] === undefined ? [] : [[member, toWritten(key[name])]],
+    ),
+  );
+}
+
+/** What a new key has where nothing is written. */
+export const initialKey: Some<WrittenKey> = Object.fromEntries(
+  writtenMembers.map(({ member, initial, toWritten }) => [member, toWritten(initial)]),
+);
 
 /** What is not written is undefined. */
-export const fromWrittenKey = (written: { readonly [Member in keyof WrittenKey]?: WrittenKey[Member] | undefined }) =>
+export const fromWrittenKey = (written: Some<WrittenKey>) =>
   Object.fromEntries(
     writtenMembers.map(({ name, member, fromWritten }) => {
       const value = written[member as keyof WrittenKey];
       return [name, value === undefined ? undefined : fromWritten(value)];
     }),
-  ) as { readonly [Name in WrittenName]?: KeySettings[Name] | undefined };
+  ) as Pick<Some<KeySettings>, WrittenName>;

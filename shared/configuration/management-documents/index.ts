@@ -1,6 +1,8 @@
 // What the management interface answers with. Its description and the types of the console's page follow from here, and what
 // makes the documents is held to them by its types. Money is exact decimal text.
 import * as z from 'zod/mini';
+import { keySchema } from '../keys/index.ts';
+import { policySchema, workspaceSettings } from '../workspaces/index.ts';
 
 const text = z.string();
 const textOrNull = z.nullable(text);
@@ -12,13 +14,6 @@ const instant = z.string().check(z.meta({ format: 'date-time' }));
 const instantOrNull = z.nullable(instant);
 const decimal = z.string().check(z.regex(/^\d+(\.\d+)?$/));
 const amount = z.string().check(z.regex(/^-?\d+(\.\d+)?$/));
-const dataPolicy = z.object({
-  zdr: z.optional(flag),
-  data_collection: z.optional(z.enum(['allow', 'deny'])),
-  data_residency: z.optional(z.array(text)),
-});
-const models: z.ZodMiniType<'all' | readonly string[]> = z.union([z.literal('all'), z.array(text)]);
-
 const figures = z.object({
   calls: count,
   failed: count.check(
@@ -31,14 +26,14 @@ const figures = z.object({
   p95_ms: numberOrNull,
 });
 
-const workspaceNames: z.ZodMiniType<'all' | readonly string[]> = z.union([z.literal('all'), z.array(text)]);
+const allOrSome: z.ZodMiniType<'all' | readonly string[]> = z.union([z.literal('all'), z.array(text)]);
 
 export const sessionDocument = z.object({
   name: text,
   is_person: flag.check(z.describe('False: an operator key.')),
   ends_at: instantOrNull.check(z.describe('When a sign-in ends. Null: an operator key.')),
   workspaces: z
-    .object({ member: workspaceNames, viewer: workspaceNames, editor: workspaceNames, owner: workspaceNames })
+    .object({ member: allOrSome, viewer: allOrSome, editor: allOrSome, owner: allOrSome })
     .check(z.describe('Where the role, or a higher one, is held.')),
 });
 
@@ -63,7 +58,7 @@ export const overviewDocument = z.object({
 const health = z.object({
   state: text,
   is_cooling: flag,
-  cooling_for: models.check(z.describe('All, or some workspaces. Empty: it does not cool.')),
+  cooling_for: allOrSome.check(z.describe('All, or some workspaces. Empty: it does not cool.')),
   median_latency_ms: numberOrNull,
   throughput_rpm: numberOrNull,
   uptime: numberOrNull,
@@ -76,7 +71,7 @@ export const providerDocument = z.object({
   display_name: text,
   status: z.enum(['enabled', 'disabled']),
   base_url: text,
-  data_policy: dataPolicy,
+  data_policy: policySchema,
   models: z.array(z.extend(health, { model: text, limits })),
 });
 
@@ -153,22 +148,14 @@ export const listUpdateDocument = z.object({
   differences: z.array(z.extend(listDifference, { model: text })).check(z.describe('What was taken over.')),
 });
 
-export const keyDocument = z.object({
+export const keyDocument = z.extend(keySchema, {
   public_id: text,
   workspace: text,
-  name: text,
-  status: z.enum(['active', 'revoked']),
   state: z
     .enum(['active', 'ending', 'expired', 'revoked'])
     .check(z.describe('`ending`: it was rotated, and goes on until `expires_at`.')),
   owner: textOrNull.check(z.describe('The person who made it for themselves. Null: an operator made it.')),
-  rpm: countOrNull,
-  concurrency: countOrNull.check(z.describe('Calls in flight. Null: the default of the service.')),
-  spend_limit_usd: textOrNull,
-  spend_limit_reset: textOrNull,
   expires_at: instantOrNull,
-  models,
-  tags: z.record(z.string(), text),
   spent_usd: textOrNull.check(z.describe('Null where nothing limits, and so counts, its spending.')),
   held_usd: textOrNull,
   replaced_by: textOrNull,
@@ -177,28 +164,12 @@ export const newKeyDocument = z.extend(keyDocument, {
   key: text.check(z.describe('Its text: in this answer only.')),
 });
 
-export const workspaceDocument = z.object({
+export const workspaceDocument = z.extend(workspaceSettings, {
   id: text,
   granted_usd: amount,
   spent_usd: amount,
   held_usd: amount.check(z.describe('By calls that may still be running.')),
   available_usd: amount.check(z.describe('Neither spent nor held: with both, what was granted.')),
-  spend_limit_usd: textOrNull,
-  models,
-  data_policy: dataPolicy,
-  concurrency: countOrNull,
-  function_concurrency: countOrNull,
-  features: z.object({ byok: flag, presets: flag }),
-  member_keys: z.nullable(
-    z.object({
-      max: count,
-      rpm: countOrNull,
-      concurrency: countOrNull,
-      spend_limit_usd: textOrNull,
-      spend_limit_reset: textOrNull,
-      expires_in: textOrNull,
-    }),
-  ),
 });
 export const creditDocument = z.object({
   id: text,

@@ -1,5 +1,6 @@
 export { applyPreset } from './apply-preset.ts';
 export { mergeWorkspace } from './merge-workspace.ts';
-export type { MemberKeys, PresetDocument, WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
+export type { PresetDocument, WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
 export { createWorkspaceReader, type WorkspaceReader } from './workspace-reader.ts';
+export { memberKeysSchema, policySchema, settingsOf, workspaceChanges, workspaceSettings } from './workspace-schema.ts';
 export { createWorkspaceStore, type WorkspaceStore } from './workspace-store.ts';

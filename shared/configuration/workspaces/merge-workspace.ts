@@ -1,5 +1,6 @@
 // What a gateway file makes of a stored workspace: what it leaves out stays, entries and members alike, and
 // what it writes wins. Pure.
+import { noLimits } from '../keys/index.ts';
 import type {
   MemberKeys,
   PresetChanges,
@@ -33,13 +34,6 @@ export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: W
   };
 }
 
-const noMemberLimits: Omit<MemberKeys, 'max'> = {
-  rpm: null,
-  concurrency: null,
-  spend_limit_usd: null,
-  spend_limit_reset: null,
-  expires_in: null,
-};
 /** Where a file lets members make keys and says not how many. */
 const memberKeysDefault = 5;
 
@@ -48,7 +42,7 @@ function mergeMemberKeys(
   changes: NonNullable<WorkspaceChanges['member_keys']> | null,
 ): MemberKeys | null {
   if (changes === null) return null;
-  return { max: memberKeysDefault, ...noMemberLimits, ...stored, ...written(changes) };
+  return { max: memberKeysDefault, ...noLimits, expires_in: null, ...stored, ...written(changes) };
 }
 
 /** The credit is set when a workspace is created, and only then. In fewer shards, credit of the others would be lost. */

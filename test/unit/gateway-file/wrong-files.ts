@@ -64,7 +64,7 @@ an expiry that is no date | status: active → expires_at: soon | W.keys[0].expi
 a tag whose name has a capital | status: active → tags: { Team: a } | W.keys[0].tags.Team | must be 1 to 32 lower-case letters
 a tag whose value has a comma | status: active → tags: { team: "a,b" } | W.keys[0].tags.team | visible ASCII characters without , and =
 a tag without a value | status: active → tags: { team: "" } | W.keys[0].tags.team | 1 to 64
-nine tags | status: active → tags: { t0: v, t1: v, t2: v, t3: v, t4: v, t5: v, t6: v, t7: v, t8: v } | W.keys[0].tags | more than 8
+nine tags | status: active → tags: { t0: v, t1: v, t2: v, t3: v, t4: v, t5: v, t6: v, t7: v, t8: v } | W.keys[0].tags | at most 8
 a model of a key that is not there | status: active → models: [acme/none] | W.keys[0].models[0] | there is no model "acme/none" in models
 a reset that is none | status: active → spend_limit_reset: yearly | W.keys[0].spend_limit_reset | daily, weekly, monthly
 a credential as auth | { bearer: { env: ACME_API_KEY } } → SECRET | providers[0].auth | write auth: { bearer: { env: NAME } }, the credential itself in the variable NAME of the gateway

@@ -5,6 +5,7 @@ import { Link } from '../parts/link.tsx';
 import { count, none, tagPairs, time, usd } from '../parts/shown-values.ts';
 import type { Column } from '../parts/table.tsx';
 import { timeOrNone } from '../parts/time.tsx';
+import { countLimits } from './key-fields.ts';
 
 export type KeyTask = { readonly kind: 'make' } | { readonly kind: 'change' | 'revoke' | 'rotate'; readonly key: Key };
 
@@ -40,7 +41,7 @@ export const keyColumns = (
   },
   { title: 'Limits', show: (key) => limitsOf(key) },
   { title: 'Expires', show: ({ expires_at }) => timeOrNone(expires_at) },
-  { title: 'Models', show: ({ models }) => (models === null || models === 'all' ? 'all' : models.join(', ')) },
+  { title: 'Models', show: ({ models }) => (models === 'all' ? 'all' : models.join(', ')) },
   { title: 'Tags', show: ({ tags }) => tagPairs(tags) || none },
   {
     title: 'Actions',
@@ -74,11 +75,10 @@ export const keyColumns = (
   },
 ];
 
-function limitsOf({ rpm, concurrency, spend_limit_usd, spend_limit_reset }: Key): ComponentChildren {
+function limitsOf({ spend_limit_usd, spend_limit_reset, ...key }: Key): ComponentChildren {
   const limits = [
     spend_limit_usd !== null && `${usd(spend_limit_usd)} ${spend_limit_reset ?? ''}`.trim(),
-    rpm !== null && `${count(rpm)} per minute`,
-    concurrency !== null && `${count(concurrency)} at once`,
+    ...countLimits.map(({ member, words }) => key[member] !== null && `${count(key[member])} ${words}`),
   ].filter((limit) => limit !== false);
   if (limits.length === 0) return none;
   return (

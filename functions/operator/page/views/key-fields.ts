@@ -2,18 +2,18 @@
 import type { Key } from '../connection/documents.ts';
 import { formValues } from '../parts/form-values.ts';
 
-/** In the words of the interface. */
-interface Fields {
-  readonly workspace?: string;
-  readonly name: string;
-  readonly rpm: number | null;
-  readonly concurrency: number | null;
-  readonly spend_limit_usd: string | null;
-  readonly spend_limit_reset: string | null;
-  readonly expires_at: string | null;
-  readonly models: readonly string[] | 'all';
-  readonly tags: Readonly<Record<string, string>>;
-}
+/** Whole numbers: each has a field, and words in the list. */
+export const countLimits = [
+  { member: 'rpm', title: 'Requests per minute', absent: 'no limit', words: 'per minute' },
+  { member: 'concurrency', title: 'Calls at once', absent: 'the default of the service', words: 'at once' },
+] as const satisfies readonly { readonly member: keyof Key; readonly [text: string]: string }[];
+
+type CountLimits = Pick<Key, (typeof countLimits)[number]['member']>;
+type Fields = CountLimits &
+  Pick<Key, 'name' | 'expires_at' | 'models' | 'tags' | 'spend_limit_usd'> & {
+    readonly workspace?: string;
+    readonly spend_limit_reset: string | null;
+  };
 
 export function readFields(form: HTMLFormElement): Fields {
   const { has, text, number, list } = formValues(form);
@@ -21,8 +21,7 @@ export function readFields(form: HTMLFormElement): Fields {
   return {
     ...(has('workspace') ? { workspace: text('workspace') } : {}),
     name: text('name'),
-    rpm: number('rpm'),
-    concurrency: number('concurrency'),
+    ...(Object.fromEntries(countLimits.map(({ member }) => [member, number(member)])) as CountLimits),
     spend_limit_usd: text('spend_limit_usd') || null,
     spend_limit_reset: text('spend_limit_reset') || null,
     // The field has minutes only, in the time zone of the reader.
@@ -32,22 +31,8 @@ export function readFields(form: HTMLFormElement): Fields {
   };
 }
 
-export function fieldsOf(key: Key): Fields {
-  const { name, rpm, concurrency, spend_limit_usd, spend_limit_reset, expires_at, models, tags } = key;
-  return {
-    name,
-    rpm,
-    concurrency,
-    spend_limit_usd,
-    spend_limit_reset,
-    expires_at,
-    models: models ?? 'all',
-    tags,
-  };
-}
-
 /** What the form leaves as it was is not sent: another operator may have changed it meanwhile. */
-export function differences(fields: Fields, before: Fields): object {
+export function differences(fields: Fields, before: Key): object {
   const isSame = (name: keyof Fields) =>
     name === 'expires_at'
       ? localForm(fields.expires_at) === localForm(before.expires_at)

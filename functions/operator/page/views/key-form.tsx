@@ -8,7 +8,7 @@ import { AmountField, CountField } from '../parts/field.tsx';
 import { FormEnd } from '../parts/form-end.tsx';
 import { tagPairs } from '../parts/shown-values.ts';
 import { useChange } from '../parts/use-change.ts';
-import { differences, fieldsOf, localForm, readFields, withoutNull } from './key-fields.ts';
+import { countLimits, differences, localForm, readFields, withoutNull } from './key-fields.ts';
 
 interface KeyFormProperties {
   /** Undefined: the form makes a key. */
@@ -31,11 +31,10 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
         ? await run<Single<NewKey>>('keys', { method: 'POST', body: withoutNull(fields) })
         : await run<Single<Key>>(`keys/${encodeURIComponent(changed.public_id)}`, {
             method: 'PATCH',
-            body: differences(fields, fieldsOf(changed)),
+            body: differences(fields, changed),
           });
     if (answer !== undefined) saved(answer.data);
   };
-  const before = changed === undefined ? undefined : fieldsOf(changed);
   return (
     <Dialog title={changed === undefined ? 'Make a key' : `Change key ${changed.name}`} onClose={close}>
       <form
@@ -56,31 +55,27 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
         )}
         <label>
           Name
-          <input name="name" required maxLength={64} defaultValue={before?.name ?? ''} autocomplete="off" />
+          <input name="name" required maxLength={64} defaultValue={changed?.name ?? ''} autocomplete="off" />
         </label>
-        <CountField title="Requests per minute" name="rpm" initial={before?.rpm} placeholder="no limit" />
-        <CountField
-          title="Calls at once"
-          name="concurrency"
-          initial={before?.concurrency}
-          placeholder="the default of the service"
-        />
+        {countLimits.map(({ member, title, absent }) => (
+          <CountField key={member} title={title} name={member} initial={changed?.[member]} placeholder={absent} />
+        ))}
         <AmountField
           title="Spend limit in USD"
           name="spend_limit_usd"
-          initial={before?.spend_limit_usd}
+          initial={changed?.spend_limit_usd}
           placeholder="no limit"
         />
-        <ResetChoice initial={before?.spend_limit_reset ?? null} />
+        <ResetChoice initial={changed?.spend_limit_reset ?? null} />
         <label>
           Expires
-          <input name="expires_at" type="datetime-local" defaultValue={localForm(before?.expires_at ?? null)} />
+          <input name="expires_at" type="datetime-local" defaultValue={localForm(changed?.expires_at ?? null)} />
         </label>
         <label>
           Models
           <input
             name="models"
-            defaultValue={before === undefined || before.models === 'all' ? '' : before.models.join(', ')}
+            defaultValue={changed === undefined || changed.models === 'all' ? '' : changed.models.join(', ')}
             placeholder="all of the workspace"
             spellcheck={false}
             aria-describedby="models-help"
@@ -95,7 +90,7 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
             name="tags"
             pattern={tagsPattern}
             title="Pairs such as team=search, feature=rerank, each name once"
-            defaultValue={tagPairs(before?.tags ?? {})}
+            defaultValue={tagPairs(changed?.tags ?? {})}
             placeholder="none"
             spellcheck={false}
             autocapitalize="none"

@@ -1,0 +1,33 @@
+// What operators set of a key, as they write it. The gateway file, changes over HTTP, the documents of the management interface
+// and their description are made of this.
+import * as z from 'zod/mini';
+import { spendLimitResets } from '../../accounting/holds/index.ts';
+import { instant, limit, modelChoice, tags, text, usd } from '../value-forms/index.ts';
+import type { KeyLimits, WrittenKey } from './key-settings.ts';
+
+type SchemasOf<Members> = { readonly [Member in keyof Members]: z.ZodMiniType<Members[Member]> };
+
+/** What can be stored and shown in a line: no control character and no half of a surrogate pair. */
+export const keyName = text(64).check(z.regex(/^[^\p{Cc}\p{Cs}]*$/u, { error: 'must not hold control characters' }));
+
+/** `member_keys` of a workspace has them too. */
+export const keyLimits = z.object({
+  rpm: limit.check(z.describe('Requests per minute. Null: no limit.')),
+  concurrency: limit.check(z.describe('Calls in flight. Null: the default of the service.')),
+  spend_limit_usd: z.nullable(usd),
+  spend_limit_reset: z
+    .nullable(z.enum(spendLimitResets))
+    .check(z.describe('When the spending that counts against the limit starts again (UTC). Null: never.')),
+} satisfies SchemasOf<KeyLimits>);
+
+export const keySchema = z.object({
+  name: keyName,
+  status: z.enum(['active', 'revoked']),
+  ...keyLimits.shape,
+  expires_at: z.nullable(instant),
+  models: modelChoice,
+  tags,
+} satisfies SchemasOf<WrittenKey>);
+
+/** What is left out stays, or has its default. */
+export const keyChanges = z.partial(keySchema);

@@ -1,0 +1,57 @@
+// What operators set of a workspace, as they write it. The gateway file, changes over HTTP, the documents of the management
+// interface and their description are made of this.
+import * as z from 'zod/mini';
+import { keyLimits } from '../keys/index.ts';
+import { limit, matching, modelChoice, positiveInteger, regions, usd } from '../value-forms/index.ts';
+
+const zdr = z.boolean();
+const dataCollection = z.enum(['allow', 'deny']);
+
+/** What a provider declares, and what a workspace demands. */
+export const policySchema = z.strictObject({
+  zdr: z.optional(zdr),
+  data_collection: z.optional(dataCollection),
+  data_residency: z.optional(regions),
+});
+const features = z.strictObject({ byok: z.boolean(), presets: z.boolean() });
+
+export const memberKeysSchema = z.strictObject({
+  max: positiveInteger,
+  ...keyLimits.shape,
+  expires_in: z.nullable(matching(/^[1-9]\d{0,4}[hdw]$/, 'a length of time such as 12h, 30d or 8w')),
+});
+
+/** As they are stored, whole. */
+export const workspaceSettings = z.object({
+  spend_limit_usd: z.nullable(usd),
+  models: modelChoice,
+  data_policy: policySchema,
+  concurrency: limit,
+  function_concurrency: limit,
+  features,
+  member_keys: z.nullable(memberKeysSchema),
+});
+
+export type WorkspaceSettings = z.output<typeof workspaceSettings>;
+
+/** Of a stored workspace, whole: what was not known when it was stored is null. */
+export const settingsOf = (workspace: { readonly [Name in keyof WorkspaceSettings]?: unknown }): WorkspaceSettings =>
+  Object.fromEntries(
+    Object.keys(workspaceSettings.shape).map((name) => [name, workspace[name as keyof WorkspaceSettings] ?? null]),
+  ) as WorkspaceSettings;
+
+/** As they are written: what is left out stays. */
+export const workspaceChanges = z.partial(
+  z.extend(workspaceSettings, {
+    /** Null takes a policy away. */
+    data_policy: z.strictObject({
+      zdr: z.optional(z.nullable(zdr)),
+      data_collection: z.optional(z.nullable(dataCollection)),
+      data_residency: z.optional(z.nullable(regions)),
+    }),
+    features: z.partial(features),
+    /** Null: members make no keys. What is left out of it has no limit. */
+    member_keys: z.nullable(z.partial(memberKeysSchema)),
+  }),
+);
+export type SettingChanges = z.output<typeof workspaceChanges>;
