@@ -59,6 +59,16 @@ const gateway = await startHarness({
   clock,
   models,
   workspace: { functions: [promptFunction('label-ticket', 'acme/small'), promptFunction('summarize', 'acme/large')] },
+  moreWorkspaces: [
+    {
+      id: 'ads',
+      credit_usd: '250.50',
+      spend_limit_usd: '1000',
+      concurrency: 20,
+      models: ['acme/small', 'globex/fast'],
+      data_policy: { zdr: true, data_residency: ['eu'] },
+    },
+  ],
 });
 const { composition } = gateway;
 const names = ['search', 'support-bot', 'nightly-report'];
@@ -87,6 +97,7 @@ const addresses = {
 const dialogs = [
   ['keys', 'Make a key'],
   ['workspaces', 'Credit of workspace team'],
+  ['workspaces', 'Change workspace ads'],
   ['models', 'Details of acme/large'],
   ['functions', 'Make a function'],
 ] as const;
@@ -106,7 +117,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.goto(`/console?view=${view}`);
       await page.getByRole('button', { name: button }).click();
       await settled();
-      await page.screenshot({ path: path(`dialog-of-${view}`) });
+      await page.screenshot({ path: path(`dialog-${button.toLowerCase().replaceAll(/[ /]/g, '-')}`) });
     }
     await page.goto('/console?view=playground&model=acme%2Fsmall');
     await page.getByLabel('API key').fill(gateway.key);

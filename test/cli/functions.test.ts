@@ -158,6 +158,40 @@ describe('functions', () => {
     expect(await show('told')).toEqual(shown);
   });
 
+  it('with cases serve once published only where these pass, or where they are skipped', async () => {
+    const publish = (id: string, contains: string, options: string, circumstances = {}) =>
+      operate(`functions publish team guarded - --revision ${id} --activate ${options} ${local.option}`, {
+        standardInput: JSON.stringify({ kind: 'prompt', ...revision(id, contains) }),
+        ...circumstances,
+      });
+    const through = `--url ${gateway.url}`;
+    const unasked = await publish('r1', 'pears', '');
+    expect([unasked.code, unasked.error]).toEqual([1, expect.stringContaining('is not qualified')]);
+    const keyless = await publish('r1', 'pears', through);
+    expect([keyless.code, keyless.error]).toEqual([1, expect.stringContaining('GW_API_KEY')]);
+    expect(await operate(`functions show team guarded ${local.option}`)).toMatchObject({ code: 1 });
+    const passed = await publish('r1', 'pears', through, { variables });
+    expect(passed).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('published and activated: gw/function/guarded@r1'),
+    });
+    const failed = await publish('r2', 'never said', through, { variables });
+    expect([failed.code, failed.error]).toEqual([
+      1,
+      expect.stringContaining('1 of 2 cases failed: a draft, not activated'),
+    ]);
+    expect(failed.out).toMatch(/^ +2 +failed /m);
+    expect(await show('guarded')).toMatchObject({ active: 'r1', revisions: [{}, { id: 'r2', state: 'draft' }] });
+    expect(await publish('r2', 'never said', '--skip-cases')).toMatchObject({ code: 0 });
+    expect(await show('guarded')).toMatchObject({ active: 'r2', revisions: [{}, { qualified_at: null }] });
+    // What was passed once is not asked for again.
+    expect(await publish('r1', 'pears', '')).toMatchObject({ code: 0 });
+    for (const options of ['--url http://127.0.0.1:1/v1 --skip-cases', '--url ftp://x']) {
+      expect((await publish('r3', 'pears', options)).code).toBe(2);
+    }
+    expect((await operate(`functions publish team guarded - --skip-cases ${local.option}`)).code).toBe(2);
+  });
+
   it.each([
     ['no mapping', '[]', 'standard input: must be a mapping'],
     ['no id', 'model: acme/small\nmessages: [{role: user, content: x}]', 'revision.id: is required'],

@@ -13,7 +13,13 @@ beforeAll(async () => {
   gateway = await startHarness({
     models: {
       'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
-      'acme/broken': [{ provider: 'acme', upstream: 'error-after-chunks:2' }],
+      'acme/broken': [
+        {
+          provider: 'acme',
+          upstream: 'error-after-chunks:2',
+          more: { input_price_per_million: '0.5', output_price_per_million: '12' },
+        },
+      ],
     },
     workspace: { functions: [promptFunction('label', 'acme/echo')] },
   });
@@ -128,8 +134,8 @@ describe('its script', () => {
     );
     expect(rows).toEqual([
       ['auto', '', '', '', '', ''],
-      ['acme/echo', 128_000, '1.00', '2.00', 'yes', 'acme'],
-      ['acme/broken', 128_000, '1.00', '2.00', 'yes', 'acme'],
+      ['acme/echo', '128,000', '1.00', '2.00', 'yes', 'acme'],
+      ['acme/broken', '128,000', '0.50', '12.00', 'yes', 'acme'],
       ['gw/function/label', '', '', '', '', ''],
     ]);
     expect(part('models-table').hidden).toBe(false);

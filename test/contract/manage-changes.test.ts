@@ -176,6 +176,19 @@ describe('stored functions', () => {
     expect(made.body.data).toMatchObject({ id: 'fresh', active: 'r1', status: 'enabled' });
   });
 
+  it('with cases serve only after these were passed, or where they are skipped; else nothing is stored', async () => {
+    const revision = revisionOf('judged', { cases: [{ input: 'a', expect: { contains: 'a' } }] });
+    const before = (await ada.get('/functions/team/label')).body.data;
+    const refused = await publish({ revision, activate: true });
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('is not qualified')]);
+    expect((await ada.get('/functions/team/label')).body.data).toEqual(before);
+    const skipped = await publish({ revision, activate: true, skip_cases: true }, 'skipped');
+    expect(skipped.body.data).toMatchObject({
+      active: 'judged',
+      revisions: [{ state: 'activated', qualified_at: null }],
+    });
+  });
+
   it.each([
     [{ revision: { id: 'x' } }, 'revision.model'],
     [{ revision: revisionOf('x', { colour: 1 }) }, 'revision.colour'],

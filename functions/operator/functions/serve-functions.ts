@@ -54,7 +54,8 @@ const publicationMaxBytes = 1024 * 1024 + 64 * 1024;
 /** Makes a function where there is none. An activated revision never changes: a new text is a new revision. */
 export const publishRevision: Work = async (deps, request) => {
   const { workspace, id: functionId } = nameOf(request.pathParameters);
-  const { kind, revision, activate = false } = await readBody(request, publicationSchema, publicationMaxBytes);
+  const body = await readBody(request, publicationSchema, publicationMaxBytes);
+  const { kind, revision, activate = false, skip_cases: skipsCases = false } = body;
   // With a reader of YAML: loaded by those who publish.
   const { readPublication } = await import('../../../shared/configuration/gateway-file/index.ts');
   const read = readPublication({ functionId, kind, revision, activates: activate });
@@ -62,7 +63,7 @@ export const publishRevision: Work = async (deps, request) => {
     const [{ path: param, message } = { path: 'revision', message: 'is not valid' }] = read.problems;
     throw fail('invalid_request', { message: `${param}: ${message}`, param });
   }
-  const { change, record } = await publishFunction(deps, workspace, read.document);
+  const { change, record } = await publishFunction(deps, workspace, read.document, { skipsCases });
   const what = `revision ${read.document.revisions[0]?.id} ${activate ? 'published and activated' : 'published'}`;
   if (change !== 'unchanged') request.tellChange(what, `${workspace}/${functionId}`);
   return { data: functionDocument(record, deps.clock.nowMs()) };

@@ -1,15 +1,16 @@
 // `functions publish | compare`: a revision without a gateway file around it, and what differs between two.
 import { readFile } from 'node:fs/promises';
-import { publishFunction, showFunction } from '../../../shared/configuration/administration/index.ts';
+import { changeFunction, publishFunction, showFunction } from '../../../shared/configuration/administration/index.ts';
 import { readPublicationText } from '../../../shared/configuration/gateway-file/index.ts';
 import { compareLines, contentLines } from '../../../shared/foundation/lines/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import { readId, readText } from '../args/option-values.ts';
+import { readId, readText, UsageError } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { problemsOutcome } from '../output/apply-outcome.ts';
 import { printable } from '../output/format.ts';
 import { functionOutcome } from '../output/stored-functions.ts';
 import { openAdministration } from '../target/stores.ts';
+import { caseLines, failedOf, judgeRevision, readBaseUrl, readCaseKey } from './qualify.ts';
 
 /** As the management interface takes it. */
 const revisionMaxBytes = 1024 * 1024;
@@ -22,9 +23,16 @@ export function addRevisions(functions: CommandLine): void {
     .takesArgument('FUNCTION', readId)
     .takesArgument('FILE', readText)
     .takesOption('--revision <R>', 'its id, where FILE says none or another one', readId)
-    .takesOption('--activate', 'it serves from now on, whether its cases were run or not')
+    .takesOption('--activate', 'it serves from now on; one with cases only once they were passed')
+    .takesOption(
+      '--url <URL>',
+      'with --activate: runs its cases first through this gateway, as qualify does',
+      readBaseUrl,
+    )
+    .takesOption('--skip-cases', 'with --activate: whether its cases were passed or not')
     .notes(
       'FILE holds what a revision holds in the gateway file (YAML or JSON), for a new function also its kind; - is standard input.',
+      'Where a case fails the revision stays a draft, and what served before goes on serving.',
       'An activated revision never changes: a new text is a new revision.',
     )
     .does(publish);
@@ -41,6 +49,8 @@ export function addRevisions(functions: CommandLine): void {
 interface PublishOptions {
   readonly revision?: string;
   readonly activate?: boolean;
+  readonly url?: string;
+  readonly skipCases?: boolean;
 }
 
 async function publish(
@@ -48,20 +58,38 @@ async function publish(
   workspace: string,
   id: string,
   path: string,
-  { revision: revisionId, activate: activates = false }: PublishOptions,
+  { revision: revisionId, activate: activates = false, url, skipCases: skipsCases = false }: PublishOptions,
 ): Promise<Outcome> {
+  if (!activates && (url !== undefined || skipsCases))
+    throw new UsageError('--url and --skip-cases go with --activate');
+  if (url !== undefined && skipsCases) throw new UsageError('--url runs the cases that --skip-cases leaves out');
   const text = await readRevision(session, path);
   const administration = await openAdministration(session, { writes: true });
   const kind = (await administration.functionStore.read(workspace, id))?.kind;
-  const read = readPublicationText(text, { functionId: id, kind, revisionId, activates });
+  // Until its cases were run it is a draft.
+  const servesAtOnce = activates && url === undefined;
+  const read = readPublicationText(text, { functionId: id, kind, revisionId, activates: servesAtOnce });
   if (!read.ok) return problemsOutcome(path === '-' ? 'standard input' : path, read.problems);
-  const { change, record } = await publishFunction(administration, workspace, read.document);
-  const outcome = functionOutcome(record, session.clock.nowMs());
-  const published = read.document.revisions[0]?.id ?? '';
-  const done = `${activates ? 'published and activated' : 'published'}: gw/function/${id}@${published}`;
+  const [{ id: revision = '', cases = [] } = {}] = read.document.revisions;
+  const runsCases = url !== undefined && cases.length > 0;
+  // Without a key nothing is stored.
+  if (runsCases) await readCaseKey(session, workspace);
+  const { change, record } = await publishFunction(administration, workspace, read.document, { skipsCases });
+  const judged = runsCases ? await judgeRevision(session, { workspace, id, revision, url }) : undefined;
+  const isActivated = activates && judged?.isQualified !== false;
+  const activation = { kind: 'activate', revision } as const;
+  const published =
+    isActivated && !servesAtOnce ? await changeFunction(administration, { workspace, id }, activation) : record;
+  const outcome = functionOutcome(published, session.clock.nowMs());
+  const done = `${isActivated ? 'published and activated' : 'published'}: gw/function/${id}@${revision}`;
   return {
-    json: { ...outcome.json, change },
-    lines: (style) => [...outcome.lines(style), change === 'unchanged' ? 'nothing changed' : done],
+    json: { ...outcome.json, change, ...(judged && { qualified: judged.isQualified, cases: judged.cases }) },
+    lines: (style) => [
+      ...(judged ? [...caseLines(judged.cases, style), ''] : []),
+      ...outcome.lines(style),
+      change === 'unchanged' && servesAtOnce === activates ? 'nothing changed' : done,
+    ],
+    failure: judged && !judged.isQualified ? `${failedOf(judged)}: a draft, not activated` : undefined,
   };
 }
 

@@ -36,11 +36,15 @@ export const listUpdateSchema = z.strictObject({
 
 export const activationSchema = z.strictObject({ revision: id });
 
-/** A revision as in the gateway file, and whether it serves from now on. `kind` is that of the function. */
+/**
+ * A revision as in the gateway file, and whether it serves from now on: one with cases only after they were passed, or where
+ * `skip_cases` says so. `kind` is that of the function.
+ */
 export const publicationSchema = z.strictObject({
   kind: z.enum(['prompt', 'workflow']),
   revision: z.record(z.string(), z.unknown()),
   activate: z.optional(z.boolean()),
+  skip_cases: z.optional(z.boolean()),
 });
 
 const answersMax = 1_024;

@@ -12,15 +12,25 @@ export interface PublishedFunction {
   readonly record: FunctionRecord;
 }
 
-/** Throws ChangeFailed: for a revision that no call could use, and for one that is activated and says something else. */
+export interface PublishOptions {
+  /** A revision that shall serve does so whether its test cases were passed or not. */
+  readonly skipsCases: boolean;
+}
+
+/**
+ * Throws ChangeFailed: for a revision that no call could use, for one that is activated and says something else, and for one
+ * that shall serve and whose test cases were not passed.
+ */
 export async function publishFunction(
   deps: Dependencies,
   workspace: string,
   document: FunctionDocument,
+  { skipsCases }: PublishOptions,
 ): Promise<PublishedFunction> {
   const { functionStore, clock } = deps;
   await readWorkspace(deps, workspace);
-  const change = await functionStore.apply(workspace, document, clock.nowMs()).catch((cause: unknown) => {
+  const applied = functionStore.apply(workspace, document, clock.nowMs(), { needsQualified: !skipsCases });
+  const change = await applied.catch((cause: unknown) => {
     const isRefusal = cause instanceof UnusableRevisions || (cause instanceof Error && cause.name === 'Error');
     if (!isRefusal) throw cause;
     throw new ChangeFailed('invalid', (cause as Error).message, { cause });

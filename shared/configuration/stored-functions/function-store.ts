@@ -5,7 +5,7 @@ import { checkRevisions } from './check-content.ts';
 import type { FunctionDocument, RevisionContent } from './function-document.ts';
 import { createFunctionReads, type FunctionReads } from './function-reads.ts';
 import { type FunctionRecord, fromItem, isFunctionItem } from './function-record.ts';
-import { planApply } from './plan-apply.ts';
+import { type ApplyOptions, planApply } from './plan-apply.ts';
 import { contentPut } from './revision-content.ts';
 import { activate, qualify, withStatus } from './transitions.ts';
 import { changeOf, type FunctionChange, writeFunction } from './write-function.ts';
@@ -33,7 +33,7 @@ export interface FunctionStore extends FunctionReads {
   /** What `apply` would do now. Throws what it would throw. */
   plan(workspace: string, declared: FunctionDocument, nowMs: number): Promise<PlannedFunction>;
   /** Makes a stored function what a checked function of the gateway file says; writes nothing where it is so. */
-  apply(workspace: string, declared: FunctionDocument, nowMs: number): Promise<FunctionChange>;
+  apply(workspace: string, declared: FunctionDocument, nowMs: number, options?: ApplyOptions): Promise<FunctionChange>;
   /** Makes a revision the active one and enables the function. */
   activate(workspace: string, id: string, revisionId: string, nowMs: number): Promise<FunctionRecord>;
   /** After every test case of the revision passed. */
@@ -63,9 +63,9 @@ export function createFunctionStore(store: Store): FunctionStore {
       for (const text of newTexts) await contentPut(record, text);
       return { change: changeOf(former, record), former, next: record };
     },
-    async apply(workspace, declared, nowMs) {
+    async apply(workspace, declared, nowMs, options) {
       await checkRevisions(workspace, declared);
-      const plan = (former: FunctionRecord | undefined) => planApply(former, workspace, declared, nowMs);
+      const plan = (former: FunctionRecord | undefined) => planApply(former, workspace, declared, nowMs, options);
       return (await writeFunction(store, workspace, declared.id, plan)).change;
     },
     activate: (workspace, id, revisionId, nowMs) =>

@@ -4,7 +4,12 @@ import { readDuration } from '../../foundation/time/index.ts';
 import type { FunctionDocument } from './function-document.ts';
 import { type FunctionRecord, type RevisionRecord, revisionsMax } from './function-record.ts';
 import { contentOf, type DeclaredRevision, type RevisionText, toText } from './revision-content.ts';
-import { activateRevision } from './transitions.ts';
+import { activateRevision, checkQualified } from './transitions.ts';
+
+export interface ApplyOptions {
+  /** A draft with test cases is activated only after they were passed. A gateway file activates it without. */
+  readonly needsQualified?: boolean;
+}
 
 export interface ApplyPlan {
   readonly record: FunctionRecord;
@@ -18,6 +23,7 @@ export function planApply(
   workspace: string,
   declared: FunctionDocument,
   nowMs: number,
+  options: ApplyOptions = {},
 ): ApplyPlan {
   const name = `function ${declared.id} of ${workspace}`;
   if (former !== undefined && former.revisions.size > 0 && former.kind !== declared.kind) {
@@ -27,7 +33,7 @@ export function planApply(
   const texts = new Map<string, RevisionText>();
   for (const revision of declared.revisions) {
     const text = toText(contentOf(declared.kind, revision));
-    const planned = prefixed(name, () => planRevision(revisions.get(revision.id), revision, text, nowMs));
+    const planned = prefixed(name, () => planRevision(revisions.get(revision.id), revision, text, nowMs, options));
     revisions.set(revision.id, planned);
     if (planned.textSha256 === text.textSha256) texts.set(text.textSha256, text);
   }
@@ -49,6 +55,7 @@ function planRevision(
   declared: DeclaredRevision,
   text: RevisionText,
   nowMs: number,
+  { needsQualified = false }: ApplyOptions,
 ): RevisionRecord {
   if (former?.state === 'activated') {
     if (former.contentSha256 === text.contentSha256) return former;
@@ -56,7 +63,9 @@ function planRevision(
   }
   // The qualification of a draft is that of this very text.
   const draft = former?.textSha256 === text.textSha256 ? former : newDraft(declared, text);
-  return declared.state === 'activated' ? activateRevision(draft, nowMs) : draft;
+  if (declared.state !== 'activated') return draft;
+  if (needsQualified) checkQualified(draft, nowMs);
+  return activateRevision(draft, nowMs);
 }
 
 const newDraft = (declared: DeclaredRevision, { textSha256, contentSha256 }: RevisionText): RevisionRecord => ({

@@ -2,7 +2,7 @@
 // for the operator, says why a step cannot be taken.
 //
 //   draft ──── qualify ───▶ qualified draft ──── activate ───▶ activated ──── expires_at ───▶ expired
-//     └── activate without cases, or `state: activated` in a gateway file ──▲
+//     └── activate without cases, or by a gateway file or an operator who skips them ──▲
 //
 // Nothing leads back to a draft. Expiry is no write: readers compare the time.
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
@@ -23,7 +23,7 @@ export function activateRevision(revision: RevisionRecord, nowMs: number): Revis
 }
 
 /** Throws where a draft has test cases that were not passed, or so long ago that it is no longer qualified. */
-function checkQualified(revision: RevisionRecord, nowMs: number): void {
+export function checkQualified(revision: RevisionRecord, nowMs: number): void {
   if (revision.state === 'activated' || !revision.hasCases) return;
   if (revision.qualifiedAtMs === null) {
     throw new Error(`revision ${revision.id} carries cases and is not qualified: qualify it before it is activated`);

@@ -28,7 +28,10 @@ function cell(row, title, text) {
 }
 
 const numbers = { context: 'context_length', input: 'input_price_per_million', output: 'output_price_per_million' };
-const decimalsOf = (value) => (String(value ?? '').split('.')[1] ?? '').length;
+// Cents at least.
+const shownOf = (value) => typeof value === 'number' ? value.toLocaleString('en') :
+  (value ?? '').replace(/^\\d+$/, '$&.00').replace(/\\.\\d$/, '$&0');
+const decimalsOf = (value) => (shownOf(value).split('.')[1] ?? '').length;
 
 function showModels(models) {
   const rows = [];
@@ -37,7 +40,7 @@ function showModels(models) {
     const row = document.createElement('tr');
     cell(row, 'id', model.id);
     for (const [title, name] of Object.entries(numbers)) {
-      const made = cell(row, title, model[name] ?? '');
+      const made = cell(row, title, shownOf(model[name]));
       made.className = 'number';
       // The digits that it lacks take their place unseen: points stand below each other.
       const own = decimalsOf(model[name]);

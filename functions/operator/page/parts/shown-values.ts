@@ -15,6 +15,12 @@ export function usd(text: string | null): string {
   return `${amount < 0 ? '−' : ''}$${(size < smallBelow ? smallAmountForm : amountForm).format(size)}`;
 }
 
+/** With all its digits where the short form has fewer. */
+export function exactUsd(text: string): string {
+  const short = usd(text);
+  return Number(short.replaceAll(/[^\d.]/g, '')) === Math.abs(Number(text)) ? short : `${short} (${text} USD)`;
+}
+
 export const count = (value: number | null): string => (value === null ? none : value.toLocaleString('en'));
 
 export function duration(ms: number | null): string {

@@ -3,7 +3,7 @@ import type { Address } from '../connection/address.ts';
 import type { Call, Single } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Link } from '../parts/link.tsx';
-import { count, duration, none, tagPairs, usd } from '../parts/shown-values.ts';
+import { count, duration, exactUsd, none, tagPairs } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';
 import { Outcome, TimeLine } from '../parts/time-line.tsx';
@@ -52,7 +52,7 @@ const facts = (call: Call) =>
       ['Total', duration(call.total_ms)],
       ['First output', call.first_output_ms === null ? null : duration(call.first_output_ms)],
       ['In the gateway itself', duration(call.gateway_ms)],
-      ['Cost', `${usd(call.cost_usd)} (${call.cost_usd} USD)`],
+      ['Cost', exactUsd(call.cost_usd)],
       [
         'Input tokens',
         `${count(call.prompt_tokens)}${call.cached_tokens > 0 ? `, ${count(call.cached_tokens)} cached` : ''}`,

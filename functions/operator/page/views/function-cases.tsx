@@ -13,10 +13,12 @@ interface CaseResultsProperties {
   readonly workspace: string;
   readonly functionId: string;
   readonly revision: string;
+  /** It serves once they were passed. */
+  readonly activates: boolean;
   readonly qualified: () => void;
 }
 
-export const CaseResults = ({ workspace, functionId, revision, qualified }: CaseResultsProperties) => {
+export const CaseResults = ({ workspace, functionId, revision, activates, qualified }: CaseResultsProperties) => {
   const baseUrl = useBaseUrl();
   const [cases, setCases] = useState<Cases>();
   const [failure, setFailure] = useState<RequestFailed>();
@@ -58,7 +60,8 @@ export const CaseResults = ({ workspace, functionId, revision, qualified }: Case
         </button>
       </form>
       <p class="muted">
-        The calls are real, and cost what they cost. Once all cases pass, the revision may be activated.
+        The calls are real, and cost what they cost. Once all cases pass, the revision{' '}
+        {activates ? 'serves' : 'may be activated'}.
       </p>
       {failure && <Failure failure={failure} />}
       {cases && (

@@ -15,7 +15,10 @@ import { PublishRevision } from './publish-revision.tsx';
 import { RevisionText } from './revision-text.tsx';
 
 type Revision = ShownFunction['revisions'][number];
-type Task = { readonly kind: 'publish' } | { readonly kind: 'cases'; readonly revision: string };
+/** `activates`: the revision serves once its cases were passed. */
+type Task =
+  | { readonly kind: 'publish' }
+  | { readonly kind: 'cases'; readonly revision: string; readonly activates: boolean };
 
 export const FunctionView = ({ address }: { readonly address: Address }) => {
   const [workspace, id] = [address.parameters.get('workspace') ?? '', address.parameters.get('id') ?? ''];
@@ -39,7 +42,10 @@ const Details = ({ shown, path, address, changed }: DetailsProperties) => {
   const { workspace, id, kind, status, active, revisions } = shown;
   const mayChange = useRights().holds('editor', workspace);
   const { isChanging, failure, run } = useChange();
-  const [task, setTask] = useState<Task>();
+  const toActivate = address.parameters.get('activate');
+  const [task, setTask] = useState<Task | undefined>(
+    toActivate === null ? undefined : { kind: 'cases', revision: toActivate, activates: true },
+  );
   const change = async (action: 'enable' | 'disable' | 'activate', body?: object) => {
     if ((await run(`${path}/${action}`, { method: 'POST', ...(body ? { body } : {}) })) !== undefined) changed();
   };
@@ -80,7 +86,7 @@ const Details = ({ shown, path, address, changed }: DetailsProperties) => {
           mayChange,
           isChanging,
           activate: (revision) => void change('activate', { revision }),
-          runCases: (revision) => setTask({ kind: 'cases', revision }),
+          runCases: (revision, activates) => setTask({ kind: 'cases', revision, activates }),
         })}
       />
       {task?.kind === 'cases' && (
@@ -89,15 +95,16 @@ const Details = ({ shown, path, address, changed }: DetailsProperties) => {
           workspace={workspace}
           functionId={id}
           revision={task.revision}
-          qualified={changed}
+          activates={task.activates}
+          qualified={() => (task.activates ? void change('activate', { revision: task.revision }) : changed())}
         />
       )}
       {task?.kind === 'publish' && (
         <PublishRevision
           of={shown}
           close={() => setTask(undefined)}
-          saved={() => {
-            setTask(undefined);
+          saved={(_one, revision) => {
+            setTask(revision === undefined ? undefined : { kind: 'cases', revision, activates: true });
             changed();
           }}
         />
@@ -131,7 +138,7 @@ interface ColumnsProperties {
   readonly mayChange: boolean;
   readonly isChanging: boolean;
   readonly activate: (revision: string) => void;
-  readonly runCases: (revision: string) => void;
+  readonly runCases: (revision: string, activates: boolean) => void;
 }
 
 const columns = ({
@@ -152,11 +159,11 @@ const columns = ({
   { title: 'Expires', show: ({ expires_at }) => timeOrNone(expires_at) },
   {
     title: 'Actions',
-    show: ({ id, has_cases, state }) =>
+    show: ({ id, has_cases, qualified_at, state }) =>
       mayChange && (
         <span class="actions">
           {has_cases && (
-            <button type="button" aria-label={`Run cases of ${id}`} onClick={() => runCases(id)}>
+            <button type="button" aria-label={`Run cases of ${id}`} onClick={() => runCases(id, false)}>
               Run cases
             </button>
           )}
@@ -164,7 +171,10 @@ const columns = ({
             type="button"
             aria-label={`Activate ${id}`}
             disabled={isChanging || id === active || state === 'expired'}
-            onClick={() => activate(id)}
+            onClick={() => {
+              if (state === 'draft' && has_cases && qualified_at === null) runCases(id, true);
+              else activate(id);
+            }}
           >
             Activate
           </button>

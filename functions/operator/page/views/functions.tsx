@@ -37,7 +37,7 @@ export const FunctionsView = () => {
       {isMaking && (
         <PublishRevision
           close={() => setIsMaking(false)}
-          saved={({ workspace, id }) => goTo('function', { workspace, id })}
+          saved={({ workspace, id }, activate = '') => goTo('function', { workspace, id, activate })}
         />
       )}
       {changing.failure && <Failure failure={changing.failure} />}
@@ -53,6 +53,7 @@ interface FunctionsProperties {
 }
 
 const Functions = ({ first, changing: { isChanging }, change }: FunctionsProperties) => {
+  const rights = useRights();
   const columns: readonly Column<StoredFunction>[] = [
     {
       title: 'Function',
@@ -68,13 +69,21 @@ const Functions = ({ first, changing: { isChanging }, change }: FunctionsPropert
     { title: 'Serving', show: ({ active }) => active ?? none },
     {
       title: 'Revision',
-      show: (one) => (
-        <Activation one={one} isChanging={isChanging} activate={(revision) => change(one, 'activate', { revision })} />
-      ),
+      show: (one) =>
+        rights.holds('editor', one.workspace) ? (
+          <Activation
+            one={one}
+            isChanging={isChanging}
+            activate={(revision) => change(one, 'activate', { revision })}
+          />
+        ) : (
+          none
+        ),
     },
     {
       title: 'Actions',
       show: (one) => {
+        if (!rights.holds('editor', one.workspace)) return none;
         const action = one.status === 'disabled' ? 'enable' : 'disable';
         return (
           <button

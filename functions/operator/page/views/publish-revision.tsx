@@ -13,7 +13,8 @@ interface PublishRevisionProperties {
   /** Undefined: the function is new too. */
   readonly of?: ShownFunction;
   readonly close: () => void;
-  readonly saved: (one: Pick<StoredFunction, 'workspace' | 'id'>) => void;
+  /** `toActivate`: a draft that shall serve once its cases were passed. */
+  readonly saved: (one: Pick<StoredFunction, 'workspace' | 'id'>, toActivate: string | undefined) => void;
 }
 
 const firstContent = { model: 'auto', messages: [{ role: 'user', content: '{{input}}' }] };
@@ -36,10 +37,13 @@ export const PublishRevision = ({ of, close, saved }: PublishRevisionProperties)
       return;
     }
     const { workspace, id, kind } = of ?? { workspace: text('workspace'), id: text('function'), kind: text('kind') };
-    const revision = { ...(content as object), id: text('revision') };
+    const revision = { ...(content as { readonly cases?: readonly unknown[] }), id: text('revision') };
     const path = `functions/${encodeURIComponent(workspace)}/${encodeURIComponent(id)}/revisions`;
-    const body = { kind, revision, activate: has('activate') };
-    if ((await run(path, { method: 'POST', body })) !== undefined) saved({ workspace, id });
+    const [activates, skipsCases] = [has('activate'), has('skip-cases')];
+    const runsCases = activates && !skipsCases && (revision.cases ?? []).length > 0;
+    const body = { kind, revision, activate: activates && !runsCases, skip_cases: skipsCases };
+    if ((await run(path, { method: 'POST', body })) === undefined) return;
+    saved({ workspace, id }, runsCases ? revision.id : undefined);
   };
   return (
     <Dialog title={of === undefined ? 'Make a function' : `Publish a revision of ${of.id}`} onClose={close}>
@@ -83,7 +87,11 @@ export const PublishRevision = ({ of, close, saved }: PublishRevisionProperties)
         </Field>
         <label class="check">
           <input type="checkbox" name="activate" />
-          It serves from now on
+          It serves from now on, after its cases were passed
+        </label>
+        <label class="check">
+          <input type="checkbox" name="skip-cases" />
+          Skip its cases
         </label>
         <FormEnd failure={fault ?? failure} isChanging={isChanging} send="Publish" close={close} />
       </form>

@@ -1,5 +1,5 @@
 import { type Draft, isFunction, type PlaygroundInterface, said, type Tool, type Turn } from './draft.ts';
-import { openAiCode } from './sdk-code.ts';
+import { chatCompletionsCode } from './sdk-code.ts';
 
 export const chatCompletions: PlaygroundInterface = {
   title: 'Chat completions',
@@ -14,11 +14,7 @@ export const chatCompletions: PlaygroundInterface = {
     error
       ? { failure: { code: String(error.code), message: String(error.message) } }
       : { text: textOf(choices[0]?.delta?.content), calls: callsIn(choices[0]?.delta?.tool_calls) },
-  sdkCode: (origin, body) =>
-    openAiCode(origin, 'chat.completions', body, {
-      streamed: "for await (const chunk of answer) stdout.write(chunk.choices[0]?.delta?.content ?? '');",
-      whole: 'console.log(JSON.stringify(answer.choices[0].message, null, 2));',
-    }),
+  sdkCode: chatCompletionsCode,
 };
 
 const chatBody = ({ model, system, turns, temperature, outputTokensMax, tools, more, streams }: Draft) => ({

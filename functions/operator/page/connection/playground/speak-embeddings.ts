@@ -1,5 +1,5 @@
 import type { Draft, PlaygroundInterface } from './draft.ts';
-import { openAiCode } from './sdk-code.ts';
+import { embeddingsCode } from './sdk-code.ts';
 
 const shownNumbers = 8;
 
@@ -16,6 +16,5 @@ export const embeddings: PlaygroundInterface = {
     return { text: `${vector.length} numbers: ${vector.slice(0, shownNumbers).join(', ')} …` };
   },
   readEvent: () => ({}),
-  sdkCode: (origin, body) =>
-    openAiCode(origin, 'embeddings', body, { streamed: '', whole: 'console.log(answer.data[0].embedding.length);' }),
+  sdkCode: embeddingsCode,
 };

@@ -1,5 +1,5 @@
 import { type Draft, type Heard, type PlaygroundInterface, said, type Turn } from './draft.ts';
-import { openAiCode } from './sdk-code.ts';
+import { responsesCode } from './sdk-code.ts';
 
 export const responses: PlaygroundInterface = {
   title: 'Responses',
@@ -28,12 +28,7 @@ export const responses: PlaygroundInterface = {
     if (type === 'response.output_item.added') return { calls: callIn({ ...item, arguments: '' }, at) };
     return type === 'response.function_call_arguments.delta' ? { calls: [{ at, arguments: String(delta ?? '') }] } : {};
   },
-  sdkCode: (origin, body) =>
-    openAiCode(origin, 'responses', body, {
-      streamed:
-        "for await (const event of answer) if (event.type === 'response.output_text.delta') stdout.write(event.delta);",
-      whole: 'console.log(JSON.stringify(answer.output, null, 2));',
-    }),
+  sdkCode: responsesCode,
 };
 
 interface Item {

@@ -1,0 +1,32 @@
+// A body as the arguments of a method of an SDK for Python. Members that the SDK may not know go beside those that it does: it refuses
+// arguments that it does not know.
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** A line for each. */
+export const pythonLines = (body: Body, known: readonly string[]): string[] =>
+  argumentsIn(body, known).map(([word, value]) => `    ${word}=${pythonOf(value, '    ')},`);
+
+function argumentsIn(body: Body, known: readonly string[]): [word: string, value: unknown][] {
+  const isKnown = (member: string) => known.includes(member) || member === 'stream';
+  const others = Object.entries(body).filter(([member]) => !isKnown(member));
+  return [
+    ...Object.entries(body).filter(([member]) => isKnown(member)),
+    ...(others.length === 0 ? [] : [['extra_body', Object.fromEntries(others)] as [string, unknown]]),
+  ];
+}
+
+/** Texts and numbers of JSON are those of Python. */
+function pythonOf(value: unknown, indent: string): string {
+  if (value === null || value === undefined) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const inner = `${indent}    `;
+  const isList = Array.isArray(value);
+  const items = isList
+    ? value.map((item) => pythonOf(item, inner))
+    : Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${pythonOf(member, inner)}`);
+  const [start, end] = isList ? '[]' : '{}';
+  if (items.length === 0) return `${start}${end}`;
+  return [start, ...items.map((item) => `${inner}${item},`), `${indent}${end}`].join('\n');
+}

@@ -1,0 +1,60 @@
+// What is tried in the playground, and a gateway for it: each interface, whole and as a stream, and a function.
+import type { Draft } from '../../functions/operator/page/connection/playground/draft.ts';
+import {
+  type InterfaceName,
+  interfaceNames,
+  interfaces,
+} from '../../functions/operator/page/connection/playground/playground-interfaces.ts';
+import { promptFunction } from '../support/gateway-file.ts';
+import { startHarness } from '../support/harness.ts';
+
+export const png =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/** Text that would end a quote, a document or an argument of a shell. */
+export const hostile = `It's "quoted", $HOME, \`id\`, \\ and\nEND_OF_REQUEST\n$(exit 3) """ True, None`;
+
+export const startPlaygroundGateway = () =>
+  startHarness({
+    models: {
+      'acme/echo': [{ provider: 'acme', upstream: 'echo', more: { max_output_tokens: 64_000 } }],
+      'initech/vectors': [{ provider: 'initech', upstream: 'echo' }],
+    },
+    providers: { initech: { apis: ['embeddings'] } },
+    workspace: { functions: [promptFunction('label', 'acme/echo')] },
+  });
+
+export const draft = (more: Partial<Draft> = {}): Draft => ({
+  model: 'acme/echo',
+  system: 'Be brief.',
+  turns: [
+    { role: 'user', text: 'What is it?', images: [png] },
+    { role: 'assistant', text: '', calls: [{ id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}' }] },
+    { role: 'tool', results: [{ id: 'call_1', text: 'rain' }] },
+    { role: 'assistant', text: 'Rain.', calls: [] },
+    { role: 'user', text: hostile, images: [] },
+  ],
+  temperature: 0.5,
+  outputTokensMax: 64,
+  tools: [{ name: 'weather', description: 'The weather', parameters: { type: 'object', properties: {} } }],
+  // The second is a member of the gateway alone, which no SDK knows.
+  more: { user: 'u-1', provider: { sort: 'price', allow_fallbacks: true, max_price: null } },
+  streams: false,
+  ...more,
+});
+
+type NamedDraft = readonly [title: string, name: InterfaceName, draft: Draft];
+
+export const drafts: readonly NamedDraft[] = [
+  ...interfaceNames.flatMap((name) => {
+    const forms = interfaces[name].hasStreams ? [false, true] : [false];
+    const { user, ...members } = draft().more;
+    const more = name === 'messages' ? { metadata: { user_id: user }, ...members } : { user, ...members };
+    const model = name === 'embeddings' ? 'initech/vectors' : 'acme/echo';
+    return forms.map(
+      (streams): NamedDraft => [`${name}${streams ? ', streamed' : ''}`, name, draft({ model, streams, more })],
+    );
+  }),
+  ['a function', 'chat-completions', draft({ model: 'gw/function/label', more: {} })],
+  ['a long answer that is not streamed', 'messages', draft({ outputTokensMax: 64_000, more: {} })],
+];

@@ -1,0 +1,36 @@
+// The code that the playground shows for Python, run as it stands with each release of the SDKs.
+import assert from 'node:assert/strict';
+import { interfaces } from '../../functions/operator/page/connection/playground/playground-interfaces.ts';
+import { runCommand } from '../../infra/verify/verify-step.ts';
+import { drafts, hostile, startPlaygroundGateway } from './playground-drafts.ts';
+import { virtualEnvironment } from './python-environment.ts';
+
+const sdks = {
+  openai: ['requirements-openai-3.txt', 'requirements-openai-2.txt'],
+  anthropic: ['requirements-anthropic.txt'],
+} as const;
+
+export async function runPlayground(): Promise<string> {
+  const gateway = await startPlaygroundGateway();
+  try {
+    for (const [title, name, one] of drafts) {
+      const body = interfaces[name].body(one);
+      const { python } = interfaces[name].sdkCode(new URL(gateway.url).origin, body);
+      for (const requirements of sdks[name === 'messages' ? 'anthropic' : 'openai']) {
+        const before = gateway.simulator.calls.length;
+        const output = await runCommand(await virtualEnvironment(requirements), ['-c', python], {
+          env: { GW_API_KEY: gateway.key },
+        });
+        assert.match(output, /\S/, `${title} prints its answer`);
+        await gateway.settled();
+        const [sent, ...more] = gateway.simulator.calls.slice(before).map((call) => JSON.stringify(call.body));
+        assert.equal(more.length, 0);
+        assert.ok(sent?.includes(JSON.stringify(hostile).slice(1, -1)), title);
+        assert.equal((await gateway.records())[0]?.outcome, 'ok');
+      }
+    }
+    return `the playground's code, ${drafts.length} requests`;
+  } finally {
+    await gateway.stop();
+  }
+}
