@@ -81,18 +81,46 @@ if (typeof browser === 'string') {
       ['functions', 'Functions'],
       ['configuration', 'Configuration'],
       ['playground', 'Playground'],
-    ])('has the view %s, readable in light and dark, without a mouse, and at 360 pixels', async (view, title) => {
-      const { page, findBarriers, isTooWide } = await open(`view=${view}`);
-      await page.getByRole('heading', { name: title, level: 1 }).waitFor();
-      expect(await page.title()).toBe(`${title} · gw console`);
-      expect(await page.locator('nav a[aria-current=page]').textContent()).toBe(title);
-      expect(await findBarriers()).toEqual([]);
-      // What differs in the dark are colours.
-      await page.emulateMedia({ colorScheme: 'dark' });
-      expect(await findBarriers('color-contrast')).toEqual([]);
-      await page.setViewportSize({ width: 360, height: 800 });
-      expect(await isTooWide()).toBe(false);
-    });
+    ])(
+      'has the view %s: readable in light and dark, without a mouse, on one grid at every width',
+      async (view, title) => {
+        const { page, findBarriers, isTooWide } = await open(`view=${view}`);
+        await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+        expect(await page.title()).toBe(`${title} · gw console`);
+        expect(await page.locator('nav a[aria-current=page]').textContent()).toBe(title);
+        expect(await findBarriers()).toEqual([]);
+        // What differs in the dark are colours.
+        await page.emulateMedia({ colorScheme: 'dark' });
+        expect(await findBarriers('color-contrast')).toEqual([]);
+        for (const width of [1200, 800, 390, 360]) {
+          await page.setViewportSize({ width, height: 800 });
+          expect([width, await isTooWide()]).toEqual([width, false]);
+          const { stacked, ...shown } = await look<
+            Record<'edges' | 'heights' | 'alone' | 'cut' | 'titled' | 'stacked', unknown[]>
+          >(
+            page,
+            `
+            const all = (selector) => [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility());
+            const box = (one) => one.getBoundingClientRect();
+            const lines = (of) => Map.groupBy([...of.children].filter((one) => one.checkVisibility()), (one) => Math.round(box(one).bottom));
+            const cells = all('table[role] tbody td');
+            return {
+              edges: [...new Set(['header strong', 'h1'].map((one) => Math.round(box(document.querySelector(one)).left)))],
+              heights: [...new Set(all('button, select, input:not([type=checkbox])').map((one) => box(one).height))],
+              alone: all('.filters').flatMap((of) => [...lines(of).values()])
+                .filter((line, at, every) => every.length > 1 && line.length === 1 && !line[0].matches('.actions')),
+              cut: all('.table').filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent.slice(0, 80)),
+              titled: all('time').filter((one) => !one.title.includes(one.dateTime) || one.textContent.length > 12),
+              stacked: cells.filter((one) => !one.matches(':first-child') && getComputedStyle(one, '::before').content !== '"' + one.dataset.title + '"'),
+            };`,
+          );
+          const one = [expect.any(Number)];
+          expect([width, shown]).toEqual([width, { edges: one, heights: one, alone: [], cut: [], titled: [] }]);
+          // Lists on a phone.
+          if (width < 400) expect(stacked).toEqual([]);
+        }
+      },
+    );
 
     it('has a sign-in and dialogs that are as readable', async () => {
       const { page, findBarriers, isTooWide } = await openWindowOf();
@@ -132,58 +160,19 @@ if (typeof browser === 'string') {
       await expectDialog(page.getByRole('button', { name: 'Details of listed/gpt-5.4' }));
     });
 
-    it('keeps one grid, one height of controls, filters in company, aligned points, and lists on a phone', async () => {
+    it('aligns points, and keeps colours for what is main', async () => {
       const { page } = await open('view=overview');
-      const look = <Value>(script: string) => page.evaluate<Value>(`(() => { ${script} })()`);
-      for (const width of [1200, 800, 390]) {
-        await page.setViewportSize({ width, height: 800 });
-        for (const view of [
-          'overview',
-          'calls',
-          'workspaces',
-          'keys',
-          'models',
-          'functions',
-          'configuration',
-          'playground',
-        ]) {
-          await page.goto(`/console?view=${view}`);
-          await settle(page);
-          const shown = await look<Record<'edges' | 'heights' | 'alone' | 'cut' | 'titled' | 'stacked', unknown[]>>(`
-            const all = (selector) => [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility());
-            const box = (one) => one.getBoundingClientRect();
-            const lines = (of) => Map.groupBy([...of.children].filter((one) => one.checkVisibility()), (one) => Math.round(box(one).bottom));
-            const cells = all('table[role] tbody td');
-            return {
-              edges: [...new Set(['header strong', 'h1'].map((one) => Math.round(box(document.querySelector(one)).left)))],
-              heights: [...new Set(all('button, select, input:not([type=checkbox])').map((one) => box(one).height))],
-              alone: all('.filters').flatMap((of) => [...lines(of).values()])
-                .filter((line, at, every) => every.length > 1 && line.length === 1 && !line[0].matches('.actions')),
-              cut: all('.table').filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent.slice(0, 80)),
-              titled: all('time').filter((one) => !one.title.includes(one.dateTime) || one.textContent.length > 12),
-              stacked: cells.filter((one) => !one.matches(':first-child') && getComputedStyle(one, '::before').content !== '"' + one.dataset.title + '"'),
-            };`);
-          const { stacked, ...rest } = shown;
-          const isStacked = stacked.length === 0;
-          expect([width, view, rest]).toEqual([
-            width,
-            view,
-            { edges: [expect.any(Number)], heights: [expect.any(Number)], alone: [], cut: [], titled: [] },
-          ]);
-          if (width === 390) expect([view, isStacked]).toEqual([view, true]);
-        }
-      }
-      await page.setViewportSize({ width: 1200, height: 800 });
-      await page.goto('/console?view=overview');
-      await settle(page);
       // The ends of all amounts, with the digits that they lack.
-      const points = await look<string[][]>(`
+      const points = await look<string[][]>(
+        page,
+        `
         return [...document.querySelectorAll('table[role]')].map((table) => [...new Set([...table.querySelectorAll('td.number')]
           .filter((cell) => cell.textContent.startsWith('$'))
-          .map((cell) => (cell.textContent + (cell.querySelector('[data-lacks]')?.dataset.lacks ?? '')).split('.')[1].length))]);`);
+          .map((cell) => (cell.textContent + (cell.querySelector('[data-lacks]')?.dataset.lacks ?? '')).split('.')[1].length))]);`,
+      );
       expect(points.map(({ length }) => length)).toEqual(points.map(() => 1));
       expect(points.length).toBeGreaterThan(2);
-      expect(await look('return getComputedStyle(document.querySelector("td.number")).fontVariantNumeric')).toBe(
+      expect(await look(page, 'return getComputedStyle(document.querySelector("td.number")).fontVariantNumeric')).toBe(
         'tabular-nums',
       );
       for (const [view, first, other] of [
@@ -193,9 +182,12 @@ if (typeof browser === 'string') {
       ] as const) {
         await page.goto(`/console?view=${view}`);
         const colorsOf = (name: string) =>
-          look<string>(`
+          look<string>(
+            page,
+            `
             const named = (one) => (one.ariaLabel ?? one.textContent) === ${JSON.stringify(name)};
-            return getComputedStyle([...document.querySelectorAll('button')].find(named)).color;`);
+            return getComputedStyle([...document.querySelectorAll('button')].find(named)).color;`,
+          );
         await page.getByRole('button', { name: other, exact: true }).waitFor();
         expect(await colorsOf(other)).not.toBe(await colorsOf(first));
       }
@@ -863,6 +855,9 @@ async function settle(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.locator('body:not(:has([aria-busy=true]))').waitFor();
 }
+
+/** What a function body makes of the page. */
+const look = <Value>(page: Page, script: string) => page.evaluate<Value>(`(() => { ${script} })()`);
 
 const rows = (page: Page): Locator => page.locator('tbody tr');
 

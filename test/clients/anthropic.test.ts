@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Anthropic, { PaymentRequiredError, ServiceUnavailableError } from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { Harness } from '../support/harness.ts';
-import { citySchema, countRequests, formats, imageUrl, startClientGateway } from './client-gateway.ts';
+import { countRequests, formats, imageUrl, startClientGateway } from './client-gateway.ts';
 import { errorKinds } from './error-kinds.ts';
 import { impatiently } from './impatient.ts';
 import { formatRows } from './readme-table.ts';
@@ -32,13 +32,6 @@ const ask = (
   messages: [{ role: 'user' as const, content }],
   ...more,
 });
-const tools: Anthropic.Tool[] = [
-  {
-    name: 'get_weather',
-    description: 'Asks about a city',
-    input_schema: { ...citySchema, required: [...citySchema.required] },
-  },
-];
 const textOf = ({ content }: Anthropic.Message) =>
   content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 
@@ -61,24 +54,6 @@ describe('the stock Anthropic client', () => {
     expect(message.content[0]).toMatchObject({ signature: expect.stringMatching(/.+/) });
     expect([names[0], names.at(-1)]).toEqual(['message_start', 'message_stop']);
     expect(message.usage.output_tokens).toBeGreaterThan(10);
-  });
-
-  it('lets the model call a tool after a thinking block, and gives the result back with the block', async () => {
-    const question = ask('Call the tool get_weather', { tools, thinking: { type: 'adaptive' } });
-    const first = await client.messages.stream(question).finalMessage();
-    const call = first.content.find((block) => block.type === 'tool_use');
-    expect(call).toMatchObject({ name: 'get_weather', input: { city: 'text' } });
-    expect(first.content[0]?.type).toBe('thinking');
-    const results = first.content.flatMap((block) =>
-      block.type === 'tool_use' ? [{ type: 'tool_result' as const, tool_use_id: block.id, content: 'sunny' }] : [],
-    );
-    const messages = [
-      ...question.messages,
-      { role: 'assistant' as const, content: first.content },
-      { role: 'user' as const, content: results },
-    ];
-    const second = await client.messages.create({ ...question, messages });
-    expect(textOf(second)).toMatch(/^The tools answered “sunny”/);
   });
 
   it('sends an image, and counts tokens for nothing', async () => {

@@ -44,10 +44,10 @@ interface Cell {
   readonly provider: ProviderName;
 }
 
-/** A call is read, and an answer written, in the same place for all formats: the base URL makes no difference to them. */
+/** Of an interface one client is enough for all formats: a translated answer is written by the gateway, in one form for every library. */
 const cells: readonly Cell[] = [
   ...Object.keys(nodeClients).flatMap((name) => basePaths.map((base) => ({ name, base, provider: 'acme' as const }))),
-  ...Object.keys(nodeClients).flatMap((name) =>
+  ...[Object.keys(chatClients)[0] ?? '', Object.keys(responsesClients)[0] ?? ''].flatMap((name) =>
     translatedFormats.map((provider) => ({ name, base: '/openai/v1' as const, provider })),
   ),
 ];

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOpenAI } from '@ai-sdk/openai';
-import { embedMany, generateText, streamText } from 'ai';
+import { embedMany } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { Harness } from '../support/harness.ts';
@@ -53,24 +53,6 @@ describe('the stock openai client on Responses', () => {
     expect(answer.output_text).toContain('1 image');
     expect(gateway.simulator.calls[0]?.body).not.toHaveProperty('provider');
   });
-
-  it('sends an Idempotency-Key as a header of the request, and gets the stored answer', async () => {
-    const ask = (key: string) => client.responses.create(hello, { headers: { 'Idempotency-Key': key } });
-    const [first, again, other] = [await ask('one'), await ask('one'), await ask('two')];
-    expect(again).toEqual(first);
-    expect(other.id).not.toBe(first.id);
-    expect(gateway.simulator.calls).toHaveLength(2);
-  });
-
-  it('gets a stream that broke as an error with the code of the gateway, and does not come back', async () => {
-    const stream = await client.responses.create({ ...hello, model: 'acme/broken', stream: true });
-    const error: unknown = await (async () => {
-      for await (const _event of stream);
-    })().catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(OpenAI.APIError);
-    expect(error).toMatchObject({ code: 'no_available_provider' });
-    expect(gateway.simulator.calls).toHaveLength(1);
-  });
 });
 
 /** The class that the client has for it, by the status in the title. */
@@ -83,20 +65,14 @@ const classes: Readonly<Record<string, new (...args: never[]) => Error>> = {
   503: OpenAI.InternalServerError,
 };
 
-type Ask = (asking: OpenAI, model: string) => Promise<unknown>;
-const asks: readonly (readonly [string, Ask])[] = [
-  ['Responses', (asking, model) => asking.responses.create({ ...hello, model })],
-  ['Embeddings', (asking, model) => asking.embeddings.create({ ...hello, model })],
-];
-
-describe.each(asks)('an error that the stock openai client gets on %s', (_name, ask) => {
+describe('an error that the stock openai client gets on Embeddings', () => {
   it.each(errorKinds)(
     'has its class, code, message and id, and is asked for again only where that can help: $title',
     async ({ title, model, keyOf, code, says, isFinal }) => {
       const counted = countRequests();
       const failing = openClient({ apiKey: keyOf(gateway), fetch: counted.send });
       const error: unknown = await impatiently(() =>
-        ask(failing, model).then(
+        failing.embeddings.create({ ...hello, model }).then(
           () => new Error('an error was expected'),
           (reason: unknown) => reason,
         ),
@@ -148,16 +124,5 @@ describe('vectors', () => {
     expect(embeddings).toHaveLength(3);
     expect(embeddings[0]).toEqual(embeddings[2]);
     expect(usage.tokens).toBe(3);
-  });
-});
-
-describe('openai() of the AI SDK', () => {
-  it('reads reasoning and text, streamed or not, with their tokens', async () => {
-    const asked = { model: aiSdk()('acme/reasoning'), prompt: 'Hello' };
-    const whole = await generateText(asked);
-    const streamed = streamText(asked);
-    expect(await streamed.text).toBe(whole.text);
-    expect(whole.usage.outputTokens).toBeGreaterThan(10);
-    expect((await streamed.usage).outputTokens).toBe(whole.usage.outputTokens);
   });
 });

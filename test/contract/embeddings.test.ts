@@ -9,7 +9,7 @@ import { countOutcomes } from '../support/outcomes.ts';
 
 type Json = Record<string, unknown>;
 
-const [capped, slow] = [newKey(), newKey()];
+const capped = newKey();
 /** Exactly what a call of `acme/full` holds: one token for each byte of its body. */
 const fullCall = JSON.stringify({ model: 'acme/full', input: 'Hello' });
 const fullUsd = `0.${String(fullCall.length * 7).padStart(6, '0')}`;
@@ -30,7 +30,6 @@ describe('the interface of Embeddings', () => {
         ],
         'acme/full': [{ provider: 'acme', upstream: `usage:${fullCall.length}:0`, more }],
         'acme/silent-usage': [{ provider: 'acme', upstream: 'no-usage', more }],
-        'acme/slow': [{ provider: 'acme', upstream: 'slow:50', more }],
         'zen/chat-only': [{ provider: 'zen', upstream: 'echo' }],
       },
       providers: {
@@ -41,10 +40,7 @@ describe('the interface of Embeddings', () => {
         {
           id: 'capped',
           credit_usd: '100',
-          keys: [
-            { name: 'seven', key: capped, spend_limit_usd: fullUsd },
-            { name: 'slow', key: slow, rpm: 3 },
-          ],
+          keys: [{ name: 'seven', key: capped, spend_limit_usd: fullUsd }],
         },
       ],
     });
@@ -139,14 +135,6 @@ describe('the interface of Embeddings', () => {
     expect(await expectBalancedBooks(gateway, 'capped')).toBe(BigInt(fullCall.length) * 7n * 1_000_000n);
   });
 
-  it('lets as many pass as a key may send in a minute, to the call', async () => {
-    const body = JSON.stringify({ model: 'acme/embed', input: 'Hello' });
-    expect(await countOutcomes(Array.from({ length: 8 }, () => send(slow, body)))).toEqual({
-      ok: 3,
-      api_key_rate_limit: 5,
-    });
-  });
-
   it('estimates the input that a provider does not report, within what was held', async () => {
     const before = (await gateway.credit()).spent;
     const body = { model: 'acme/silent-usage', input: 'Hello, how are you?' };
@@ -157,16 +145,6 @@ describe('the interface of Embeddings', () => {
     expect(last?.promptTokens).toBeGreaterThan(0);
     expect(last?.promptTokens).toBeLessThanOrEqual(JSON.stringify(body).length);
     expect((await expectBalancedBooks(gateway)) - before).toBe(last?.costPicoUsd);
-  });
-
-  it('twice at once under one Idempotency-Key calls one provider and charges once', async () => {
-    gateway.simulator.clear();
-    const call = { model: 'acme/slow', input: 'Twice' };
-    const answers = [1, 2].map(() => post(call, { 'idempotency-key': 'embeddings-twice' }));
-    expect(await countOutcomes(answers)).toEqual({ ok: 1, execution_in_progress: 1 });
-    await gateway.settled();
-    expect(gateway.simulator.calls).toHaveLength(1);
-    await expectBalancedBooks(gateway);
   });
 
   it.each<[string, Json, string, string]>([

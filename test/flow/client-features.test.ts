@@ -57,6 +57,7 @@ const usual: Readonly<Record<ClientId, Json>> = {
 type AskingRow = Omit<ClientRow, 'becomes'>;
 
 interface Answered {
+  readonly id: string | null;
   readonly status: number;
   readonly answer: string;
   readonly leftOut: readonly string[];
@@ -83,6 +84,7 @@ async function ask(client: ClientId, format: ColumnFormat, row: AskingRow, isAsk
   });
   const answer = await response.text();
   return {
+    id: response.headers.get('x-request-id'),
     status: response.status,
     answer,
     leftOut: (response.headers.get('x-gw-left-out') ?? '').split(',').filter((member) => member !== ''),
@@ -140,4 +142,11 @@ it('what is told is short and can stand in a header, whatever a client calls its
     expect([status, leftOut.length]).toEqual([200, 32]);
     for (const member of leftOut) expect(member).toMatch(/^[\w.[\]-]{1,128}$/);
   }
+});
+
+it('what is told stands in the record of the call too', async () => {
+  const { id, leftOut } = await ask('messages', 'converse', { feature: '', asks: { metadata: { user_id: 'u' } } });
+  await gateway.settled();
+  const record = (await gateway.records()).find(({ correlationId }) => correlationId === id);
+  expect([leftOut, record?.leftOut]).toEqual([['metadata'], ['metadata']]);
 });

@@ -51,26 +51,6 @@ const calls = () => harness.simulator.calls.length;
 describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
   const body = (upstream: string, more = {}) => hello(`acme/${upstream}`, { stream, ...more });
 
-  it('is one provider call for twenty at the same time; the others are told to come back', async () => {
-    const name = fresh();
-    const second = await harness.open();
-    const answers = Array.from({ length: 20 }, (_none, at) =>
-      (at % 2 === 0 ? harness : second).post(body('usage:1000:500'), name),
-    );
-    const texts = new Set<string>();
-    for (const response of await Promise.all(answers)) {
-      if (response.status === 200) {
-        texts.add(await response.text());
-        continue;
-      }
-      expect(response.headers.get('x-should-retry')).toBe('true');
-      expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-      await expectError(response, 409, 'execution_in_progress');
-    }
-    expect(texts.size).toBe(1);
-    expect(calls()).toBe(1);
-  });
-
   it('costs two writes once its answer is stored: there is nothing to release', async () => {
     const writes: string[] = [];
     const counting = (store: Store): Store => ({
@@ -163,23 +143,6 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
     expect(await (await harness.post(reordered, { ...sessionAlias, 'x-title': 'another app' })).text()).toBe(text);
     expect(calls()).toBe(1);
   });
-
-  it.each(['error-400', 'error-500', 'error-after-chunks:3'])(
-    'leaves nothing where the call failed, as soon as the client knows: %s',
-    async (upstream) => {
-      const name = fresh();
-      const failed = await harness.post(body(upstream), name);
-      expect(await failed.text()).toContain('"error"');
-      // At once, with the same body and with another.
-      const second = await harness.post(body(upstream), name);
-      expect(second.headers.get('idempotent-replayed')).toBeNull();
-      expect(await second.text()).toContain('"error"');
-      const third = await harness.post(body('echo'), name);
-      expect(third.headers.get('idempotent-replayed')).toBeNull();
-      expect(await outcomeOf(third)).toBe('ok');
-      expect(calls()).toBe(3);
-    },
-  );
 
   it('leaves nothing where the call was refused, as soon as the client knows', async () => {
     const name = fresh();

@@ -110,6 +110,9 @@ describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
       const replay = await post(body('usage:1000:500'), name, { door: second });
       expect(replay.headers.get('idempotent-replayed')).toBe('true');
       expect(texts).toContain(await replay.text());
+      expect(replay.headers.get('x-gw-cost')).toBe(
+        answers.find(({ status }) => status === 200)?.headers.get('x-gw-cost'),
+      );
       await expectError(await post(body('usage:1000:500', { user: 'another' }), name), 409, 'idempotency_conflict');
       await expectError(await post(ask('usage:1000:500', { stream: !stream }), name), 409, 'idempotency_conflict');
       await settled();

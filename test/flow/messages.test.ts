@@ -13,25 +13,13 @@ const upstreams = [
   'tools',
   'reasoning',
   'redacted-reasoning',
-  'usage:1000:500:300:120:200:80',
-  'no-usage',
   'no-done',
   'done-without-finish',
-  'cut:3',
   'error-after-chunks:3',
   'error-after-chunks:1:rate_limit_error',
-  'comments',
-  'crlf',
-  'cr',
-  'byte-split:7',
   'huge-event:300000',
   'error-401',
 ];
-const prices = {
-  cached_input_price_per_million: '0.10',
-  cache_write_input_price_per_million: '1.25',
-  cache_write_1h_input_price_per_million: '2.00',
-};
 const poor = newKey();
 const narrow = newKey();
 const bringing = newKey();
@@ -41,7 +29,6 @@ beforeAll(async () => {
   gateway = await startHarness({
     models: {
       ...Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
-      'acme/priced': [{ provider: 'acme', upstream: 'usage:1000:500:300:120:200:80', more: prices }],
       'acme/rescued': [
         { provider: 'globex', upstream: 'error-after-role' },
         { provider: 'acme', upstream: 'echo' },
@@ -162,8 +149,8 @@ describe('an answer', () => {
     expect(await lastRecord()).toMatchObject({ costPicoUsd: 17_000_000n, stream: true, outcome: 'ok' });
   });
 
-  it.each(['comments', 'crlf', 'cr', 'byte-split:7', 'huge-event:300000', 'tools', 'reasoning', 'redacted-reasoning'])(
-    'of a stream in another form on the wire ends with its message_stop: %s',
+  it.each(['huge-event:300000', 'tools', 'reasoning', 'redacted-reasoning'])(
+    'of a stream with more than text ends with its message_stop: %s',
     async (model) => {
       const tools = [{ name: 'get_weather', input_schema: { type: 'object' } }];
       const { events } = await stream(model, { max_tokens: 200_000, ...(model === 'tools' ? { tools } : {}) });
@@ -184,37 +171,6 @@ describe('an answer', () => {
 });
 
 describe('the bill', () => {
-  // 1,000 of input: 300 read from the cache, 200 written to it, and 80 for an hour. 500 of output, thinking included.
-  const usd = (1_000 - 300 - 280) * 1 + 300 * 0.1 + 200 * 1.25 + 80 * 2 + 500 * 2;
-
-  it.each([false, true])(
-    'has input, cache reads, cache writes by their time, and output, once; stream %s',
-    async (asStream) => {
-      const { spent } = await gateway.credit();
-      const response = await post(hello('priced', { max_tokens: 600, stream: asStream }));
-      await response.text();
-      expect(await lastRecord()).toMatchObject({
-        promptTokens: 1_000,
-        cachedTokens: 300,
-        completionTokens: 500,
-        costPicoUsd: BigInt(usd) * 1_000_000n,
-      });
-      const after = await gateway.credit();
-      expect([after.spent - spent, after.held]).toEqual([BigInt(usd) * 1_000_000n, 0n]);
-      if (!asStream) expect(Number(response.headers.get('x-gw-cost'))).toBeCloseTo(usd / 1_000_000, 12);
-    },
-  );
-
-  it.each([false, true])(
-    'is an estimate where the provider reports nothing, and says so; stream %s',
-    async (asStream) => {
-      await (await post(hello('no-usage', { stream: asStream }))).text();
-      const record = await lastRecord();
-      expect(record).toMatchObject({ estimated: true, outcome: 'ok' });
-      expect(record?.completionTokens).toBeGreaterThan(10);
-    },
-  );
-
   it('keeps for how long a cache was written where the last event has zeros in its place', () => {
     const reader = messages.openEventReader(1);
     const usage = { input_tokens: 5, cache_creation_input_tokens: 9, cache_creation: { ephemeral_1h_input_tokens: 9 } };
@@ -280,7 +236,6 @@ describe('a failure', () => {
   });
 
   it.each([
-    ['cut:3', 'no_available_provider'],
     ['error-after-chunks:3', 'no_available_provider'],
     ['error-after-chunks:1:rate_limit_error', 'rate_limited'],
   ])(
@@ -526,23 +481,6 @@ describe('a thread', () => {
 });
 
 describe('a retry and a repetition', () => {
-  it.each([false, true])(
-    'under one Idempotency-Key get the first answer byte for byte, for nothing; stream %s',
-    async (asStream) => {
-      const key = { 'idempotency-key': `messages-${asStream}` };
-      const ask = () => post(hello('echo', { stream: asStream }), key);
-      const first = await ask();
-      const text = await first.text();
-      await gateway.settled();
-      const again = await ask();
-      expect(await again.text()).toBe(text);
-      expect(again.headers.get('idempotent-replayed')).toBe('true');
-      expect(again.headers.get('x-gw-cost')).toBe(first.headers.get('x-gw-cost'));
-      expect(first.headers.has('x-gw-cost')).toBe(!asStream);
-      expect(gateway.simulator.calls).toHaveLength(1);
-    },
-  );
-
   it('of a call of another interface under the same key is a conflict, also of a count of tokens', async () => {
     const key = { 'idempotency-key': 'shared-by-interfaces' };
     await (await post(hello('echo'), key)).text();

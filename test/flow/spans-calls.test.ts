@@ -5,7 +5,7 @@ import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { countOutcomes, outcomeOf } from '../support/outcomes.ts';
+import { outcomeOf } from '../support/outcomes.ts';
 
 const upstreams = ['echo', 'silent', 'error-400', 'error-500', 'error-429', 'error-after-chunks:3'];
 
@@ -43,16 +43,6 @@ describe('a span id', () => {
     expect(refused.headers.get('x-should-retry')).toBe('false');
     await expectError(refused, 409, 'duplicate_span_id');
   };
-
-  it('is used once, by exactly one of ten calls at the same time', async () => {
-    const span = fresh();
-    const second = await harness.open();
-    const calls = Array.from({ length: 10 }, (_none, at) => (at % 2 ? second : harness).post(hello('acme/echo'), span));
-    expect(await countOutcomes(calls)).toEqual({ ok: 1, duplicate_span_id: 9 });
-    expect(harness.simulator.calls).toHaveLength(1);
-    await expectUsed(post('echo', span));
-    await expectUsed(post('echo', span, { stream: true }));
-  });
 
   it('belongs to its workspace', async () => {
     const span = fresh();
