@@ -1,4 +1,7 @@
 // What the bundles load on demand.
+import { servingApis } from '../../shared/foundation/constants/index.ts';
+
+const hubApis = new Set(Object.values(servingApis).flatMap(({ throughHub }): readonly string[] => throughHub));
 
 /** Modules that few calls need: each becomes a file of its own beside the index, loaded by its dynamic import. */
 export const onDemand: Readonly<Record<string, string>> = {
@@ -11,9 +14,7 @@ export const onDemand: Readonly<Record<string, string>> = {
   'model-list.cjs': 'shared/configuration/model-list/list-document.ts',
   'landing-page.cjs': 'shared/protocol/router/landing-page.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',
-  'messages-target.cjs': 'shared/routing/formats/hub/targets/messages-target.ts',
-  'responses-target.cjs': 'shared/routing/formats/hub/targets/responses-target.ts',
-  'converse-target.cjs': 'shared/routing/formats/hub/targets/converse-target.ts',
-  'chat-completions-target.cjs': 'shared/routing/formats/hub/targets/chat-completions-target.ts',
-  'generate-content-target.cjs': 'shared/routing/formats/hub/targets/generate-content-target.ts',
+  ...Object.fromEntries(
+    [...hubApis].map((api) => [`${api}-target.cjs`, `shared/routing/formats/hub/targets/${api}-target.ts`]),
+  ),
 };
