@@ -5,7 +5,7 @@ import { jsonValuesMax } from '../../../shared/foundation/constants/index.ts';
 import { rawNumber } from '../../../shared/foundation/ids/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { can } from '../../../shared/routing/formats/capabilities.ts';
-import { ask, completionOf, failureOf, type Json, jsonAnswer, turnsOf } from './fake-send.ts';
+import { ask, completionOf, failureOf, type Json, jsonAnswer } from './fake-send.ts';
 import { apis, jsonOf } from './provider-answers.ts';
 
 type Api = (typeof apis)[number];
@@ -192,18 +192,6 @@ it('arguments of tools stream as the provider checked them: not every host of Cl
   const { sent } = await ask({ api: 'messages', body: { tools: [weather] }, answer: jsonAnswer({}), stream: true });
   expect(JSON.stringify(sent[0]?.body)).toContain('weather');
   expect(JSON.stringify(sent[0]?.body)).not.toContain('eager');
-});
-
-describe.each(apis)('a long request to a provider of %s', (api) => {
-  it('is translated in steps, between which others have the event loop', async () => {
-    const turnsWith = (characters: number) =>
-      turnsOf(() => {
-        const messages = [{ role: 'user', content: 'x'.repeat(characters) }];
-        return ask({ api, body: { messages }, answer: { kind: 'failed', cause: 'status_500' } });
-      });
-    await turnsWith(1);
-    expect((await turnsWith(300_000)) - (await turnsWith(1))).toBeGreaterThanOrEqual(3);
-  });
 });
 
 describe('a conversation with tools', () => {

@@ -47,5 +47,15 @@ const callableTypes: ReadonlySet<unknown> = new Set([
 const isCallable = (tool: Json): boolean =>
   callableTypes.has(tool.type) && isClientTool(tool) && (tool.type !== 'tool_search' || tool.execution === 'client');
 
+/** Whether a tool is meant by one of these choices: one without a name, or a namespace, means each tool of its type. */
+export function meantBy(choices: readonly Json[]): (tool: DeclaredTool) => boolean {
+  const meant = new Set(choices.map(({ type, name, namespace }) => choiceKey(type, name, namespace)));
+  return ({ tool: { type, name }, namespace }) =>
+    [name, null].some((one) => [namespace, null].some((other) => meant.has(choiceKey(type, one, other))));
+}
+
+const choiceKey = (type: unknown, name: unknown, namespace: unknown): string =>
+  JSON.stringify([type, name ?? null, namespace ?? null]);
+
 /** Nothing is lost without it. */
 export const isNeedless = ({ type, execution }: Json): boolean => type === 'tool_search' && execution !== 'client';

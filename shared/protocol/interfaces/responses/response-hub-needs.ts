@@ -1,7 +1,7 @@
 // What a Responses request asks for that not every format of a provider has words for.
 import { type HubNeed, type HubNeedKind, isJsonObject } from '../../wire/index.ts';
 import { firstOfEachNeed } from '../index.ts';
-import { declaredTools } from './declared-tools.ts';
+import { declaredTools, meantBy } from './declared-tools.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -42,15 +42,11 @@ function neededChoice(body: Json): HubNeed[] {
   if (!isForced) return [];
   const declared = [...declaredTools(body)];
   if (declared.length === 0) return [];
-  const wanted = isAllowed ? (Array.isArray(allowed) ? allowed.filter(isJsonObject) : []) : [choice];
-  const canBeCalled = declared.some(({ tool, isCallable }) => isCallable && wanted.some((one) => names(one, tool)));
+  const wanted = isAllowed ? allowed : [choice];
+  const isMeant =
+    choice === 'required' ? () => true : meantBy(Array.isArray(wanted) ? wanted.filter(isJsonObject) : []);
+  const canBeCalled = declared.some((one) => one.isCallable && isMeant(one));
   return [{ kind: canBeCalled ? 'forced_tool' : 'tools', member: 'tool_choice' }];
-}
-
-/** A choice names a function or a custom tool by its name, another one by its type. */
-function names(choice: unknown, tool: Json): boolean {
-  if (!isJsonObject(choice)) return true;
-  return choice.type === tool.type && (!isSent(choice.name) || choice.name === tool.name);
 }
 
 const inItems = (input: unknown): HubNeed[] =>

@@ -98,8 +98,10 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   const source = sourceOf(request.interfaceId)(request.body);
   const model = entry.upstream_model;
   const boundTokens = askedOutputTokens(entry, size);
+  await nextStep();
   const packageNames = createPackageNames(withoutEmptyStops(source.call));
   const { call } = packageNames;
+  await nextStep();
   const raw = createRawArguments(id, target.argumentsForm);
   const names = [model, candidate.model.id];
   const reasoning = reasoningOf(...names) ?? target.unknownReasoning ?? untold;
@@ -143,7 +145,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     await nextStep();
     const options = target.toOptions(targetCall);
     await nextStep();
-    const opened = target.openModel({ model, ...exchange.settings, generateId: toolCallIds(id) });
+    const opened = target.openModel({ model, ...exchange.settings, generateId: toolCallIds(id), nextStep });
     const spoken = () => ({ format: api, leftOut });
     const restore = {
       content: (content: HubResult['content']) => packageNames.contentOf(contentWithArguments(content, raw.putBack)),

@@ -34,7 +34,8 @@ export function withCacheMarksMax(call: HubCall): HubCall {
     isMarked,
   );
   if (marked.length <= cacheMarksMax) return call;
-  const isLasting = (one: Marked) => tools.includes(one) || ('role' in one && one.role === 'system');
+  const markedTools = new Set(tools);
+  const isLasting = (one: Marked) => markedTools.has(one) || ('role' in one && one.role === 'system');
   const lasting = marked.filter(isLasting);
   const later = marked.filter((one) => !isLasting(one)).slice(-(cacheMarksMax - Math.min(lasting.length, 1)));
   const kept = new Set([...lasting.slice(-(cacheMarksMax - later.length)), ...later]);

@@ -14,6 +14,8 @@ export interface ModelOptions {
   readonly fetch: typeof fetch;
   /** For tool calls that came without one. */
   readonly generateId: () => string;
+  /** Awaited between two steps: what the package makes of the call, and what it writes of that. */
+  readonly nextStep: () => Promise<void>;
 }
 
 /** A call of one model. */

@@ -44,11 +44,17 @@ function toUser({ content, providerOptions }: Extract<Message, { role: 'system' 
   return { role: 'user', content: [{ type: 'text', text: content, ...marked }] };
 }
 
-/** Results that follow each other are one message: some targets want all that belong to one answer together. */
-export function addResults(prompt: LanguageModelV4Prompt, message: Extract<Message, { role: 'tool' }>): void {
+/**
+ * Results that follow each other are one message: some targets want all that belong to one answer together. Every message of
+ * results in this prompt was added here, so that the last one may grow.
+ */
+export function addResults(
+  prompt: LanguageModelV4Prompt,
+  { content, ...message }: Extract<Message, { role: 'tool' }>,
+): void {
   const last = prompt.at(-1);
-  if (last?.role === 'tool') prompt[prompt.length - 1] = { ...last, content: [...last.content, ...message.content] };
-  else prompt.push(message);
+  if (last?.role !== 'tool') prompt.push({ ...message, content: [...content] });
+  else for (const result of content) last.content.push(result);
 }
 
 /**
@@ -59,7 +65,7 @@ export function imagesOfUser(prompt: LanguageModelV4Prompt): LanguageModelV4Prom
   let waiting: Extract<Message, { role: 'user' }>['content'] = [];
   return prompt.flatMap((message): Message[] => {
     if (message.role === 'assistant') {
-      waiting = [...waiting, ...message.content.filter((part) => part.type === 'file')];
+      for (const part of message.content) if (part.type === 'file') waiting.push(part);
       const content = message.content.filter((part) => part.type !== 'file');
       return content.length === 0 ? [] : [{ ...message, content }];
     }

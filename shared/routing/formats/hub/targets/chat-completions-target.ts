@@ -15,12 +15,13 @@ import { watchThinking } from './plain-thinking.ts';
 const packageName = 'chat';
 
 export const target: HubTarget = {
-  openModel({ model, baseURL, fetch }) {
+  openModel({ model, baseURL, fetch, nextStep }) {
     const thinking = watchThinking();
     return thinking.marked(
       new OpenAICompatibleChatLanguageModel(model, {
         provider: packageName,
         url: ({ path }) => baseURL + path,
+        headers: () => nextStep().then(() => ({})),
         fetch,
         supportsStructuredOutputs: true,
         metadataExtractor: thinking.extractor,

@@ -1,5 +1,5 @@
 // Anthropic's Messages.
-import { createAnthropic } from '@ai-sdk/anthropic';
+import { AnthropicLanguageModel } from '@ai-sdk/anthropic/internal';
 import { isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
 import { byBudget, type HubTarget } from '../middle/index.ts';
 import { anthropicEvents, messageUsage, withKnownBlocks } from './anthropic-events.ts';
@@ -11,7 +11,14 @@ import { withReadableUsage } from './readable-usage.ts';
 import { reportedUsage } from './reported-usage.ts';
 
 export const target: HubTarget = {
-  openModel: ({ model, ...settings }) => createAnthropic(settings)(model),
+  openModel: ({ model, baseURL, fetch, generateId, nextStep }) =>
+    new AnthropicLanguageModel(model, {
+      provider: 'anthropic.messages',
+      baseURL,
+      fetch,
+      generateId,
+      transformRequestHeaders: (headers) => nextStep().then(() => headers),
+    }),
   // Arguments come checked by the provider, as its own default has it; not every host of Claude knows the other way.
   toOptions: (target) => claudeOptions(target, { toolStreaming: false }),
   boundBody(body, target) {

@@ -17,12 +17,16 @@ export function plainPrompt(prompt: LanguageModelV4Prompt, isStrictTemplate: boo
 /** Results follow their calls at once: what an operator said in between comes after them. */
 function resultsFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const ordered: Message[] = [];
+  let waiting: Message[] = [];
   for (const message of prompt) {
-    const before = ordered.findLastIndex(({ role }) => role !== 'system');
-    if (message.role === 'tool' && before < ordered.length - 1) ordered.splice(before + 1, 0, message);
-    else ordered.push(message);
+    if (message.role === 'system') waiting.push(message);
+    else if (message.role === 'tool') ordered.push(message);
+    else {
+      ordered.push(...waiting, message);
+      waiting = [];
+    }
   }
-  return ordered;
+  return [...ordered, ...waiting];
 }
 
 function oneInstruction(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {

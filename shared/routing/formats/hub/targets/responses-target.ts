@@ -16,11 +16,12 @@ import { responseEvents } from './responses-events.ts';
 import { readEncrypted, withOwnParts } from './responses-parts.ts';
 
 export const target: HubTarget = {
-  openModel: ({ model, baseURL, fetch, generateId }) =>
+  openModel: ({ model, baseURL, fetch, generateId, nextStep }) =>
     withOwnParts(
       new OpenAIResponsesLanguageModel(model, {
         provider: 'openai',
         url: ({ path }) => baseURL + path,
+        headers: () => nextStep().then(() => ({})),
         fetch,
         generateId,
       }),

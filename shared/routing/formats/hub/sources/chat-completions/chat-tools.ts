@@ -47,10 +47,9 @@ function toChoice(choice: unknown): ToolOptions['toolChoice'] {
 function allowedTools(list: LanguageModelV4FunctionTool[], allowed: unknown): ToolOptions {
   const { mode, tools } = isJsonObject(allowed) ? allowed : {};
   const named = (Array.isArray(tools) ? tools : []).filter(isJsonObject);
-  const names = named.map(({ name, function: fn }) => (isJsonObject(fn) ? fn.name : name));
-  const tools_ = list.filter(({ name }) => names.includes(name));
+  const names = new Set(named.map(({ name, function: fn }) => (isJsonObject(fn) ? fn.name : name)));
   const toolChoice = toChoice(mode);
-  return { tools: tools_, ...(toolChoice === undefined ? {} : { toolChoice }) };
+  return { tools: list.filter(({ name }) => names.has(name)), ...(toolChoice === undefined ? {} : { toolChoice }) };
 }
 
 /** What a schema of `true` takes. */

@@ -87,11 +87,18 @@ function toAssistant(content: unknown, calls: KnownCalls, names: ToolNames): Lan
   const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
   const signedCalls = new Map<string, SignedEnvelope>();
   const parts: AssistantPart[] = [];
+  let lastText = -1;
+  const add = (part: AssistantPart): void => {
+    if (part.type === 'text') lastText = parts.length;
+    parts.push(part);
+  };
   for (const block of blocks) {
     const envelope = openEnvelope(block.type === 'redacted_thinking' ? block.data : block.signature);
     if (typeof envelope?.of === 'object') signedCalls.set(envelope.of.call, envelope);
-    else if (envelope?.of === 'text') signLastText(parts, envelope);
-    else parts.push(...toAssistantParts(block, envelope, { calls, names, signedCalls }));
+    else if (envelope?.of === 'text') {
+      if (lastText < 0) add({ type: 'text', text: '' });
+      parts[lastText] = withSigned(parts[lastText] as AssistantPart, envelope);
+    } else for (const part of toAssistantParts(block, envelope, { calls, names, signedCalls })) add(part);
   }
   return parts.length === 0 ? [] : [{ role: 'assistant', content: parts }];
 }
@@ -104,12 +111,10 @@ const signedOf = ({ origin, model, signature, encrypted }: SignedEnvelope) =>
     ...(encrypted === undefined ? {} : { encrypted }),
   });
 
-function signLastText(parts: AssistantPart[], envelope: SignedEnvelope): void {
-  const at = parts.findLastIndex(({ type }) => type === 'text');
-  const last = parts[at];
-  if (last?.type !== 'text') parts.push({ type: 'text', text: '', providerOptions: signedOf(envelope) });
-  else parts[at] = { ...last, providerOptions: { ...last.providerOptions, ...signedOf(envelope) } };
-}
+const withSigned = (part: AssistantPart, envelope: SignedEnvelope): AssistantPart => ({
+  ...part,
+  providerOptions: { ...part.providerOptions, ...signedOf(envelope) },
+});
 
 interface Known {
   readonly calls: KnownCalls;

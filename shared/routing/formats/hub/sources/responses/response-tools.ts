@@ -1,6 +1,11 @@
 // Tools and the choice among them. Whatever a client runs is a function to other models; what only OpenAI runs is left out, and told.
 import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import { type DeclaredTool, declaredTools, isNeedless } from '../../../../../protocol/interfaces/responses/index.ts';
+import {
+  type DeclaredTool,
+  declaredTools,
+  isNeedless,
+  meantBy,
+} from '../../../../../protocol/interfaces/responses/index.ts';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
 import type { OptionalMember } from '../../middle/index.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
@@ -68,24 +73,20 @@ const toInputSchema = (parameters: unknown): JSONSchema7 =>
 
 type Named = ReadonlyMap<string, DeclaredTool>;
 
-/** A choice names a function or a custom tool by its name, another one by its type. */
-const isMeant = (choice: Json, { tool, namespace }: DeclaredTool): boolean =>
-  choice.type === tool.type &&
-  ((choice.name ?? null) === null || choice.name === tool.name) &&
-  ((choice.namespace ?? null) === null || choice.namespace === namespace);
-
-const namesMeant = (choice: Json, tools: Named): string[] =>
-  [...tools].flatMap(([name, one]) => (isMeant(choice, one) ? [name] : []));
+function namesMeant(choices: readonly Json[], tools: Named): string[] {
+  const isMeant = meantBy(choices);
+  return [...tools].flatMap(([name, one]) => (isMeant(one) ? [name] : []));
+}
 
 /** Of a choice among some of the tools: only those go out. */
 function allowedNames(choice: unknown, tools: Named): ReadonlySet<string> | undefined {
   if (!isJsonObject(choice) || choice.type !== 'allowed_tools' || !Array.isArray(choice.tools)) return undefined;
-  return new Set(choice.tools.filter(isJsonObject).flatMap((one) => namesMeant(one, tools)));
+  return new Set(namesMeant(choice.tools.filter(isJsonObject), tools));
 }
 
 function toChoice(choice: unknown, tools: Named): ToolOptions['toolChoice'] {
   const mode = isJsonObject(choice) && choice.type === 'allowed_tools' ? choice.mode : choice;
   if (mode === 'auto' || mode === 'none' || mode === 'required') return { type: mode };
-  const [toolName] = isJsonObject(mode) ? namesMeant(mode, tools) : [];
+  const [toolName] = isJsonObject(mode) ? namesMeant([mode], tools) : [];
   return toolName === undefined ? undefined : { type: 'tool', toolName };
 }
