@@ -1,6 +1,6 @@
 // The values that the stages of a call hand on, each bigger than the one before. Types only.
 import type { CreditHold } from '../../shared/accounting/credit/index.ts';
-import type { Counter, Hold, KeyHold } from '../../shared/accounting/holds/index.ts';
+import type { Counter, Hold, KeyHold, SettlementOptions } from '../../shared/accounting/holds/index.ts';
 import type { Fingerprint, StoredResult } from '../../shared/accounting/idempotency/index.ts';
 import type { CachedAnswer, CacheKey } from '../../shared/accounting/response-cache/index.ts';
 import type { Connection } from '../../shared/configuration/byok/index.ts';
@@ -126,9 +126,16 @@ export interface Holdings {
   readonly budgetHolds?: readonly BudgetHold[] | undefined;
   /** The first candidate, admitted along with everything else. */
   readonly firstCandidate?: AdmittedCandidate | undefined;
-  /** Releases the slots of pools, once, however often it is called. Those of key and credit go with their holds. */
-  readonly giveSlotsBack?: (() => Promise<void>) | undefined;
+  /** Of pools. Those of key and credit go with their holds. */
+  readonly slots?: HeldSlots | undefined;
   readonly cache?: CacheUse | undefined;
+}
+
+export interface HeldSlots {
+  /** Once, however often it is called. */
+  giveBack(options?: SettlementOptions): Promise<void>;
+  /** None of them is missed where it comes back a moment later. */
+  areSpare(): boolean;
 }
 
 /** A budget of a BYOK connection. */

@@ -23,7 +23,7 @@ export const fullPlan = {
   busy: 640,
   store: 6,
   memory: 10_000,
-  /** Loads of one task, one after the other, for how long each is measured, and with how many calls in flight it is told to stop. */
+  /** Loads of one task, one after the other, for how long each is warmed and measured, and with how many calls in flight it is told to stop. */
   task: {
     loads: [
       { inFlight: 1_000, kind: 'JSON' },
@@ -32,6 +32,7 @@ export const fullPlan = {
       { inFlight: 1_000, kind: 'half of them streams that write' },
       { inFlight: 2_000, kind: 'half of them streams that write' },
     ] as readonly TaskLoad[],
+    warmMs: 60_000,
     measuredMs: 20_000,
     stopped: 1_000,
   },
@@ -47,6 +48,7 @@ export const quickPlan: BenchPlan = {
       { inFlight: 300, kind: 'half of them streams that wait' },
       { inFlight: 300, kind: 'half of them streams that write' },
     ],
+    warmMs: 10_000,
     measuredMs: 10_000,
     stopped: 300,
   },

@@ -37,7 +37,7 @@ export function createEngineOperations(engine: EngineConnection): RunOperation {
   const write = (operation: string, input: Input, key: Key, signal: AbortSignal | undefined): Promise<EngineResult> =>
     inTurn(`${input.TableName} ${JSON.stringify(key)}`, async () => {
       signal?.throwIfAborted();
-      const result = await (isUnconditional(operation, input) ? runTogether : run)(operation, input);
+      const result = await (isShareable(operation, input) ? runTogether : run)(operation, input);
       const isRefused = result.error?.__type === 'ConditionalCheckFailedException';
       if (!isRefused || input.ReturnValuesOnConditionCheckFailure !== 'ALL_OLD') return result;
       const standing = await run('GetItem', { TableName: input.TableName, Key: key });
@@ -89,9 +89,9 @@ function snakeCase(name: string): string {
   return made;
 }
 
-/** Nothing that it finds can refuse it, and its answer is empty. */
-const isUnconditional = (operation: string, { ConditionExpression, ReturnValues }: Input): boolean =>
-  operation === 'UpdateItem' && ConditionExpression === undefined && ReturnValues === 'NONE';
+/** Its answer is empty. */
+const isShareable = (operation: string, { ReturnValues }: Input): boolean =>
+  operation === 'UpdateItem' && ReturnValues === 'NONE';
 
 type BatchedWrites = Readonly<Record<string, readonly BatchedWrite[]>>;
 type BatchedWrite = {
@@ -123,8 +123,8 @@ const transactionItemsMax = 100;
 type Run = (operation: string, input: Input) => Promise<EngineResult>;
 
 /**
- * Writes that nothing can refuse. Those of one turn of the event loop are one transaction: most of what a write costs the
- * engine is the call. Where a transaction fails nothing of it was written, and each goes alone.
+ * Writes with empty answers. Those of one turn of the event loop are one transaction: most of what a write costs the
+ * engine is the call. Where a transaction fails, because one of them is refused, nothing of it was written, and each goes alone.
  */
 function createSharedTransactions(run: Run): Run {
   let waiting: (readonly TransactWrite[])[] = [];

@@ -45,6 +45,11 @@ import type { BlobStore } from '../storage/blobs/index.ts';
 import type { Item } from '../storage/store/index.ts';
 import { createTableReaders, type TableReaders, type TableReadersOptions } from './create-table-readers.ts';
 
+/** So many calls with slots at once are a process that serves many for minutes: a request to the store costs it more than all else of a call. */
+const busyCallsMin = 64;
+/** How long it may know what a call has cost before the store does. What is then lost with it comes back with its lease. */
+const busyGatherMs = 50;
+
 /** Everything that a process has which serves calls: the only list of it. The stages of a call pick from it. */
 export interface GatewayComposition extends TableReaders, ProviderMetricsDependencies {
   readonly credit: CreditPayments;
@@ -87,7 +92,10 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
   const { clock, times, randomness, log, store } = readers;
   const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
   const { keyRequestsPerMinute } = environment;
-  const counters = createCounters({ store, clock, randomness, leaseMs: times.leaseMs, keyRequestsPerMinute });
+  const callsUnderWay = createCallsUnderWay();
+  const gathering = { clock, gatherMs: () => (callsUnderWay.all() < busyCallsMin ? 0 : busyGatherMs) };
+  const { leaseMs } = times;
+  const counters = createCounters({ store, clock, randomness, leaseMs, keyRequestsPerMinute, gathering });
   const vault = createKeyVault({ wrapper, stage: environment.stage, clock, randomness });
   return {
     ...readers,
@@ -98,7 +106,7 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
     functions: createFunctionReader({ functions: createFunctionReads(store), clock }),
     counters,
     slotPools: createSlotPools(counters, randomness.fraction),
-    callsUnderWay: createCallsUnderWay(),
+    callsUnderWay,
     stageConcurrency: environment.stageConcurrency,
     keyRequestsPerMinute,
     credit: createCreditPayments({ store, clock, counters, randomness }),
@@ -106,12 +114,18 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
     spans: createSpanStore(store, clock),
     providerAffinity: createProviderAffinity(store),
     responseCache: createResponseCache({ store, onError: logFailure('response_cache_failed') }),
-    records: createCallRecords({ store }),
+    records: createCallRecords({ store, gathering }),
     credentials,
     credentialCheck: createCredentialCheck({ credentials, log, onChecked }),
     transport: createTransport(clock),
     limiter: createProviderLimiter({ writer: counters.writer, clock, randomness }),
     cooldowns: createCooldowns({ store, clock }),
-    recorder: createStatisticsRecorder({ store, clock, randomness, onFailure: logFailure('statistics_lost') }),
+    recorder: createStatisticsRecorder({
+      store,
+      clock,
+      randomness,
+      onFailure: logFailure('statistics_lost'),
+      gathering,
+    }),
   };
 }

@@ -1,6 +1,7 @@
 // Calls in flight: of a key, of a workspace, of the service. Never more than allowed, nobody pays for another's, and a client
 // that waits for its answers is never refused.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { nextTurn, systemClock } from '../../shared/foundation/time/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { ask, modelsFor, prompt } from '../support/function-calls.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -231,6 +232,56 @@ describe('calls in flight', () => {
     await expectRefused(of('single'), 'rate_limited', /^The gateway may have 5 calls in flight/);
     await letGo(5, running);
     await staged.settled();
+    await expectAllFree();
+  });
+
+  it('of a process that serves many are settled with what its next calls write, and an answer ends before', async () => {
+    const writes: string[] = [];
+    const gathering = new Set<() => void>();
+    const busy = await harness.open({
+      clock: {
+        nowMs: systemClock.nowMs,
+        after(delayMs, callback) {
+          if (delayMs !== 50) return systemClock.after(delayMs, callback);
+          gathering.add(callback);
+          return () => gathering.delete(callback);
+        },
+      },
+      wrapStore: (store) =>
+        aroundStore(store, (call, run) => {
+          if (/update|batchPut/.test(call.method)) writes.push(call.table);
+          return run();
+        }),
+      replace: ({ catalogue }) => ({
+        catalogue: {
+          ...catalogue,
+          current: async () => {
+            const current = await catalogue.current();
+            return { ...current, service: { ...current.service, concurrency: 500 } };
+          },
+        },
+      }),
+    });
+    const running = Array.from({ length: 70 }, () => busy.post(hello('acme/held'), as('plain')));
+    await isHeld(70);
+    writes.length = 0;
+    waiting.shift()?.();
+    await (await Promise.race(running)).text();
+    await nextTurn();
+    expect(writes).toEqual([]);
+    const next = busy.post(hello('acme/held'), as('plain'));
+    await isHeld(70);
+    // What the next one takes of workspace and service; what the other one gives back goes along.
+    expect(writes).toEqual(['ledger', 'ledger']);
+    await letGo(70, [...running, next]);
+    let isSettled = false;
+    void busy.settled().then(() => {
+      isSettled = true;
+    });
+    await eventually(() => {
+      for (const callback of gathering) callback();
+      return isSettled;
+    });
     await expectAllFree();
   });
 

@@ -99,9 +99,9 @@ class Simulation {
   /** One after the other, so that they are seen in the order in which they were done. */
   #run(update: Update): Promise<ConditionalResult> {
     const result = this.#lastRun.then(async () => {
-      const done = await test.store.update(update);
+      const done = await test.store.update({ ...update, returnsNoItem: false });
       if (done.kind === 'written') this.#check(stateOf(done.item ?? {}));
-      return done;
+      return update.returnsNoItem === true && done.kind === 'written' ? { ...done, item: undefined } : done;
     });
     this.#lastRun = result.catch(() => {});
     return result;

@@ -5,7 +5,7 @@ import type { Hold } from '../../../shared/accounting/holds/index.ts';
 import type { SlotHold, SlotPool } from '../../../shared/accounting/slots/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { IdentifiedCall } from '../stages.ts';
+import type { HeldSlots, IdentifiedCall } from '../stages.ts';
 import { type ConcurrencyLimits, concurrencyError, retryAfterSeconds } from './concurrency.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
 
@@ -25,9 +25,13 @@ export function reserveCapacity(
   const levels = levelsOf(call, asked);
   if (levels.length === 0) return undefined;
   const taken: SlotHold[] = [];
-  const giveBack = untilDone(async () => {
-    await Promise.all(taken.map((slot) => slotPools.giveBack(slot)));
-  });
+  const slots: HeldSlots = {
+    giveBack: untilDone(async (options) => {
+      await Promise.all(taken.map((slot) => slotPools.giveBack(slot, options)));
+    }),
+    areSpare: () => taken.every((slot) => slotPools.hasSpare(slot)),
+  };
+  const giveBack = () => slots.giveBack();
   async function reserve(): Promise<Reserved> {
     // One after the other: two calls that took one level each would refuse each other, and neither would run.
     for (const { pool, error } of levels) {
@@ -35,7 +39,7 @@ export function reserveCapacity(
       if (slot === undefined) return { ...refused('capacity', error()), giveBack };
       taken.push(slot);
     }
-    return { giveBack, holdings: { giveSlotsBack: giveBack } };
+    return { giveBack, holdings: { slots } };
   }
   return { rank: 'capacity', reserve, giveBackUnknown: giveBack };
 }
@@ -77,11 +81,11 @@ const functionsError = (whose: string, limit: number): GatewayError =>
   });
 
 /** Done once, however often it is called; a call that failed may be repeated. */
-function untilDone(task: () => Promise<void>): () => Promise<void> {
+function untilDone(task: HeldSlots['giveBack']): HeldSlots['giveBack'] {
   let isDone = false;
-  return async () => {
+  return async (options) => {
     if (isDone) return;
-    await task();
+    await task(options);
     isDone = true;
   };
 }

@@ -41,17 +41,22 @@ function toldInStream(
 }
 
 /**
- * The slots of key and workspace stand beside their money: the write that settles it frees them, which is made before the
- * last byte in place of after it. What fails here is done again by settlement. Undefined: the call has no slots.
+ * The slots of key and workspace stand beside their money: the write that settles it frees them. Where few are left it is
+ * made before the last byte in place of after it. What fails here is done again by settlement. Undefined: the call has no slots.
  */
 function slotsFreer(deps: GatewayDependencies, call: AdmittedCall): AdmittedCall['freeSlots'] {
-  const { keyHold, creditHold, giveSlotsBack } = call.holdings;
-  const isBesideMoney = keyHold?.slot === true || creditHold?.slot === true;
-  if (!isBesideMoney && giveSlotsBack === undefined) return undefined;
-  const { clock } = deps;
+  const { keyHold, creditHold, slots } = call.holdings;
+  if (keyHold?.slot !== true && creditHold?.slot !== true && slots === undefined) return undefined;
+  const { clock, counters, credit } = deps;
+  const isMissedBesideMoney = () =>
+    (keyHold?.slot === true && !counters.keyHasSpareSlots(keyHold)) ||
+    (creditHold?.slot === true && !credit.hasSpareSlots(creditHold));
   return async () => {
     const deadline = startDeadline(clock, clock.nowMs(), freeSlotsMaxMs);
-    const freed = Promise.allSettled([isBesideMoney && settleMoney(deps, call, deadline), giveSlotsBack?.()]);
+    const freed = Promise.allSettled([
+      isMissedBesideMoney() && settleMoney(deps, call, deadline),
+      slots?.areSpare() === false && slots.giveBack(),
+    ]);
     await waitAtMost(clock, freeSlotsMaxMs, freed, () => undefined);
   };
 }

@@ -1,21 +1,27 @@
 // Every hold of a call ends at what the call really cost, exactly once. What cannot be written now is tried again until
 // the deadline; after that the hold comes back with its lease.
+import type { SettlementOptions } from '../../../shared/accounting/holds/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall } from '../stages.ts';
 
 /** Rejects with the first failure, after every hold was tried. */
-export async function settleMoney(deps: GatewayDependencies, call: AdmittedCall, deadline: Deadline): Promise<void> {
+export async function settleMoney(
+  deps: GatewayDependencies,
+  call: AdmittedCall,
+  deadline: Deadline,
+  options?: SettlementOptions,
+): Promise<void> {
   const { counters, credit, clock, log } = deps;
   const { bill } = call;
   const { keyHold, creditHold, budgetHolds = [] } = call.holdings;
   const owed = bill.totalOf('workspace');
   const settlements = [
-    keyHold && (() => counters.settleKey(keyHold, owed)),
-    creditHold && (() => credit.settle(creditHold, owed)),
+    keyHold && (() => counters.settleKey(keyHold, owed, options)),
+    creditHold && (() => credit.settle(creditHold, owed, options)),
     ...budgetHolds.map((hold) => () => {
-      return counters.settle(hold.counter, hold, bill.totalOf('client', hold.provider));
+      return counters.settle(hold.counter, hold, bill.totalOf('client', hold.provider), options);
     }),
   ].filter((settlement) => settlement !== undefined);
   let wasLate = false;

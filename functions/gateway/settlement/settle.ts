@@ -15,6 +15,8 @@ import { writeRecord } from './write-record.ts';
 
 /** Within the 10 s that an adapter waits for `finish`. */
 const settlementBudgetMs = 9_000;
+/** The client has its answer. */
+const unawaited = { isAwaited: false };
 /** Of the time that the runtime has left: a write that has begun ends in it, and so does the line of one that failed. */
 const lastWriteMs = 1_000;
 
@@ -25,6 +27,7 @@ export async function settle(
 ): Promise<void> {
   const { clock, limiter, log } = deps;
   const { names, holdings } = call;
+  const { slots } = holdings;
   const { run, stream, writeCache } = ended;
   const { endsAtMs = Number.POSITIVE_INFINITY } = call.scope;
   const leftMs = endsAtMs - lastWriteMs - clock.nowMs();
@@ -44,10 +47,10 @@ export async function settle(
   call.scope.trace?.children.push(...attemptSpans(call.scope.trace, call, attempts));
 
   await Promise.all([
-    step('money', () => settleMoney(deps, call, deadline)),
+    step('money', () => settleMoney(deps, call, deadline, unawaited)),
     step('response_cache', () => writeCache?.()),
     step('names', () => names.settle(claimsEndOf(ended), deadline)),
-    step('slots', () => holdings.giveSlotsBack && retryWrite(clock, holdings.giveSlotsBack, { deadline })),
+    step('slots', () => slots && retryWrite(clock, () => slots.giveBack(unawaited), { deadline })),
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.giveBack(unusedPermit), { deadline })),
     step('attempts', () => settleAttempts(deps, attempts)),
     step('attempt_lines', async () => logFailedAttempts(log, call, attempts)),

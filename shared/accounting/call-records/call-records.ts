@@ -1,6 +1,6 @@
 // The records behind usage reports: written after the last byte of a call, many at a time, and read by the operator.
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
-import { type BatchPut, type CallOptions, type Store, shareRuns } from '../../storage/store/index.ts';
+import { type BatchPut, type CallOptions, type Gathering, type Store, shareRuns } from '../../storage/store/index.ts';
 import {
   attributesOf,
   isExpired,
@@ -56,18 +56,20 @@ export interface CallRecordsOptions {
   readonly clock?: Clock;
   /** Days from the arrival, a whole number from 1; of records written from now on. */
   readonly lifeDays?: number;
+  /** Left out: a record that is alone is written at once. */
+  readonly gathering?: Gathering | undefined;
 }
 
 /** Throws a RangeError for a life that is none. */
 export function createCallRecords(options: CallRecordsOptions): CallRecords {
-  const { store, clock = systemClock, lifeDays = lifeDaysDefault } = options;
+  const { store, clock = systemClock, lifeDays = lifeDaysDefault, gathering } = options;
   if (!Number.isSafeInteger(lifeDays) || lifeDays < 1)
     throw new RangeError(`lifeDays is ${lifeDays}: must be 1 or more`);
   const writeTogether = shareRuns((puts: readonly BatchPut[]) => {
     // A batch takes each key once; the records of one call are alike.
     const byCall = new Map(puts.map((put) => [`${put.item.pk} ${put.item.sk}`, put]));
     return store.batchPut([...byCall.values()]);
-  });
+  }, gathering);
   return {
     async write(record) {
       await writeTogether(recordPut(record, lifeDays));

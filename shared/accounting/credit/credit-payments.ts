@@ -4,7 +4,7 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
-import type { Counters, Hold, SettlementOutcome } from '../holds/index.ts';
+import type { Counters, Hold, SettlementOptions, SettlementOutcome } from '../holds/index.ts';
 import { type CreditAccount, creditCounter, isInDebt, readBalance, shardCount } from './credit-account.ts';
 import { gather, level, readAll, readShards, type ShardContext } from './credit-shards.ts';
 import { type CreditSummary, summarize } from './credit-summary.ts';
@@ -14,7 +14,9 @@ export interface CreditPayments {
   /** Throws StoreUnavailable, and a RangeError for an amount that is not above 0. */
   take(account: CreditAccount, hold: Hold): Promise<CreditTake>;
   /** Charges the real cost and gives back the rest, exactly once. Throws StoreUnavailable; asking again is safe. */
-  settle(hold: CreditHold, actual: PicoUsd): Promise<SettlementOutcome>;
+  settle(hold: CreditHold, actual: PicoUsd, options?: SettlementOptions): Promise<SettlementOutcome>;
+  /** Of the concurrency of its workspace. */
+  hasSpareSlots(hold: CreditHold): boolean;
   /** Gives all of it back. */
   giveBack(hold: CreditHold): Promise<SettlementOutcome>;
   /** Exact while nothing moves between shards. */
@@ -32,11 +34,11 @@ export interface CreditOptions {
 export function createCreditPayments(options: CreditOptions): CreditPayments {
   const { store, clock, counters } = options;
 
-  async function settle(hold: CreditHold, actual: PicoUsd): Promise<SettlementOutcome> {
+  async function settle(hold: CreditHold, actual: PicoUsd, options?: SettlementOptions): Promise<SettlementOutcome> {
     const { account, shard } = hold;
-    const result = await counters.settle(creditCounter(account, shard), hold, actual);
-    if (result.kind === 'settled' && shardCount(account) > 1)
-      await evenOut({ store, counters, account }, hold, result.item);
+    const looks = shardCount(account) > 1;
+    const result = await counters.settle(creditCounter(account, shard), hold, actual, { ...options, looks });
+    if (result.kind === 'settled' && looks) await evenOut({ store, counters, account }, hold, result.item);
     return result;
   }
 
@@ -44,6 +46,7 @@ export function createCreditPayments(options: CreditOptions): CreditPayments {
     take: createCreditTake(options),
     settle,
     giveBack: (hold) => settle(hold, 0n),
+    hasSpareSlots: ({ account, shard }) => counters.hasSpareSlots(creditCounter(account, shard)),
     show: async (account) => summarize(account, await readAll({ store, account }), clock.nowMs()),
   };
 }

@@ -11,9 +11,11 @@ import {
   type HeldAmount,
   type Hold,
   heldAttribute,
+  readAvailable,
   readHeld,
+  slotBalance,
 } from './counter.ts';
-import { createItemWriter, type ItemWriter, type ItemWriterOptions } from './item-writer.ts';
+import { createItemWriter, type ItemWriter, type ItemWriterOptions, type SettlementOptions } from './item-writer.ts';
 import {
   admitKey,
   countKeyRequest,
@@ -36,19 +38,27 @@ export interface Counters {
    * Ends a hold at its real cost, exactly once however often it is asked: 0 gives all back, more than was held is
    * charged too. Throws StoreUnavailable, and asking again is safe; a RangeError for a negative cost.
    */
-  settle(counter: Counter, hold: Hold, actual: bigint): Promise<SettlementOutcome>;
+  settle(
+    counter: Counter,
+    hold: Hold,
+    actual: bigint,
+    options?: Pick<Settlement, 'looks'> & SettlementOptions,
+  ): Promise<SettlementOutcome>;
   /** Gives back what has expired. Returns the item as it stands then. */
   giveBackExpired(counter: Counter): Promise<Item>;
   /** One write for a key with limits, and one read for a key without. Throws StoreUnavailable. */
   admitKey(request: PaidKeyRequest): Promise<KeyAdmission>;
   /** The same for a request that holds no money. */
   countKeyRequest(request: KeyRequest): Promise<KeyCount>;
-  settleKey(hold: KeyHold, actual: bigint): Promise<SettlementOutcome>;
+  settleKey(hold: KeyHold, actual: bigint, options?: SettlementOptions): Promise<SettlementOutcome>;
+  /** So many of its slots are free, as far as this process knows, that one may come back a moment later. */
+  hasSpareSlots(counter: Counter): boolean;
+  keyHasSpareSlots(hold: KeyHold): boolean;
   /** For counters of other modules. */
   readonly writer: ItemWriter;
 }
 
-export type TakeOutcome = { readonly kind: 'taken'; readonly item: Item } | Insufficient;
+export type TakeOutcome = { readonly kind: 'taken' } | Insufficient;
 
 export interface CountersOptions extends ItemWriterOptions {
   /** How long after its arrival a call may hold something. */
@@ -57,6 +67,8 @@ export interface CountersOptions extends ItemWriterOptions {
   readonly keyRequestsPerMinute?: number | undefined;
 }
 
+/** Half of a shard of a large pool: more than other processes take in the time for which a settlement may gather. */
+const spareSlotsMin = 25n;
 /** Calls of replaced keys whose last write was not answered yet. */
 const owedMax = 1_000;
 /** A write that was made for others gives back what was seen before it; the next look sees the rest. */
@@ -79,12 +91,12 @@ export function createCounters({
     counter: Counter,
     hold: Hold,
     actual: bigint,
-    prepare?: Settlement['prepare'],
+    { isAwaited, ...more }: Pick<Settlement, 'prepare' | 'looks'> & SettlementOptions = {},
   ): Promise<SettlementOutcome> {
     if (actual < 0n) throw new RangeError(`a cost of ${actual}: it must not be negative`);
     const { table, key } = counter;
-    const settlement = { kind: 'settle', counter, ...bucketsOf(hold), held: hold.amount, actual, prepare } as const;
-    return writer.settle({ table, key, owner: hold.owner }, settlement);
+    const settlement = { kind: 'settle', counter, ...bucketsOf(hold), held: hold.amount, actual, ...more } as const;
+    return writer.settle({ table, key, owner: hold.owner }, settlement, { isAwaited });
   }
 
   async function take(counter: Counter, hold: Hold): Promise<TakeOutcome> {
@@ -97,24 +109,28 @@ export function createCounters({
       slot: slotBucket === undefined ? undefined : { bucket: slotBucket, limit: slotsMax },
     };
     const outcome = await writer.reserve({ table, key, owner: hold.owner }, () => demand);
-    return outcome.kind === 'reserved' ? { kind: 'taken', item: outcome.item } : outcome;
+    return outcome.kind === 'reserved' ? { kind: 'taken' } : outcome;
   }
 
-  const settleAt = (publicId: string, hold: Hold, actual: bigint) => {
+  const settleAt = (publicId: string, hold: Hold, actual: bigint, options?: SettlementOptions) => {
     const { counter, prepare } = keySettlement(publicId, clock.nowMs);
-    return settle(counter, hold, actual, prepare);
+    return settle(counter, hold, actual, { ...options, prepare });
   };
 
   /** By owner: the successor that is still to be charged. */
   const owedTo = createCache<string>({ sizeMax: owedMax });
 
-  async function settleKey({ publicId, spendingId, ...hold }: KeyHold, actual: bigint): Promise<SettlementOutcome> {
+  async function settleKey(
+    { publicId, spendingId, ...hold }: KeyHold,
+    actual: bigint,
+    options?: SettlementOptions,
+  ): Promise<SettlementOutcome> {
     if (spendingId !== undefined) {
-      const ofSlot = hold.slot === true ? settleAt(publicId, { ...hold, amount: 0n }, 0n) : undefined;
-      const [settled] = await Promise.all([settleAt(spendingId, { ...hold, slot: false }, actual), ofSlot]);
+      const ofSlot = hold.slot === true ? settleAt(publicId, { ...hold, amount: 0n }, 0n, options) : undefined;
+      const [settled] = await Promise.all([settleAt(spendingId, { ...hold, slot: false }, actual, options), ofSlot]);
       return settled;
     }
-    const settled = await settleAt(publicId, hold, actual);
+    const settled = await settleAt(publicId, hold, actual, options);
     const successorId = settled.kind === 'settled' ? successorOf(settled.item) : owedTo.get(hold.owner);
     if (successorId !== undefined && hold.amount > 0n && actual > 0n) await chargeSuccessor(successorId, hold, actual);
     return settled;
@@ -129,15 +145,26 @@ export function createCounters({
     owedTo.delete(owner);
   }
 
+  function hasSpareSlots(counter: Counter): boolean {
+    const item = writer.seen(counter);
+    if (item === undefined) return false;
+    const { balances, slotsMax } = counter;
+    const free = readAvailable(slotsMax === undefined ? balances : [slotBalance(slotsMax)], item);
+    return free === null || free >= spareSlotsMin;
+  }
+
   return {
     writer,
-    settle: (counter, hold, actual) => settle(counter, hold, actual),
+    hasSpareSlots,
+    keyHasSpareSlots: ({ publicId, slotsMax }) =>
+      hasSpareSlots({ ...keyCounter(publicId, null), slotsMax: slotsMax ?? null }),
+    settle: (counter, hold, actual, options) => settle(counter, hold, actual, options),
 
     take,
 
     async giveBackExpired({ table, key, balances }) {
       for (let look = 1; ; look += 1) {
-        const { item } = await writer.reserve({ table, key }, () => ({ balances }));
+        const { item } = await writer.reserve({ table, key }, () => ({ balances, looks: true }));
         const isOver = ({ amount, expiresAtMs }: HeldAmount) => amount > 0n && expiresAtMs <= clock.nowMs();
         if (look === looksMax || !readHeld(item).some(isOver)) return item;
       }

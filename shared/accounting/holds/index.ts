@@ -8,7 +8,7 @@ export {
   readSlotsInUse,
 } from './counter.ts';
 export { type Counters, createCounters } from './counters.ts';
-export { type ItemWriter, queueWaitMaxMs } from './item-writer.ts';
+export { type ItemWriter, queueWaitMaxMs, type SettlementOptions } from './item-writer.ts';
 export type { KeyAdmission, KeyCount, KeyHold, KeyRequest, PaidKeyRequest } from './key-admission.ts';
 export { concurrencyOf } from './key-admission.ts';
 export {

@@ -5,7 +5,14 @@ import { createCache } from '../../foundation/cache/index.ts';
 import { admissionTimeoutMs, storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import { gatherRuns, type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
+import {
+  type ConditionalResult,
+  type Gathering,
+  gatherRuns,
+  type Item,
+  type Store,
+  StoreUnavailable,
+} from '../../storage/store/index.ts';
 import type { ItemAddress, SeenItem } from './counter.ts';
 import { planWrite } from './plan-write.ts';
 import { isReservation, isSettlement, type QueuedRequest, type QueuedWrite, requestsOf } from './queued-requests.ts';
@@ -19,6 +26,11 @@ export const queueWaitMaxMs = 10_000;
 const unansweredMaxMs = admissionTimeoutMs - storeCallTimeoutMs;
 /** Each after the first follows a write of another process, or a changed configuration. */
 const asksMax = 10;
+/**
+ * A write is answered without its item where that is known from a look, and what others have done to it since is neither
+ * asked for nor in the way: conditions guard what is written. What others leave behind in it is seen at the next look.
+ */
+const lookEveryMs = 1_000;
 /** Items remembered as they were last answered, some 3 KB each. */
 const rememberedItemsMax = 5_000;
 /** Items of limits are deleted and made anew when they were idle for two days. */
@@ -41,23 +53,33 @@ export interface ItemWriter {
   settle(
     address: ItemAddress & { readonly owner: string },
     settlement: Settlement | Correction,
+    options?: SettlementOptions,
   ): Promise<SettlementOutcome>;
+  /** The item as this process knows it; undefined: it does not. */
+  seen(address: ItemAddress): Item | undefined;
+}
+
+export interface SettlementOptions {
+  /** Default true. False: where the process is busy it is written with what comes next for the item. */
+  readonly isAwaited?: boolean | undefined;
 }
 
 export interface ItemWriterOptions {
   readonly store: Pick<Store, 'get' | 'update'>;
   readonly clock: Clock;
   readonly randomness: Pick<Randomness, 'bytes'>;
+  /** Of settlements that are not awaited. Left out: they are written at once. */
+  readonly gathering?: Gathering | undefined;
 }
 
 interface ItemQueue extends ItemAddress {
-  readonly enter: (request: QueuedRequest) => void;
+  readonly enter: (request: QueuedRequest, isAwaited?: boolean) => void;
   seen: (SeenItem & { readonly number: number }) | undefined;
   /** Of this process's last settlement here, which was answered. */
   deletableMark: Mark | undefined;
 }
 
-export function createItemWriter({ store, clock, randomness }: ItemWriterOptions): ItemWriter {
+export function createItemWriter({ store, clock, randomness, gathering }: ItemWriterOptions): ItemWriter {
   const queues = createCache<ItemQueue>({ sizeMax: rememberedItemsMax });
   const settleOnce = createSettleOnce({ store, clock });
   /** Requests and questions to the store, in their order. */
@@ -67,7 +89,7 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
     const name = `${table} ${key}`;
     const known = queues.get(name);
     if (known !== undefined) return known;
-    const enter = gatherRuns<QueuedRequest>((requests) => serve(queue, requests));
+    const enter = gatherRuns<QueuedRequest>((requests) => serve(queue, requests), gathering);
     const queue: ItemQueue = { table, key, enter, seen: undefined, deletableMark: undefined };
     queues.set(name, queue);
     return queue;
@@ -79,10 +101,11 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
       const nowMs = clock.nowMs();
       const { write, left } = decide(queue, requests, nowMs);
       if (write === undefined) {
-        if (left.length > 0) await ask(queue, left, async () => ({ item: await store.get(queue.table, queue.key) }));
+        if (left.length > 0)
+          await ask(queue, left, async () => ({ kind: 'read', item: await store.get(queue.table, queue.key) }));
         return left;
       }
-      const sent = await send(queue, write, nowMs);
+      const sent = await send(queue, write, nowMs, left.length > 0);
       if (sent.kind === 'again') return [...sent.requests, ...left];
       const { item } = sent;
       for (const { waiting, wasLate } of write.settled) waiting.resolve({ kind: 'settled', item, wasLate });
@@ -112,27 +135,31 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
     return { write, left: inTime.filter((request) => !isDone.has(request)) };
   }
 
-  /** 'again': by newer knowledge of the item. What is in no answer was rejected. */
+  /** 'again': by newer knowledge of the item. What is in no answer was rejected. `areOthersLeft`: the answer decides on them. */
   async function send(
     queue: ItemQueue,
     write: QueuedWrite,
     nowMs: number,
+    areOthersLeft: boolean,
   ): Promise<
     | { readonly kind: 'written'; readonly item: Item }
     | { readonly kind: 'again'; readonly requests: readonly QueuedRequest[] }
   > {
-    const { draft, reserved, settled } = write;
+    const { draft, reserved, settled, looks } = write;
     const written = requestsOf(write);
     const mark = settled.length === 0 ? undefined : createMark(randomness, nowMs, queue.deletableMark);
     if (mark !== undefined) addMark(draft, mark);
     if (queue.deletableMark !== undefined) deleteMark(draft, queue.deletableMark);
-    const update = draft.toUpdate(queue.table, queue.key, { repeatable: mark === undefined });
+    const { seen } = queue;
+    const returnsNoItem = seen !== undefined && nowMs - seen.atMs < lookEveryMs && !looks && !areOthersLeft;
+    const update = draft.toUpdate(queue.table, queue.key, { repeatable: mark === undefined, returnsNoItem });
     try {
-      const { kind, item = {} } = await ask(queue, written, () => store.update(update));
-      if (kind === 'refused') return { kind: 'again', requests: written };
+      const made = returnsNoItem ? { ...seen, item: draft.applyTo(seen.item) } : undefined;
+      const { isRefused, item } = await ask(queue, written, () => store.update(update), made);
+      if (isRefused) return { kind: 'again', requests: written };
       queue.deletableMark = mark;
       for (const { owner } of reserved) if (owner !== undefined) settleOnce.taken(queue, owner);
-      return { kind, item };
+      return { kind: 'written', item };
     } catch (error) {
       // The write may have been made. Beside settlements it was sent once: a reservation is sent again without them, and
       // at worst it holds twice.
@@ -146,18 +173,23 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
     }
   }
 
-  /** Asks the store, and remembers what it says of the item. */
-  async function ask<Result extends { readonly item: Item | undefined }>(
+  /**
+   * Asks the store, and remembers what it says of the item. `made`: what the write makes of the item as it was seen, where
+   * the answer does not say; it is as old as that look.
+   */
+  async function ask(
     queue: ItemQueue,
     asking: readonly QueuedRequest[],
-    call: () => Promise<Result>,
-  ): Promise<Result> {
+    call: () => Promise<{ readonly kind: ConditionalResult['kind'] | 'read'; readonly item: Item | undefined }>,
+    made?: ItemQueue['seen'],
+  ): Promise<{ readonly isRefused: boolean; readonly item: Item }> {
     number += 1;
     const asked = { number, atMs: clock.nowMs() };
     for (const request of asking) request.asks += 1;
-    const result = await call();
-    queue.seen = { item: result.item ?? {}, ...asked };
-    return result;
+    const { kind, item = {} } = await call();
+    const seen = made !== undefined && kind === 'written' ? made : { item, ...asked };
+    queue.seen = seen;
+    return { isRefused: kind === 'refused', item: seen.item };
   }
 
   function isRefused({ arrivedAtMs, asks, reject }: QueuedRequest, nowMs: number): boolean {
@@ -185,13 +217,15 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
       return promise as Promise<ReservationOutcome<Assessed>>;
     },
 
-    settle: (address, settlement) =>
+    settle: (address, settlement, { isAwaited } = {}) =>
       settleOnce.settle(address, settlement, () => {
         const { promise, resolve, reject } = Promise.withResolvers<SettlementOutcome>();
         number += 1;
         const turn = { number, arrivedAtMs: clock.nowMs(), asks: 0 };
-        queueOf(address).enter({ settlement, owner: address.owner, resolve, reject, ...turn });
+        queueOf(address).enter({ settlement, owner: address.owner, resolve, reject, ...turn }, isAwaited);
         return promise;
       }),
+
+    seen: ({ table, key }) => queues.get(`${table} ${key}`)?.seen?.item,
   };
 }

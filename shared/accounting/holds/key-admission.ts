@@ -34,6 +34,8 @@ export interface KeyHold extends Hold {
   readonly publicId: string;
   /** The key whose spend limit has the amount, where it is another: the one that replaced this one. */
   readonly spendingId?: string | undefined;
+  /** What limits its slots. Null or left out: nothing. */
+  readonly slotsMax?: number | null | undefined;
 }
 
 export type KeyRefusal =
@@ -98,8 +100,9 @@ export async function admitKey(
   if (hold === undefined) return { kind: 'admitted', item, hold };
   // The write required that the limits are those that it was made for.
   const { amount, slot } = limitedHold(request, hold, item, outcome.atMs);
+  const slotsMax = concurrencyOf(request, item);
   const isHeld = amount > 0n || slot;
-  return { kind: 'admitted', item, hold: isHeld ? { ...hold, amount, slot, publicId } : undefined };
+  return { kind: 'admitted', item, hold: isHeld ? { ...hold, amount, slot, publicId, slotsMax } : undefined };
 }
 
 /** Null: any number of calls. */
@@ -127,7 +130,7 @@ function refusalOf(request: KeyRequest, outcome: Refused<Unusable> | Limited): K
   return outcome.reason === 'unknown' ? { kind: 'unknown' } : { kind: 'revoked', item };
 }
 
-interface CountDemand extends Required<Pick<Demand, 'balances' | 'counts' | 'prepare'>> {}
+interface CountDemand extends Required<Pick<Demand, 'balances' | 'counts' | 'prepare' | 'looks'>> {}
 
 function assess(
   request: KeyRequest,
@@ -152,6 +155,8 @@ function assess(
     balances: keyCounter('', balanceLimit(item, nowMs)).balances,
     counts: countsRequest && rpm !== null ? [{ window: requestsPerMinute, amount: 1n, limit: BigInt(rpm) }] : [],
     prepare: (draft) => requireAsSeen(draft, item, configuration),
+    // All that it says of the key counts for this call.
+    looks: true,
   };
 }
 
@@ -197,8 +202,11 @@ export function requireAsSeen(draft: UpdateDraft, item: Item, attributes: readon
   }
 }
 
-/** A settlement opens the period of the spend limit like any other write. */
+/** A settlement opens the period of the spend limit like any other write, and sees whether the key was replaced. */
 export const keySettlement = (publicId: string, nowMs: () => number) => ({
   counter: keyCounter(publicId, null),
-  prepare: (draft: UpdateDraft, item: Item) => openPeriod(draft, item, nowMs()),
+  prepare: (draft: UpdateDraft, item: Item) => {
+    requireAsSeen(draft, item, [keyAttributes.replacedBy]);
+    openPeriod(draft, item, nowMs());
+  },
 });

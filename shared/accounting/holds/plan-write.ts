@@ -35,6 +35,8 @@ export interface PlannedWrite<Reservation, Settling> {
   readonly draft: UpdateDraft;
   readonly reserved: readonly Reservation[];
   readonly settled: readonly { readonly waiting: Settling; readonly wasLate: boolean }[];
+  /** One of them wants to know what the store has then. */
+  readonly looks: boolean;
 }
 
 /**
@@ -64,11 +66,13 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
   group.giveBackExpired([...counters, ...demands]);
   const answered: [Reservation, ReservationOutcome][] = [];
   const reserved: Reservation[] = [];
+  let looks = settled.some(({ waiting: { settlement } }) => settlement.kind === 'settle' && settlement.looks === true);
   for (const { reservation, assessment } of assessed) {
     const isWriting = settled.length > 0 || reserved.length > 0;
     const verdict = isDemand(assessment) ? group.judge(assessment, isWriting) : assessment;
     if (verdict === 'fits') {
       reserved.push(reservation);
+      looks ||= isDemand(assessment) && assessment.looks === true;
       continue;
     }
     if (verdict === 'wait') continue;
@@ -77,7 +81,7 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
     answered.push([reservation, 'reason' in verdict ? { kind: 'refused', item, reason: verdict.reason } : verdict]);
   }
   const isEmpty = settled.length === 0 && reserved.length === 0;
-  return { answered, gone, write: isEmpty ? undefined : { draft: group.finish(), reserved, settled } };
+  return { answered, gone, write: isEmpty ? undefined : { draft: group.finish(), reserved, settled, looks } };
 }
 
 const isDemand = (assessment: Assessment): assessment is Demand => assessment !== 'look' && !('reason' in assessment);

@@ -12,6 +12,8 @@ export interface Demand {
   readonly counts?: readonly Count[];
   /** Conditions and changes that go along with it. */
   readonly prepare?: (draft: UpdateDraft) => void;
+  /** Its outcome holds the item as the store has it then. Left out: as this process knows it. */
+  readonly looks?: boolean;
 }
 
 /** Null: any number may be taken, and they are counted. */
@@ -38,7 +40,7 @@ export type Assessment = Demand | Refusal | 'look';
 /** A reservation is asked by the item as it was seen; undefined: it is not known. */
 export type Assess<Assessed extends Assessment = Assessment> = (seen: SeenItem | undefined, nowMs: number) => Assessed;
 
-/** `atMs`: the moment that its counts belong to. */
+/** `atMs`: the moment that its counts belong to. `item`: see `looks`. */
 export interface Reserved {
   readonly kind: 'reserved';
   readonly item: Item;
@@ -86,6 +88,7 @@ export interface Settlement {
   /** Of the slot that was taken with it. */
   readonly slotBucket?: string | undefined;
   readonly prepare?: ((draft: UpdateDraft, item: Item) => void) | undefined;
+  readonly looks?: boolean | undefined;
 }
 
 /** Changes counts that were made at a moment, as far as they may still be changed. */
@@ -95,7 +98,7 @@ export interface Correction {
   readonly changes: readonly { readonly window: Window; readonly change: bigint }[];
 }
 
-/** `wasLate`: the hold had expired and was given back, so nothing was held for the cost that was charged. */
+/** `wasLate`: the hold had expired and was given back, so nothing was held for the cost that was charged. `item`: see `looks`. */
 export interface Settled {
   readonly kind: 'settled';
   readonly item: Item;

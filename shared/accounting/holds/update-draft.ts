@@ -1,7 +1,8 @@
 // One UpdateItem, put together by rules that do not know each other: what is checked together is checked in the same
 // instant and costs one write. Amounts that several of them move on one attribute are summed.
 import type { TableName } from '../../foundation/constants/index.ts';
-import type { Update } from '../../storage/store/index.ts';
+import type { Item, Update } from '../../storage/store/index.ts';
+import { readAmount } from './counter.ts';
 
 export class UpdateDraft {
   readonly #names = new Map<string, string>();
@@ -60,8 +61,37 @@ export class UpdateDraft {
     this.#conditions.add(`(${condition})`);
   }
 
-  /** `repeatable`: a write whose answer was lost may be sent again by the store. */
-  toUpdate(table: TableName, key: string, { repeatable }: { readonly repeatable: boolean }): Update {
+  /** What the write makes of an item, where its conditions hold. Attributes that the item does not have are absent. */
+  applyTo(item: Item): Item {
+    const made: Item = { ...item };
+    for (const attribute of this.#removed()) delete made[attribute];
+    for (const [attribute, amount] of this.#sums)
+      if (amount !== 0n) made[attribute] = readAmount(item[attribute]) + amount;
+    for (const [attribute, source] of this.#sources) made[attribute] = item[attribute] ?? item[source];
+    for (const [attribute, value] of this.#assigned) made[attribute] = value;
+    for (const [clause, elements] of Object.entries(this.#elements)) {
+      for (const [attribute, element] of elements) {
+        if (this.#removals.has(attribute)) continue;
+        const set = new Set(item[attribute] as ReadonlySet<string> | undefined);
+        if (clause === 'ADD') set.add(element);
+        else set.delete(element);
+        if (set.size > 0) made[attribute] = set;
+        // The store has no empty sets.
+        else delete made[attribute];
+      }
+    }
+    return made;
+  }
+
+  /**
+   * `repeatable`: a write whose answer was lost may be sent again by the store. `returnsNoItem`: its answer does not say
+   * what the item is then.
+   */
+  toUpdate(
+    table: TableName,
+    key: string,
+    options: { readonly repeatable: boolean; readonly returnsNoItem?: boolean },
+  ): Update {
     const expression = this.#clauses().join(' ');
     const condition = [...this.#conditions].join(' AND ');
     return {
@@ -71,7 +101,7 @@ export class UpdateDraft {
       ...(condition === '' ? {} : { condition }),
       names: Object.fromEntries([...this.#names].map(([attribute, placeholder]) => [placeholder, attribute])),
       values: Object.fromEntries(this.#values.values().map(({ placeholder, value }) => [placeholder, value])),
-      repeatable,
+      ...options,
     };
   }
 
@@ -93,15 +123,17 @@ export class UpdateDraft {
         .map(([attribute, element]) => `${this.name(attribute)} ${this.value(new Set([element]))}`);
     const clauses = {
       SET: [...summed, ...assigned, ...copied],
-      // DynamoDB refuses to set and remove one attribute; what is set is still in use.
-      REMOVE: [...this.#removals]
-        .filter((attribute) => !this.#sums.has(attribute) && !this.#assigned.has(attribute))
-        .map((attribute) => this.name(attribute)),
+      REMOVE: this.#removed().map((attribute) => this.name(attribute)),
       ADD: elementsOf('ADD'),
       DELETE: elementsOf('DELETE'),
     };
     return Object.entries(clauses).flatMap(([clause, parts]) =>
       parts.length === 0 ? [] : `${clause} ${parts.join(', ')}`,
     );
+  }
+
+  /** DynamoDB refuses to set and remove one attribute; what is set is still in use. */
+  #removed(): string[] {
+    return [...this.#removals].filter((attribute) => !this.#sums.has(attribute) && !this.#assigned.has(attribute));
   }
 }

@@ -70,7 +70,7 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
   }
 
   /** `amountOf`: what the call has really taken of a limit. */
-  async function close(permit: Permit, amountOf: (demand: LimitDemand) => bigint): Promise<void> {
+  async function close(permit: Permit, amountOf: (demand: LimitDemand) => bigint, isAwaited: boolean): Promise<void> {
     if (closed.has(permit)) return;
     closed.add(permit);
     const { key, id, countedAtMs, demands } = permit;
@@ -79,7 +79,11 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
       .filter(({ change }) => change !== 0n);
     if (changes.length === 0) return;
     try {
-      await writer.settle({ table: 'limits', key, owner: id }, { kind: 'correct', countedAtMs, changes });
+      await writer.settle(
+        { table: 'limits', key, owner: id },
+        { kind: 'correct', countedAtMs, changes },
+        { isAwaited },
+      );
     } catch (error) {
       closed.delete(permit);
       throw error;
@@ -102,10 +106,10 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
 
     settle(permit, actualTokens) {
       const actual = BigInt(Math.max(0, Math.ceil(actualTokens)));
-      return close(permit, ({ window, amount }) => (window === requestsPerMinute ? amount : actual));
+      return close(permit, ({ window, amount }) => (window === requestsPerMinute ? amount : actual), false);
     },
 
-    giveBack: (permit) => close(permit, () => 0n),
+    giveBack: (permit) => close(permit, () => 0n, true),
   };
 }
 

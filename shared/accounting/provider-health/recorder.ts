@@ -2,7 +2,7 @@
 // counters that any number of instances share. Statistics are never a reason for a call to fail or for memory to grow.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import { type Store, shareRuns } from '../../storage/store/index.ts';
+import { type Gathering, type Store, shareRuns } from '../../storage/store/index.ts';
 import { bucketOf } from './histogram.ts';
 import {
   candidateNameOf,
@@ -48,6 +48,8 @@ export interface StatisticsRecorderOptions {
   readonly randomness: Pick<Randomness, 'fraction'>;
   /** Told of every write that failed, for the log. */
   readonly onFailure?: (error: unknown) => void;
+  /** Left out: what is noted while nothing is written is written at once. */
+  readonly gathering?: Gathering | undefined;
 }
 
 /** Different counters that wait at a time: about 1 MB, and far more than the calls of one write's duration make. */
@@ -77,7 +79,7 @@ export function createStatisticsRecorder(options: StatisticsRecorderOptions): St
 
   const writeAll = shareRuns(async () => {
     await Promise.all(take().map((write) => writeCounts(options, write).catch(onFailure)));
-  });
+  }, options.gathering);
 
   let lastWrite = Promise.resolve();
 

@@ -2,7 +2,7 @@
 // them. A large pool is spread over shards, each with its part of the slots, so the sum is exact; a slot is
 // refused only where every shard was found full.
 import { createCache } from '../../foundation/cache/index.ts';
-import type { Counter, Counters, Hold } from '../holds/index.ts';
+import type { Counter, Counters, Hold, SettlementOptions } from '../holds/index.ts';
 
 /** A counter takes some 500 writes a second, two for each call: 50 calls at once are as many where each takes 0.2 s. */
 const slotsPerShard = 50;
@@ -28,10 +28,15 @@ export interface SlotPools {
   /** Undefined: none is free. Throws StoreUnavailable: what may have been taken ends with its lease. */
   take(pool: SlotPool, lease: Pick<Hold, 'owner' | 'expiresAtMs'>): Promise<SlotHold | undefined>;
   /** Once, however often it is asked. Throws StoreUnavailable, and asking again is safe. */
-  giveBack(slot: SlotHold): Promise<void>;
+  giveBack(slot: SlotHold, options?: SettlementOptions): Promise<void>;
+  /** See Counters. */
+  hasSpare(slot: SlotHold): boolean;
 }
 
-export function createSlotPools(counters: Pick<Counters, 'take' | 'settle'>, fraction: () => number): SlotPools {
+export function createSlotPools(
+  counters: Pick<Counters, 'take' | 'settle' | 'hasSpareSlots'>,
+  fraction: () => number,
+): SlotPools {
   /** A process goes on where it found a slot last, so that its calls share writes. */
   const lastShards = createCache<number>({ sizeMax: poolsMax });
 
@@ -52,9 +57,11 @@ export function createSlotPools(counters: Pick<Counters, 'take' | 'settle'>, fra
       return undefined;
     },
 
-    async giveBack({ counter, hold }) {
-      await counters.settle(counter, hold, 0n);
+    async giveBack({ counter, hold }, options) {
+      await counters.settle(counter, hold, 0n, options);
     },
+
+    hasSpare: ({ counter }) => counters.hasSpareSlots(counter),
   };
 }
 

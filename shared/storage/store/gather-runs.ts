@@ -1,6 +1,17 @@
 // Work that many callers want at the same time: one run at a time, and what is asked for while it is under way gathers
-// and goes together in the next. A request that is alone waits for no other.
-import { nextTurn } from '../../foundation/time/index.ts';
+// and goes together in the next. A request that is alone waits for no other, unless its caller waits for nothing and the
+// process is busy.
+import { type Clock, nextTurn } from '../../foundation/time/index.ts';
+
+/** How long requests wait that are not awaited: one that is awaited takes them along. */
+export interface Gathering {
+  readonly clock: Pick<Clock, 'after'>;
+  /** 0: not at all. Asked for each of them. */
+  readonly gatherMs: () => number;
+}
+
+/** `isAwaited` default true. */
+export type AskForRun<Request> = (request: Request, isAwaited?: boolean) => void;
 
 /**
  * Returns how to ask for a request. `run` never rejects, and answers its requests itself; those that it returns are the
@@ -8,32 +19,54 @@ import { nextTurn } from '../../foundation/time/index.ts';
  */
 export function gatherRuns<Request>(
   run: (gathered: readonly Request[]) => Promise<readonly Request[]>,
-): (request: Request) => void {
+  gathering?: Gathering,
+): AskForRun<Request> {
   let waiting: Request[] = [];
   let isRunning = false;
+  /** Of those that wait. */
+  let isOneAwaited = false;
+  let cancelTimer: (() => void) | undefined;
+
+  /** 0: those that wait are served now. */
+  const delayMs = (): number => (isOneAwaited ? 0 : (gathering?.gatherMs() ?? 0));
 
   async function serve(): Promise<void> {
     isRunning = true;
-    while (waiting.length > 0) {
+    cancelTimer?.();
+    cancelTimer = undefined;
+    do {
       const gathered = waiting;
       waiting = [];
+      isOneAwaited = false;
       const left = await run(gathered);
-      if (left.length > 0) waiting = [...left, ...waiting];
+      if (left.length > 0) {
+        waiting = [...left, ...waiting];
+        isOneAwaited = true;
+      }
       // Others of the same turn of the event loop may still come.
-      if (waiting.length > 0) await nextTurn();
-    }
+      if (waiting.length > 0 && delayMs() === 0) await nextTurn();
+    } while (waiting.length > 0 && delayMs() === 0);
     isRunning = false;
+    if (waiting.length > 0) serveSoon();
   }
 
-  return (request) => {
+  function serveSoon(): void {
+    const inMs = delayMs();
+    if (inMs === 0) void serve();
+    else cancelTimer ??= gathering?.clock.after(inMs, serve);
+  }
+
+  return (request, isAwaited = true) => {
     waiting.push(request);
-    if (!isRunning) void serve();
+    isOneAwaited ||= isAwaited;
+    if (!isRunning) serveSoon();
   };
 }
 
 /** The same for runs with one result: every caller gets that of the run that its request went into. */
 export function shareRuns<Request, Result>(
   run: (requests: readonly Request[]) => Promise<Result>,
+  gathering?: Gathering,
 ): (request: Request) => Promise<Result> {
   const ask = gatherRuns<{ readonly request: Request; readonly resolve: (result: Promise<Result>) => void }>(
     (gathered) => {
@@ -41,10 +74,11 @@ export function shareRuns<Request, Result>(
       for (const { resolve } of gathered) resolve(result);
       return result.then(nothingLeft, nothingLeft);
     },
+    gathering,
   );
   return (request) => {
     const { promise, resolve } = Promise.withResolvers<Result>();
-    ask({ request, resolve });
+    ask({ request, resolve }, gathering === undefined);
     return promise;
   };
 }

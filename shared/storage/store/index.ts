@@ -2,7 +2,7 @@ export { startAdmissionTime } from './admission-time.ts';
 export { type AttemptOptions, callWithAttempts, neverConnected } from './attempts.ts';
 export { createDynamoClient, type DynamoClient, type DynamoClientOptions } from './dynamodb-client.ts';
 export { createDynamoStore } from './dynamodb-store.ts';
-export { gatherRuns, shareRuns } from './gather-runs.ts';
+export { type Gathering, gatherRuns, shareRuns } from './gather-runs.ts';
 export { emptyStore, readOnly, refuseWrite, withoutWrites } from './read-only-store.ts';
 export { retryWrite } from './retry-write.ts';
 export {

@@ -24,7 +24,7 @@ interface Asked {
   fail(): void;
 }
 
-function start() {
+function start({ gatherMs }: { readonly gatherMs?: () => number } = {}) {
   const clock = manualClock();
   const asked: Asked[] = [];
   const ask = <Result>(update: Update | undefined, read: (result: ConditionalResult) => Result): Promise<Result> =>
@@ -39,7 +39,8 @@ function start() {
     get: () => ask(undefined, ({ item }) => item),
     update: (update: Update) => ask(update, (result) => result),
   };
-  const counters = createCounters({ store, clock, randomness: systemRandomness });
+  const gathering = gatherMs && { clock, gatherMs };
+  const counters = createCounters({ store, clock, randomness: systemRandomness, gathering });
   let owners = 0;
   const take = (amount: bigint, limit = 100n, key?: string) => {
     owners += 1;
@@ -54,7 +55,7 @@ function start() {
   return { clock, asked, counters, take, kindOf };
 }
 
-const written = (item: Item): ConditionalResult => ({ kind: 'written', item });
+const written = (item?: Item): ConditionalResult => ({ kind: 'written', item });
 const refused = (item: Item): ConditionalResult => ({ kind: 'refused', item });
 
 /** The amount that an update takes from the balance. */
@@ -143,22 +144,22 @@ describe('requests that want one item', () => {
   it('go together with settlements, under one mark, which the next write deletes', async () => {
     const { asked, counters, take } = start();
     const holds = [take(10n), take(20n)];
-    asked[0]?.answer(written({ b: -10n }));
+    const bucket = Object.values(asked[0]?.update?.names ?? {}).find((name) => name.startsWith('H')) ?? '';
+    asked[0]?.answer(written({ b: -10n, [bucket]: 10n }));
     await gatheredWrite();
-    const bucket = Object.values(asked[1]?.update?.names ?? {}).find((name) => name.startsWith('H')) ?? '';
-    asked[1]?.answer(written({ b: -30n, [bucket]: 30n }));
+    asked[1]?.answer(written());
     await Promise.all(holds.map(({ result }) => result));
     const blocking = take(1n);
     const settled = holds.map(({ hold }) => counters.settle(counter(100n), hold, 3n));
     const more = take(4n);
-    asked[2]?.answer(written({ b: -31n, [bucket]: 31n }));
+    asked[2]?.answer(written());
     await gatheredWrite();
     expect(asked).toHaveLength(4);
     // 27 come back, 6 are spent of it, 4 are taken.
     expect(takenBy(asked[3] as Asked)).toBe(-(30n - 6n) + 4n);
     expect(asked[3]?.update?.expression.match(/ADD/g)).toHaveLength(1);
     expect(asked[3]?.update?.repeatable).toBe(false);
-    asked[3]?.answer(written({ b: -11n, s: 6n, [bucket]: 5n }));
+    asked[3]?.answer(written());
     await Promise.all([blocking.result, more.result, ...settled]);
     void take(1n);
     expect(asked[4]?.update?.expression).toMatch(/DELETE #n\d+ :v\d+$/);
@@ -246,6 +247,47 @@ describe('a request', () => {
     clock.advance(800);
     asked[3]?.fail();
     expect(await beside).toBe('no answer');
+  });
+
+  it('are answered without the item where a look of the last second knows it, and go by what they have made of it', async () => {
+    const { clock, asked, counters, take } = start();
+    const first = take(10n);
+    const bucket = Object.values(asked[0]?.update?.names ?? {}).find((name) => name.startsWith('H')) ?? '';
+    asked[0]?.answer(written({ b: -10n, [bucket]: 10n }));
+    await first.result;
+    const settled = counters.settle(counter(100n), first.hold, 3n);
+    asked[1]?.answer(written());
+    expect(await settled).toMatchObject({ kind: 'settled', wasLate: false, item: { b: -3n, s: 3n, [bucket]: 0n } });
+    const second = take(95n);
+    asked[2]?.answer(written());
+    expect((await second.result).kind).toBe('taken');
+    // Two are left by what is known. A refusal is told by the store alone.
+    const third = take(3n);
+    expect(asked.map(({ update }) => update?.returnsNoItem)).toEqual([false, true, true, undefined]);
+    asked[3]?.answer(written({ b: -40n, [bucket]: 37n }));
+    await gatheredWrite();
+    clock.advance(1_000);
+    asked[4]?.answer(written());
+    expect((await third.result).kind).toBe('taken');
+    void take(1n);
+    expect(asked.slice(4).map(({ update }) => update?.returnsNoItem)).toEqual([true, false]);
+  });
+
+  it('and settle what nobody waits for wait for the next one that somebody does', async () => {
+    const { asked, counters, take } = start({ gatherMs: () => 50 });
+    const first = take(10n);
+    asked[0]?.answer(written({ b: -10n }));
+    await first.result;
+    const settled = counters.settle(counter(100n), first.hold, 4n, { isAwaited: false });
+    await gatheredWrite();
+    expect(asked).toHaveLength(1);
+    const second = take(20n);
+    expect(asked).toHaveLength(2);
+    asked[1]?.answer(written());
+    expect([(await settled).kind, (await second.result).kind]).toEqual(['settled', 'taken']);
+    const awaited = counters.settle(counter(100n), second.hold, 5n);
+    asked[2]?.answer(written());
+    expect((await awaited).kind).toBe('settled');
   });
 
   it('that settles is told so once, also where another of the same unanswered write has asked again first', async () => {

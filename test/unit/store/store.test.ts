@@ -9,6 +9,7 @@ import {
 import { getInput, queryInput, scanInput } from '../../../shared/storage/store/command-inputs.ts';
 import { gatherRuns, shareRuns } from '../../../shared/storage/store/index.ts';
 import { gatheredWrite } from '../../support/gathered-write.ts';
+import { manualClock as steppedClock } from '../../support/manual-clock.ts';
 
 /** Timers are kept and fired by hand; backoffs are over at once. */
 function manualClock() {
@@ -155,6 +156,36 @@ describe('gathered runs', () => {
     runs[1]?.left.resolve([3, 4]);
     await gatheredWrite();
     expect(runs.map(({ gathered }) => gathered)).toEqual([[1], [2, 3, 4], [3, 4, 5]]);
+  });
+
+  it('take those along that nobody waits for, which by themselves begin when their time is over', async () => {
+    const clock = steppedClock();
+    let gatherMs = 50;
+    const runs: (readonly number[])[] = [];
+    const ask = gatherRuns(
+      async (gathered: readonly number[]) => {
+        runs.push(gathered);
+        return [];
+      },
+      { clock, gatherMs: () => gatherMs },
+    );
+    ask(1, false);
+    ask(2, false);
+    ask(3);
+    expect(runs).toEqual([[1, 2, 3]]);
+    // While one is under way too.
+    ask(4, false);
+    await gatheredWrite();
+    clock.advance(49);
+    expect(runs).toHaveLength(1);
+    ask(5, false);
+    clock.advance(1);
+    expect(runs[1]).toEqual([4, 5]);
+    await gatheredWrite();
+    clock.advance(1_000);
+    gatherMs = 0;
+    ask(6, false);
+    expect(runs).toEqual([[1, 2, 3], [4, 5], [6]]);
   });
 });
 
