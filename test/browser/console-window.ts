@@ -16,17 +16,19 @@ export interface ConsoleWindow {
 export interface WindowOptions {
   /** Origins beside that of the console, where people are sent; what their pages do is theirs. */
   readonly others?: readonly string[];
+  /** The language that the browser itself was started with, in place of English. */
+  readonly hasOwnLanguage?: boolean;
 }
 
 /** Each has its own session. */
 export async function openWindow(
   browser: Browser,
   origin: string,
-  { others = [] }: WindowOptions = {},
+  { others = [], hasOwnLanguage = false }: WindowOptions = {},
 ): Promise<ConsoleWindow> {
   const context = await browser.newContext({
     baseURL: origin,
-    locale: 'en-US',
+    ...(hasOwnLanguage ? {} : { locale: 'en-US' }),
     viewport: { width: 1200, height: 800 },
   });
   const page = await context.newPage();

@@ -2,10 +2,18 @@
 // of it is tested.
 import type { Download, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
+import { createOperator } from '../../shared/configuration/administration/index.ts';
 import { hello } from '../support/harness.ts';
 import { startChromium } from './chromium.ts';
 import { type ConsoleWindow, openWindow, type WindowOptions } from './console-window.ts';
-import { hostile, hostileTag, type ServedConsole, serveConsole } from './served-console.ts';
+import {
+  hostile,
+  hostileSession,
+  hostileTag,
+  hostileUnclosed,
+  type ServedConsole,
+  serveConsole,
+} from './served-console.ts';
 
 const browser = await startChromium();
 
@@ -158,6 +166,9 @@ if (typeof browser === 'string') {
       }
       await page.goto('/console?view=models');
       await expectDialog(page.getByRole('button', { name: 'Details of listed/gpt-5.4' }));
+      await page.goto('/console?view=functions');
+      await expectDialog(page.getByRole('button', { name: 'Make a function' }));
+      expect(await page.locator('img').count()).toBe(0);
     });
 
     it('aligns points, and keeps colours for what is main', async () => {
@@ -193,8 +204,8 @@ if (typeof browser === 'string') {
       }
     });
 
-    it('tells what is being read from what is empty', async () => {
-      const { page } = await open('view=keys');
+    it('tells what is being read from what is empty, both as readable', async () => {
+      const { page, findBarriers } = await open('view=keys');
       let go = () => {};
       const held = new Promise<void>((done) => {
         go = done;
@@ -206,8 +217,10 @@ if (typeof browser === 'string') {
       await page.goto('/console?view=calls&model=no%2Fsuch');
       await page.getByRole('status').getByText('Reading …').waitFor();
       expect(await page.locator('.empty').count()).toBe(0);
+      expect(await findBarriers()).toEqual([]);
       go();
       await page.locator('.empty').waitFor();
+      expect(await findBarriers()).toEqual([]);
       expect(await page.getByText('Reading …').count()).toBe(0);
     });
 
@@ -248,16 +261,6 @@ if (typeof browser === 'string') {
         since: '7d',
         model: 'both/fallback',
       });
-    });
-
-    it('works in a browser whose language is none, as on a machine without one', async () => {
-      const { page } = await openWindowOf();
-      await page.addInitScript(
-        "Object.defineProperty(navigator, 'language', { value: 'en-US@posix', configurable: true })",
-      );
-      await page.goto(`/console?view=overview#key=${served.operatorKey}`);
-      await settle(page);
-      expect(await page.locator('canvas').count()).toBe(4);
     });
 
     it('finds calls by filters that stand in the address, and shows one call on its way through providers', async () => {
@@ -373,30 +376,63 @@ if (typeof browser === 'string') {
     });
 
     it('says what to do where there is nothing, and where the gateway cannot be reached', async () => {
-      const { page } = await open('view=calls&model=no%2Fsuch');
+      const { page, findBarriers } = await open('view=calls&model=no%2Fsuch');
       await page.getByText('No call matches. Take a filter away or pick a longer time.').waitFor();
       await page.goto('/console?view=call&id=nothing');
       await page.getByRole('alert').getByText('not_found').waitFor();
       await page.route('**/v1/manage/overview*', (route) => route.abort());
       await page.goto('/console?view=overview');
       await page.getByText('The gateway could not be reached').waitFor();
+      expect(await findBarriers()).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      expect(await findBarriers('color-contrast')).toEqual([]);
       await page.unroute('**/v1/manage/overview*');
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.locator('canvas').first().waitFor();
     });
 
-    it('shows names that are code as text: of keys, titles, users, models and tags', async () => {
-      const { page } = await open('view=keys');
-      await page.getByRole('link', { name: hostile }).waitFor();
-      await page.getByText(`note=${hostileTag}`).waitFor();
-      await page.goto('/console?view=models');
-      await page.getByText(hostile).first().waitFor();
-      await page.goto('/console?view=overview&tag=team');
-      await page.getByRole('link', { name: hostile }).first().waitFor();
-      await page.getByRole('link', { name: hostileTag }).click();
-      await rows(page).first().getByRole('link').click();
-      await page.getByText(hostile).first().waitFor();
-      await page.getByText(`team=${hostileTag}`).waitFor();
+    it('shows what comes from outside as text in every view, in a browser whose own language is no language tag', async () => {
+      const { page } = await openWindowOf({ hasOwnLanguage: true });
+      await page.addInitScript('globalThis.languageAtStart = navigator.language');
+      const { text: operatorKey } = await createOperator(served.gateway.composition, `${hostile} ada`);
+      await page.goto(`/console?view=overview&tag=team#key=${operatorKey}`);
+      await settle(page);
+      expect(await page.evaluate('globalThis.languageAtStart')).toBe('en-US@posix');
+      expect(await page.locator('canvas').count()).toBe(4);
+      await page.locator('header').getByText(`${hostile} ada`).waitFor();
+      const headers = { 'x-session-id': hostileSession, 'x-gw-tags': `team=${hostileTag}`, 'x-title': hostile };
+      expect((await served.gateway.post(hello('quoting/refused', { user: hostile }), headers)).status).toBe(400);
+      await served.gateway.settled();
+      await page.goto('/console?view=calls&model=quoting%2Frefused');
+      await rows(page).first().getByRole('link').first().click();
+      await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+      const callAddress = new URL(page.url()).search.slice(1);
+      const views = {
+        'view=overview&tag=team': [hostile, hostileTag],
+        'view=calls': [hostile],
+        [`view=calls&session=${encodeURIComponent(hostileSession)}`]: ['quoting/refused'],
+        [callAddress]: [`Refused: ${hostile}`, `Refused: ${hostileUnclosed}`, hostileSession, `team=${hostileTag}`],
+        'view=workspaces': ['other'],
+        'view=keys&revoked=shown': [hostile, `note=${hostileTag}`],
+        'view=models': [hostile],
+        'view=functions': ['gw/function/quoted'],
+        'view=function&workspace=other&id=quoted': [`${hostile} {{input}}`],
+        'view=configuration': [hostile, hostileTag],
+      };
+      for (const [address, texts] of Object.entries(views)) {
+        await page.goto(`/console?${address}`);
+        await settle(page);
+        const shown = await page.evaluate<string>(
+          `[document.querySelector('main'), ...document.querySelectorAll('textarea, input')].map((one) => one.value ?? one.textContent).join()`,
+        );
+        for (const text of texts) expect([address, shown]).toEqual([address, expect.stringContaining(text)]);
+        expect([address, await page.locator('img').count()]).toEqual([address, 0]);
+      }
+      // A provider's words on the way through the gateway.
+      await page.goto('/console?view=playground&model=quoting%2Frefused');
+      await page.getByLabel('API key').fill(served.gateway.key);
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByRole('alert').getByText(hostile).waitFor();
       expect(await page.locator('img').count()).toBe(0);
     });
 
@@ -414,7 +450,7 @@ if (typeof browser === 'string') {
     });
 
     it('makes a key that works and is shown once, changes it, and revokes it', async () => {
-      const { page } = await open('view=keys');
+      const { page, findBarriers, isTooWide } = await open('view=keys');
       await page.getByRole('button', { name: 'Make a key' }).focus();
       await page.keyboard.press('Enter');
       await page.getByLabel('Workspace').selectOption('team');
@@ -424,6 +460,12 @@ if (typeof browser === 'string') {
       await page.keyboard.press('Enter');
       const made = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
       expect((await callOf('acme/echo', made)).status).toBe(200);
+      expect(await findBarriers()).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      expect(await findBarriers('color-contrast')).toEqual([]);
+      await page.setViewportSize({ width: 360, height: 800 });
+      expect(await isTooWide()).toBe(false);
+      await page.setViewportSize({ width: 1200, height: 800 });
       await page.reload();
       const row = page.getByRole('row').filter({ hasText: `${hostile} ci` });
       await row.getByText('$2.50').waitFor();
@@ -495,9 +537,10 @@ if (typeof browser === 'string') {
     });
 
     it('switches a provider off and on, and says what nobody serves then', async () => {
-      const { page } = await open('view=models');
+      const { page, findBarriers } = await open('view=models');
       await page.getByRole('button', { name: 'Disable provider globex' }).click();
       await page.getByRole('status').getByText('globex/failing').waitFor();
+      expect(await findBarriers()).toEqual([]);
       await page.getByRole('button', { name: 'Enable provider globex' }).click();
       await page.getByRole('button', { name: 'Disable provider globex' }).waitFor();
     });
@@ -569,6 +612,16 @@ if (typeof browser === 'string') {
       await page.getByRole('cell', { name: 'r2', exact: true }).waitFor();
       const record = await served.gateway.composition.functionStore.read('team', 'label');
       expect([record?.status, record?.active, await codeOf()]).toEqual(['enabled', 'r2', undefined]);
+      // Who may only read sees no button that would be refused.
+      const grant = { role: 'viewer', workspaces: ['team'] } as const;
+      const { text: viewerKey } = await createOperator(served.gateway.composition, 'vera', grant);
+      const { page: viewer } = await openWindowOf();
+      for (const view of ['functions', 'function&workspace=team&id=label', 'workspaces', 'keys', 'models']) {
+        await viewer.goto(`/console?view=${view}#key=${viewerKey}`);
+        await settle(viewer);
+        const names = await viewer.locator('main').getByRole('button').allTextContents();
+        expect([view, names.filter((name) => !['Refresh', 'Credit', 'Details'].includes(name))]).toEqual([view, []]);
+      }
     });
 
     it('shows the configuration, says what an edit would change, applies it, and refuses what others were faster with', async () => {
@@ -604,6 +657,7 @@ if (typeof browser === 'string') {
       await workspaceStore.write({ id: 'other', function_concurrency: 77 });
       await apply.click();
       await page.getByRole('alert').getByText('precondition_failed').waitFor();
+      expect(await findBarriers()).toEqual([]);
       expect(await file.inputValue()).toContain(`${hostile} new`);
       await page.getByRole('button', { name: 'Show what this text would change now' }).click();
       await would.getByText('function_concurrency').waitFor();
@@ -615,6 +669,7 @@ if (typeof browser === 'string') {
       await apply.click();
       const made = await page.getByRole('list', { name: 'New keys' }).locator('code').textContent();
       expect((await served.gateway.keyItem(made ?? '')).requests_per_minute).toBe(5);
+      expect(await findBarriers()).toEqual([]);
       expect((await workspaceStore.read('other'))?.function_concurrency).toBe(77);
       expect(await file.inputValue()).toContain('function_concurrency: 77');
       // A file with a fault says where.
@@ -647,7 +702,8 @@ if (typeof browser === 'string') {
       await page.reload();
       await text.locator('.added').waitFor();
       expect(await findBarriers()).toEqual([]);
-      await page.getByRole('button', { name: 'Run cases of r3' }).click();
+      // Its cases were not passed yet: they are run first.
+      await page.getByRole('button', { name: 'Activate r3' }).click();
       const key = page.getByLabel('API key of team');
       await key.fill('sk-gw-wrong');
       await page.getByRole('button', { name: 'Run', exact: true }).click();
@@ -655,10 +711,10 @@ if (typeof browser === 'string') {
       await key.fill(served.gateway.key);
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByText('All cases passed: r3 is qualified.').waitFor();
+      await page.getByText('r3 (serving)').waitFor();
+      expect(await findBarriers()).toEqual([]);
       const revisions = async () => (await served.gateway.composition.functionStore.read('team', 'label'))?.revisions;
       expect((await revisions())?.get('r3')?.qualifiedAtMs).not.toBeNull();
-      await page.getByRole('button', { name: 'Activate r3' }).click();
-      await page.getByText('r3 (serving)').waitFor();
       await page.getByRole('button', { name: 'Publish a revision' }).click();
       await page.locator('input[name=revision]').fill('r4');
       const content = page.locator('textarea[name=content]');
@@ -673,6 +729,27 @@ if (typeof browser === 'string') {
       await page.getByRole('button', { name: 'Publish', exact: true }).click();
       await page.getByText('r4 (serving)').waitFor();
       expect((await revisions())?.get('r4')?.state).toBe('activated');
+      // A revision with a case that fails stays a draft, what served goes on serving; the case may be skipped.
+      const cases = [{ input: 'apples', expect: { contains: 'never said' } }];
+      const judged = JSON.stringify({ model: 'acme/echo', messages: [{ role: 'user', content: '{{input}}' }], cases });
+      const publishToServe = async (id: string, skips: boolean) => {
+        await page.getByRole('button', { name: 'Publish a revision' }).click();
+        await page.locator('input[name=revision]').fill(id);
+        await content.fill(judged);
+        await page.getByLabel('It serves from now on').check();
+        if (skips) await page.getByLabel('Skip its cases').check();
+        await page.getByRole('button', { name: 'Publish', exact: true }).click();
+      };
+      await publishToServe('r5', false);
+      await page.getByRole('heading', { name: 'Cases of r5' }).waitFor();
+      await key.fill(served.gateway.key);
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByText('the answer does not contain').waitFor();
+      expect(await findBarriers()).toEqual([]);
+      const active = async () => (await served.gateway.composition.functionStore.read('team', 'label'))?.active;
+      expect([(await revisions())?.get('r5')?.state, await active()]).toEqual(['draft', 'r4']);
+      await publishToServe('r6', true);
+      await page.getByText('r6 (serving)').waitFor();
       await page.locator('select').nth(1).selectOption('r4');
       await text.getByText(hostile).waitFor();
       expect(await page.locator('img').count()).toBe(0);
@@ -759,6 +836,7 @@ if (typeof browser === 'string') {
       expect(JSON.stringify(messages)).toContain('iVBORw0KGgo=');
       expect(await codeOf('As curl')).toContain(`${served.origin}/v1/messages`);
       expect(await codeOf('In JavaScript')).toContain("import Anthropic from '@anthropic-ai/sdk'");
+      expect(await codeOf('In Python')).toContain('from anthropic import Anthropic');
       await page.getByRole('button', { name: 'New conversation' }).click();
       await answer.waitFor({ state: 'detached' });
       for (const [name, model, part] of [

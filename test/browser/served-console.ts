@@ -6,10 +6,17 @@ import { builtFiles, builtPage } from '../../infra/local/built-files.ts';
 import { createOperator } from '../../shared/configuration/administration/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { startScriptedProvider } from '../support/scripted-provider.ts';
 import { serveGateway } from '../support/serve-gateway.ts';
 
 /** A name that is code where it is taken for markup. */
 export const hostile = '<img src=x onerror=alert(1)>';
+
+/** The same of a session id, which holds no blank. */
+export const hostileSession = '<img/src=x/onerror=alert(1)>';
+
+/** A browser closes what is left open. */
+export const hostileUnclosed = '<img src=y onerror=alert(2)';
 
 /** The same of a tag, whose values are narrower. */
 export const hostileTag = '<img/src>';
@@ -32,6 +39,12 @@ const revision = (id: string, state: string) => ({
 
 export async function serveConsole(): Promise<ServedConsole> {
   const hostileKey = newKey();
+  // What it says of each call is code. Whole tags are taken out of what operators see.
+  const quoting = await startScriptedProvider((outgoing) =>
+    outgoing
+      .writeHead(400, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ error: { message: `Refused: ${hostile} ${hostileUnclosed}`, param: hostile } })),
+  );
   const gateway = await startHarness({
     models: {
       'acme/echo': [{ provider: 'acme', upstream: 'echo', more: { rate_limit_rpm: 1_000, rate_limit_tpd: 9_000_000 } }],
@@ -43,9 +56,14 @@ export async function serveConsole(): Promise<ServedConsole> {
       'acme/mismatch': [{ provider: 'acme', upstream: 'invalid-json:mismatch' }],
       'initech/vectors': [{ provider: 'initech', upstream: 'echo' }],
       'globex/failing': [{ provider: 'globex', upstream: 'error-500' }],
+      'quoting/refused': [{ provider: 'quoting', upstream: 'any' }],
       'listed/gpt-5.4': [{ provider: 'listed', upstream: 'gpt-5.4', more: { cached_input_price_per_million: '0.30' } }],
     },
-    providers: { listed: { kind: 'openai' }, initech: { apis: ['embeddings'] } },
+    providers: {
+      listed: { kind: 'openai' },
+      initech: { apis: ['embeddings'], display_name: hostile },
+      quoting: { base_url: quoting.url },
+    },
     modelMembers: { 'acme/echo': { display_name: hostile } },
     workspace: {
       functions: [
@@ -62,7 +80,18 @@ export async function serveConsole(): Promise<ServedConsole> {
       ],
     },
     moreWorkspaces: [
-      { id: 'other', credit_usd: '1', keys: [{ name: hostile, key: hostileKey, tags: { note: hostileTag } }] },
+      {
+        id: 'other',
+        credit_usd: '1',
+        keys: [{ name: hostile, key: hostileKey, tags: { note: hostileTag } }],
+        functions: [
+          {
+            id: 'quoted',
+            kind: 'prompt',
+            revisions: [{ ...revision('r1', 'draft'), messages: [{ role: 'user', content: `${hostile} {{input}}` }] }],
+          },
+        ],
+      },
     ],
   });
   const { text: operatorKey } = await createOperator(gateway.composition, 'ada');
@@ -75,7 +104,7 @@ export async function serveConsole(): Promise<ServedConsole> {
   const bodies = [hello('acme/echo'), hello('both/fallback'), hello('globex/failing'), hello(hostile)];
   for (const body of bodies) {
     const tags = `team=${body.model === 'both/fallback' ? 'search' : hostileTag}`;
-    await (await gateway.post(body, { 'x-title': hostile, 'x-gw-tags': tags })).text();
+    await (await gateway.post(body, { 'x-title': hostile, 'x-gw-tags': tags, 'x-session-id': hostileSession })).text();
   }
   const authorization = `Bearer ${hostileKey}`;
   await (await gateway.post(hello('acme/echo', { user: hostile, stream: true }), { authorization })).text();
@@ -89,6 +118,7 @@ export async function serveConsole(): Promise<ServedConsole> {
       await apart.close();
       await server.close();
       await gateway.stop();
+      await quoting.stop();
     },
   };
 }

@@ -65,11 +65,21 @@ if (typeof browser === 'string') {
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByLabel('Views').waitFor();
     }
+    /** In the window that was opened last. */
+    async function expectReadable(): Promise<void> {
+      const window = windows.at(-1);
+      expect(await window?.findBarriers()).toEqual([]);
+      await window?.page.emulateMedia({ colorScheme: 'dark' });
+      expect(await window?.findBarriers('color-contrast')).toEqual([]);
+      await window?.page.emulateMedia({ colorScheme: 'light' });
+    }
     const stored = (page: Page) => page.evaluate<string[]>('Object.keys(sessionStorage)');
     const views = (page: Page) => page.locator('nav a').allTextContents();
 
     it('at their own provider, come back to the view they wanted, and the tab alone keeps the token', async () => {
       const page = await open('?view=keys');
+      await page.getByRole('button', { name: 'Sign in' }).waitFor();
+      await expectReadable();
       await signIn(page, 'vera@example.com');
       await page.getByRole('heading', { name: 'Keys' }).waitFor();
       expect(page.url()).toBe(`${origin}/console?view=keys`);
@@ -86,6 +96,7 @@ if (typeof browser === 'string') {
       }`);
       await page.reload();
       await page.getByRole('alert').getByText('Your sign-in has ended.').waitFor();
+      await expectReadable();
       expect(await stored(page)).toEqual([]);
       await page.getByRole('button', { name: 'Sign in again' }).click();
       await page.getByRole('heading', { name: 'Keys' }).waitFor();
@@ -109,6 +120,7 @@ if (typeof browser === 'string') {
         .getByText(isOpen ? 'acme/echo' : 'Your role does not open this view')
         .first()
         .waitFor();
+      await expectReadable();
     });
 
     it('and no answer is taken that this tab did not ask for, or whose token is of another sign-in', async () => {
@@ -141,6 +153,7 @@ if (typeof browser === 'string') {
       await page.locator('button[type=submit]').click();
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByRole('alert').getByText('eve@example.com').waitFor();
+      await expectReadable();
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByLabel('Operator key').waitFor();
       await gateway.composition.access.write(rules);

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { pageFolder } from '../../functions/operator/console/page-folder.ts';
 import { createOperatorGateway } from '../../functions/operator/routes.ts';
@@ -40,6 +42,17 @@ describe('the page of the console', () => {
     expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
     expect(response.headers.get('cache-control')).toContain('immutable');
     expect(await response.text()).toBe('export const ready = true;\n');
+  });
+
+  it('writes text alone, as the page at / does: no source of theirs makes markup of a string', () => {
+    const root = join(import.meta.dirname, '../..');
+    const page = join(root, 'functions/operator/page');
+    const sources = readdirSync(page, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
+    expect(sources.length).toBeGreaterThan(50);
+    const sinks =
+      /innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|parseFromString|setHTML|srcdoc|document\.write/;
+    const paths = [...sources.map((name) => join(page, name)), join(root, 'shared/protocol/router/landing-script.ts')];
+    expect(paths.filter((path) => sinks.test(readFileSync(path, 'utf8')))).toEqual([]);
   });
 
   it.each([

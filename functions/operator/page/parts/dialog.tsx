@@ -18,7 +18,13 @@ export const Dialog = ({ title, onClose, isWide = false, children }: DialogPrope
     return () => dialog.current?.close();
   }, []);
   return (
-    <dialog ref={dialog} class={isWide ? 'wide' : ''} aria-labelledby="dialog-title" onClose={onClose}>
+    <dialog
+      ref={dialog}
+      class={isWide ? 'wide' : ''}
+      aria-labelledby="dialog-title"
+      // The event comes later: one that is gone by then was closed by what took its place.
+      onClose={() => dialog.current !== null && onClose()}
+    >
       <h2 id="dialog-title" {...(isWide ? { tabIndex: -1, autofocus: true } : {})}>
         {title}
       </h2>
