@@ -256,6 +256,39 @@ describe('a limit that is changed', () => {
   });
 });
 
+describe('any setting that is changed', () => {
+  it('counts for the next call of a process that has just seen the key, at the cost of one refused write and of no read', async () => {
+    const { admit, calls, hold, write, publicId } = await newKey({ rpm: 100, spendLimitUsd: '50' });
+    const admitted = async (owner: string) => {
+      const admission = await admit({ hold: hold(owner, '1') });
+      if (admission.kind !== 'admitted') throw new Error(admission.kind);
+      return admission.item;
+    };
+    await admitted('a');
+    calls.reads = 0;
+    const changes = [
+      { models: ['acme/echo'] },
+      { name: 'another' },
+      { tags: { team: 'b' } },
+      { owner: 'ann' },
+      { rpm: 70 },
+    ];
+    const settings = ['models', 'name', 'tags', 'owner', 'requests_per_minute'] as const;
+    for (const [at, change] of changes.entries()) {
+      const before = await admitted(`b-${at}`);
+      await write(change);
+      calls.writes = 0;
+      const [after, stored] = [await admitted(`c-${at}`), await test.store.get('keys', publicId)];
+      const name = settings[at] ?? '';
+      expect(after[name]).toEqual(stored?.[name]);
+      expect(after[name]).not.toEqual(before[name]);
+      expect(calls).toEqual({ reads: 0, writes: 2 });
+    }
+    await createKeyStore(test.store).replace(publicId, 'k-successor', Date.now() + 1e9);
+    expect((await admitted('d')).replaced_by).toBe('k-successor');
+  });
+});
+
 describe('a key that expires', () => {
   it('is refused like a revoked one from that moment on, by a process that remembers it too', async () => {
     const { admit, clock, publicId, hold, item } = await newKey({ rpm: 5, spendLimitUsd: '5' });

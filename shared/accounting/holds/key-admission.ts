@@ -130,7 +130,7 @@ function refusalOf(request: KeyRequest, outcome: Refused<Unusable> | Limited): K
   return outcome.reason === 'unknown' ? { kind: 'unknown' } : { kind: 'revoked', item };
 }
 
-interface CountDemand extends Required<Pick<Demand, 'balances' | 'counts' | 'prepare' | 'looks'>> {}
+interface CountDemand extends Required<Pick<Demand, 'balances' | 'counts' | 'prepare'>> {}
 
 function assess(
   request: KeyRequest,
@@ -146,17 +146,10 @@ function assess(
   const { isActive } = readKeyLimits(item, nowMs);
   const rpm = requestsPerMinuteOf(request, item);
   if (!isActive) return { reason: 'revoked', isFinal: false };
-  const configuration = [
-    keyAttributes.status,
-    keyAttributes.expiresAtMs,
-    ...(countsRequest ? [keyAttributes.requestsPerMinute] : []),
-  ];
   return {
     balances: keyCounter('', balanceLimit(item, nowMs)).balances,
     counts: countsRequest && rpm !== null ? [{ window: requestsPerMinute, amount: 1n, limit: BigInt(rpm) }] : [],
-    prepare: (draft) => requireAsSeen(draft, item, configuration),
-    // All that it says of the key counts for this call.
-    looks: true,
+    prepare: (draft) => requireAsSeen(draft, item, settingAttributes),
   };
 }
 
@@ -178,18 +171,16 @@ function assessWithHold(
     slot: slot && slotBucket !== undefined ? { bucket: slotBucket, limit: concurrencyOf(request, item) } : undefined,
     prepare: (draft) => {
       assessed.prepare(draft);
-      requireAsSeen(draft, item, spendingAttributes);
-      if (hold.slot === true) requireAsSeen(draft, item, [keyAttributes.concurrency]);
       if (amount > 0n) openPeriod(draft, item, nowMs);
     },
   };
 }
 
-/** What says where, and up to which amount, a key may spend. */
-export const spendingAttributes = [
-  keyAttributes.spendLimitUsd,
-  keyAttributes.spendLimitReset,
-  keyAttributes.replacedBy,
+/** All that is configured of a key, and once more what ends it: an earlier release changes that without counting. */
+export const settingAttributes = [
+  keyAttributes.settingsVersion,
+  keyAttributes.status,
+  keyAttributes.expiresAtMs,
 ] as const;
 
 /** The configuration that the write is made for still stands. */

@@ -19,6 +19,8 @@ export const keyAttributes = {
   expiresAtMs: 'expires_at_ms',
   /** Public id of the key that a rotation made beside it. Null or absent: none. */
   replacedBy: 'replaced_by',
+  /** Counts the changes of its settings, of all of them. Absent: it was never changed. */
+  settingsVersion: 'settings_version',
 } as const;
 
 const balanceAttribute = 'balance_pico_usd';

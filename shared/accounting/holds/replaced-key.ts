@@ -3,7 +3,7 @@
 import type { Item } from '../../storage/store/index.ts';
 import type { Hold } from './counter.ts';
 import type { ItemWriter } from './item-writer.ts';
-import { requireAsSeen, spendingAttributes } from './key-admission.ts';
+import { requireAsSeen, settingAttributes } from './key-admission.ts';
 import { balanceLimit, keyCounter, openPeriod, successorOf } from './key-limits.ts';
 import type { Demand, Refusal } from './requests.ts';
 
@@ -39,7 +39,7 @@ export async function takeFromSuccessor(
         hold: { bucket, amount },
         balances: keyCounter(spendingId, limit).balances,
         prepare: (draft) => {
-          requireAsSeen(draft, item, spendingAttributes);
+          requireAsSeen(draft, item, settingAttributes);
           openPeriod(draft, item, nowMs);
         },
       };

@@ -1,4 +1,5 @@
 // Keys at rest. Nothing here is kept in memory: a revoked key ends with the next request.
+import { keyAttributes } from '../../accounting/holds/index.ts';
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
 import { claimName, isNameItem, type NamedKey } from './key-names.ts';
@@ -67,15 +68,16 @@ export function createKeyStore(store: Store): KeyStore {
       const result = await store.update({
         table: 'keys',
         key: publicId,
-        expression: 'SET #replacedBy = :by, #expiresAtMs = :end',
+        expression: `SET #replacedBy = :by, #expiresAtMs = :end, ${countChange.expression}`,
         // Of two rotations at one moment the second finds the successor of the first.
         condition: '#status = :active AND (attribute_not_exists(#replacedBy) OR #replacedBy = :none)',
         names: {
           '#status': attributeOf('status'),
           '#replacedBy': attributeOf('replacedBy'),
           '#expiresAtMs': attributeOf('expiresAtMs'),
+          ...countChange.names,
         },
-        values: { ':active': 'active', ':none': null, ':by': by, ':end': expiresAtMs },
+        values: { ':active': 'active', ':none': null, ':by': by, ':end': expiresAtMs, ...countChange.values },
         repeatable: true,
       });
       return result.kind === 'written' || result.item?.[attributeOf('replacedBy')] === by;
@@ -102,6 +104,13 @@ export const changedSettings = (stored: KeyRecord, wanted: KeySettingChanges) =>
     return value !== undefined && canonicalJson(value) !== canonicalJson(stored[name]);
   });
 
+/** Calls see by it that what they know of the key stands. One that is repeated counts twice, which does no harm. */
+const countChange = {
+  expression: '#version = if_not_exists(#version, :zero) + :one',
+  names: { '#version': keyAttributes.settingsVersion },
+  values: { ':zero': 0, ':one': 1 },
+} as const;
+
 const conflict = ({ publicId }: Pick<WantedKey, 'publicId'>): Error =>
   new Error(`key ${publicId} already exists with another secret or in another workspace`);
 
@@ -116,17 +125,19 @@ async function writeChanges(store: Store, stored: KeyRecord, wanted: KeySettingC
   const result = await store.update({
     table: 'keys',
     key: stored.publicId,
-    expression: `SET ${changed.map((name) => `#${name} = :${name}`).join(', ')}`,
+    expression: `SET ${[...changed.map((name) => `#${name} = :${name}`), countChange.expression].join(', ')}`,
     condition: '#workspace = :workspace AND #secret = :secret',
     names: {
       ...Object.fromEntries(changed.map((name) => [`#${name}`, attributeOf(name)])),
       '#workspace': 'workspace',
       '#secret': 'secret_sha256',
+      ...countChange.names,
     },
     values: {
       ...Object.fromEntries(changed.map((name) => [`:${name}`, wanted[name]])),
       ':workspace': stored.workspace,
       ':secret': stored.secretSha256,
+      ...countChange.values,
     },
     repeatable: true,
   });
