@@ -258,7 +258,7 @@ describe('a limit that is changed', () => {
 
 describe('any setting that is changed', () => {
   it('counts for the next call of a process that has just seen the key, at the cost of one refused write and of no read', async () => {
-    const { admit, calls, hold, write, publicId } = await newKey({ rpm: 100, spendLimitUsd: '50' });
+    const { admit, calls, clock, hold, write, publicId } = await newKey({ rpm: 100, spendLimitUsd: '50' });
     const admitted = async (owner: string) => {
       const admission = await admit({ hold: hold(owner, '1') });
       if (admission.kind !== 'admitted') throw new Error(admission.kind);
@@ -284,7 +284,7 @@ describe('any setting that is changed', () => {
       expect(after[name]).not.toEqual(before[name]);
       expect(calls).toEqual({ reads: 0, writes: 2 });
     }
-    await createKeyStore(test.store).replace(publicId, 'k-successor', Date.now() + 1e9);
+    await createKeyStore(test.store).replace(publicId, 'k-successor', clock.nowMs() + 1e9);
     expect((await admitted('d')).replaced_by).toBe('k-successor');
   });
 });
