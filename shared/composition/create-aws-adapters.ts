@@ -1,19 +1,21 @@
 // What stands outside the store for a deployed stage: large results in S3, the master key in KMS, provider credentials
 // in Secrets Manager. Each of them is there when the environment names it, and absent otherwise.
-import { type KeyWrapper, kmsKeyWrapper } from '../configuration/byok/index.ts';
-import { type Environment, hasAwsCredentials } from '../foundation/environment/index.ts';
-import type { Randomness } from '../foundation/ids/index.ts';
-import type { Log } from '../foundation/log/index.ts';
-import type { Clock } from '../foundation/time/index.ts';
+import { type KeyWrapper, kmsKeyWrapper, SealBroken } from '../configuration/byok/index.ts';
+import { type Environment, hasAwsCredentials, readVariable } from '../foundation/environment/index.ts';
+import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';
+import { createLog, type Log } from '../foundation/log/index.ts';
+import { type Clock, systemClock } from '../foundation/time/index.ts';
 import {
   type CredentialSource,
+  environmentCredentials,
+  type ProviderCredentials,
   providerCredentials,
   providerSecret,
   signedCredentials,
 } from '../routing/providers/index.ts';
 import { type AwsCredentialProvider, awsAccess, processCredentials } from '../storage/aws-clients/index.ts';
 import { type BlobStore, s3Blobs } from '../storage/blobs/index.ts';
-import { noBlobs, noKeyWrapper, variableCredentials } from './absent-adapters.ts';
+import type { CompositionOptions } from './create-gateway-composition.ts';
 
 export interface AwsAdapters {
   readonly wrapper: KeyWrapper;
@@ -64,3 +66,36 @@ export const localCredentials = (clock: Clock): CredentialSource =>
     isAvailable: hasAwsCredentials,
     clock,
   });
+
+// What takes the place of a bucket, a key or a secret that the environment does not name: each refuses as its port says.
+
+/** Not the memory of one instance: a replay must not depend on the instance that serves it. */
+const noBlobs: BlobStore = {
+  async put() {
+    throw new RangeError('there is no bucket: results over the inline limit are not stored');
+  },
+  get: async () => undefined,
+};
+
+/** No stored connection opens. */
+const noKeyWrapper: KeyWrapper = {
+  async createDataKey() {
+    throw new Error('there is no BYOK key to seal under');
+  },
+  async unwrap() {
+    throw new SealBroken();
+  },
+};
+
+/** Variables of the process, as in a local run. */
+const variableCredentials = (): ProviderCredentials => environmentCredentials(readVariable);
+
+// What stands outside the store for a bundle.
+
+const logOf = ({ stage, logLevel: level }: Environment): Log => createLog({ clock: systemClock, stage, level });
+
+export const bundleAdapters = (
+  environment: Environment,
+  log: Log = logOf(environment),
+): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials'> =>
+  createAwsAdapters({ environment, clock: systemClock, randomness: systemRandomness, log });

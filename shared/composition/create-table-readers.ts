@@ -12,13 +12,13 @@ import {
   type WorkspaceReader,
 } from '../configuration/workspaces/index.ts';
 import { type CallTimes, callTimes } from '../foundation/constants/index.ts';
-import type { Environment } from '../foundation/environment/index.ts';
-import { systemRandomness } from '../foundation/ids/index.ts';
+import type { Environment, TelemetryEnvironment } from '../foundation/environment/index.ts';
+import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';
 import { createLog, type Log } from '../foundation/log/index.ts';
-import type { Telemetry } from '../foundation/telemetry/index.ts';
+import { openTrace, type Telemetry } from '../foundation/telemetry/index.ts';
 import { type Clock, systemClock } from '../foundation/time/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../storage/store/index.ts';
-import { createTelemetry } from './create-telemetry.ts';
+import type { ExporterDependencies } from './telemetry-exporter.ts';
 
 export interface TableReaders
   extends Pick<AdministrationDependencies, 'clock' | 'randomness' | 'keys' | 'catalogues' | 'workspaceStore'> {
@@ -73,5 +73,25 @@ export function createTableReaders(options: TableReadersOptions): TableReaders {
     statistics: createStatisticsReader({ store, clock, onFailure }),
     originSecretHashes,
     settling: new Set(),
+  };
+}
+
+interface TelemetryDependencies extends ExporterDependencies {
+  readonly randomness: Randomness;
+}
+
+function createTelemetry(settings: TelemetryEnvironment, deps: TelemetryDependencies): Telemetry {
+  const { randomness, log } = deps;
+  const loading = import('./telemetry-exporter.ts')
+    .then(({ createExporter }) => createExporter(settings, deps))
+    .catch((error: unknown) => void log.error({ event: 'telemetry_not_loaded' }, error));
+  return {
+    open: (origin) => openTrace(origin, settings.sampleRatio, randomness),
+    record(trace, request) {
+      const spans = [request, ...trace.children];
+      if (trace.isSampled || spans.some(({ isError }) => isError)) void loading.then((batches) => batches?.add(spans));
+    },
+    flush: async (limitMs) => (await loading)?.flush(limitMs),
+    close: async () => (await loading)?.close(),
   };
 }

@@ -1,9 +1,4 @@
-export { bundleAdapters } from './bundle-adapters.ts';
-export {
-  type AwsAdapters,
-  createAwsAdapters,
-  localCredentials,
-} from './create-aws-adapters.ts';
+export { type AwsAdapters, bundleAdapters, createAwsAdapters, localCredentials } from './create-aws-adapters.ts';
 export { type Composition, createComposition } from './create-composition.ts';
 export {
   type CompositionOptions,

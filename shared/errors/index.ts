@@ -1,4 +1,4 @@
-export { type ErrorFormat, readErrorFormat, toEnvelope } from './envelope.ts';
+export { type ErrorFormat, readErrorFormat, toEnvelope, whereToLook } from './envelope.ts';
 export { type ErrorCode, errorCatalogue, errorFamilies, okStatus } from './error-table.ts';
 export {
   fail,
@@ -8,4 +8,3 @@ export {
   rejectionReasons,
 } from './gateway-error.ts';
 export { nearestOf, quote, suggest } from './suggest.ts';
-export { whereToLook } from './where-to-look.ts';

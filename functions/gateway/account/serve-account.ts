@@ -2,14 +2,15 @@
 // no prompt, no answer, nothing of another workspace.
 import { callDocument } from '../../../shared/accounting/call-records/index.ts';
 import { readKeySpending, spendingItemOf } from '../../../shared/accounting/holds/index.ts';
+import { type KeyRecord, readCredential, readKeyRecord } from '../../../shared/configuration/keys/index.ts';
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
-import { type Endpoint, jsonHeaders } from '../../../shared/protocol/router/index.ts';
-import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
+import { type Endpoint, jsonHeaders, type RequestScope } from '../../../shared/protocol/router/index.ts';
+import { type Item, startAdmissionTime } from '../../../shared/storage/store/index.ts';
+import { countKeyRequest, keyErrorOf } from '../admission/admit-key.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import { identifyKey, type OwnKey } from './identify-key.ts';
 
 type Read = (deps: GatewayDependencies, key: OwnKey, request: GatewayRequest) => object | Promise<object>;
 
@@ -89,4 +90,33 @@ async function readGeneration({ records }: GatewayDependencies, { record }: OwnK
     throw fail('not_found', { message });
   }
   return callDocument(found);
+}
+
+// Whose request it is, for what a key may see of itself. It counts against the key's requests per minute and costs nothing.
+
+interface OwnKey {
+  readonly record: KeyRecord;
+  /** With the counters beside the record, as they stand now. */
+  readonly item: Item;
+}
+
+/** Throws in this order: a restoration of the tables, key, requests per minute, correlation headers. */
+async function identifyKey(
+  deps: GatewayDependencies,
+  { headers }: GatewayRequest,
+  { correlationFault, logContext }: RequestScope,
+): Promise<OwnKey> {
+  const { publicId, secretSha256 } = readCredential(headers);
+  // It counts this request, so it must not be told while the tables are being restored.
+  await deps.catalogue.current();
+  const admission = await countKeyRequest(deps, { publicId, secretSha256, known: deps.keyCache.get(publicId) });
+  const error = keyErrorOf(admission, false);
+  if (admission.kind === 'unknown') throw error;
+  const { item } = admission;
+  const record = readKeyRecord(item);
+  const { workspace, name } = record;
+  logContext.fields = { ...logContext.fields, workspace_id: workspace, key_id: publicId, key_name: name };
+  if (error !== undefined) throw error;
+  if (correlationFault !== undefined) throw correlationFault;
+  return { record, item };
 }

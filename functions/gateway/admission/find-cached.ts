@@ -1,8 +1,14 @@
 // The response cache: where an answer is stored, nothing else is needed, credit included.
-import { type CacheKey, cacheKeys } from '../../../shared/accounting/response-cache/index.ts';
+import {
+  type CachedAnswer,
+  type CacheKey,
+  cacheKeys,
+  type KeptEvents,
+} from '../../../shared/accounting/response-cache/index.ts';
+import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
+import type { EventText } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { CallClaims, RoutedCall } from '../stages.ts';
-import { readCached } from './read-cached.ts';
+import type { CallClaims, ReadCachedContent, RoutedCall } from '../stages.ts';
 import type { Reservation, Reserved } from './reservation.ts';
 
 const ttlDefaultSeconds = 300;
@@ -50,3 +56,25 @@ type CacheUse = NonNullable<NonNullable<Reserved['holdings']>['cache']>;
 const cacheUse = (outcome: CacheUse['outcome'], store?: CacheUse['store']): Reserved => ({
   holdings: { cache: { outcome, store } },
 });
+
+/** Undefined: this release cannot read what another one has stored, so it counts as not there. */
+async function readCached(
+  { clientInterface, size }: RoutedCall,
+  { content }: CachedAnswer,
+): Promise<ReadCachedContent | undefined> {
+  if (content.kind === 'json') {
+    const read = await clientInterface.readAnswer(content.text);
+    return read.kind === 'answer' ? { kind: 'json', answer: read.answer } : undefined;
+  }
+  const reader = clientInterface.openEventReader(size.choices);
+  const events: AnswerEvent[] = [];
+  for (const text of eventTextsOf(content.chunks)) {
+    const reading = reader.read(text);
+    if (reading.kind !== 'event') return undefined;
+    events.push(reading.event);
+  }
+  return { kind: 'stream', events };
+}
+
+const eventTextsOf = (kept: KeptEvents): EventText[] =>
+  kept.map((event) => (typeof event === 'string' ? { text: event } : { name: event[0], text: event[1] }));

@@ -10,7 +10,8 @@ import type { LogContext } from '../../../shared/protocol/router/index.ts';
 import { type Item, startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, ReadCall, ReceivedCall, SeenKey } from '../stages.ts';
-import { refuseFault } from './refuse-fault.ts';
+import { noAdvice } from './money-message.ts';
+import { reserveKey } from './reserve-key.ts';
 
 /**
  * The call, and the time of its admission (what the store cannot answer within 2 seconds, all rounds together, is
@@ -86,4 +87,16 @@ export async function findKey({ keys, keyCache }: GatewayDependencies, { credent
   const item = keyCache.get(publicId) ?? (await keys.readItem(publicId));
   if (item === undefined || !equalInConstantTime(String(item.secret_sha256), secretSha256)) throw refuseKey('unknown');
   return { item };
+}
+
+/** A call that cannot be served still counts for its key, and a revoked or rate-limited key wins over its fault. */
+async function refuseFault(
+  deps: GatewayDependencies,
+  { credential, read }: ReceivedCall,
+  key: SeenKey,
+  fault: GatewayError,
+): Promise<unknown> {
+  const { asksFunction } = await read();
+  const { resolution } = await reserveKey(deps, { credential, key, asksFunction, advise: noAdvice }).reserve();
+  return resolution === undefined ? fault : resolution.error;
 }

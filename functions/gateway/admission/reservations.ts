@@ -2,17 +2,16 @@
 import { countsOnly } from '../../../shared/foundation/constants/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
-import { payerOf } from '../../../shared/routing/planner/index.ts';
+import { entryOf, estimateTokens, limitsOf, payerOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
 import { concurrencyLimitsOf, enterUnderWay } from './concurrency.ts';
 import { findCached } from './find-cached.ts';
 import { refusePlan } from './key-models.ts';
 import { type Advise, boundAdvice, noAdvice } from './money-message.ts';
-import type { Reservation } from './reservation.ts';
+import type { Reservation, Reserved } from './reservation.ts';
 import { inRounds, roundsOf } from './reservation-rounds.ts';
 import { reserveBudgets } from './reserve-budgets.ts';
-import { reserveCandidate } from './reserve-candidate.ts';
 import { reserveCapacity } from './reserve-capacity.ts';
 import { reserveCredit } from './reserve-credit.ts';
 import { reserveKey, reserveSpend } from './reserve-key.ts';
@@ -92,4 +91,31 @@ function adviceFor(call: PlannedCall): Advise {
   if (!('plan' in call)) return noAdvice;
   const member = call.request.interfaceId === 'responses' ? 'max_output_tokens' : 'max_tokens';
   return (available) => boundAdvice({ candidates: paidByWorkspace(call), size: call.size, member })(available);
+}
+
+// Admits the first candidate along with everything else, so that a call within its provider's limits needs no round of
+// its own. A candidate without a free slot is no refusal: the provider loop queues for one.
+
+const reserveCandidate = (deps: GatewayDependencies, call: RoutedCall): Reservation => ({
+  rank: 'candidate',
+  reserve: () => admitFirst(deps, call),
+  // What was taken without an answer comes free with its window.
+});
+
+async function admitFirst(
+  { limiter, clock }: GatewayDependencies,
+  { plan, byok, size }: RoutedCall,
+): Promise<Reserved> {
+  const [candidate] = plan;
+  const startedAtMs = clock.nowMs();
+  if (byok?.sourceOf(candidate) !== undefined) {
+    return { holdings: { firstCandidate: { candidate, permit: undefined, startedAtMs } } };
+  }
+  const admission = await limiter.admit(entryOf(candidate), limitsOf(candidate), estimateTokens(size, candidate));
+  if (admission.kind === 'limited') return {};
+  const { permit } = admission;
+  return {
+    holdings: { firstCandidate: { candidate, permit, startedAtMs } },
+    giveBack: () => limiter.giveBack(permit),
+  };
 }

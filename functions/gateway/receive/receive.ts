@@ -3,9 +3,15 @@
 
 import { fingerprint } from '../../../shared/accounting/idempotency/index.ts';
 import { readCredential } from '../../../shared/configuration/keys/index.ts';
-import { GatewayError } from '../../../shared/errors/index.ts';
+import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
+import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { once } from '../../../shared/foundation/cache/index.ts';
-import { plainBodyMaxBytes, requestBudgetMs, reservedModelPrefix } from '../../../shared/foundation/constants/index.ts';
+import {
+  functionBodyMaxBytes,
+  plainBodyMaxBytes,
+  requestBudgetMs,
+  reservedModelPrefix,
+} from '../../../shared/foundation/constants/index.ts';
 import { nextTurn, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { type ClientInterface, readModel } from '../../../shared/protocol/interfaces/index.ts';
@@ -13,7 +19,6 @@ import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import { type BodyText, readRequestBody } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { Call, ReadCall, ReceivedCall } from '../stages.ts';
-import { checkFunctionCall } from './check-function-call.ts';
 import { readAttribution, readCallHeaders, readTagsHeader } from './read-call-headers.ts';
 import { readPassedOn } from './read-passed-on.ts';
 
@@ -96,4 +101,19 @@ function readCall(
     deadline: startDeadline(clock, arrivedAtMs, requestBudgetMs),
     streamDeadline: startDeadline(clock, arrivedAtMs, times.streamBudgetMs),
   };
+}
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** What a function call must look like before anything is looked up. */
+function checkFunctionCall(
+  model: string,
+  idempotencyKey: string | undefined,
+  bodyBytes: number,
+): GatewayError | undefined {
+  if (parseFunctionAlias(model) === undefined) return fail('invalid_function_alias', { param: 'model' });
+  if (idempotencyKey !== undefined && !uuidPattern.test(idempotencyKey)) {
+    return fail('invalid_function_alias', { message: 'The Idempotency-Key of a function call must be a UUID.' });
+  }
+  return bodyBytes > functionBodyMaxBytes ? fail('request_too_large') : undefined;
 }

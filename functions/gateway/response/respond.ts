@@ -14,9 +14,8 @@ import type { OpenStream, ProvidedAnswer, ProviderRun } from '../provider-call.t
 import type { AdmittedPlain, AnswerSource, EndedCall } from '../stages.ts';
 import { chargedCost } from './answer-cost.ts';
 import { type RelayedStream, relayStream } from './event-stream.ts';
-import { keepEvents } from './kept-events.ts';
+import { cacheWriter, keepEvents } from './kept-events.ts';
 import { openKeeperMemory } from './remember-keeper.ts';
-import { cacheWriter } from './write-cache.ts';
 
 export interface Responded {
   readonly response: GatewayResponse;

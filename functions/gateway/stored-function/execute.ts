@@ -11,11 +11,11 @@ import {
 } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { jsonHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
+import { mergeUsage, sumUsage } from '../../../shared/routing/billing/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderRun } from '../provider-call.ts';
 import type { AdmittedExecution, AnswerSource, EndedCall, ServedCall } from '../stages.ts';
 import { callModel } from './call-model.ts';
-import { executionUsage } from './execution-usage.ts';
 import { planModelCall } from './plan-model-call.ts';
 
 export async function execute(deps: GatewayDependencies, call: AdmittedExecution): Promise<ServedCall> {
@@ -109,4 +109,20 @@ function executionError(error: unknown, correlationId: string): unknown {
   const failsSchema = error.code === 'schema_validation_failed';
   const message = `${failsSchema ? error.message : errorCatalogue.execution_failed.message} ${whereToLook(correlationId)}`;
   return fail('execution_failed', { message, cause: error, isFinal: error.isFinal || failsSchema });
+}
+
+function executionUsage({ bill }: AdmittedExecution, attempts: number): Record<string, unknown> {
+  const { charges } = bill;
+  const last = charges.at(-1)?.candidate;
+  if (last === undefined) throw new Error('a function answered without any provider call');
+  const reported = sumUsage(charges.map(({ reported }) => reported?.members));
+  const charged = { total: bill.totalOf('workspace'), upstream: bill.upstreamCost() };
+  const served = {
+    provider: last.provider.id,
+    model: last.model.id,
+    attempts,
+    isByok: false,
+    cacheHit: false,
+  };
+  return mergeUsage({ ...reported }, bill.usage(), charged, served);
 }

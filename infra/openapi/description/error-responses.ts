@@ -1,8 +1,8 @@
 // The errors: as answers of an operation, made by the very writer of error answers, and as the table of README.md.
-import { type ErrorCode, errorCatalogue, GatewayError, toEnvelope } from '../../../shared/errors/index.ts';
+import { type ErrorCode, errorCatalogue, GatewayError, okStatus, toEnvelope } from '../../../shared/errors/index.ts';
 import { errorGuide } from './error-guide.ts';
 import { responseHeaders } from './headers.ts';
-import { schemaReference } from './json-schema.ts';
+import { type JsonSchema, schemaReference, text } from './json-schema.ts';
 
 const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
 
@@ -117,3 +117,42 @@ const toLine = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 export const errorsPage = (): string =>
   [toLine(errorColumns), toLine(errorColumns.map(() => '---')), ...errorRows().map(toLine)].join('\n');
+
+// An operation that answers with JSON, and its parameters.
+
+interface JsonOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly security?: readonly object[];
+  readonly parameters?: readonly object[];
+  readonly requestBody?: object;
+  readonly answer: JsonSchema;
+  /** What the answer is. */
+  readonly says: string;
+  readonly codes: readonly ErrorCode[];
+}
+
+export const jsonOperation = ({ answer, says, codes, ...operation }: JsonOperation) => ({
+  ...operation,
+  responses: {
+    [okStatus]: {
+      description: says,
+      headers: responseHeaders.onEvery,
+      content: { 'application/json': { schema: answer } },
+    },
+    ...errorResponses(codes),
+  },
+});
+
+const parameter =
+  (place: 'query' | 'path') =>
+  (name: string, description: string, schema: JsonSchema = text) => ({
+    name,
+    in: place,
+    required: place === 'path',
+    description,
+    schema,
+  });
+export const inQuery = parameter('query');
+export const inPath = parameter('path');

@@ -15,9 +15,8 @@ import {
 } from '../../../shared/configuration/administration/index.ts';
 import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
 import { interfaceIds, managePaths } from '../../../shared/foundation/constants/index.ts';
-import { codesOf } from './error-responses.ts';
+import { codesOf, inPath, inQuery, jsonOperation } from './error-responses.ts';
 import { parameters as headerParameters } from './headers.ts';
-import { inPath, inQuery, jsonOperation } from './json-operation.ts';
 import { arrayOf, type JsonSchema, objectSchema, schemaReference } from './json-schema.ts';
 
 const readCodes: readonly ErrorCode[] = ['invalid_request', 'forbidden', ...codesOf.models];

@@ -1,9 +1,8 @@
 // The operations of the interface.
 import { okStatus } from '../../../shared/errors/index.ts';
 import { basePaths, rootPaths, routePaths } from '../../../shared/foundation/constants/index.ts';
-import { codesOf, errorResponses } from './error-responses.ts';
+import { codesOf, errorResponses, inPath, inQuery, jsonOperation } from './error-responses.ts';
 import { parameters, responseHeaders } from './headers.ts';
-import { inPath, inQuery, jsonOperation } from './json-operation.ts';
 import { objectSchema, schemaReference } from './json-schema.ts';
 import { managePathItems } from './manage-operations.ts';
 import { countTokens, createEmbeddings, createMessage, createResponse } from './relayed-operations.ts';

@@ -1,4 +1,6 @@
 // What an operator types, against the emulated account, and what can be seen of it from outside.
+
+import { request as httpRequest } from 'node:http';
 import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
@@ -9,7 +11,6 @@ import { expectThat } from '../smoke/smoke-client.ts';
 import { runSmoke } from '../smoke.ts';
 import { applyFile, runCommand, runGateway, tryCommand } from '../verify-step.ts';
 import { accountVariables, credentials, region } from './emulated-account.ts';
-import { fetchThrough } from './fetch-through.ts';
 import type { ProjectCopy } from './project-copy.ts';
 import {
   byokKey,
@@ -124,3 +125,28 @@ export function createOperator({ emulatorUrl, project, simulator }: Access) {
 }
 
 type Document = Readonly<Record<string, unknown>>;
+
+// Calls of names that only the emulator knows: those of distributions and function URLs.
+
+/** A `fetch` that sends every request to the emulator, with the host it was meant for in its header. */
+const fetchThrough =
+  (emulatorUrl: string): typeof fetch =>
+  (url, init = {}) =>
+    new Promise((resolve, reject) => {
+      const { host, pathname, search } = new URL(String(url));
+      const { hostname, port } = new URL(emulatorUrl);
+      const headers = { ...(init.headers as Record<string, string>), host, 'x-forwarded-proto': 'https' };
+      const { method = 'GET', signal } = init;
+      const options = { hostname, port, path: `${pathname}${search}`, method, headers, ...(signal ? { signal } : {}) };
+      const request = httpRequest(options, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => void chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const { statusCode: status = 0 } = response;
+          resolve(new Response(Buffer.concat(chunks), { status, headers: new Headers(response.headers as never) }));
+        });
+      });
+      request.on('error', reject);
+      request.end(init.body as string | undefined);
+    });

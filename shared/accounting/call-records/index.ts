@@ -9,8 +9,7 @@ export {
 export type { CallAttempt, CallOutcome, CallShare } from './call-record.ts';
 export { callPosition } from './call-record-item.ts';
 export { type CallRecords, createCallRecords } from './call-records.ts';
-export { csvHeader, csvLine } from './csv-line.ts';
-export { describePath } from './describe-path.ts';
+export { csvHeader, csvLine, describePath } from './csv-line.ts';
 export { attemptsText, type CallRecord, type MemberName } from './record-members.ts';
 export { createRefusalQuota, type RefusalQuota } from './refusal-quota.ts';
 export { isUtcDay, utcDayOf, utcDaysBetween } from './utc-day.ts';

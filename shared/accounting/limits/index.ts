@@ -1,6 +1,5 @@
-export { readLimitUse } from './limit-use.ts';
+export { nextTry, readLimitUse } from './limit-use.ts';
 export type { EntryLimits, LimitedEntry } from './limits.ts';
-export { nextTry } from './next-try.ts';
 export {
   type Admission,
   createProviderLimiter,

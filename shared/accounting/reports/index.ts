@@ -4,5 +4,4 @@ export { type CallOrder, type CallSearch, callOrders, findCall, findCalls } from
 export { type ConfiguredProvider, type ProviderHealth, readProviderHealth } from './provider-state.ts';
 export { readOverview } from './usage-overview.ts';
 export { isTagGrouping, type UsageGrouping, usageGroupings } from './usage-shares.ts';
-export { summarizeUsage, type UsageSummary } from './usage-summary.ts';
-export { readUsage } from './usage-totals.ts';
+export { readUsage, summarizeUsage, type UsageSummary } from './usage-summary.ts';

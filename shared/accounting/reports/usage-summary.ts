@@ -1,6 +1,7 @@
 // What call records add up to. Exact: tokens and money are summed as integers of any size.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { addDuration, type Durations, percentileOf } from './durations.ts';
+import { type CallRange, readCalls } from './newest-first.ts';
 import { type CountedCall, shareOf, sharesOf, type UsageGrouping, type UsageShare } from './usage-shares.ts';
 
 /** Percentiles in milliseconds. Undefined: there is no such call. */
@@ -153,3 +154,21 @@ const percentilesOf = (durations: Durations): Percentiles => ({
   p50: percentileOf(durations, 0.5),
   p95: percentileOf(durations, 0.95),
 });
+
+interface UsageQuery extends CallRange {
+  readonly by: UsageGrouping;
+  /** After each day of a workspace, in no order: how many of all are read. */
+  readonly onProgress?: (done: number, all: number) => void;
+}
+
+/** Groups come dearest first, of equal cost those with more calls; days in their order. */
+export async function readUsage({ by, onProgress = () => {}, ...range }: UsageQuery): Promise<UsageReport> {
+  let done = 0;
+  const onDay = (all: number) => {
+    done += 1;
+    onProgress(done, all);
+  };
+  const calls = readCalls(range, { onDay });
+  const { groups, total } = await summarizeUsage(calls, by);
+  return { groups: by === 'day' ? groups : groups.toSorted(dearestFirst), total };
+}

@@ -1,6 +1,2 @@
 export { type CacheKey, type CacheKeyParts, cacheKeys } from './cache-key.ts';
-export type { CachedAnswer, KeptEvents } from './cached-answer.ts';
-export {
-  createResponseCache,
-  type ResponseCache,
-} from './response-cache.ts';
+export { type CachedAnswer, createResponseCache, type KeptEvents, type ResponseCache } from './response-cache.ts';

@@ -3,7 +3,6 @@
 import { inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';
 import type { CallOptions, Item, Store } from '../../storage/store/index.ts';
 import type { CacheKey } from './cache-key.ts';
-import type { CachedAnswer } from './cached-answer.ts';
 
 const itemKey = ({ version, hash }: CacheKey): string => `CACHE#${version}#${hash}`;
 
@@ -75,4 +74,28 @@ async function answerOf(item: Item): Promise<CachedAnswer> {
   const text = await unpackText({ bytes: item.answer_gzip as Uint8Array, sha256: item.answer_sha256 as string });
   if (text === undefined) throw new Error('a cached answer is damaged');
   return JSON.parse(text) as CachedAnswer;
+}
+
+/** Tokens as they were billed, the ground of the usage members. */
+interface CachedUsage {
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  readonly estimated: boolean;
+}
+
+/** The text of each event, beside its name where it has one. */
+export type KeptEvents = readonly (string | readonly [name: string, text: string])[];
+
+export interface CachedAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  /** The JSON text of the provider, or every event of a stream that came to its end. */
+  readonly content:
+    | { readonly kind: 'json'; readonly text: string }
+    | { readonly kind: 'stream'; readonly chunks: KeptEvents };
+  /** Who answered: ids of provider and catalogue model. */
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: CachedUsage;
 }

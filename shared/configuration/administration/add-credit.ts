@@ -4,8 +4,8 @@ import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import { mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
 import type { WorkspaceDocument } from '../workspaces/index.ts';
 import { ChangeFailed, refuseUnanswered } from './change-failed.ts';
+import { accountOf, readWorkspace, readWorkspaces } from './change-workspaces.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
-import { accountOf, readWorkspace, readWorkspaces } from './workspaces.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'workspaceStore' | 'credit' | 'clock'>;
 

@@ -1,7 +1,13 @@
 // Stored functions, and the transitions that an operator asks for. Which are allowed is decided beside their records.
 import { collect } from '../../foundation/parallel/index.ts';
-import type { FunctionRecord, ShownFunction } from '../stored-functions/index.ts';
+import {
+  type FunctionDocument,
+  type FunctionRecord,
+  type ShownFunction,
+  UnusableRevisions,
+} from '../stored-functions/index.ts';
 import { ChangeFailed } from './change-failed.ts';
+import { readWorkspace } from './change-workspaces.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'functionStore' | 'clock'>;
@@ -64,4 +70,37 @@ function carryOut(
 ): Promise<FunctionRecord> {
   if (change.kind === 'activate') return functionStore.activate(workspace, id, change.revision, clock.nowMs());
   return functionStore[change.kind](workspace, id);
+}
+
+interface PublishedFunction {
+  readonly change: 'created' | 'changed' | 'unchanged';
+  readonly record: FunctionRecord;
+}
+
+interface PublishOptions {
+  /** A revision that shall serve does so whether its test cases were passed or not. */
+  readonly skipsCases: boolean;
+}
+
+/**
+ * Throws ChangeFailed: for a revision that no call could use, for one that is activated and says something else, and for one
+ * that shall serve and whose test cases were not passed.
+ */
+export async function publishFunction(
+  deps: Dependencies & Pick<AdministrationDependencies, 'workspaceStore'>,
+  workspace: string,
+  document: FunctionDocument,
+  { skipsCases }: PublishOptions,
+): Promise<PublishedFunction> {
+  const { functionStore, clock } = deps;
+  await readWorkspace(deps, workspace);
+  const applied = functionStore.apply(workspace, document, clock.nowMs(), { needsQualified: !skipsCases });
+  const change = await applied.catch((cause: unknown) => {
+    const isRefusal = cause instanceof UnusableRevisions || (cause instanceof Error && cause.name === 'Error');
+    if (!isRefusal) throw cause;
+    throw new ChangeFailed('invalid', (cause as Error).message, { cause });
+  });
+  const record = await functionStore.read(workspace, document.id);
+  if (record === undefined) throw new ChangeFailed('absent', `workspace ${workspace} has no function ${document.id}`);
+  return { change, record };
 }

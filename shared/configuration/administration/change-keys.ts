@@ -1,10 +1,10 @@
 // Making, changing and revoking API keys. Only what makes a key knows its text.
 import { holdsName, type KeyRecord, type KeyWrite, newApiKey } from '../keys/index.ts';
 import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
+import { readWorkspace } from './change-workspaces.ts';
 import { type KeyFigures, readFigures } from './key-figures.ts';
 import { checkKeyRules, claimKeyName, type KeyChanges } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
-import { readWorkspace } from './workspaces.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'workspaceStore' | 'clock' | 'randomness'>;
 

@@ -13,15 +13,13 @@ export {
   workspaceChangesSchema,
 } from './change-bodies.ts';
 export { ChangeFailed, type ChangeFailure } from './change-failed.ts';
-export { changeFunction, readFunction, readFunctions, showFunction } from './change-functions.ts';
+export { changeFunction, publishFunction, readFunction, readFunctions, showFunction } from './change-functions.ts';
 export { createKey, readKey, revokeKey, updateKey } from './change-keys.ts';
 export { createOperator, readOperator, readOperators, revokeOperator } from './change-operators.ts';
-export { changeWorkspace, createWorkspace } from './change-workspaces.ts';
+export { changeWorkspace, createWorkspace, readWorkspace, readWorkspaces } from './change-workspaces.ts';
 export { type KeyFigures, readFigures as readKeyFigures, readKeys } from './key-figures.ts';
 export type { KeyChanges } from './key-rules.ts';
 export { checkWithin, claimMemberSlot, memberBounds, withinBounds } from './member-keys.ts';
 export { type AdministrationDependencies, createAdministration, type OperatorStores } from './operator-stores.ts';
 export { configuredProviders, modelsServedBy, planProviderStatus } from './provider-status.ts';
-export { publishFunction } from './publish-function.ts';
 export { rotateKey } from './rotate-key.ts';
-export { readWorkspace, readWorkspaces } from './workspaces.ts';

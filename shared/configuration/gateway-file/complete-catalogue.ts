@@ -9,9 +9,8 @@ import type {
 } from '../catalogue/index.ts';
 import type { ModelList } from '../model-list/index.ts';
 import { type CatalogueInFile, type EntryInFile, isListedModels, type ModelInFile } from './catalogue-schema.ts';
-import type { CatalogueSources, FilledMembers, Told } from './catalogue-sources.ts';
 import { completeMembers, listedMembers, membersOf, upstreamModelOf } from './complete-entry.ts';
-import { completeProviders } from './complete-providers.ts';
+import { type CatalogueSources, completeProviders, type FilledMembers, type Told } from './complete-providers.ts';
 import { expandListedModels } from './expand-listed-models.ts';
 import { missingMembers } from './missing-members.ts';
 import type { Issue, Path } from './problems.ts';

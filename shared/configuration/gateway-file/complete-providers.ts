@@ -1,8 +1,9 @@
 // The providers that a file makes of the stored ones, whole.
-import type { ProviderDocument } from '../catalogue/index.ts';
+import type { CatalogueDocument, ProviderDocument } from '../catalogue/index.ts';
+import type { ModelList } from '../model-list/index.ts';
 import type { CatalogueInFile } from './catalogue-schema.ts';
-import type { CatalogueSources, Told } from './catalogue-sources.ts';
 import { isSame } from './complete-entry.ts';
+import type { Path } from './problems.ts';
 import { bareProvider, inRegion } from './provider-schema.ts';
 
 export function completeProviders(
@@ -37,4 +38,28 @@ function membersOfKind(provider: Omit<ProviderDocument, 'status'>, stored: Provi
     return value !== undefined && isSame(value, bare[member]) && !isSame(value, stored?.[member]);
   });
   return Object.fromEntries(filled.map((member) => [member, provider[member]]));
+}
+
+// What completing a catalogue goes by, and what it tells. Types only.
+
+export interface CatalogueSources {
+  readonly former: CatalogueDocument | undefined;
+  readonly list: ModelList;
+  /** Of AWS, where the gateway runs. */
+  readonly region: string | undefined;
+  readonly nowMs: number;
+}
+
+/** What a file leaves out and applying it fills in, at one place of it. */
+export interface FilledMembers {
+  /** `models[openai/gpt-5.4].providers[openai]` */
+  readonly place: string;
+  readonly origin: string;
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
+/** Who completes a part tells these. */
+export interface Told {
+  readonly report: (path: Path, message: string) => void;
+  readonly fill: (place: string, origin: string, members: FilledMembers['members']) => void;
 }

@@ -1,14 +1,44 @@
 // The whole file: the catalogue's sections and the workspaces with what belongs to them. In workspaces what is
 // left out stays as it is stored, so nothing has a default here.
 import * as z from 'zod';
+import { type AccessRule, roles } from '../access/index.ts';
 import { type ConnectionInFile, connectionsPerWorkspaceMax } from '../byok/index.ts';
 import { keyChanges, keyName, parseApiKey } from '../keys/index.ts';
-import { usd } from '../value-forms/index.ts';
+import { text, usd } from '../value-forms/index.ts';
 import { type WorkspaceChanges, workspaceChanges } from '../workspaces/index.ts';
-import { accessSection } from './access-schema.ts';
 import { catalogueSections } from './catalogue-schema.ts';
-import { freeMembers, mapping, plainId, presetName, providerId, secretReference } from './fields.ts';
+import { chosenBy, freeMembers, mapping, plainId, presetName, providerId, secretReference } from './fields.ts';
 import { functionSchema } from './function-schema.ts';
+import { isMapping } from './yaml-source.ts';
+
+// `access`: who may do what on the management interface.
+
+/** More would be read with every request of a person. */
+const rulesMax = 1_000;
+const workspacesMax = 256;
+
+const grantedWorkspaces = chosenBy<'all' | string[]>((input) =>
+  Array.isArray(input)
+    ? z.array(plainId).min(1, { error: 'must name a workspace' }).max(workspacesMax)
+    : z.literal('all', { error: 'must be all or a list of workspace ids' }),
+);
+const grant = {
+  role: z.enum(roles, { error: `must be one of ${roles.join(', ')}` }),
+  workspaces: grantedWorkspaces,
+};
+const email = z.email({ error: 'must be an e-mail address' }).max(254);
+const toGroup = mapping('access[]', { group: text(256), ...grant });
+const toPerson = mapping('access[]', { email, ...grant });
+const rule = chosenBy<AccessRule>((input) => {
+  if (!isMapping(input)) return z.never({ error: 'must be a mapping with group or email, role and workspaces' });
+  if ('group' in input && 'email' in input) return z.never({ error: 'must have a group or an email, not both' });
+  return 'email' in input ? toPerson : toGroup;
+});
+
+const accessSection = z
+  .array(rule)
+  .max(rulesMax, { error: `must not hold more than ${rulesMax} entries` })
+  .optional();
 
 /** A preset cannot name a preset, and a request always brings its own messages. */
 const presetConfig = freeMembers(['preset', 'messages']);

@@ -1,6 +1,6 @@
-export type { FilledMembers } from './catalogue-sources.ts';
 export type { MemberChange } from './changed-members.ts';
-export { destructiveChanges, restoredKeys } from './destructive-changes.ts';
+export type { FilledMembers } from './complete-providers.ts';
+export { destructiveChanges, restoredKeys } from './describe-changes.ts';
 export { exportGatewayFile, gatewayFileText } from './export-gateway-file.ts';
 export type { GatewayFile } from './gateway-file.ts';
 export { type ListDifference, listDifferences, withListValues } from './list-differences.ts';

@@ -1,5 +1,5 @@
 export { type ApiKey, createApiKey, newApiKey, parseApiKey } from './api-key.ts';
-export { authenticate, type KeyReader, readCredential } from './authenticate.ts';
+export { authenticate, type KeyReader, readCredential, refuseEndedKey, refuseKey } from './authenticate.ts';
 export { holdersOf, holdsName, type NamedKey } from './key-names.ts';
 export { isKeyExpired, type KeyRecord, modelsOfKey, recordOf as readKeyRecord, type WantedKey } from './key-record.ts';
 export { keyChanges, keyLimits, keyName, keySchema } from './key-schema.ts';
@@ -15,4 +15,3 @@ export {
 } from './key-settings.ts';
 export { changedSettings, createKeyStore, isSameKey, type KeyStore, type KeyWrite } from './key-store.ts';
 export { authenticateOperator, createOperatorStore, type OperatorRecord, type OperatorStore } from './operator-keys.ts';
-export { refuseEndedKey, refuseKey } from './refuse-key.ts';

@@ -1,10 +1,9 @@
 // A preset is a part of requests that the workspace has stored. Pure: the merged body is read and checked
 // like one that the client sent. The request wins, member by member, but it cannot loosen a data policy.
 import { fail, GatewayError, quote, suggest } from '../../errors/index.ts';
-import { readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
-import type { PolicyOptions, PresetOption } from '../../protocol/wire/index.ts';
+import { gatewayMembers, outputBoundNames, readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
+import { isJsonObject, type PolicyOptions, type PresetOption } from '../../protocol/wire/index.ts';
 import type { DeclaredPolicy } from '../catalogue/index.ts';
-import { mergeBodies } from './merge-bodies.ts';
 import type { WorkspaceDocument } from './workspace-document.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -99,4 +98,39 @@ const strictest = (enforced: DeclaredPolicy, added: PolicyOptions): DeclaredPoli
 function commonRegions(enforced: string[] | undefined, added: readonly string[] | undefined): string[] | undefined {
   if (added === undefined) return enforced;
   return enforced === undefined ? [...added] : enforced.filter((region) => added.includes(region));
+}
+
+// The merge of a preset and a request. Members of the request replace those of the preset whole, but `provider` is merged
+// member by member: a request that sorts does not drop the providers or the policies that the preset names.
+
+/** Names of one setting: with two in the body, the preset's could override the request's. */
+const sameSetting: readonly (readonly string[])[] = [outputBoundNames, ['reasoning', 'reasoning_effort']];
+
+function mergeBodies(preset: Body, request: Body): Record<string, unknown> {
+  const defaults = withoutOverridden(preset, request);
+  const merged: Record<string, unknown> = { ...defaults, ...request };
+  // Null for a member of the gateway means absent. Elsewhere null is a value, and reaches the provider.
+  for (const name of gatewayMembers) {
+    if (isAbsent(request[name]) && Object.hasOwn(defaults, name)) merged[name] = defaults[name];
+  }
+  if (!isAbsent(request.provider)) merged.provider = mergeProvider(preset.provider, request.provider);
+  delete merged.preset;
+  return merged;
+}
+
+const isAbsent = (value: unknown): boolean => value === null || value === undefined;
+
+function withoutOverridden(preset: Body, request: Body): Body {
+  const kept = { ...preset };
+  for (const names of sameSetting) {
+    if (names.every((name) => isAbsent(request[name]))) continue;
+    for (const name of names) delete kept[name];
+  }
+  return kept;
+}
+
+function mergeProvider(preset: unknown, request: unknown): unknown {
+  if (!isJsonObject(preset) || !isJsonObject(request)) return request;
+  const stated = Object.entries(request).filter(([, value]) => !isAbsent(value));
+  return { ...preset, ...Object.fromEntries(stated) };
 }

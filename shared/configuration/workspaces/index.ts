@@ -1,6 +1,10 @@
 export { applyPreset } from './apply-preset.ts';
 export { mergeWorkspace } from './merge-workspace.ts';
 export type { PresetDocument, WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
-export { createWorkspaceReader, type WorkspaceReader } from './workspace-reader.ts';
 export { memberKeysSchema, policySchema, settingsOf, workspaceChanges, workspaceSettings } from './workspace-schema.ts';
-export { createWorkspaceStore, type WorkspaceStore } from './workspace-store.ts';
+export {
+  createWorkspaceReader,
+  createWorkspaceStore,
+  type WorkspaceReader,
+  type WorkspaceStore,
+} from './workspace-store.ts';

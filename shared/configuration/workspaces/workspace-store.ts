@@ -1,5 +1,9 @@
 // Workspaces at rest: one item each, its document as canonical JSON beside its hash, by which a change is recognised.
+
+import { createReadCache } from '../../foundation/cache/index.ts';
+import { cachedWorkspacesMax, configFreshMs } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
 import { type Item, type Store, writeOptimistically } from '../../storage/store/index.ts';
 import { mergeWorkspace } from './merge-workspace.ts';
 import type { WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
@@ -53,3 +57,35 @@ const ifStill = (former: Item | undefined) =>
   former === undefined
     ? { condition: 'attribute_not_exists(pk)' }
     : { condition: 'sha256 = :former', values: { ':former': former.sha256 } };
+
+// Workspaces as one instance sees them: those it served lately. Unlike the catalogue, an old copy is never served while
+// the store is down: a workspace says what a caller may spend and where its data may go.
+
+export interface WorkspaceReader {
+  /**
+   * At most `configFreshMs` old. Throws StoreUnavailable, and an Error for a workspace that does not exist: ids come
+   * from keys, and a key is only made for a workspace.
+   */
+  read(id: string): Promise<WorkspaceDocument>;
+}
+
+interface WorkspaceReaderOptions {
+  readonly workspaces: Pick<WorkspaceStore, 'read'>;
+  readonly clock: Clock;
+}
+
+export function createWorkspaceReader({ workspaces, clock }: WorkspaceReaderOptions): WorkspaceReader {
+  const documents = createReadCache<WorkspaceDocument | undefined>({
+    sizeMax: cachedWorkspacesMax,
+    freshMs: configFreshMs,
+    clock,
+  });
+
+  return {
+    async read(id) {
+      const document = await documents.get(id, () => workspaces.read(id));
+      if (document === undefined) throw new Error(`a key names the workspace ${id}, which does not exist`);
+      return document;
+    },
+  };
+}

@@ -28,3 +28,12 @@ const ttlOptions = ({ freshMs, clock }: NonNullable<CacheOptions<unknown>['age']
   ttlResolution: 0,
   perf: { now: () => clock.nowMs() },
 });
+
+/** A value that is made on first use, and kept. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,3 +1,2 @@
-export { type Cache, createCache } from './create-cache.ts';
-export { once } from './once.ts';
+export { type Cache, createCache, once } from './create-cache.ts';
 export { createReadCache } from './read-cache.ts';

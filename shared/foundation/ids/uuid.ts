@@ -1,7 +1,23 @@
 // UUIDs of version 7 (RFC 9562): the time comes first, so later ones sort after earlier ones.
 //
 //   48 bits milliseconds since the epoch · 4 bits version · 12 random bits · 2 bits variant · 62 random bits
-import type { Randomness } from './randomness.ts';
+import { randomBytes, randomUUID } from 'node:crypto';
+
+// The only source of randomness. Everything else gets a Randomness as a parameter.
+
+export interface Randomness {
+  /** A random UUID, version 4. */
+  uuid(): string;
+  bytes(length: number): Buffer;
+  /** At least 0, below 1. For jitter and shard choice, never for secrets. */
+  fraction(): number;
+}
+
+export const systemRandomness: Randomness = {
+  uuid: () => randomUUID(),
+  bytes: (length) => randomBytes(length),
+  fraction: () => Math.random(),
+};
 
 /** 48 bits in hex. */
 const timeDigits = 12;

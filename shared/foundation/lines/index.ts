@@ -1,2 +1,62 @@
-export { compareLines } from './compare-lines.ts';
-export { contentLines } from './content-lines.ts';
+// The lines in which two texts differ, in their order: the longest common part stays.
+
+interface ComparedLine {
+  readonly kind: 'same' | 'removed' | 'added';
+  readonly text: string;
+}
+
+/** The table of the comparison grows with the product of both. */
+const linesMax = 2_000;
+
+export function compareLines(left: readonly string[], right: readonly string[]): readonly ComparedLine[] {
+  const all = (kind: ComparedLine['kind'], lines: readonly string[]) =>
+    lines.map((text): ComparedLine => ({ kind, text }));
+  if (left.length > linesMax || right.length > linesMax) return [...all('removed', left), ...all('added', right)];
+  const common = commonLengths(left, right);
+  const compared: ComparedLine[] = [];
+  let [l, r] = [0, 0];
+  while (l < left.length && r < right.length) {
+    if (left[l] === right[r]) {
+      compared.push({ kind: 'same', text: left[l] ?? '' });
+      l += 1;
+      r += 1;
+    } else if ((common[l + 1]?.[r] ?? 0) >= (common[l]?.[r + 1] ?? 0)) {
+      compared.push({ kind: 'removed', text: left[l] ?? '' });
+      l += 1;
+    } else {
+      compared.push({ kind: 'added', text: right[r] ?? '' });
+      r += 1;
+    }
+  }
+  return [...compared, ...all('removed', left.slice(l)), ...all('added', right.slice(r))];
+}
+
+/** How many lines are common from each pair of places on. */
+function commonLengths(left: readonly string[], right: readonly string[]): readonly Uint16Array[] {
+  const lengths = Array.from({ length: left.length + 1 }, () => new Uint16Array(right.length + 1));
+  for (let l = left.length - 1; l >= 0; l -= 1) {
+    const [row, below] = [lengths[l], lengths[l + 1]];
+    if (row === undefined || below === undefined) continue;
+    for (let r = right.length - 1; r >= 0; r -= 1) {
+      row[r] = left[l] === right[r] ? (below[r + 1] ?? 0) + 1 : Math.max(below[r] ?? 0, row[r + 1] ?? 0);
+    }
+  }
+  return lengths;
+}
+
+// What a revision holds, as lines for people: a text of several lines stands line by line.
+
+export const contentLines = (content: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.entries(content).flatMap(([name, value]) => linesOf(name, value, ''));
+
+function linesOf(name: string, value: unknown, indent: string): string[] {
+  if (typeof value === 'string' && value.includes('\n')) {
+    return [`${indent}${name}: |`, ...value.split('\n').map((line) => `${indent}  ${line}`)];
+  }
+  if (typeof value !== 'object' || value === null) return [`${indent}${name}: ${String(value)}`];
+  const entries = Array.isArray(value)
+    ? value.map((item, at) => [String(at + 1), item] as const)
+    : Object.entries(value);
+  if (entries.length === 0) return [`${indent}${name}: ${Array.isArray(value) ? '[]' : '{}'}`];
+  return [`${indent}${name}:`, ...entries.flatMap(([inner, item]) => linesOf(inner, item, `${indent}  `))];
+}

@@ -1,5 +1,4 @@
 export { createOtlpExporter } from './otlp-exporter.ts';
 export type { Attributes, Span, Trace } from './span.ts';
 export { createSpanBatches, flushMaxMs, type SpanBatches } from './span-batches.ts';
-export type { Telemetry } from './telemetry.ts';
-export { newSpanId, openTrace, traceparentOf } from './trace.ts';
+export { newSpanId, openTrace, type Telemetry, traceparentOf } from './trace.ts';

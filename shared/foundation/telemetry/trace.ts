@@ -1,6 +1,6 @@
 // Where a trace begins: its ids, whether it is sampled, and how the next one in the line is told (W3C Trace Context).
 import type { Randomness } from '../ids/index.ts';
-import type { Trace } from './span.ts';
+import type { Span, Trace } from './span.ts';
 
 export interface TraceOrigin {
   /** Of the request, in whatever form its client chose. */
@@ -46,4 +46,16 @@ const randomDigits = 8;
 function isWithin(ratio: number, traceId: string): boolean {
   const digits = traceId.slice(randomDigitsFrom, randomDigitsFrom + randomDigits);
   return Number.parseInt(digits, 16) / 16 ** randomDigits < ratio;
+}
+
+/** As the rest of a process sees it: where it is off, nothing more of it is loaded. */
+export interface Telemetry {
+  /** The trace of a request that has come. */
+  open(origin: TraceOrigin): Trace;
+  /** Takes the spans of a request that has ended, where its trace is sampled or something in it failed. At once. */
+  record(trace: Trace, request: Span): void;
+  /** Sends what was taken: for a process that sleeps afterwards. Ends within two seconds, or `limitMs`. Never rejects. */
+  flush(limitMs?: number): Promise<void>;
+  /** Sends the last spans, for at most two seconds. Never rejects. */
+  close(): Promise<void>;
 }

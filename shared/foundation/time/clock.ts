@@ -20,3 +20,16 @@ export function startStopwatch(): () => number {
   const startedAtMs = performance.now();
   return () => performance.now() - startedAtMs;
 }
+
+// Lengths of time as people write them: a whole number and a unit.
+
+export const dayMs = 86_400_000;
+
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: dayMs, w: 7 * dayMs } as const;
+
+/** `90s`, `24h`, `30d` in milliseconds. Undefined: no such length, or one in another unit than these. */
+export function readDuration(written: string, units: readonly (keyof typeof unitMs)[]): number | undefined {
+  const [, count, unit] = /^(\d{1,6})([a-z]{1,2})$/.exec(written) ?? [];
+  const known = units.find((one) => one === unit);
+  return known === undefined ? undefined : Number(count) * unitMs[known];
+}

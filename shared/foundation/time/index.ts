@@ -1,6 +1,4 @@
-export { type Clock, startStopwatch, systemClock } from './clock.ts';
-export { type Deadline, startDeadline } from './deadline.ts';
+export { type Clock, dayMs, readDuration, startStopwatch, systemClock } from './clock.ts';
 export { createIdleTimer } from './idle-timer.ts';
-export { startTimeBudget, type TimeBudget } from './time-budget.ts';
+export { type Deadline, startDeadline, startTimeBudget, type TimeBudget } from './time-budget.ts';
 export { nextTurn, sleep, untilAborted, waitAtMost, waitsUntilAborted } from './wait.ts';
-export { dayMs, readDuration } from './written-length.ts';

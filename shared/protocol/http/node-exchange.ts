@@ -1,7 +1,6 @@
 // One request of the node:http server: handed to the gateway, answered, finished. Never rejects.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { waitAtMost } from '../../foundation/time/index.ts';
-import { pathOf } from './broken-head.ts';
 import { closeBody, deliverBody, runFinish } from './delivery.ts';
 import { internalErrorAnswer } from './error-answers.ts';
 import {
@@ -12,6 +11,7 @@ import {
   queryOf,
 } from './exchange.ts';
 import { type BodyBudget, declaredBytes, discardRest, hasLongRest, incomingBody } from './node-body.ts';
+import { pathOf } from './node-refusals.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
 /** How long the last bytes may lie in our buffers before the connection of a reader that stopped is destroyed. */

@@ -3,10 +3,17 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { fail } from '../../errors/index.ts';
-import { readBrokenHead } from './broken-head.ts';
 import { runFinish } from './delivery.ts';
 import { internalErrorAnswer } from './error-answers.ts';
-import type { AdapterDependencies, Gateway, GatewayRequest, GatewayResponse } from './exchange.ts';
+import {
+  type AdapterDependencies,
+  canonicalPath,
+  type Gateway,
+  type GatewayRequest,
+  type GatewayResponse,
+  type HeaderValues,
+  queryOf,
+} from './exchange.ts';
 
 /** What the HTTP parser refuses: a broken request line, too many header bytes, a request that takes too long. */
 export const malformed = () =>
@@ -57,3 +64,28 @@ const otherHost = () =>
   fail('invalid_request', { message: 'The Host header must name a loopback address: this gateway listens on one.' });
 
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
+
+// The head of a request that Node's parser refuses, as far as it can be read: its refusal has a line under the path and the
+// trace of its client all the same.
+
+const requestLine = /^([A-Z]{1,20}) (\S+)/;
+const headerLine = /^([\w-]{1,100}):[ \t]*(.*?)[ \t]*$/;
+
+type ReadHead = Pick<GatewayRequest, 'method' | 'path' | 'query' | 'headers'>;
+
+function readBrokenHead(head: string): ReadHead {
+  const [first = '', ...lines] = head.split('\r\n');
+  const [, method = '', target = '/'] = requestLine.exec(first) ?? [];
+  const headers: Record<string, string[]> = {};
+  // Behind the last line end the line may have been cut.
+  for (const line of lines.slice(0, -1)) {
+    const [, name, value = ''] = headerLine.exec(line) ?? [];
+    if (name === undefined) continue;
+    const values = headers[name.toLowerCase()] ?? [];
+    headers[name.toLowerCase()] = [...values, value];
+  }
+  return { method, path: pathOf(target), query: queryOf(target), headers: headers satisfies HeaderValues };
+}
+
+/** The path of a request line, which may also be a whole URL (a client that takes the gateway for its proxy). */
+export const pathOf = (target: string): string => canonicalPath(target.replace(/^https?:\/\/[^/?#]*/i, ''));

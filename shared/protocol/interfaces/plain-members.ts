@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { cacheSchema, listOf, providerSchema } from '../wire/index.ts';
 import { fallbackModelsMax } from './asked-model.ts';
+import type { PassedOn } from './client-interface.ts';
 
 const text = z.string().check(z.minLength(1));
 
@@ -26,3 +27,14 @@ export const plainLeftOutOfCacheKey: ReadonlySet<string> = new Set(['model', ...
 
 /** Headers of the request that providers of all interfaces but chat completions get. */
 export const vendorHeaders: readonly string[] = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
+
+/** A prompt's cache that outlives the memory of the provider's machines. The member that asks for it; undefined: none does. */
+export const keptCacheMember = ({
+  prompt_cache_retention: kept,
+}: Readonly<Record<string, unknown>>): string | undefined =>
+  (kept ?? null) === null || inMemory.includes(kept) ? undefined : 'prompt_cache_retention';
+
+const inMemory: readonly unknown[] = ['in_memory', 'in-memory'];
+
+export const passesAnything = (passedOn: PassedOn | undefined): boolean =>
+  passedOn !== undefined && (passedOn.query !== '' || Object.keys(passedOn.headers).length > 0);

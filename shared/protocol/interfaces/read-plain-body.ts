@@ -2,9 +2,9 @@
 import type * as z from 'zod/mini';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { checkMembers, type JsonText } from '../wire/index.ts';
+import { namesFunction } from './asked-model.ts';
 import { plainGatewayMembers } from './plain-members.ts';
 import { type MemberReading, readMembers } from './read-members.ts';
-import { refuseChatOnly } from './refuse-chat-only.ts';
 import { refuseDoubles } from './refuse-doubles.ts';
 
 export interface PlainBodyReading<Schema extends z.ZodMiniObject> {
@@ -31,5 +31,16 @@ export function orFault<Read>(read: () => Read): Read | GatewayError {
     return read();
   } catch (cause) {
     return cause instanceof GatewayError ? cause : fail('invalid_request', { cause });
+  }
+}
+
+/** What only chat completions have: throws for the alias of a stored function, and for `preset`. */
+function refuseChatOnly(json: JsonText, { preset }: Readonly<Record<string, unknown>>): void {
+  if (namesFunction(json)) {
+    const message = 'A stored function is called as a chat completion: POST /v1/chat/completions.';
+    throw fail('invalid_function_request', { message, param: 'model' });
+  }
+  if ((preset ?? null) !== null) {
+    throw fail('invalid_request', { message: 'preset: is read on chat completions only', param: 'preset' });
   }
 }

@@ -4,7 +4,7 @@ import { type OutputUnit, validate } from '@cfworker/json-schema';
 import { startStopwatch } from '../../foundation/time/index.ts';
 import { runBounded } from './bounded-run.ts';
 import { readAnswerText } from './json-in-answer.ts';
-import { nestsDeeperThan, plainCopy } from './json-value.ts';
+import { nestsDeeperThan, plainCopy, UnusableSchema } from './json-value.ts';
 import {
   PatternsTooHeavy,
   type PreparedSchema,
@@ -14,7 +14,6 @@ import {
 } from './prepare-schema.ts';
 import { withItemsSeen } from './repeated-items.ts';
 import { answerMaxDepth } from './schema-bounds.ts';
-import { UnusableSchema } from './unusable-schema.ts';
 
 export interface ValueProblem {
   /** Where in the value, as a JSON pointer. Empty: the value itself. */

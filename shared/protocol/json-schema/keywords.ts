@@ -1,7 +1,6 @@
 // The drafts, and what the value of each keyword must be in each of them. A keyword that is not here means nothing in that
 // draft: it is left out of the copy that the validator gets, because the validator mixes drafts.
-import { isObject } from './json-value.ts';
-import { UnusableSchema } from './unusable-schema.ts';
+import { isObject, UnusableSchema } from './json-value.ts';
 
 export type Draft = '2020-12' | '2019-09' | '7' | '6' | '4';
 

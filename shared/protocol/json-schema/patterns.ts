@@ -1,7 +1,8 @@
 // Regular expressions of clients. ECMAScript's own engine runs them, because schemas in common use need all of it
 // (lookaheads, Unicode classes). Its matching can be interrupted, its compiling cannot: that is bounded by weight.
+
+import { UnusableSchema } from './json-value.ts';
 import { patternMaxCharacters, propertyClassWeight } from './schema-bounds.ts';
-import { UnusableSchema } from './unusable-schema.ts';
 
 /** What compiling it may cost, in characters. */
 export const weightOf = (source: string): number =>

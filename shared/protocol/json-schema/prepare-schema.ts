@@ -1,11 +1,10 @@
 // From a schema as a client sent it to one that values can be checked against. Plain synchronous work: the caller bounds it.
 import { dereference, type Schema, validate } from '@cfworker/json-schema';
-import { jsonText, nestsDeeperThan } from './json-value.ts';
+import { joinPath, jsonText, nestsDeeperThan, UnusableSchema } from './json-value.ts';
 import { type Draft, readDraft, validatorDraft } from './keywords.ts';
 import { probePattern, weightOf } from './patterns.ts';
 import { type ReadSchema, readSchema } from './read-schema.ts';
 import { schemaMaxBytes, schemaMaxDepth } from './schema-bounds.ts';
-import { joinPath, UnusableSchema } from './unusable-schema.ts';
 
 /** Why a schema cannot be used, with its place in the schema. */
 export interface SchemaFault {

@@ -2,10 +2,9 @@
 // nothing in it but keywords of that draft. What the validator does not know, or does at a price, is said in keywords
 // that it does well. The depth is bounded before.
 import type { Schema } from '@cfworker/json-schema';
-import { isObject, type JsonObject } from './json-value.ts';
+import { isObject, type JsonObject, joinPath, UnusableSchema } from './json-value.ts';
 import { type Draft, isDraft, type Keyword, keywordOf, refIsAlone } from './keywords.ts';
 import { readPattern } from './patterns.ts';
-import { joinPath, UnusableSchema } from './unusable-schema.ts';
 
 export interface ReadSchema {
   readonly schema: Schema | boolean;

@@ -2,7 +2,6 @@
 import { okStatus } from '../../errors/index.ts';
 import type { GatewayRequest } from '../http/index.ts';
 import type { LandingPage } from './landing-page.ts';
-import { jsonHeaders } from './response-headers.ts';
 import type { Endpoint } from './route-table.ts';
 
 /** No key, no store. */
@@ -36,3 +35,13 @@ function originOf({ headers }: GatewayRequest): string {
   const isLocal = /^(localhost|127\.|\[::1\])/.test(host);
   return `${isLocal ? 'http' : 'https'}://${host}`;
 }
+
+/** An answer is a workspace's own: no cache on the way may keep it. */
+export const jsonHeaders = { 'content-type': 'application/json', 'cache-control': 'private, no-store' } as const;
+
+/** No proxy on the way may hold a stream back or change it. */
+export const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+} as const;

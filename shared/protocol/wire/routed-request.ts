@@ -1,8 +1,8 @@
 // What planner, holds, limits, cache and provider loop know of a request, whatever the interface of its client. Each
 // interface makes it from a body of its own.
 
+import * as z from 'zod/mini';
 import type { Extra, InterfaceId } from '../../foundation/constants/index.ts';
-import type { CacheOptions } from './gateway-options.ts';
 import type { JsonText } from './json-text.ts';
 import type { ProviderPreferences } from './provider-preferences.ts';
 
@@ -149,3 +149,21 @@ export interface UpstreamTarget {
   /** For a call that names no output bound. */
   readonly defaultBound?: { readonly tokens: number; readonly chatMember: string } | undefined;
 }
+
+// Members of the gateway that several interfaces read.
+
+const flag = z.nullish(z.boolean());
+
+export const cacheSchema = z.object({
+  enabled: flag,
+  ttl: z.nullish(z.int().check(z.minimum(1), z.maximum(86_400))),
+  refresh: flag,
+  namespace: z.nullish(z.string().check(z.maxLength(64))),
+});
+
+type CacheOptions = z.infer<typeof cacheSchema>;
+
+/** Any text: one that names no preset is preset_not_found. */
+export const presetSchema = z.union([z.string(), z.object({ slug: z.string(), version: z.nullish(z.string()) })]);
+
+export type PresetOption = z.infer<typeof presetSchema>;

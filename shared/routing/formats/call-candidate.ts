@@ -1,9 +1,18 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import type { NoAnswer, Send } from '../providers/index.ts';
-import type { CandidateCall, CandidateOutcome } from './candidate-call.ts';
+import type { ProviderKind } from '../../configuration/model-list/index.ts';
+import { type ProviderApi, servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
+import type { ClientInterface, ClientRequest, JsonAnswer, PassedOn } from '../../protocol/interfaces/index.ts';
+import { readEvents } from '../../protocol/wire/index.ts';
+import {
+  type CandidateAnswer,
+  classifyErrorObject,
+  type EventBatch,
+  type NoAnswer,
+  readStream,
+  type Send,
+} from '../providers/index.ts';
 import { canBeForced, wayTo } from './capabilities.ts';
-import { relay } from './relay.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
 export async function callCandidate(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
@@ -50,3 +59,101 @@ const cannotSay = (param: string): NoAnswer => ({
 /** As SDKs call the member that becomes these headers. */
 const betasIn = ({ passedOn: { headers } }: CandidateCall): readonly string[] =>
   Object.keys(headers).some((name) => /-beta$/i.test(name)) ? ['betas'] : [];
+
+// A call of one candidate, and what comes of it in the form of the client's interface. Types only.
+
+export interface CandidateCall {
+  readonly clientInterface: ClientInterface;
+  readonly request: ClientRequest;
+  readonly passedOn: PassedOn;
+  /** Names an answer to which the provider gives no id. */
+  readonly correlationId: string;
+  readonly createdSeconds: number;
+  /** No provider may keep anything of the call. */
+  readonly zdr: boolean;
+}
+
+export interface EventStream {
+  readonly batches: AsyncGenerator<EventBatch, void, undefined>;
+  /** Called at the end: a socket that is read to its end serves the next call. */
+  readonly drain: () => void;
+}
+
+/** How a provider was asked. */
+export interface Spoken {
+  readonly format: ProviderApi;
+  /** Members of the request that the format has no words for, and that change little: paths, as `tools.web_search`. */
+  readonly leftOut: readonly string[];
+}
+
+export type CandidateOutcome =
+  | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly spoken: Spoken }
+  | ({ readonly kind: 'stream'; readonly spoken: Spoken } & EventStream)
+  | NoAnswer;
+
+// A provider that speaks the client's own interface: the body goes out as it was sent, less what is the gateway's, and answers
+// and events come back as they are.
+
+/** Rejects where `send` does, or where the body breaks. */
+async function relay(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
+  const { clientInterface, request, passedOn, zdr } = call;
+  const spoken: Spoken = { format: servingApis[request.interfaceId].own, leftOut: [] };
+  const sent = await send({
+    path: clientInterface.upstreamPath + (passedOn.query === '' ? '' : `?${passedOn.query}`),
+    headers: passedOn.headers,
+    accept: request.stream ? 'text/event-stream' : 'application/json',
+    body: () => request.upstreamBody(targetOf(candidate, zdr)),
+  });
+  if (sent.kind === 'failure') return sent;
+  const { describe, drain } = sent;
+  if (request.stream && !sent.contentType.includes('application/json')) {
+    const reader = clientInterface.openEventReader(request.size().choices);
+    const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, describe);
+    return { kind: 'stream', batches, drain, spoken };
+  }
+  return readWhole(sent, clientInterface, request.stream, spoken);
+}
+
+async function readWhole(
+  { readText, describe }: CandidateAnswer,
+  { readAnswer }: ClientInterface,
+  isStreamAsked: boolean,
+  spoken: Spoken,
+): Promise<CandidateOutcome> {
+  const text = await readText();
+  if (text === undefined) return unreadableAnswer;
+  const read = await readAnswer(text);
+  if (read.kind === 'error') {
+    return { kind: 'failure', failure: { ...classifyErrorObject(read.error), providerText: describe(read.error) } };
+  }
+  if (read.kind === 'refused') {
+    const { refused: refusedAnswer } = read;
+    return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', refusedAnswer } };
+  }
+  if (read.kind === 'unreadable') return unreadableAnswer;
+  const { answer } = read;
+  if (!isStreamAsked) return { kind: 'json', answer, spoken };
+  // Finished, whatever its form.
+  return { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable_answer', refusedAnswer: answer } };
+}
+
+const unreadableAnswer: NoAnswer = { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable_answer' } };
+
+const targetOf = ({ entry, provider }: Candidate, zdr: boolean) => ({
+  zdr,
+  model: entry.upstream_model,
+  reasoningStyle: provider.reasoning_style,
+  readsGoogleSignatures: googleHost.test(provider.base_url),
+  reportsStreamUsage: provider.stream_usage !== false,
+  defaultBound:
+    entry.default_output_tokens === undefined
+      ? undefined
+      : { tokens: entry.default_output_tokens, chatMember: outputBoundMember(provider.kind) },
+});
+
+/** Of Gemini's chat completions. */
+const googleHost = /^https:\/\/[\w.-]+\.googleapis\.com\//;
+
+/** OpenAI's reasoning models refuse `max_tokens`; of the others not all know the newer name. */
+const outputBoundMember = (kind: ProviderKind | undefined): string =>
+  kind === 'openai' || kind === 'azure' ? 'max_completion_tokens' : 'max_tokens';

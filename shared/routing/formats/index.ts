@@ -1,4 +1,3 @@
 export type { CandidateRequest, NoAnswer, Send } from '../providers/index.ts';
-export { callCandidate } from './call-candidate.ts';
-export type { EventStream, Spoken } from './candidate-call.ts';
+export { callCandidate, type EventStream, type Spoken } from './call-candidate.ts';
 export { wayTo } from './capabilities.ts';

@@ -1,7 +1,6 @@
 // The order in which candidates are tried. Ties keep catalogue order.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { ProviderPreferences, SortOrder } from '../../protocol/wire/index.ts';
-import { isBillable, totalPrice } from './prices.ts';
 
 /** What the live statistics say of a candidate. */
 export interface CandidateStats {
@@ -69,4 +68,30 @@ function compareRanks(a: Rank, b: Rank): number {
     if (left !== right) return left < right ? -1 : 1;
   }
   return 0;
+}
+
+// Does a prompt fit? Only the provider's tokenizer knows. So no candidate is refused here: one that most likely
+// cannot hold the prompt is asked last, and a prompt that none can hold gets the providers' own answer.
+
+/** Today's tokenizers take three to five bytes of prose or code into a token: beyond this a prompt hardly ever fits. */
+const bytesPerToken = 5;
+
+export const probablyFits = ({ entry }: Candidate, promptBytes: number): boolean =>
+  promptBytes <= entry.context_length * bytesPerToken;
+
+// What a candidate costs, as far as planning asks. A price that is null is unknown, never free.
+
+/** Without both prices nothing can be billed, so such an entry serves BYOK calls only. */
+export const isBillable = ({ prices }: Candidate): boolean => prices.input !== null && prices.output !== null;
+
+/** Input plus output price, in pico-USD per token: what `auto` and the default order go by. Unknown prices add nothing. */
+export const totalPrice = ({ prices }: Candidate): bigint => (prices.input ?? 0n) + (prices.output ?? 0n);
+
+const tokensPerCap = 1_000_000n;
+
+/** An unknown price cannot be promised to lie under a cap. */
+export function isUnderCap({ prices }: Candidate, { prompt, completion }: ProviderPreferences['maxPrice']): boolean {
+  const isUnder = (price: bigint | null, cap: bigint | undefined) =>
+    cap === undefined || (price !== null && price * tokensPerCap <= cap);
+  return isUnder(prices.input, prompt) && isUnder(prices.output, completion);
 }

@@ -6,14 +6,11 @@ import { listedAs } from '../../foundation/constants/index.ts';
 import type { HubNeed, PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
 import { wayTo } from '../formats/index.ts';
 import type { ByokSources } from './byok.ts';
-import { probablyFits } from './context-length.ts';
 import { excludingMember, looseningMember, satisfies, tighten } from './data-policy.ts';
 import { failUnsupported, failUntranslatable, supportsAll } from './features.ts';
-import { type OrderInput, orderCandidates } from './order.ts';
-import { isBillable, isUnderCap } from './prices.ts';
+import { isBillable, isUnderCap, type OrderInput, orderCandidates, probablyFits } from './order.ts';
 import { type ProviderChoice, readProviderChoice, refuseUnknownPin } from './provider-choice.ts';
-import { failUnknownModel } from './unknown-model.ts';
-import { type VisibilityInput, visibleCandidates } from './visible-candidates.ts';
+import { failUnknownModel, type VisibilityInput, visibleCandidates } from './visible-candidates.ts';
 
 export interface PlanInput extends OrderInput, VisibilityInput {
   readonly workspace: VisibilityInput['workspace'] & { readonly data_policy: PolicyOptions };

@@ -1,6 +1,8 @@
 // Which candidates a model id stands for in a workspace. What the workspace may not use does not exist for it.
-import type { Candidate, Catalogue } from '../../configuration/catalogue/index.ts';
+import { type Candidate, type Catalogue, speaksOwn } from '../../configuration/catalogue/index.ts';
+import { fail, type GatewayError, quote, suggest } from '../../errors/index.ts';
 import { autoModelId } from '../../foundation/constants/index.ts';
+import type { RoutedRequest } from '../../protocol/wire/index.ts';
 
 export interface VisibilityInput {
   readonly catalogue: Catalogue;
@@ -22,4 +24,32 @@ export function visibleCandidates(
   return models
     .filter(({ model }) => (model.auto || !hasMarks) && isVisible(model.id))
     .flatMap(({ candidates }) => candidates);
+}
+
+// Providers that may keep what calls of a model refer to later: the ones that speak the interface of the client themselves.
+
+/** Of one alone nothing need be remembered. */
+export function hasSeveralKeepers(
+  { model, fallbackModels, interfaceId }: RoutedRequest,
+  input: VisibilityInput,
+): boolean {
+  const candidates = [model, ...fallbackModels].flatMap((id) => visibleCandidates(id, input) ?? []);
+  const keepers = candidates.filter((candidate) => speaksOwn(candidate, interfaceId));
+  return new Set(keepers.map(({ provider }) => provider.id)).size > 1;
+}
+
+// unknown_model quotes the id that was asked for, and the nearest one that the workspace has.
+
+/** Without a request no member of a body is at fault. */
+export function failUnknownModel(
+  id: string,
+  { catalogue, workspace }: VisibilityInput,
+  request?: Pick<RoutedRequest, 'memberOfModel'>,
+): GatewayError {
+  const known = [...catalogue.models.keys()].filter(
+    (model) => workspace.models === 'all' || workspace.models.includes(model),
+  );
+  const hint = suggest(id, known, 'GET /v1/models lists the models there are.');
+  const param = request?.memberOfModel(id);
+  return fail('unknown_model', { message: `There is no model ${quote(id)}. ${hint}`, param });
 }

@@ -4,6 +4,7 @@ export {
   classifyErrorObject,
   classifyStatus,
   type FailureKind,
+  midStreamCodeOf,
   ownParam,
   readRetryAfterSeconds,
 } from './classify.ts';
@@ -22,7 +23,6 @@ export {
   TokenUnavailable,
 } from './credential-source.ts';
 export { readRetryDelaySeconds } from './fault-behind-invalid.ts';
-export { midStreamCodeOf } from './mid-stream-codes.ts';
 export { type ProviderCredentials, providerCredentials } from './provider-credentials.ts';
 export { isProviderCredential, providerSecret } from './provider-secret.ts';
 export { describeProviderText, readProviderText } from './provider-text.ts';

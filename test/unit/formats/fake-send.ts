@@ -3,7 +3,7 @@ import type { Candidate } from '../../../shared/configuration/catalogue/index.ts
 import type { HubApi, InterfaceId } from '../../../shared/foundation/constants/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
-import type { CandidateCall, CandidateOutcome } from '../../../shared/routing/formats/candidate-call.ts';
+import type { CandidateCall, CandidateOutcome } from '../../../shared/routing/formats/call-candidate.ts';
 import {
   type CandidateRequest,
   callCandidate,

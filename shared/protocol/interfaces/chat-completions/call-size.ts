@@ -1,8 +1,8 @@
 // How much of a chat completion goes in, and how much may come out.
 import { chargedAnswersMax } from '../../../foundation/constants/index.ts';
-import { type CallSize, findMember, type JsonText } from '../../wire/index.ts';
+import { type CallSize, findMember, isJsonObject, type JsonText } from '../../wire/index.ts';
+import { boundedByContext, type Media, measureImage, sumOfMedia } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
-import { mediaOf } from './media.ts';
 
 export function callSizeOf(request: ChatMembers): CallSize {
   const { raw, maxOutputTokens, isOutputOpen, namesNoBound, choices, responseSchema } = request;
@@ -25,4 +25,27 @@ export function callSizeOf(request: ChatMembers): CallSize {
 function bytesOfMember(json: JsonText, name: string): number {
   const member = findMember(json, name);
   return member === undefined ? 0 : Buffer.byteLength(json.slice(member));
+}
+
+// The media of a chat-completions request.
+
+const mediaOf = ({ raw }: Pick<ChatMembers, 'raw'>): Media => sumOfMedia(mediaIn(raw.messages));
+
+function* mediaIn(messages: unknown): Generator<Media> {
+  for (const message of Array.isArray(messages) ? messages : []) {
+    if (!isJsonObject(message)) continue;
+    // An assistant message that refers to its audio brings it into the context again.
+    if (isJsonObject(message.audio)) yield boundedByContext;
+    for (const part of Array.isArray(message.content) ? message.content : []) {
+      if (!isTextPart(part)) yield imageOf(part) ?? boundedByContext;
+    }
+  }
+}
+
+const isTextPart = (part: unknown): boolean => isJsonObject(part) && (part.type === 'text' || part.type === 'refusal');
+
+function imageOf(part: unknown): Media | undefined {
+  if (!isJsonObject(part) || part.type !== 'image_url') return undefined;
+  const { url, detail } = isJsonObject(part.image_url) ? part.image_url : { url: part.image_url, detail: undefined };
+  return typeof url === 'string' ? measureImage({ url, detail }) : undefined;
 }

@@ -1,6 +1,8 @@
 // What a request of Messages asks for that not every format of a provider has words for.
-import { type HubNeed, isJsonObject } from '../../wire/index.ts';
-import { firstOfEachNeed } from '../index.ts';
+import { type CallSize, type Feature, type HubNeed, isJsonObject, type RequestNeeds } from '../../wire/index.ts';
+import { dearerFeatures, dearerTools, firstOfEachNeed, isClientTool } from '../index.ts';
+import { pathOfImage } from './message-media.ts';
+import type { MessagesMembers } from './messages-request.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -63,3 +65,28 @@ function neededSource(source: unknown, block: 'image' | 'document', member: stri
   if (type !== 'base64') return [{ kind: 'file_id', member }];
   return [{ kind: 'file', member, mediaType: typeof mediaType === 'string' ? mediaType : 'application/pdf' }];
 }
+
+// What a Messages call needs a candidate to be able to do, and which of its members asks for that.
+
+export function readNeeds(
+  members: MessagesMembers,
+  betas: string | undefined,
+  { textBytes, contexts }: Pick<CallSize, 'textBytes' | 'contexts'>,
+): RequestNeeds {
+  const { raw, stream } = members;
+  const tools = Array.isArray(raw.tools) ? raw.tools : [];
+  const image = pathOfImage(raw.messages);
+  const features: Feature[] = [
+    ...(tools.some(isClientTool) ? [{ name: 'tools', member: 'tools' } as const] : []),
+    ...(image === undefined ? [] : [{ name: 'vision', member: image } as const]),
+    ...(stream ? [{ name: 'streaming', member: 'stream' } as const] : []),
+    ...dearerFeatures(raw, { usualTiers, betas }),
+    ...dearerTools(tools, 'tools'),
+  ];
+  // A thread is a conversation that its provider keeps.
+  const storingMember = (raw.thread ?? null) === null ? undefined : 'thread';
+  return { features, schemaMember: undefined, storingMember, promptBytes: textBytes / contexts };
+}
+
+/** Tiers at the catalogue's prices or below. */
+const usualTiers: readonly string[] = ['auto', 'standard_only', 'default', 'flex'];

@@ -18,8 +18,7 @@ import {
 } from '../index.ts';
 import { estimateCount } from './estimate-count.ts';
 import { withoutForeignThinking } from './foreign-thinking.ts';
-import { readHubNeeds } from './message-hub-needs.ts';
-import { readNeeds } from './message-needs.ts';
+import { readHubNeeds, readNeeds } from './message-hub-needs.ts';
 import { callSizeOf } from './message-size.ts';
 import { countTokensSchema, type MessagesMembers, messagesSchema } from './messages-request.ts';
 import { openEventWriter, writeMessage } from './write-message.ts';

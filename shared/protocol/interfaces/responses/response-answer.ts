@@ -9,8 +9,7 @@ import {
   readUsageMember,
   textBytesIn,
 } from '../index.ts';
-import { keptIdOf } from './response-events.ts';
-import { readResponseUsage } from './response-usage.ts';
+import { keptIdOf, readResponseUsage } from './response-events.ts';
 
 const factsShape = membersOf({
   id: {},

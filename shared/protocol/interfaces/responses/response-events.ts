@@ -1,5 +1,5 @@
 // The stateful reader of a stream of Responses events.
-import { isJsonObject, type UsageReport } from '../../wire/index.ts';
+import { isJsonObject, toCount, type UsageReport } from '../../wire/index.ts';
 import {
   type AnswerEvent,
   type EventDetails,
@@ -9,7 +9,6 @@ import {
   ParsedEvent,
   parseEvent,
 } from '../index.ts';
-import { readResponseUsage } from './response-usage.ts';
 
 /** What a stream that breaks has to say of the response that began. */
 export interface ResponseEventDetails extends EventDetails {
@@ -113,4 +112,21 @@ const isThinking = ({ type, item }: Members): boolean =>
 function deltaBytes({ type, delta }: Members): number {
   if (typeof type !== 'string' || !type.endsWith('.delta')) return 0;
   return typeof delta === 'string' ? Buffer.byteLength(delta) : 0;
+}
+
+/** `usage` of a response. Undefined: it is no object, so nothing was reported. */
+export function readResponseUsage(usage: unknown): UsageReport | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  const input = isJsonObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
+  const output = isJsonObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  const tokens = {
+    input: toCount(usage.input_tokens),
+    cached: toCount(input.cached_tokens) ?? 0,
+    cacheWrite: toCount(input.cache_write_tokens) ?? 0,
+    // No provider of this interface says for how long.
+    cacheWrite1h: 0,
+    output: toCount(usage.output_tokens),
+    reasoning: toCount(output.reasoning_tokens) ?? 0,
+  };
+  return { tokens, members: usage };
 }

@@ -1,5 +1,8 @@
 // A response that the gateway writes itself: what stands in it beside its output and what it repeats of its request.
-import { ownResponseId } from './item-ids.ts';
+import type { GatewayError } from '../../../errors/index.ts';
+import { type JsonText, toEventLine } from '../../wire/index.ts';
+import type { RefusedStream } from '../index.ts';
+import { responseSettings } from './response-settings.ts';
 
 export interface WrittenResponse {
   readonly id: string;
@@ -30,4 +33,42 @@ export function responseText({ id, createdSeconds, model, settings, items = [], 
     usage,
   };
   return `${JSON.stringify(opening).slice(0, -1)},"output":[${items.join(',')}],${settings.slice(1)}`;
+}
+
+// Ids of items of answers that the gateway wrote itself. They say so: no provider knows them.
+
+const mark = '_gw_';
+
+export const ownItemId = (prefix: string, answerId: string, index: number): string =>
+  `${prefix}${mark}${plainId(answerId)}_${index}`;
+
+export const isOwnItemId = (id: unknown): boolean => typeof id === 'string' && /^[a-z]+_gw_\w+$/.test(id);
+
+export const ownResponseId = (answerId: string): string => `resp_${plainId(answerId)}`;
+
+const plainId = (id: string): string => id.replaceAll(/\W/g, '');
+
+// A stream of Responses whose prompt is too long for every model. Agents shorten the conversation when a response fails by
+// that, and take a 400 for final.
+
+/** Undefined: the error says more. */
+export function refusedStream(
+  json: JsonText,
+  error: GatewayError,
+  { id, createdSeconds }: RefusedStream,
+): string | undefined {
+  if (error.reason !== 'context_length_exceeded') return undefined;
+  const body = JSON.parse(json.text) as Record<string, unknown>;
+  const settings = JSON.stringify(responseSettings(body));
+  const facts = { id, createdSeconds, model: String(body.model ?? ''), settings };
+  const told = { code: error.reason, message: error.message };
+  const events = {
+    'response.created': `"sequence_number":0,"response":${responseText({ ...facts })}`,
+    // SDKs throw this one, agents read the other.
+    error: `"sequence_number":1,${JSON.stringify({ ...told, param: error.param ?? null }).slice(1, -1)}`,
+    'response.failed': `"sequence_number":2,"response":${responseText({ ...facts, status: 'failed', error: told })}`,
+  };
+  return Object.entries(events)
+    .map(([type, members]) => toEventLine(`{"type":"${type}",${members}}`, type))
+    .join('');
 }

@@ -1,7 +1,17 @@
 // Reads a Responses request: strict in what the gateway reads, blind to the rest.
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
-import { type JsonText, readProviderPreferences, rewriteMembers, type UpstreamTarget } from '../../wire/index.ts';
+import {
+  findMember,
+  isEnvelope,
+  isJsonObject,
+  type JsonText,
+  mayHoldEnvelope,
+  parseJson,
+  readProviderPreferences,
+  rewriteMembers,
+  type UpstreamTarget,
+} from '../../wire/index.ts';
 import {
   type ClientRequest,
   dearerMemberNames,
@@ -16,12 +26,11 @@ import {
   toolShape,
   withoutGatewayMembers,
 } from '../index.ts';
-import { refusedStream } from './refused-stream.ts';
 import { readHubNeeds } from './response-hub-needs.ts';
 import { responseNeeds } from './response-needs.ts';
+import { isOwnItemId, refusedStream } from './response-opening.ts';
 import { responseSize } from './response-size.ts';
 import { keptIds, type ResponsesBody, responsesSchema } from './responses-body.ts';
-import { withoutSealedItems } from './without-sealed-items.ts';
 import { openResponseWriter, writeResponse } from './write-response.ts';
 
 const usedNames = [...new Set([...Object.keys(responsesSchema.shape), ...plainGatewayMembers, ...dearerMemberNames])];
@@ -93,4 +102,24 @@ function upstreamBody(
   if (zdr && (store ?? null) === null) changes.set('store', false);
   if ((bound ?? null) === null && defaultBound !== undefined) changes.set('max_output_tokens', defaultBound.tokens);
   return rewriteMembers(json, changes);
+}
+
+// Reasoning that another model made for this gateway means nothing to the provider of a relayed call, and it would be refused: it
+// stays here, and so do the ids of the items that were made with it. All else goes out as it came.
+
+/** Members to write anew: none where nothing of the kind is in the body, as is usual. */
+function withoutSealedItems(json: JsonText): readonly (readonly [string, unknown])[] {
+  const input = mayHoldEnvelope(json.text) ? findMember(json, 'input') : undefined;
+  if (input === undefined) return [];
+  const items = parseJson(json.slice(input));
+  return Array.isArray(items) ? [['input', items.filter((item) => !isForeign(item)).map(withoutOwnId)]] : [];
+}
+
+const isForeign = (item: unknown): boolean =>
+  isJsonObject(item) && item.type === 'reasoning' && isEnvelope(item.encrypted_content);
+
+function withoutOwnId(item: unknown): unknown {
+  if (!isJsonObject(item) || !isOwnItemId(item.id)) return item;
+  const { id: _id, ...rest } = item;
+  return rest;
 }

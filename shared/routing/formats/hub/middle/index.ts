@@ -1,11 +1,9 @@
-export { cacheMark, withCacheMarksMax } from './cache-mark.ts';
-export { cacheWritesOf } from './cache-writes.ts';
-export { clientCallId } from './client-call-id.ts';
+export { cacheMark, cacheWritesOf, withCacheMarksMax } from './cache-mark.ts';
 export { fileOfUrl } from './file-of-url.ts';
 export type * from './hub-call.ts';
 export type * from './hub-source.ts';
 export type * from './hub-target.ts';
-export { createKnownCalls, type KnownCall, type KnownCalls } from './known-calls.ts';
+export { clientCallId, createKnownCalls, type KnownCall, type KnownCalls } from './known-calls.ts';
 export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
 export {
   byBudget,

@@ -1,5 +1,6 @@
 // The tool calls of a conversation: ids that every target takes, and what the model wrote as arguments.
 import { jsonValuesMax } from '../../../../foundation/constants/index.ts';
+import { sha256Hex } from '../../../../foundation/ids/index.ts';
 import { isJsonObject, parseJson, scanJson } from '../../../../protocol/wire/index.ts';
 
 export interface KnownCall {
@@ -63,3 +64,14 @@ export function createKnownCalls(): KnownCalls {
     },
   };
 }
+
+// Ids of tool calls as a client of another interface gets them: in characters and of a length that every provider takes back, and never
+// one that was there before in its conversation. Some servers count their calls anew in each answer.
+
+/** Shorter ones are counted, not drawn. */
+const drawnId = /^[\w-]{16,40}$/;
+const digestCharacters = 24;
+
+/** `answerId`: of the answer that makes the call. The same for the same call. */
+export const clientCallId = (answerId: string, id: string): string =>
+  drawnId.test(id) ? id : `call_${sha256Hex(`${answerId} ${id}`).slice(0, digestCharacters)}`;

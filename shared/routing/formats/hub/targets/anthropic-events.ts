@@ -11,7 +11,7 @@ import {
   rewriteMembers,
   scanJson,
 } from '../../../../protocol/wire/index.ts';
-import { type Bytes, eventBytes } from './event-bytes.ts';
+import { type Bytes, eventBytes } from './body-members.ts';
 import { readableUsage, type UsageForm } from './readable-usage.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,5 +1,12 @@
 // Members of a body that a package made. Those that stay as they are are not parsed: they may be long.
-import { findMember, isJsonObject, type JsonText, parseJson } from '../../../../protocol/wire/index.ts';
+import {
+  type EventText,
+  findMember,
+  isJsonObject,
+  type JsonText,
+  parseJson,
+  toEventLine,
+} from '../../../../protocol/wire/index.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -24,3 +31,17 @@ export function parsedObject(text: string): Json | undefined {
 }
 
 export const atMost = (value: unknown, max: number): number => (typeof value === 'number' ? Math.min(value, max) : max);
+
+export type Bytes = AsyncGenerator<Uint8Array, void, undefined>;
+
+export const eventBytes = (events: readonly EventText[]): Uint8Array =>
+  Buffer.from(events.map(({ name, text }) => toEventLine(text, name)).join(''));
+
+// What packages say of what was signed.
+
+/** Who can read what Claude signs: older models on any platform; newer ones for the account that had it alone, and agents leave out what is refused. */
+export const claudeOrigin = 'anthropic-claude-v1';
+
+/** A word of a package that may be missing, or empty. */
+export const nonEmpty = <Name extends string>(name: Name, value: unknown): { readonly [name in Name]?: string } =>
+  typeof value === 'string' && value !== '' ? ({ [name]: value } as { [name in Name]: string }) : {};

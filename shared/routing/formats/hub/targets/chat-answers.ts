@@ -2,8 +2,7 @@
 // was said.
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { isJsonObject, readEvents, rewriteMembers, scanJson } from '../../../../protocol/wire/index.ts';
-import { type Json, parsedObject } from './body-members.ts';
-import { type Bytes, eventBytes } from './event-bytes.ts';
+import { type Bytes, eventBytes, type Json, parsedObject } from './body-members.ts';
 import { chatUsage, readableOpenAiUsage } from './openai-usage.ts';
 
 const answerDepthMax = 512;

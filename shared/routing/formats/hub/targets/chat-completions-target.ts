@@ -3,12 +3,10 @@ import { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { isOpenAiThinker, thinksWithToolsOnResponsesOnly } from '../../../../configuration/catalogue/index.ts';
 import type { HubCall, HubTarget, TargetCall } from '../middle/index.ts';
-import { atMost, type Json, read } from './body-members.ts';
-import { callOptions } from './call-options.ts';
+import { atMost, type Json, nonEmpty, read } from './body-members.ts';
 import { chatEvents, readableCompletion } from './chat-answers.ts';
-import { isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
+import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
 import { chatUsage, openAiUsageIn } from './openai-usage.ts';
-import { nonEmpty } from './package-words.ts';
 import { plainPrompt } from './plain-prompt.ts';
 import { watchThinking } from './plain-thinking.ts';
 

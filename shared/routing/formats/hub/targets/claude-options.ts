@@ -1,7 +1,7 @@
 // The options that the packages of Anthropic and of Bedrock are given alike.
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { imagesOfUser, instructionsFirst, type TargetCall, withCacheMarksMax } from '../middle/index.ts';
-import { anyJsonSchema, callOptions, isAnyJson, needsJsonInstruction, withJsonInstruction } from './call-options.ts';
+import { anyJsonSchema, callOptions, isAnyJson, needsJsonInstruction, withJsonInstruction } from './json-format.ts';
 
 /** `more`: further options of Anthropic's package. */
 export function claudeOptions(

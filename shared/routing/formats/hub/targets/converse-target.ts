@@ -3,13 +3,11 @@ import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import { findMember, isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
 import type { HubCall, HubTarget, TargetCall, Thinking } from '../middle/index.ts';
 import { bedrockFrames, converseUsage, emptyThinkingSignature } from './bedrock-frames.ts';
-import { atMost, type Json, readObject } from './body-members.ts';
+import { atMost, claudeOrigin, type Json, nonEmpty, readObject } from './body-members.ts';
 import { claudeOptions } from './claude-options.ts';
 import { claudeThinking } from './claude-thinking.ts';
 import { callsAsText, withResultTexts } from './converse-prompt.ts';
-import { claudeOrigin, nonEmpty } from './package-words.ts';
-import { withReadableUsage } from './readable-usage.ts';
-import { reportedUsage } from './reported-usage.ts';
+import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 
 export const target: HubTarget = {
   // With a key it signs nothing itself.

@@ -10,7 +10,7 @@ import {
   replaceValues,
   rewriteMembers,
 } from '../../../../protocol/wire/index.ts';
-import { type Bytes, eventBytes } from './event-bytes.ts';
+import { type Bytes, eventBytes } from './body-members.ts';
 
 /** Parts that the package is given at once: read, checked and written in a few milliseconds. */
 export const partsAtOnceMax = 256;

@@ -3,12 +3,10 @@ import { createGoogle } from '@ai-sdk/google';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import { type HubTarget, instructionsFirst, type Thinking } from '../middle/index.ts';
-import { atMost, type Json, readObject } from './body-members.ts';
-import { anyJsonSchema, callOptions, isAnyJson } from './call-options.ts';
+import { atMost, type Json, nonEmpty, readObject } from './body-members.ts';
 import { geminiEvents } from './gemini-events.ts';
-import { nonEmpty } from './package-words.ts';
-import { type UsageForm, withReadableUsage } from './readable-usage.ts';
-import { reportedUsage } from './reported-usage.ts';
+import { anyJsonSchema, callOptions, isAnyJson } from './json-format.ts';
+import { reportedUsage, type UsageForm, withReadableUsage } from './readable-usage.ts';
 
 export const target: HubTarget = {
   openModel: ({ model, ...settings }) => createGoogle(settings)(pathOf(model)),

@@ -3,12 +3,10 @@ import { AnthropicLanguageModel } from '@ai-sdk/anthropic/internal';
 import { isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
 import { byBudget, type HubTarget } from '../middle/index.ts';
 import { anthropicEvents, messageUsage, withKnownBlocks } from './anthropic-events.ts';
-import { atMost, type Json, read, readObject } from './body-members.ts';
+import { atMost, claudeOrigin, type Json, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeOptions } from './claude-options.ts';
 import { claudeThinking } from './claude-thinking.ts';
-import { claudeOrigin, nonEmpty } from './package-words.ts';
-import { withReadableUsage } from './readable-usage.ts';
-import { reportedUsage } from './reported-usage.ts';
+import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 
 export const target: HubTarget = {
   openModel: ({ model, baseURL, fetch, generateId, nextStep }) =>

@@ -1,6 +1,16 @@
 // Packages refuse a whole answer whose usage is not as they expect it. Here such a usage is estimated, as at any provider:
 // negative counts take its place, and the reader of usage drops them.
-import { findMember, isJsonObject, rewriteMembers, scanJson, toCount } from '../../../../protocol/wire/index.ts';
+
+import { lastObjectIn } from '../../../../protocol/interfaces/index.ts';
+import {
+  findMember,
+  isJsonObject,
+  rewriteMembers,
+  scanJson,
+  type TokenReport,
+  toCount,
+  type UsageReport,
+} from '../../../../protocol/wire/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -34,4 +44,20 @@ export function readableUsage(usage: unknown, { required, counts }: Pick<UsageFo
   const isAbsent = (name: string) => isJsonObject(usage) && (usage[name] ?? null) === null;
   const isReadable = required.every(isCount) && counts.every((name) => isCount(name) || isAbsent(name));
   return isReadable ? (usage as Json) : Object.fromEntries([...required, ...counts].map((name) => [name, -1]));
+}
+
+// What a provider says that an answer has used which no package reads.
+
+/** The count of that name, or none. */
+type Counts = (name: string) => number;
+
+/** `member`: of the answer. `required`: a count without which it reports nothing. */
+export function reportedUsage(
+  text: string,
+  { member, required }: { readonly member: string; readonly required: readonly string[] },
+  tokensOf: (count: Counts) => Omit<TokenReport, 'cacheWrite1h'>,
+): UsageReport | undefined {
+  const members = lastObjectIn(text, member);
+  if (!isJsonObject(members) || required.some((name) => toCount(members[name]) === undefined)) return undefined;
+  return { tokens: { cacheWrite1h: 0, ...tokensOf((name) => toCount(members[name]) ?? 0) }, members };
 }

@@ -2,8 +2,7 @@
 // the package looks at. What a response repeats of its request goes no further.
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { isJsonObject, readEvents, scanJson } from '../../../../protocol/wire/index.ts';
-import { type Json, parsedObject } from './body-members.ts';
-import { type Bytes, eventBytes } from './event-bytes.ts';
+import { type Bytes, eventBytes, type Json, parsedObject } from './body-members.ts';
 import { readableOpenAiUsage, responseUsage } from './openai-usage.ts';
 import { readableIncomplete, refusalIdPrefix, textOr } from './responses-answer.ts';
 

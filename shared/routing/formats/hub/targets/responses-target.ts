@@ -6,11 +6,9 @@ import { responsesOutputMinTokens } from '../../../../foundation/constants/index
 import { sha256Hex } from '../../../../foundation/ids/index.ts';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import { type HubCall, type HubTarget, imagesOfUser, type TargetCall } from '../middle/index.ts';
-import { atMost, type Json, read as readMember } from './body-members.ts';
-import { callOptions } from './call-options.ts';
-import { isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
+import { atMost, type Json, nonEmpty, read as readMember } from './body-members.ts';
+import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
 import { openAiUsageIn, responseUsage } from './openai-usage.ts';
-import { nonEmpty } from './package-words.ts';
 import { readableResponse } from './responses-answer.ts';
 import { responseEvents } from './responses-events.ts';
 import { readEncrypted, withOwnParts } from './responses-parts.ts';

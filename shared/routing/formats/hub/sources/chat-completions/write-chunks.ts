@@ -3,10 +3,9 @@ import { writtenChunk } from '../../../../../protocol/interfaces/chat-completion
 import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
 import type { AnswerHead, HubPart } from '../../middle/index.ts';
 import { openCallDeltas } from './call-deltas.ts';
-import { toFinishReason } from './chat-finish-reason.ts';
 import { toUsage } from './chat-usage.ts';
 import { type Delta, openThinkingDeltas } from './thinking-deltas.ts';
-import { isRefusal, toImage } from './write-completion.ts';
+import { isRefusal, toFinishReason, toImage } from './write-completion.ts';
 
 type Part<Type extends HubPart['type']> = Extract<HubPart, { type: Type }>;
 

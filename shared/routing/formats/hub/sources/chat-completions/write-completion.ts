@@ -1,8 +1,7 @@
 // What a model answered, whole, as a `chat.completion`.
-import type { LanguageModelV4Content } from '@ai-sdk/provider';
+import type { LanguageModelV4Content, LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import { outputBytesOfMessage, readUsageReport } from '../../../../../protocol/interfaces/chat-completions/index.ts';
 import type { AnswerHead, HubResult, WrittenAnswer } from '../../middle/index.ts';
-import { toFinishReason } from './chat-finish-reason.ts';
 import { toUsage } from './chat-usage.ts';
 import type { ReasoningDetail } from './reasoning-details.ts';
 
@@ -108,4 +107,15 @@ export function toImage(part: LanguageModelV4Content, { readSigned }: Pick<Answe
   const base64 = typeof data === 'string' ? data : Buffer.from(data).toString('base64');
   const image = { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${base64}` } };
   return [{ ...image, ...extraContent(readSigned(part.providerMetadata).signature) }];
+}
+
+// Why an answer ended, in the words of a chat completion.
+
+type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
+
+/** `calls`: tool calls that the client is to run. Clients branch on it, so the reason and the calls always agree. */
+export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, calls: number): FinishReason {
+  if (unified === 'length' || raw === 'model_context_window_exceeded') return 'length';
+  if (unified === 'content-filter') return 'content_filter';
+  return calls > 0 ? 'tool_calls' : 'stop';
 }

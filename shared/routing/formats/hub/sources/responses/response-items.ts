@@ -1,5 +1,5 @@
 // Items of the input that are calls of tools, and what came of them.
-import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { LanguageModelV4File, LanguageModelV4Message } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
 import { type ContentPart, toParts } from './content-parts.ts';
@@ -67,3 +67,9 @@ const runMaxCharacters = 16_384;
 
 export const describeRun = ({ id: _id, status: _status, type, ...item }: Json): string =>
   `[${String(type)}: ${JSON.stringify(item).slice(0, runMaxCharacters)}]`;
+
+/** An image of an answer, as base64. Undefined: it is none, or stands elsewhere. */
+export function imageOf({ mediaType, data }: LanguageModelV4File): string | undefined {
+  if (!mediaType.startsWith('image/') || data.type !== 'data') return undefined;
+  return typeof data.data === 'string' ? data.data : Buffer.from(data.data).toString('base64');
+}

@@ -3,7 +3,7 @@ import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
 import { type EventToWrite, ownResponseId, writtenEvent } from '../../../../../protocol/interfaces/responses/index.ts';
 import type { HubPart } from '../../middle/index.ts';
 import { createOutput } from './build-output.ts';
-import { imageOf } from './image-of.ts';
+import { imageOf } from './response-items.ts';
 import { responseEnd, responseText, type Writing } from './response-object.ts';
 import { toReport } from './usage-of-response.ts';
 

@@ -2,7 +2,7 @@
 import type { LanguageModelV4Content } from '@ai-sdk/provider';
 import type { HubResult, WrittenAnswer } from '../../middle/index.ts';
 import { createOutput } from './build-output.ts';
-import { imageOf } from './image-of.ts';
+import { imageOf } from './response-items.ts';
 import { responseEnd, responseText, type Writing } from './response-object.ts';
 import { toReport } from './usage-of-response.ts';
 
