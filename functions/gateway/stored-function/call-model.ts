@@ -33,7 +33,7 @@ export async function callModel(
     const run = await provide(deps, toProviderCall(deps, call, { ...planned, plan }, stopped));
     onRun(run);
     const { result } = run;
-    const answer = result.kind === 'failed' ? result : readAnswer(call, planned, result);
+    const answer = result.kind === 'failed' ? result : await readAnswer(call, planned, result);
     if (!('error' in answer)) return answer;
     const behind = isInvalidAnswer(answer.error) ? modelsBehind(plan, run.attempts.at(-1)?.candidate) : undefined;
     if (behind === undefined) throw answer.error;
@@ -59,11 +59,11 @@ const toProviderCall = (
 const eitherOf = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
   one && other ? AbortSignal.any([one, other]) : (one ?? other);
 
-function readAnswer(
+async function readAnswer(
   { execution }: AdmittedExecution,
   { request, fallbacks }: PlannedModelCall,
   provided: ProvidedAnswer,
-): ModelAnswer | { readonly error: unknown } {
+): Promise<ModelAnswer | { readonly error: unknown }> {
   if (provided.kind === 'stream') throw new Error('a function never streams');
   const { json } = provided.answer;
   // An answer without text, a refusal say, is a result of a prompt, but feeds no step.
@@ -71,7 +71,7 @@ function readAnswer(
   if (output === undefined && execution.prompt === undefined) return { error: fail('execution_failed') };
   const { candidate } = provided.admitted;
   return {
-    json: request.reasoning?.exclude === true ? withoutReasoning(json) : json,
+    json: request.reasoning?.exclude === true ? await withoutReasoning(json) : json,
     output: output ?? '',
     candidate,
     fallbackUsed: fallbacks.has(candidate),

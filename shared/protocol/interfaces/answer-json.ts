@@ -1,5 +1,10 @@
 // What answers and events of providers have in common, whatever the interface: bounds, errors, how much a model wrote.
-import { jsonValuesMax, upstreamBodyMaxBytes, upstreamErrorMaxBytes } from '../../foundation/constants/index.ts';
+import {
+  jsonValuesMax,
+  largeBodyMaxBytes,
+  upstreamBodyMaxBytes,
+  upstreamErrorMaxBytes,
+} from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import {
   endOfBrackets,
@@ -58,6 +63,13 @@ export async function readInTurns<Read>(
   if (charactersBeside(text, ends) > charactersMax) return undefined;
   const json = scanAnswer(text, ends);
   return json && read(json, nextStep);
+}
+
+/** An answer that was accepted before, and has been changed. */
+export async function rescanned(text: string): Promise<JsonText> {
+  const json = await readInTurns(text, async (scanned) => scanned, largeBodyMaxBytes);
+  if (json === undefined) throw new Error('an answer that was changed is no JSON');
+  return json;
 }
 
 /** What an answer that is not handed on says of its use. `readUsage`: of the interface. */

@@ -47,13 +47,23 @@ export function findMember(json: JsonText, name: string, object = 0): number | u
   return found;
 }
 
-/** An object text with some members left out, and others in their place or added; undefined leaves one out. */
-export function rewriteMembers(json: JsonText, changes: ReadonlyMap<string, unknown>, object = 0): string {
+type Replaced = readonly (readonly [value: number, text: string])[];
+
+/**
+ * An object text with some members left out, and others in their place or added; undefined leaves one out. `replaced`: other texts in
+ * the places of values inside the members that stay, in their order.
+ */
+export function rewriteMembers(
+  json: JsonText,
+  changes: ReadonlyMap<string, unknown>,
+  object = 0,
+  replaced: Replaced = [],
+): string {
   const pieces: string[] = [];
   let from = -1;
   let to = -1;
   const flush = () => {
-    if (from >= 0) pieces.push(json.text.slice(from, to));
+    if (from >= 0) pieces.push(textWith(json, replaced, from, to));
     from = -1;
   };
   for (const { value: inner, name } of json.members(object)) {
@@ -71,14 +81,18 @@ export function rewriteMembers(json: JsonText, changes: ReadonlyMap<string, unkn
 }
 
 /** The text with others in the places of some values, which come in their order. */
-export function replaceValues(json: JsonText, replaced: Iterable<readonly [value: number, text: string]>): string {
+export const replaceValues = (json: JsonText, replaced: Replaced): string =>
+  textWith(json, replaced, 0, json.text.length);
+
+function textWith(json: JsonText, replaced: Replaced, start: number, end: number): string {
   const pieces: string[] = [];
-  let from = 0;
+  let from = start;
   for (const [value, text] of replaced) {
+    if (json.start(value) < from || json.end(value) > end) continue;
     pieces.push(json.text.slice(from, json.start(value)), text);
     from = json.end(value);
   }
-  return pieces.join('') + json.text.slice(from);
+  return pieces.length === 0 ? json.text.slice(start, end) : pieces.join('') + json.text.slice(from, end);
 }
 
 /** One text for one value: members in code-point order at every depth, no blanks, numbers and strings in one form. */

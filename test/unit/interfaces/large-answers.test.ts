@@ -2,9 +2,14 @@
 import { describe, expect, it } from '#jest';
 import { largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
-import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import {
+  chatCompletions,
+  readChoices,
+  withoutReasoning,
+} from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { embeddings } from '../../../shared/protocol/interfaces/embeddings/index.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
+import { startSchemaWork } from '../../../shared/protocol/json-schema/index.ts';
 import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 
 /** The turns that others had until it was read. */
@@ -120,6 +125,23 @@ describe('an answer with log probabilities', () => {
     const values = `,"x":[${'{},'.repeat(100_000)}0]`;
     const text = longAnswer('', values);
     expect(await chatCompletions.readAnswer(text)).toMatchObject(refused);
+  });
+
+  it('is read again in turns where its text is repaired for a schema, or its reasoning left out', async () => {
+    const format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object', required: ['a'] } } };
+    const asked = { model: 'm', messages: [{ role: 'user', content: 'a' }], response_format: format };
+    const request = chatCompletions.readRequest(jsonTextOf(asked), { bodyBytes: 9, dropsIdleMembers: false });
+    const read = await chatCompletions.readAnswer(
+      longAnswer('```json\n{"a":1}\n```').replace('"content"', '"reasoning":"r",$&'),
+    );
+    if (!('schemaCheck' in request) || read.kind !== 'answer') throw new Error('one of both is not read');
+    const checking = { acceptsUnfinished: false, schemaWork: startSchemaWork('somebody') };
+    const repaired = await inTurns(request.schemaCheck?.answer(read.answer, checking) ?? Promise.reject());
+    if (repaired.read.kind !== 'valid') throw new Error(repaired.read.mismatch);
+    expect(readChoices(repaired.read.answer.json)).toMatchObject({ choices: [{ message: { content: '{"a":1}' } }] });
+    const shown = await inTurns(withoutReasoning(repaired.read.answer.json));
+    expect(shown.read.text.includes('"reasoning"')).toBe(false);
+    expect([repaired.turns > 10, shown.turns > 10]).toEqual([true, true]);
   });
 
   it('is no answer where these do not end', async () => {

@@ -6,6 +6,7 @@ import {
   readChatRequest,
   withoutReasoning,
 } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { textWithoutReasoning } from '../../../shared/protocol/interfaces/chat-completions/provider-answer.ts';
 import {
   canonicalText,
   jsonTextOf,
@@ -286,15 +287,23 @@ describe('a provider’s JSON answer', () => {
     },
   );
 
-  it('loses reasoning in every choice, and nothing else', async () => {
+  it('loses reasoning in every choice, and nothing else, as a value and as the text that is written', async () => {
     const choice = (message: object) => ({ index: 0, message, finish_reason: 'stop' });
     const body = {
       id: 'x',
       choices: [choice({ content: 'a', reasoning: 'b', reasoning_content: 'c', reasoning_details: [] }), choice({}), 7],
       usage: { reasoning_tokens: 1 },
     };
-    const strip = (answer: object) => JSON.parse(withoutReasoning(jsonTextOf(answer)).text) as unknown;
-    expect(strip(body)).toEqual({ ...body, choices: [choice({ content: 'a' }), choice({}), 7] });
-    expect(strip({ choices: 'odd' })).toEqual({ choices: 'odd' });
+    const strip = async (answer: object) => {
+      const json = jsonTextOf(answer);
+      const written = textWithoutReasoning(json, new Map([['usage', { cost: 1 }]]));
+      return [JSON.parse((await withoutReasoning(json)).text), JSON.parse(written)];
+    };
+    const left = { id: 'x', choices: [choice({ content: 'a' }), choice({}), 7] };
+    expect(await strip(body)).toEqual([
+      { ...left, usage: body.usage },
+      { ...left, usage: { cost: 1 } },
+    ]);
+    expect(await strip({ choices: 'odd' })).toEqual([{ choices: 'odd' }, { choices: 'odd', usage: { cost: 1 } }]);
   });
 });

@@ -22,6 +22,7 @@ import {
   readInTurns,
   readUnscanned,
   readUsageMember,
+  rescanned,
   textBytesIn,
 } from '../index.ts';
 import { type OutputOfDeltas, outputOfDeltas, uncountedNames } from './output-of-deltas.ts';
@@ -95,23 +96,27 @@ const messagesIn = (json: JsonText, name: 'message' | 'delta'): readonly number[
   messageOfChoices(json, name).filter((found) => found !== undefined);
 
 /** The answer with other texts as contents of some choices, by their place. */
-export function withContents(json: JsonText, contents: ReadonlyMap<number, string>): JsonText {
+export async function withContents(json: JsonText, contents: ReadonlyMap<number, string>): Promise<JsonText> {
   const replaced = messageOfChoices(json, 'message').flatMap((found, place) => {
     const content = found === undefined ? undefined : findMember(json, 'content', found);
     const text = contents.get(place);
     return content === undefined || text === undefined ? [] : [[content, JSON.stringify(text)] as const];
   });
-  return replaced.length === 0 ? json : answerJson(replaceValues(json, replaced));
+  return replaced.length === 0 ? json : rescanned(replaceValues(json, replaced));
 }
 
 const hasValidIndex = (choice: unknown, position: number): boolean =>
   !isJsonObject(choice) || isChoiceIndex(indexOf(choice, position));
 
 /** `reasoning.exclude`: the answer without any member of a message whose name begins with reasoning. */
-export function withoutReasoning(json: JsonText): JsonText {
+export async function withoutReasoning(json: JsonText): Promise<JsonText> {
   const replaced = messagesWithoutReasoning(json, 'message');
-  return replaced.length === 0 ? json : answerJson(replaceValues(json, replaced));
+  return replaced.length === 0 ? json : rescanned(replaceValues(json, replaced));
 }
+
+/** The same as text, with these members of the answer changed too. */
+export const textWithoutReasoning = (json: JsonText, changes: ReadonlyMap<string, unknown>): string =>
+  rewriteMembers(json, changes, 0, messagesWithoutReasoning(json, 'message'));
 
 /** The messages that have any, as they are without it. */
 const messagesWithoutReasoning = (json: JsonText, name: 'message' | 'delta') =>

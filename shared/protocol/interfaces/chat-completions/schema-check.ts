@@ -32,7 +32,7 @@ async function checkChoices(
     const isFine = text === message.content && isJsonText(text);
     if (!isFine) contents.set(place, checked.text);
   }
-  const json = withContents(answer.json, contents);
+  const json = await withContents(answer.json, contents);
   return { kind: 'valid', answer: { ...answer, json, text: json.text } };
 }
 

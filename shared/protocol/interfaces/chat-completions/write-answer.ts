@@ -2,12 +2,13 @@
 import { hasCounts, rewriteMembers, toEventLine } from '../../wire/index.ts';
 import type { AnswerCost, JsonAnswer, StreamWriter, StreamWriting, WrittenAnswer } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
-import { type StreamChunk, withoutReasoning, withoutReasoningDeltas } from './provider-answer.ts';
+import { type StreamChunk, textWithoutReasoning, withoutReasoningDeltas } from './provider-answer.ts';
 import { brokenStreamEnd, doneLine } from './stream-ending.ts';
 
 export function writeAnswer({ reasoning }: ChatMembers, { json }: JsonAnswer, cost: AnswerCost): WrittenAnswer {
-  const shown = reasoning?.exclude === true ? withoutReasoning(json) : json;
-  return { body: rewriteMembers(shown, new Map([['usage', cost.mergedUsage()]])), headers: {} };
+  const changes = new Map([['usage', cost.mergedUsage()]]);
+  const isExcluded = reasoning?.exclude === true;
+  return { body: isExcluded ? textWithoutReasoning(json, changes) : rewriteMembers(json, changes), headers: {} };
 }
 
 export function openChunkWriter(
