@@ -40,26 +40,28 @@ export function createStringReader(text: string): (from: number) => StringEnd {
 
   return (from) => {
     let saved = 0;
-    let searchFrom = from + searchBeyondCharacters;
-    for (let at = from; at < length; at += 1) {
+    let at = from;
+    for (;;) {
+      const searchFrom = Math.min(at + searchBeyondCharacters, length);
+      let code = 0;
+      for (; at < searchFrom; at += 1) {
+        code = text.charCodeAt(at);
+        if (code === quote || code === backslash || code < space) break;
+      }
       if (at === searchFrom) {
         at = Math.min(nextQuote(at), nextBackslash(at), nextControl(at));
-        if (at >= length) break;
-        searchFrom = at + searchBeyondCharacters;
+        code = text.charCodeAt(at);
       }
-      const code = text.charCodeAt(at);
       if (code === quote) return { end: at + 1, saved };
-      if (code < space) break;
-      if (code !== backslash) continue;
-      at += 1;
-      const letter = text.charCodeAt(at);
+      if (code !== backslash) break;
+      const letter = text.charCodeAt(at + 1);
+      at += 2;
       if (letter === 0x75) {
-        const unit = readHex(text, at + 1);
+        const unit = readHex(text, at);
         if (unit < 0) break;
         saved += unit < space ? 0 : 6 - utf8Bytes(unit);
         at += 4;
       } else if (!isEscapeLetter(letter)) break;
-      searchFrom = at + searchBeyondCharacters;
     }
     return { end: -1, saved };
   };

@@ -3,7 +3,7 @@
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
 import type { AttemptFailure, CandidateAnswer, Send } from '../../providers/index.ts';
 import { errorIn } from './failure.ts';
-import type { HubTarget } from './middle/index.ts';
+import { type HubTarget, jsonResponse } from './middle/index.ts';
 
 /** Where a package believes the provider to be: what stands behind it is the path. Never called. */
 const packageBaseUrl = 'https://provider.invalid';
@@ -82,11 +82,12 @@ export function createExchange({
     failure = errorIn(text, sent.describe);
     if (stream || text === undefined) failure ??= refusal(text, target, refusedText());
     if (failure !== undefined) throw new Error('what the provider sent is no answer');
-    const answerText = target.withReadableUsage(takeOut(text ?? ''));
-    await nextStep();
-    const response = new Response(answerText, { headers: { 'content-type': 'application/json' } });
-    await nextStep();
-    return response;
+    let answerText = text ?? '';
+    for (const step of [takeOut, ...target.readable]) {
+      answerText = step(answerText);
+      await nextStep();
+    }
+    return jsonResponse(answerText, nextStep);
   }
 
   function readable(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {

@@ -3,6 +3,7 @@ export { fileOfUrl } from './file-of-url.ts';
 export type * from './hub-call.ts';
 export type * from './hub-source.ts';
 export type * from './hub-target.ts';
+export { jsonResponse } from './json-response.ts';
 export { clientCallId, createKnownCalls, type KnownCall, type KnownCalls } from './known-calls.ts';
 export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
 export {

@@ -55,7 +55,7 @@ export const target: HubTarget = {
   says: new Set(),
   streamType: 'text/event-stream',
   readStream: chatEvents,
-  withReadableUsage: readableCompletion,
+  readable: [readableCompletion],
   usageIn: (text) => openAiUsageIn(text, chatUsage),
   untoldStops,
   originOf: ({ model, provider }) => `chat-completions-v1:${provider.id}:${model}`,

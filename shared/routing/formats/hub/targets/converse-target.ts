@@ -42,7 +42,7 @@ export const target: HubTarget = {
   // In streams they are texts.
   argumentsForm: { mark: '"toolUse"', paths: [['output', 'message', 'content', '*', 'toolUse', 'input']] },
   readStream: bedrockFrames,
-  withReadableUsage: (text) => withReadableUsage(text, converseUsage),
+  readable: [(text) => withReadableUsage(text, converseUsage)],
   usageIn: (text) =>
     reportedUsage(text, converseUsage, (count) => {
       const [cached, cacheWrite] = [count('cacheReadInputTokens'), count('cacheWriteInputTokens')];

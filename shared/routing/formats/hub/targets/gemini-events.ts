@@ -33,8 +33,11 @@ export async function* geminiEvents(bytes: AsyncIterable<Uint8Array>, readable: 
   }
 }
 
-/** The package makes of the pieces what it makes of the event: what ends it, and what it used, stands in the last one only. */
-function* piecesOf(text: string): Generator<string> {
+/**
+ * The package makes of the pieces what it makes of the event, or the answer: what ends it, and what it used, stands in the last one
+ * only. `hasHead`: what says nothing of parts stands in a piece of its own before.
+ */
+export function* piecesOf(text: string, hasHead = true): Generator<string> {
   const json = text.length > longEventCharacters ? scanAnswer(text) : undefined;
   const list = json && partsIn(json);
   const parts = json === undefined || list === undefined ? [] : [...json.inside(list)];
@@ -43,7 +46,7 @@ function* piecesOf(text: string): Generator<string> {
     return;
   }
   // By itself: of an error, or a prompt that is blocked, the package reads no part.
-  yield rewriteMembers(json, withoutEnd);
+  if (hasHead) yield rewriteMembers(json, withoutEnd);
   for (let from = 0; from < parts.length; from += partsAtOnceMax) {
     const some = `[${parts
       .slice(from, from + partsAtOnceMax)

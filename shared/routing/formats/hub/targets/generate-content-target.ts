@@ -4,12 +4,14 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import { type HubTarget, instructionsFirst, type Thinking } from '../middle/index.ts';
 import { atMost, type Json, nonEmpty, readObject } from './body-members.ts';
+import { readInPieces } from './gemini-answers.ts';
 import { geminiEvents } from './gemini-events.ts';
 import { anyJsonSchema, callOptions, isAnyJson } from './json-format.ts';
 import { reportedUsage, type UsageForm, withReadableUsage } from './readable-usage.ts';
 
 export const target: HubTarget = {
-  openModel: ({ model, ...settings }) => createGoogle(settings)(pathOf(model)),
+  openModel: ({ model, fetch, nextStep, ...settings }) =>
+    readInPieces((fetchPieces) => createGoogle({ ...settings, fetch: fetchPieces })(pathOf(model)), fetch, nextStep),
   toOptions(target) {
     const { call } = target;
     return {
@@ -36,7 +38,7 @@ export const target: HubTarget = {
     paths: [['candidates', '*', 'content', 'parts', '*', 'functionCall', 'args']],
   },
   readStream: (bytes, takeOut) => geminiEvents(bytes, (text) => withReadableEventUsage(takeOut(text))),
-  withReadableUsage: (text) => withReadableUsage(text, geminiUsage),
+  readable: [(text) => withReadableUsage(text, geminiUsage)],
   usageIn: (text) =>
     reportedUsage(text, geminiUsage, (count) => {
       const reasoning = count('thoughtsTokenCount');

@@ -45,7 +45,7 @@ export const target: HubTarget = {
     ],
   },
   readStream: anthropicEvents,
-  withReadableUsage: (text) => withReadableUsage(withKnownBlocks(text), messageUsage),
+  readable: [withKnownBlocks, (text) => withReadableUsage(text, messageUsage)],
   usageIn: (text) =>
     reportedUsage(text, messageUsage, (count) => {
       const [cached, cacheWrite] = [count('cache_read_input_tokens'), count('cache_creation_input_tokens')];

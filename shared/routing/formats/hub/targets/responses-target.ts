@@ -40,7 +40,7 @@ export const target: HubTarget = {
   says: new Set(['cache_key', 'metadata', 'safety_identifier', 'user']),
   streamType: 'text/event-stream',
   readStream: responseEvents,
-  withReadableUsage: readableResponse,
+  readable: [readableResponse],
   usageIn: (text) => openAiUsageIn(text, responseUsage),
   untoldStops: ({ call }) => call.stopSequences ?? [],
   // What is encrypted is bound to the account too.
