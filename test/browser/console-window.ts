@@ -1,6 +1,7 @@
 // One window of the browser with the console in it, and everything that must not happen in it.
 import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
+import { expect } from '#jest';
 
 export interface ConsoleWindow {
   readonly page: Page;
@@ -61,5 +62,30 @@ export async function openWindow(
     },
     isTooWide: () => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth'),
     close: () => context.close(),
+  };
+}
+
+export interface Windows {
+  /** Since the last close. */
+  readonly opened: readonly ConsoleWindow[];
+  open(origin: string, options?: WindowOptions): Promise<ConsoleWindow>;
+  /** After each test. Fails where something has happened in one of them that must not. */
+  close(): Promise<void>;
+}
+
+export function watchWindows(browser: Browser): Windows {
+  const windows: ConsoleWindow[] = [];
+  return {
+    opened: windows,
+    async open(origin, options) {
+      const window = await openWindow(browser, origin, options);
+      windows.push(window);
+      return window;
+    },
+    async close() {
+      const closed = windows.splice(0);
+      for (const window of closed) await window.close();
+      expect(closed.flatMap(({ faults }) => faults)).toEqual([]);
+    },
   };
 }

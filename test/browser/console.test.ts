@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { createOperator } from '../../shared/configuration/administration/index.ts';
 import { hello } from '../support/harness.ts';
 import { startChromium } from './chromium.ts';
-import { type ConsoleWindow, openWindow, type WindowOptions } from './console-window.ts';
+import { type ConsoleWindow, openWindow, type WindowOptions, watchWindows } from './console-window.ts';
 import {
   hostile,
   hostileSession,
@@ -24,25 +24,17 @@ if (typeof browser === 'string') {
 } else {
   describe('the console', () => {
     let served: ServedConsole;
-    const windows: ConsoleWindow[] = [];
+    const windows = watchWindows(browser);
     beforeAll(async () => {
       served = await serveConsole();
     });
-    afterEach(async () => {
-      const closed = windows.splice(0);
-      for (const window of closed) await window.close();
-      expect(closed.flatMap(({ faults }) => faults)).toEqual([]);
-    });
+    afterEach(() => windows.close());
     afterAll(async () => {
       await browser.close();
       await served.stop();
     });
 
-    async function openWindowOf(options?: WindowOptions): Promise<ConsoleWindow> {
-      const window = await openWindow(browser as Exclude<typeof browser, string>, served.origin, options);
-      windows.push(window);
-      return window;
-    }
+    const openWindowOf = (options?: WindowOptions) => windows.open(served.origin, options);
 
     /** Signed in, at this address. */
     async function open(query: string, options?: WindowOptions): Promise<ConsoleWindow> {

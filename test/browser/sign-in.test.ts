@@ -8,7 +8,7 @@ import { clientId } from '../support/identity-provider.ts';
 import { type RealProvider, startRealProvider } from '../support/real-identity-provider.ts';
 import { type GatewayServer, serveGateway } from '../support/serve-gateway.ts';
 import { startChromium } from './chromium.ts';
-import { type ConsoleWindow, openWindow } from './console-window.ts';
+import { watchWindows } from './console-window.ts';
 
 const browser = await startChromium();
 
@@ -20,7 +20,7 @@ if (typeof browser === 'string') {
     let gateway: Harness;
     let server: GatewayServer;
     let origin: string;
-    const windows: ConsoleWindow[] = [];
+    const windows = watchWindows(browser);
     beforeAll(async () => {
       provider = await startRealProvider(['editors']);
       gateway = await startHarness({
@@ -35,11 +35,7 @@ if (typeof browser === 'string') {
       server = await serveGateway(gateway.composition, createWholeGateway(gateway.composition, builtFiles(), settings));
       ({ origin } = new URL(server.url));
     });
-    afterEach(async () => {
-      const closed = windows.splice(0);
-      for (const window of closed) await window.close();
-      expect(closed.flatMap(({ faults }) => faults)).toEqual([]);
-    });
+    afterEach(() => windows.close());
     afterAll(async () => {
       await browser.close();
       await server.close();
@@ -48,10 +44,7 @@ if (typeof browser === 'string') {
     });
 
     async function open(query = ''): Promise<Page> {
-      const window = await openWindow(browser as Exclude<typeof browser, string>, origin, {
-        others: [provider.issuer],
-      });
-      windows.push(window);
+      const window = await windows.open(origin, { others: [provider.issuer] });
       await window.page.goto(`/console${query}`);
       return window.page;
     }
@@ -67,7 +60,7 @@ if (typeof browser === 'string') {
     }
     /** In the window that was opened last. */
     async function expectReadable(): Promise<void> {
-      const window = windows.at(-1);
+      const window = windows.opened.at(-1);
       expect(await window?.findBarriers()).toEqual([]);
       await window?.page.emulateMedia({ colorScheme: 'dark' });
       expect(await window?.findBarriers('color-contrast')).toEqual([]);

@@ -58,6 +58,15 @@ describe('the stock openai client', () => {
     expect(gateway.simulator.calls).toHaveLength(1);
   });
 
+  it('shows an error with its code, and an id that stands in our log too', async () => {
+    const failure = await client.chat.completions.create({ model: 'nobody/nothing', messages }).catch((error) => error);
+    expect(failure).toBeInstanceOf(OpenAI.BadRequestError);
+    expect(failure).toMatchObject({ error: 'unknown_model', requestID: expect.stringMatching(uuidPattern) });
+    await gateway.settled();
+    expect(gateway.logLines.some((line) => line.includes(failure.requestID))).toBe(true);
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+
   it('sends an Idempotency-Key as a header of the request; its option idempotencyKey sends nothing', async () => {
     const body = { model: 'acme/echo', messages };
     const ask = (options: OpenAI.RequestOptions) => client.chat.completions.create({ ...body, stream: false }, options);

@@ -84,11 +84,6 @@ describe('a key', () => {
     expect(gateway.simulator.calls).toHaveLength(0);
   });
 
-  it('of the right shape that was never given out is refused, also with a body that cannot be read', async () => {
-    await expectError(await post(`Bearer ${newKey()}`), 401, 'UNAUTHORIZED');
-    await expectError(await post(`Bearer ${newKey()}`, '{"model":'), 401, 'UNAUTHORIZED');
-  });
-
   it('is refused in words that say why, name no header, and are the same on every route and in the log', async () => {
     const other = newKey();
     const why: readonly [authorization: string | undefined, words: RegExp][] = [
@@ -132,21 +127,6 @@ describe('a key', () => {
     const both = { authorization: `Bearer ${other}`, 'x-api-key': gateway.key };
     const response = await fetch(`${gateway.url}/messages`, { method: 'POST', headers: both, body: '{}' });
     expect(await response.text()).toContain('Two different API keys were sent');
-  });
-
-  it('that has expired is UNAUTHORIZED on plain calls and on the model list', async () => {
-    await expectError(await post(`Bearer ${expired}`), 401, 'UNAUTHORIZED');
-    await expectError(await gateway.get('/models', { authorization: `Bearer ${expired}` }), 401, 'UNAUTHORIZED');
-    expect(gateway.simulator.calls).toHaveLength(0);
-  });
-
-  it('that is revoked is UNAUTHORIZED on plain calls and on the model list', async () => {
-    await expectError(await post(`Bearer ${revoked}`), 401, 'UNAUTHORIZED');
-    await expectError(await post(`Bearer ${revoked}`, 'not even JSON'), 401, 'UNAUTHORIZED');
-    expect(await (await post(`Bearer ${revoked}`)).json()).toMatchObject({
-      message: expect.stringContaining('revoked'),
-    });
-    await expectError(await gateway.get('/models', { authorization: `Bearer ${revoked}` }), 401, 'UNAUTHORIZED');
   });
 
   it('that is revoked is api_key_revoked on a function call, whatever else is wrong with its readable body', async () => {

@@ -225,13 +225,4 @@ describe('the usage chunk of a stream below /openai/v1', () => {
     const [plain] = await chunksOf('/v1', asked);
     expect(plain.usage).not.toHaveProperty('cost');
   });
-
-  it('carries it in an answer from the cache, as nothing', async () => {
-    const cached = { ...asked, cache: { ttl: 60, namespace: 'messages' } };
-    await chunksOf('/openai/v1', cached);
-    await gateway.settled();
-    const [hit, ...others] = await chunksOf('/openai/v1', cached);
-    expect(others).toEqual([]);
-    expect(hit.usage).toMatchObject({ cost: 0, cache_hit: true });
-  });
 });

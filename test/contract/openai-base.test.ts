@@ -229,20 +229,6 @@ describe('a stream with a schema', () => {
 });
 
 describe('what frameworks send', () => {
-  it('both kinds of usage come as one chunk, merged', async () => {
-    const body = hello('acme/echo', {
-      stream: true,
-      stream_options: { include_usage: true },
-      usage: { include: true },
-    });
-    const lines = dataLines(await (await post(body)).text())
-      .slice(0, -1)
-      .map((line) => JSON.parse(line));
-    const reports = lines.filter(({ usage }) => usage !== undefined && usage !== null);
-    expect(reports).toHaveLength(1);
-    expect(reports[0]).toMatchObject({ choices: [], usage: { provider: 'acme', attempts: 1 } });
-  });
-
   const idle = { stream: false, n: 1, tools: [], store: false, parallel_tool_calls: true, temperature: null };
 
   it('members that ask for nothing pass on a function alias, and are refused below /v1', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { manageRoutes } from '../../functions/operator/routes.ts';
+import { expectError } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import {
@@ -142,6 +143,12 @@ describe('every route of the management interface', () => {
     const [method = '', path = ''] = route.split(' ');
     const { body, statuses = '' } = routeTable[route] ?? {};
     const found: string[] = [];
+    // No key but an operator's opens it, and no body is read before.
+    for (const authorization of [undefined, gateway.key, newKey(), 'sk-gw-x']) {
+      const headers = authorization === undefined ? {} : { authorization: `Bearer ${authorization}` };
+      const init = { method, headers, ...(method === 'GET' ? {} : { body: 'no JSON' }) };
+      await expectError(await fetch(server.url + path.replaceAll('*', 'x'), init), 401, 'UNAUTHORIZED');
+    }
     for (const who of Object.keys(people) as Who[]) {
       const sent = body && JSON.parse(JSON.stringify(body).replace('NAME', who));
       const target = await pathOf(path);

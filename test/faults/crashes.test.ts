@@ -1,4 +1,4 @@
-// The process dies 15 times while calls of every kind run: at a point between its first command to the store and its
+// The process dies nine times while calls of every kind run: at a point between its first command to the store and its
 // last, the last command done and only its answer lost, or in the moment in which a client has its answer. Then another
 // one comes. GW_FAULT_SEED=n: other points.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
@@ -13,8 +13,8 @@ import { type FaultHarness, shardCredit, startFaultHarness } from './fault-harne
 import { mixCalls, type PlannedCall } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';
 
-/** Five of each way to die, over the length of a life: a run that is shorter than two seconds has some 150 points. */
-const crashes = 15;
+/** Three of each way to die, over the length of a life: a run that is shorter than two seconds has some 150 points. */
+const crashes = 9;
 const callsPerCrash = 14;
 /** Some of the calls go to providers that fail. */
 const providerFaults = [502];

@@ -1,12 +1,14 @@
 // What clients of Messages and of Responses send to models of other formats: each cell of the README's tables, through the front door.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import {
+  ableEntry,
   type ClientId,
   type ClientRow,
   type ColumnFormat,
   clientsOfMessages,
   clientsOfResponses,
   columnsOf,
+  everyModality,
   type Verdict,
 } from '../support/format-features/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -24,16 +26,7 @@ const upstreams: Readonly<Record<ColumnFormat, readonly [string, string]>> = {
 
 let gateway: Harness;
 beforeAll(async () => {
-  const more = {
-    max_output_tokens: 8_192,
-    supported_params: {
-      tools: true,
-      vision: true,
-      json_mode: true,
-      json_schema: true,
-      extras: ['web_search', 'image_generation', 'mcp', 'code_execution', 'prompt', 'other_tools'],
-    },
-  };
+  const more = ableEntry('web_search', 'image_generation', 'mcp', 'code_execution', 'prompt', 'other_tools');
   const models = Object.fromEntries(
     formats.flatMap((format) =>
       upstreams[format].map((upstream, place) => [`${format}/${place}`, [{ provider: format, upstream, more }]]),
@@ -41,9 +34,7 @@ beforeAll(async () => {
   );
   gateway = await startHarness({
     models,
-    modelMembers: Object.fromEntries(
-      Object.keys(models).map((model) => [model, { modalities: ['text', 'image', 'audio'] }]),
-    ),
+    modelMembers: everyModality(models),
     providers: Object.fromEntries(formats.map((format) => [format, { apis: [format] }])),
   });
 });

@@ -8,7 +8,6 @@ import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { readStream } from '../support/read-stream.ts';
 import { completionOf, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
-import { translatedInterfaces } from '../support/spoken-interfaces.ts';
 import { eventually } from '../support/watched-clock.ts';
 
 /** Longer than any cooldown, and than what is stored of one lives. */
@@ -39,14 +38,6 @@ describe('a provider', () => {
         'acme/refusing': pair('error-401'),
         'acme/breaking': pair('error-after-chunks:2'),
         'acme/well': pair('echo'),
-        ...Object.fromEntries(
-          translatedInterfaces.flatMap(({ api }) =>
-            ['error-500', 'error-429:x:30', 'error-after-chunks:2', 'error-400', 'echo'].map((upstream) => [
-              `${api}/${upstream.split(':')[0]}`,
-              pair(upstream, api),
-            ]),
-          ),
-        ),
         'acme/down': [
           { provider: 'first', upstream: 'error-500' },
           { provider: 'second', upstream: 'error-500', more: dear },
@@ -54,7 +45,6 @@ describe('a provider', () => {
       },
       providers: {
         first: { accepts_byok_header: true },
-        ...Object.fromEntries(translatedInterfaces.map(({ api }) => [api, { apis: [api] }])),
       },
       workspace: { features: { byok: true } },
       moreWorkspaces: [
@@ -102,28 +92,6 @@ describe('a provider', () => {
       expect(await askedFor(model)).toEqual(moved);
       clock.advance(1);
       expect(await askedFor(model)).toEqual(both);
-    },
-  );
-
-  it.each(translatedInterfaces.map(({ api }) => api))(
-    'that speaks %s cools as any other: after a limit, two failures, two broken streams, and for no rejected call',
-    async (api) => {
-      for (const [failing, calls, stream] of [
-        ['error-429', 1, false],
-        ['error-500', 2, true],
-        ['error-after-chunks', 2, true],
-      ] as const) {
-        const isAskedFirst = failing === 'error-after-chunks' ? [api] : [api, 'second'];
-        for (let call = 0; call < calls; call += 1) {
-          expect(await askedFor(`${api}/${failing}`, { stream })).toEqual(isAskedFirst);
-          await gateway.settled();
-        }
-        expect(await askedFor(`${api}/${failing}`, { stream })).toEqual(moved);
-        expect(await askedFor(`${api}/echo`)).toEqual([api]);
-        clock.advance(30_000);
-        expect(await askedFor(`${api}/${failing}`, { stream })).toEqual(isAskedFirst);
-      }
-      for (let call = 0; call < 3; call += 1) expect(await askedFor(`${api}/error-400`)).toEqual([api, 'second']);
     },
   );
 

@@ -4,8 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import {
   type Ask,
+  ableEntry,
   type Check,
   type ColumnApi,
+  everyModality,
   type FeatureRow,
   type ReadAnswer,
   translatedApis,
@@ -56,16 +58,7 @@ function sendScripted(outgoing: ServerResponse): void {
 
 beforeAll(async () => {
   scripted = await startScriptedProvider(sendScripted);
-  const more = {
-    max_output_tokens: 8_192,
-    supported_params: {
-      tools: true,
-      vision: true,
-      json_mode: true,
-      json_schema: true,
-      extras: ['service_tier', 'web_search', 'plugins', 'best_of'],
-    },
-  };
+  const more = ableEntry('service_tier', 'web_search', 'plugins', 'best_of');
   const asked = tables.flatMap(cellsOf).flatMap(({ api, checks }) => checks.map(([ask]) => ({ api, ask })));
   const models = Object.fromEntries(
     asked.flatMap(({ api, ask }) => {
@@ -80,9 +73,7 @@ beforeAll(async () => {
   );
   gateway = await startHarness({
     models,
-    modelMembers: Object.fromEntries(
-      Object.keys(models).map((model) => [model, { modalities: ['text', 'image', 'audio'] }]),
-    ),
+    modelMembers: everyModality(models),
     providers: Object.fromEntries(
       translatedApis.flatMap((api) => [
         [api, { apis: [api] }],

@@ -116,22 +116,9 @@ describe('the concurrency of functions', () => {
   });
 
   it('of one never refuses a client that calls again once it has its answer, good or bad', async () => {
-    for (let calls = 0; calls < 15; calls += 1) {
+    for (let calls = 0; calls < 5; calls += 1) {
       await answerOf(await harness.post(ask('quick'), as('single')));
       await expectError(await harness.post(ask('failing'), as('single')), 502, 'execution_failed');
-    }
-    await expectAllSlotsFree();
-  });
-
-  it('of one lets one of many identical calls run, whichever of them it is', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const key = { ...as('single'), 'idempotency-key': crypto.randomUUID() };
-      const all = Array.from({ length: 6 }, () => harness.post(ask('held'), key));
-      const outcomes = countOutcomes(all);
-      await answered(all, 5);
-      await isHeld(1);
-      letGo(1);
-      expect(await outcomes).toEqual({ ok: 1, execution_in_progress: 5 });
     }
     await expectAllSlotsFree();
   });

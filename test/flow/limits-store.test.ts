@@ -10,7 +10,7 @@ import { memoryBlobs } from '../../shared/storage/blobs/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { eventually, type WatchedClock, watchedClock } from '../support/watched-clock.ts';
+import { type WatchedClock, watchedClock } from '../support/watched-clock.ts';
 
 describe('a table of limits that is out of order', () => {
   let clock: WatchedClock;
@@ -59,14 +59,6 @@ describe('a table of limits that is out of order', () => {
     await gateway.stop();
   });
 
-  it.each([false, true])('is RATE_LIMITER_UNAVAILABLE, and no provider is called: stream %s', async (stream) => {
-    const response = await gateway.post(hello('acme/limited', { stream }));
-    await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
-    expect(response.headers.get('retry-after')).toBe('1');
-    expect(response.headers.get('x-should-retry')).toBeNull();
-    expect(gateway.simulator.calls).toHaveLength(0);
-  });
-
   it('and does not answer is waited for less than two seconds, and no longer than one once the client has its answer', async () => {
     fault = undefined;
     const answer = gateway.post(hello('acme/limited'));
@@ -85,24 +77,6 @@ describe('a table of limits that is out of order', () => {
     clock.advance(1);
     await settled;
     expect(gateway.logLines.filter((line) => line.includes('deferred_tasks_over_time'))).toHaveLength(1);
-  });
-
-  it('gives back what the refused call had claimed: its credit is whole, its key is free', async () => {
-    const keyed = { 'idempotency-key': 'retry-me' };
-    await expectError(await gateway.post(hello('acme/limited'), keyed), 503, 'RATE_LIMITER_UNAVAILABLE');
-    const { credit } = gateway.composition;
-    const whole = async () => (await credit.show({ workspace: 'team', spendLimit: null, shards: 1 })).held === 0n;
-    await eventually(whole);
-    let status = 0;
-    // Given back after the last byte of the refusal.
-    await eventually(async () => {
-      const retried = await gateway.post(hello('acme/free'), keyed);
-      await retried.text();
-      status = retried.status;
-      return status !== 409;
-    });
-    expect(status).toBe(200);
-    expect(gateway.simulator.calls).toHaveLength(1);
   });
 
   it('concerns no provider without limits, not even one that fails and cools', async () => {

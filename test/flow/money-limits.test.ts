@@ -1,4 +1,4 @@
-// Limits on money, met by many calls at once: what fits is served, and not a pico-USD more.
+// Limits on money, met by many calls at once: what fits is served, and not a pico-USD more. Of a key and of credit: interface-conformance.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -28,26 +28,18 @@ let harness: Harness;
 let second: ServedGateway;
 const keys: Record<string, string> = {};
 
-type Limit = readonly [workspace: object, key?: object];
 /** A workspace for each test, with one key. */
 const limited = (id: string, workspace: object, key: object = {}) => {
   keys[id] = newKey();
   return { id, credit_usd: '100', ...workspace, keys: [{ name: 'k', key: keys[id], ...key }] };
 };
-const kinds = {
-  key: (amount: string): Limit => [{}, { spend_limit_usd: amount }],
-  credit: (amount: string): Limit => [{ credit_usd: amount }],
-  workspace: (amount: string): Limit => [{ spend_limit_usd: amount }],
-};
-
 beforeAll(async () => {
   harness = await startHarness({
     models,
     moreWorkspaces: [
-      ...Object.entries(kinds).flatMap(([kind, of]) => [
-        limited(`${kind}-at-once`, ...of(limit)),
-        limited(`${kind}-in-turn`, ...of(narrow)),
-      ]),
+      limited('at-once', { spend_limit_usd: limit }),
+      limited('key-in-turn', {}, { spend_limit_usd: narrow }),
+      limited('workspace-in-turn', { spend_limit_usd: narrow }),
       limited('pico', {}, { spend_limit_usd: '0.000000000007' }),
       limited('rich', { credit_usd: '999999999999999.999999999999' }),
       limited('asks-for-more', {}, { spend_limit_usd: '5' }),
@@ -64,29 +56,22 @@ beforeEach(() => harness.simulator.clear());
 const post = (workspace: string, body: object, door: ServedGateway = harness) =>
   door.post(body, { authorization: `Bearer ${keys[workspace]}` });
 
-describe('calls at once against a limit that fits ten of them', () => {
-  const limits: [string, keyof typeof kinds][] = [
-    ['the spend limit of a key', 'key'],
-    ['the credit of a workspace', 'credit'],
-    ['the spend limit of a workspace', 'workspace'],
-  ];
-
-  it.each(limits)('are ten at the provider and fifteen refused: %s', async (_name, kind) => {
-    const workspace = `${kind}-at-once`;
+describe('calls against a limit', () => {
+  it('are ten at the provider and fifteen refused', async () => {
     const call = hello('acme/full', { max_tokens: 50 });
     const doors = [harness, second];
-    const answers = Array.from({ length: 25 }, (_none, index) => post(workspace, call, doors[index % 2]));
+    const answers = Array.from({ length: 25 }, (_none, index) => post('at-once', call, doors[index % 2]));
     expect(await countOutcomes(answers)).toEqual({ ok: 10, PAYMENT_REQUIRED: 15 });
     expect(harness.simulator.calls).toHaveLength(10);
     await Promise.all([harness.settled(), second.settled()]);
-    expect(await expectBalancedBooks(harness, workspace)).toBe(usd(limit));
-    expect((await harness.records(workspace)).filter(({ outcome }) => outcome === 'ok')).toHaveLength(10);
-    const { message } = await expectError(await post(workspace, call), 402, 'PAYMENT_REQUIRED');
+    expect(await expectBalancedBooks(harness, 'at-once')).toBe(usd(limit));
+    expect((await harness.records('at-once')).filter(({ outcome }) => outcome === 'ok')).toHaveLength(10);
+    const { message } = await expectError(await post('at-once', call), 402, 'PAYMENT_REQUIRED');
     expect(message).toContain('0.0001 USD');
     expect(message).toMatch(/ 0 USD of /);
   });
 
-  it.each(limits)('leave what they did not use to the next, to the last that fits: %s', async (_name, kind) => {
+  it.each(['key', 'workspace'])('leave what they did not use to the next, to the last that fits: %s', async (kind) => {
     const workspace = `${kind}-in-turn`;
     const call = hello('acme/half', { max_tokens: 50 });
     for (let calls = 0; calls < 5; calls += 1) {

@@ -107,6 +107,8 @@ const others = spokenInterfaces
     return apis.map((api): SpokenInterface => ({ ...spoken, api, name: `${spoken.name} for ${api}` }));
   });
 const spokenHere = [...spokenInterfaces, ...translatedInterfaces, ...others];
+/** For what knows no form: of each provider one, as each fails. */
+const someHere = spokenHere.filter(({ id, api, name }) => id === api || name === 'chat completions for converse');
 
 /** With what an answer begins that is translated. */
 const begunWith: Readonly<Record<string, string>> = {
@@ -198,7 +200,7 @@ it.each(spokenHere)(
   },
 );
 
-it.each(spokenHere)('once it answers its provider may not fall silent: $name', async (spoken) => {
+it.each(someHere)('once it answers its provider may not fall silent: $name', async (spoken) => {
   const { outgoing, reader, thinking } = await startThinking(spoken);
   clock.forget();
   outgoing.write(thinking.answers);
@@ -208,7 +210,7 @@ it.each(spokenHere)('once it answers its provider may not fall silent: $name', a
   await eventually(() => outgoing.closed);
 });
 
-it.each(spokenHere)('it is cut where the stream budget ends: $name', async (spoken) => {
+it.each(someHere)('it is cut where the stream budget ends: $name', async (spoken) => {
   const { outgoing, reader } = await startThinking(spoken);
   clock.advance(300_000);
   expect(spoken.brokenWith(await readRest(reader))).toBe('request_deadline_exceeded');
@@ -234,7 +236,7 @@ async function recordOfLeaver(client: AbortController, outgoing: ServerResponse)
 /** 50 a second, but for the first five seconds. */
 const writtenIn = (seconds: number) => (seconds - 5) * 50;
 
-it.each(spokenHere)(
+it.each(someHere)(
   'a client that leaves before anything is seen pays for the time in which its provider was at work: $name',
   async (spoken) => {
     const { answer, outgoing, client } = await startStream(spoken);

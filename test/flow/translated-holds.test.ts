@@ -7,6 +7,7 @@ import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { answerOf, ask, jsonSchema, step, workflow } from '../support/function-calls.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
 import { contentOf, readStream } from '../support/read-stream.ts';
+import { recordHolds } from '../support/recorded-holds.ts';
 
 const apis = ['messages', 'converse', 'generate-content'] as const;
 type Api = (typeof apis)[number];
@@ -45,8 +46,7 @@ const functions = [
 ];
 
 let gateway: Harness;
-/** What each call held, in their order. */
-const holds: PicoUsd[] = [];
+const { holds, replace } = recordHolds();
 
 beforeAll(async () => {
   const bounded = apis.flatMap((api) =>
@@ -67,15 +67,7 @@ beforeAll(async () => {
     models: Object.fromEntries([...bounded, ...structured]),
     providers: Object.fromEntries(apis.map((api) => [api, { apis: [api] }])),
     workspace: { functions },
-    replace: ({ credit }) => ({
-      credit: {
-        ...credit,
-        take(account, hold) {
-          holds.push(hold.amount);
-          return credit.take(account, hold);
-        },
-      },
-    }),
+    replace,
   });
 });
 afterAll(() => gateway.stop());

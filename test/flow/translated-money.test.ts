@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { recordHolds } from '../support/recorded-holds.ts';
 
 const formats = ['chat-completions', 'messages', 'responses', 'converse', 'generate-content'] as const;
 type Format = (typeof formats)[number];
@@ -40,7 +41,7 @@ const microUsd = 1_000_000n;
 const outputTokenPrice = 2n * microUsd;
 
 let gateway: Harness;
-const holds: PicoUsd[] = [];
+const { holds, replace } = recordHolds();
 beforeAll(async () => {
   gateway = await startHarness({
     models: Object.fromEntries(
@@ -52,15 +53,7 @@ beforeAll(async () => {
       ),
     ),
     providers: Object.fromEntries(formats.map((format) => [format, { apis: [format] }])),
-    replace: ({ credit }) => ({
-      credit: {
-        ...credit,
-        take(account, hold) {
-          holds.push(hold.amount);
-          return credit.take(account, hold);
-        },
-      },
-    }),
+    replace,
   });
 });
 afterAll(() => gateway.stop());

@@ -1,3 +1,12 @@
+/** An entry that can do all that the tables ask for; extras are what a provider does or takes of itself. */
+export const ableEntry = (...extras: readonly string[]) => ({
+  max_output_tokens: 8_192,
+  supported_params: { tools: true, vision: true, json_mode: true, json_schema: true, extras },
+});
+/** For the same. */
+export const everyModality = (models: object) =>
+  Object.fromEntries(Object.keys(models).map((model) => [model, { modalities: ['text', 'image', 'audio'] }]));
+
 export { type ClientId, type ClientRow, type ColumnFormat, columnsOf, type Verdict } from './client-row.ts';
 export { clientsOfMessages } from './clients-of-messages.ts';
 export { clientsOfResponses } from './clients-of-responses.ts';
