@@ -512,14 +512,18 @@ if (typeof browser === 'string') {
       const { workspaceStore } = served.gateway.composition;
       // Somebody else changes another member meanwhile.
       await workspaceStore.write({ id: 'search', spend_limit_usd: '9' });
-      await page.getByLabel('Calls at once').fill('4');
+      await page.getByLabel('Calls at once', { exact: true }).fill('4');
       await page.getByLabel('Only providers that keep nothing').check();
+      await page.getByLabel('Keys that a member may make').fill('3');
+      await page.getByLabel('Requests per minute of each of these keys').fill('60');
+      await page.getByLabel('Each ends after').fill('30d');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       expect(await workspaceStore.read('search')).toMatchObject({
         concurrency: 4,
         spend_limit_usd: '9',
         data_policy: { zdr: true },
+        member_keys: { max: 3, rpm: 60, concurrency: null, expires_in: '30d' },
       });
       await page.getByRole('button', { name: 'Credit of workspace search' }).click();
       await page.getByLabel('Amount in USD').fill('2.5');

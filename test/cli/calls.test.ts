@@ -147,6 +147,7 @@ describe('calls', () => {
     ['--tag constructor=x', []],
     ['--code no_available_provider', ['refused']],
     ['--since 4d --refused', ['unasked']],
+    ['--since 4d --faults', ['refused']],
     ['--since 4d --code unknown_model --failed', ['unasked']],
     ['--since 4d --interface messages', ['unasked']],
     ['--interface chat-completions', ['plain', 'rescued', 'refused', 'other']],

@@ -249,6 +249,21 @@ describe('credits', () => {
     });
   });
 
+  it('are told in their history, the newest first', async () => {
+    const { additions } = await operateJson<{ additions: { id: string; amount_usd: string; time: string }[] }>(
+      `credits history team ${local.option}`,
+    );
+    const named = additions.filter(({ id }) => ['invoice-7', 'refund-1'].includes(id));
+    expect(named.map(({ id, amount_usd }) => [id, amount_usd])).toEqual([
+      ['refund-1', '-1'],
+      ['invoice-7', '0.000000000001'],
+    ]);
+    const times = additions.map(({ time }) => Date.parse(time));
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
+    expect((await operate(`credits history team ${local.option}`)).out).toMatch(/^20\S+ +-1 +refund-1$/m);
+    expect((await operate(`credits history nobody ${local.option}`)).code).toBe(1);
+  });
+
   it('of a workspace that does not exist are refused', async () => {
     expect((await operate(`credits add nobody 1 ${local.option}`)).error).toContain('there is no workspace nobody');
     expect((await operate(`credits show nobody ${local.option}`)).code).toBe(1);

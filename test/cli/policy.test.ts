@@ -98,6 +98,7 @@ async function runEveryCommand(): Promise<void> {
   await gw('providers enable acme');
   await gw('keys list');
   await gw('credits show');
+  await gw('credits history team');
   await gw('usage --by key');
   await gw('calls');
   await gw('calls show 11111111-1111-4111-8111-111111111111').catch(() => {});

@@ -23,4 +23,4 @@ export function requireSomewhere({ rights }: Operator, role: Role): void {
 export const mayRead = ({ rights }: Operator, workspace: string): boolean => rights.holds('viewer', workspace);
 
 export const noSuchWorkspace = (workspace: string): string =>
-  `there is no workspace ${workspace}: apply a gateway file that has it`;
+  `there is no workspace ${workspace}: make it, or apply a gateway file that has it`;

@@ -137,11 +137,16 @@ export function usageLine(command: Command): string {
     ({ long, helpGroupHeading }) => helpGroupHeading === undefined && long !== '--json',
   );
   const words = [
-    ...command.registeredArguments.map((argument) => (argument.required ? argument.name() : `[${argument.name()}]`)),
+    ...command.registeredArguments.map(wordOf),
     ...own.map((option) => (option.mandatory ? plainFlags(option.flags) : `[${plainFlags(option.flags)}]`)),
   ];
   return [invocation, fullName(command), ...words, targetUsage].join(' ');
 }
+
+const wordOf = (argument: Argument): string => {
+  const name = `${argument.name()}${argument.variadic ? '…' : ''}`;
+  return argument.required ? name : `[${name}]`;
+};
 
 /** `-f, --file <FILE>` as `-f FILE` */
 const plainFlags = (flags: string): string => flags.replace(/, --[a-z-]+/, '').replace(/[<>]/g, '');

@@ -48,6 +48,7 @@ export function addCalls(program: CommandLine): void {
       '--refused',
       'of those, what was refused to clients; failures of the gateway and its providers left out',
     )
+    .takesOption('--faults', 'of those, failures of the gateway and its providers; what was refused left out')
     .takesOption('--code <CODE>', 'whose client got this error code', readText)
     .takesOption('--workspace <W>', 'of this workspace only', readId)
     .takesOption('--key <NAME>', 'of keys with this name or public id', readText)
@@ -83,6 +84,7 @@ function readLimit(name: string, text: string): number {
 
 interface ListOptions extends Omit<CallFilter, 'totalMsMin' | 'tags' | 'outcome'> {
   readonly refused?: boolean;
+  readonly faults?: boolean;
   readonly csv?: boolean;
   readonly follow?: boolean;
   readonly json?: boolean;
@@ -96,13 +98,13 @@ interface ListOptions extends Omit<CallFilter, 'totalMsMin' | 'tags' | 'outcome'
 
 async function listCalls(session: Session, options: ListOptions): Promise<Outcome | LineByLine> {
   checkTogether(options);
-  const { since = sinceDefault, workspace, tag: tags, slow: totalMsMin, refused } = options;
+  const { since = sinceDefault, workspace, tag: tags, slow: totalMsMin, refused, faults } = options;
   const { sort: order = 'time', limit = limitDefault } = options;
   const nowMs = session.clock.nowMs();
   const sinceMs = readSince('--since', since, nowMs);
   const administration = await openAdministration(session);
   session.terminal.showProgress('reading records …');
-  const outcome = refused === true ? 'refused' : undefined;
+  const outcome = refused === true ? 'refused' : faults === true ? 'failed' : undefined;
   const query = {
     records: administration.records,
     workspaces: (await readWorkspaces(administration, workspace)).map(({ id }) => id),
@@ -130,7 +132,8 @@ async function listCalls(session: Session, options: ListOptions): Promise<Outcom
 const followedDefault = 10;
 
 /** Throws UsageError. */
-function checkTogether({ csv, follow, json, sort, since }: ListOptions): void {
+function checkTogether({ csv, follow, json, sort, since, refused, faults }: ListOptions): void {
+  if (refused === true && faults === true) throw new UsageError('--refused and --faults have no call in common');
   if (csv === true && json === true) throw new UsageError('--csv and --json are two forms: give one');
   if (csv === true && follow === true) throw new UsageError('--csv lists what there is, --follow what comes: give one');
   if ((csv === true || follow === true) && sort !== undefined && sort !== 'time') {

@@ -1,9 +1,16 @@
-// `credits add | show`: the credit of workspaces, to the last digit.
-import { addCredit, readCredits, type WorkspaceCredit } from '../../../shared/configuration/administration/index.ts';
+// `credits add | show | history`: the credit of workspaces, to the last digit.
+import type { CreditAddition } from '../../../shared/accounting/credit/index.ts';
+import {
+  addCredit,
+  readCredits,
+  readWorkspace,
+  type WorkspaceCredit,
+} from '../../../shared/configuration/administration/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readUsdChange } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
+import { isoTime } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
 
@@ -25,6 +32,12 @@ export function addCredits(program: CommandLine): void {
     .description('the credit of a workspace, or of all: granted, spent, held, available')
     .takesArgument('[WORKSPACE]', readId)
     .does(showCredits);
+  credits
+    .command('history')
+    .description('what was added to the credit of a workspace and taken away, the newest first')
+    .takesArgument('WORKSPACE', readId)
+    .notes('Additions are known for 30 days.')
+    .does(showHistory);
 }
 
 async function addToCredit(
@@ -53,6 +66,25 @@ async function showCredits(session: Session, workspace: string | undefined): Pro
     lines: (style) => (credits.length === 0 ? ['there are no workspaces'] : fieldTable(creditFields, credits, style)),
   };
 }
+
+async function showHistory(session: Session, workspace: string): Promise<Outcome> {
+  const administration = await openAdministration(session);
+  await readWorkspace(administration, workspace);
+  const additions = (await administration.credit.additions(workspace)).toSorted((a, b) => b.atMs - a.atMs);
+  return {
+    json: { workspace, additions: additions.map((one) => fieldJson(additionFields, one)) },
+    lines: (style) =>
+      additions.length === 0
+        ? ['nothing was added or taken away within 30 days']
+        : fieldTable(additionFields, additions, style),
+  };
+}
+
+const additionFields: readonly Field<CreditAddition>[] = [
+  { member: 'time', title: 'time', value: ({ atMs }) => isoTime(atMs) },
+  { member: 'amount_usd', title: 'USD', align: 'decimal', value: ({ amount: added }) => formatUsd(added) },
+  { member: 'id', title: 'id', isFlexible: true, value: ({ id }) => id },
+];
 
 const amount = (
   member: string,

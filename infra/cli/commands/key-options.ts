@@ -43,7 +43,7 @@ export const readExpires = readOrNone((name: string, text: string): Expiry => {
   return { atMs };
 });
 
-const readReset = readChoice([...spendLimitResets, 'none'] as const);
+export const readReset = readChoice([...spendLimitResets, 'none'] as const);
 
 export function readModels(name: string, text: string): string[] | 'all' {
   if (text === 'all') return 'all';

@@ -3,7 +3,7 @@ import type { WorkspaceChanges } from '../../../shared/configuration/workspaces/
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readChoice, readOrNone, readPositiveInteger, readUsd, UsageError } from '../args/option-values.ts';
-import { orNull, readModels } from './key-options.ts';
+import { orNull, readModels, readReset } from './key-options.ts';
 
 const readSwitch = readChoice(['on', 'off']);
 type Switch = ReturnType<typeof readSwitch>;
@@ -13,6 +13,11 @@ function readRegions(name: string, text: string): string[] {
   const regions = text.split(',').map((region) => region.trim());
   if (regions.every((region) => /^[a-z][a-z0-9-]{1,31}$/.test(region))) return regions;
   throw new UsageError(`${name} takes codes of regions or countries in lower case, as in eu,us`);
+}
+
+function readValidity(name: string, text: string): string {
+  if (text === 'none' || /^[1-9]\d{0,4}[hdw]$/.test(text)) return text;
+  throw new UsageError(`${name} is none, or a length of time such as 12h, 30d or 8w`);
 }
 
 /** What is left out stays, or has its default. */
@@ -27,6 +32,11 @@ export interface WorkspaceOptions {
   readonly byok?: Switch;
   readonly presets?: Switch;
   readonly memberKeys?: number | 'none';
+  readonly memberRpm?: number | 'none';
+  readonly memberConcurrency?: number | 'none';
+  readonly memberSpendLimit?: PicoUsd | 'none';
+  readonly memberSpendLimitReset?: ReturnType<typeof readReset>;
+  readonly memberExpiresIn?: string;
 }
 
 export const settingOptions = (command: CommandLine): CommandLine =>
@@ -48,11 +58,24 @@ export const settingOptions = (command: CommandLine): CommandLine =>
     )
     .takesOption('--byok <SWITCH>', 'on: its own keys of providers may be used', readSwitch)
     .takesOption('--presets <SWITCH>', 'on: its presets may be used', readSwitch)
-    .takesOption('--member-keys <N>', 'how many keys a member may make; none: none', readOrNone(readPositiveInteger));
+    .takesOption('--member-keys <N>', 'how many keys a member may make; none: none', readOrNone(readPositiveInteger))
+    .takesOption(
+      '--member-rpm <N>',
+      'requests per minute of each of these keys, at most',
+      readOrNone(readPositiveInteger),
+    )
+    .takesOption('--member-concurrency <N>', 'calls in flight of each, at most', readOrNone(readPositiveInteger))
+    .takesOption('--member-spend-limit <USD>', 'what each may spend, at most', readOrNone(readUsd))
+    .takesOption('--member-spend-limit-reset <P>', 'daily, weekly or monthly: its spending starts again', readReset)
+    .takesOption(
+      '--member-expires-in <TIME>',
+      'when each ends at the latest: 12h, 30d or 8w; none: never',
+      readValidity,
+    );
 
 /** What is not said is not there. */
 export function toWorkspaceChanges(id: string, options: WorkspaceOptions): WorkspaceChanges {
-  const { spendLimit, concurrency, functionConcurrency, models, byok, presets, memberKeys } = options;
+  const { spendLimit, concurrency, functionConcurrency, models, byok, presets } = options;
   const { zdr, dataCollection, dataResidency } = options;
   const data_policy = said({
     zdr: zdr && (zdr === 'on' ? true : null),
@@ -61,19 +84,33 @@ export function toWorkspaceChanges(id: string, options: WorkspaceOptions): Works
   });
   const features = said({ byok: byok && byok === 'on', presets: presets && presets === 'on' });
   const settings = {
-    spend_limit_usd: typeof spendLimit === 'bigint' ? formatUsd(spendLimit) : orNull(spendLimit),
+    spend_limit_usd: usdOrNull(spendLimit),
     concurrency: orNull(concurrency),
     function_concurrency: orNull(functionConcurrency),
     models,
-    member_keys: membersMake(memberKeys),
+    member_keys: membersMake(options),
     data_policy: isEmpty(data_policy) ? undefined : data_policy,
     features: isEmpty(features) ? undefined : features,
   };
   return { id, ...said(settings) };
 }
 
-const membersMake = (max: WorkspaceOptions['memberKeys']) =>
-  max === undefined ? undefined : max === 'none' ? null : { max };
+function membersMake({ memberKeys: max, ...options }: WorkspaceOptions) {
+  const limits = said({
+    max: max === 'none' ? undefined : max,
+    rpm: orNull(options.memberRpm),
+    concurrency: orNull(options.memberConcurrency),
+    spend_limit_usd: usdOrNull(options.memberSpendLimit),
+    spend_limit_reset: orNull(options.memberSpendLimitReset),
+    expires_in: orNull(options.memberExpiresIn),
+  });
+  if (max !== 'none') return isEmpty(limits) ? undefined : limits;
+  if (isEmpty(limits)) return null;
+  throw new UsageError('--member-keys none leaves no key that the others could limit');
+}
+
+const usdOrNull = (amount: PicoUsd | 'none' | undefined) =>
+  typeof amount === 'bigint' ? formatUsd(amount) : orNull(amount);
 
 const isEmpty = (members: object): boolean => Object.keys(members).length === 0;
 

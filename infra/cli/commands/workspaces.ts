@@ -82,12 +82,16 @@ async function update(session: Session, id: string, options: WorkspaceOptions): 
 const nameWidth = 22;
 const shown = (one: WorkspaceCredit): Outcome => ({
   json: documentOf(one),
-  lines: () =>
-    Object.entries(documentOf(one)).map(([name, value]) => {
-      const text = value === null ? '-' : typeof value === 'object' ? JSON.stringify(value) : String(value);
-      return `${name.padEnd(nameWidth)}${text}`;
-    }),
+  lines: () => Object.entries(documentOf(one)).map(([name, value]) => `${name.padEnd(nameWidth)}${textOf(value)}`),
 });
+
+/** `zdr: true, data_residency: eu us`; what has no value is left out. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.join(' ');
+  if (typeof value !== 'object' || value === null) return String(value ?? '-');
+  const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
+  return members.map(([name, member]) => `${name}: ${textOf(member)}`).join(', ') || '-';
+}
 
 /** In the words of the gateway file and of the management interface. */
 const documentOf = (one: WorkspaceCredit) => {

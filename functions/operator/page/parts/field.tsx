@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 
 interface FieldProperties {
   readonly title: string;
@@ -45,3 +46,19 @@ export const AmountField = ({ title, name, initial, placeholder }: LimitFieldPro
     />
   </Field>
 );
+
+/** Of spending that counts against a limit. */
+export const ResetChoice = ({ name, initial }: { readonly name: string; readonly initial: string | null }) => {
+  const [value, setValue] = useState(initial ?? '');
+  return (
+    <label>
+      Spending starts again
+      <select name={name} value={value} onChange={({ currentTarget }) => setValue(currentTarget.value)}>
+        <option value="">never</option>
+        {['daily', 'weekly', 'monthly'].map((reset) => (
+          <option key={reset}>{reset}</option>
+        ))}
+      </select>
+    </label>
+  );
+};

@@ -1,10 +1,9 @@
 // The form that makes a key, or changes one. An empty field means: no such limit.
-import { useState } from 'preact/hooks';
 import type { Key, NewKey, Single } from '../connection/documents.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { useWorkspaceNames } from '../connection/workspace-names.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { AmountField, CountField } from '../parts/field.tsx';
+import { AmountField, CountField, ResetChoice } from '../parts/field.tsx';
 import { FormEnd } from '../parts/form-end.tsx';
 import { tagPairs } from '../parts/shown-values.ts';
 import { useChange } from '../parts/use-change.ts';
@@ -66,7 +65,7 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
           initial={changed?.spend_limit_usd}
           placeholder="no limit"
         />
-        <ResetChoice initial={changed?.spend_limit_reset ?? null} />
+        <ResetChoice name="spend_limit_reset" initial={changed?.spend_limit_reset ?? null} />
         <label>
           Expires
           <input name="expires_at" type="datetime-local" defaultValue={localForm(changed?.expires_at ?? null)} />
@@ -108,20 +107,5 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
         />
       </form>
     </Dialog>
-  );
-};
-
-const ResetChoice = ({ initial }: { readonly initial: string | null }) => {
-  const [value, setValue] = useState(initial ?? '');
-  return (
-    <label>
-      Spending starts again
-      <select name="spend_limit_reset" value={value} onChange={({ currentTarget }) => setValue(currentTarget.value)}>
-        <option value="">never</option>
-        {['daily', 'weekly', 'monthly'].map((reset) => (
-          <option key={reset}>{reset}</option>
-        ))}
-      </select>
-    </label>
   );
 };

@@ -2,7 +2,10 @@
 import type { Workspace } from '../connection/documents.ts';
 import { formValues } from '../parts/form-values.ts';
 
-type Fields = Pick<Workspace, 'spend_limit_usd' | 'concurrency' | 'function_concurrency' | 'models' | 'features'> & {
+type Fields = Pick<
+  Workspace,
+  'spend_limit_usd' | 'concurrency' | 'function_concurrency' | 'models' | 'features' | 'member_keys'
+> & {
   readonly id: string;
   readonly credit_usd: string;
   readonly data_policy: {
@@ -15,6 +18,7 @@ type Fields = Pick<Workspace, 'spend_limit_usd' | 'concurrency' | 'function_conc
 export function readWorkspaceForm(form: HTMLFormElement): Fields {
   const { has, text, number, list } = formValues(form);
   const [models, regions] = [list('models'), list('data_residency')];
+  const memberMax = number('member_max');
   return {
     id: text('id'),
     credit_usd: text('credit_usd') || '0',
@@ -28,6 +32,17 @@ export function readWorkspaceForm(form: HTMLFormElement): Fields {
       data_residency: regions.length === 0 ? null : regions,
     },
     features: { byok: has('byok'), presets: has('presets') },
+    member_keys:
+      memberMax === null
+        ? null
+        : {
+            max: memberMax,
+            rpm: number('member_rpm'),
+            concurrency: number('member_concurrency'),
+            spend_limit_usd: text('member_spend_limit_usd') || null,
+            spend_limit_reset: (text('member_spend_limit_reset') || null) as 'daily' | 'weekly' | 'monthly' | null,
+            expires_in: text('member_expires_in') || null,
+          },
   };
 }
 

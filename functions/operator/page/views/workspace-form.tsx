@@ -1,7 +1,7 @@
 // The form that makes a workspace, or changes one. What stays as it was is not sent, so that changes of others hold.
 import type { Single, Workspace } from '../connection/documents.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { AmountField, CountField, Field } from '../parts/field.tsx';
+import { AmountField, CountField, Field, ResetChoice } from '../parts/field.tsx';
 import { FormEnd } from '../parts/form-end.tsx';
 import { useChange } from '../parts/use-change.ts';
 import { readWorkspaceForm, workspaceChanges } from './workspace-fields.ts';
@@ -27,6 +27,7 @@ export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties
     if (answer !== undefined) saved();
   };
   const policy = changed?.data_policy;
+  const members = changed?.member_keys;
   return (
     <Dialog title={changed === undefined ? 'Make a workspace' : `Change workspace ${changed.id}`} onClose={close}>
       <form
@@ -38,7 +39,7 @@ export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties
         {changed === undefined && (
           <>
             <Field title="Id">
-              <input name="id" required pattern="[a-z0-9][a-z0-9_\-]*" title="Lower-case letters, digits, _ and -" />
+              <input name="id" required pattern="[A-Za-z0-9_\-]{1,64}" title="Letters, digits, _ and -" />
             </Field>
             <AmountField title="Credit in USD" name="credit_usd" initial={null} placeholder="0" />
           </>
@@ -93,6 +94,35 @@ export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties
           <input type="checkbox" name="presets" defaultChecked={changed?.features.presets === true} />
           Presets
         </label>
+        <CountField title="Keys that a member may make" name="member_max" initial={members?.max} placeholder="none" />
+        <CountField
+          title="Requests per minute of each of these keys"
+          name="member_rpm"
+          initial={members?.rpm}
+          placeholder="no limit"
+        />
+        <CountField
+          title="Calls at once of each"
+          name="member_concurrency"
+          initial={members?.concurrency}
+          placeholder="the default of the service"
+        />
+        <AmountField
+          title="Spend limit in USD of each"
+          name="member_spend_limit_usd"
+          initial={members?.spend_limit_usd}
+          placeholder="no limit"
+        />
+        <ResetChoice name="member_spend_limit_reset" initial={members?.spend_limit_reset ?? null} />
+        <Field title="Each ends after">
+          <input
+            name="member_expires_in"
+            pattern="[1-9]\d{0,4}[hdw]"
+            title="A length of time such as 12h, 30d or 8w"
+            defaultValue={members?.expires_in ?? ''}
+            placeholder="never; or such as 30d"
+          />
+        </Field>
         <FormEnd
           failure={failure}
           isChanging={isChanging}
