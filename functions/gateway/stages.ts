@@ -188,7 +188,7 @@ export interface AdmittedCall extends IdentifiedCall {
   /** Unique to this call, UUIDv7: the owner of all it has reserved, and the execution id of a function call. */
   readonly owner: string;
   readonly holdings: Holdings;
-  readonly names: CallClaims;
+  readonly claims: CallClaims;
   /** What is left of the time that everything has before a provider is called. */
   readonly admissionTime: TimeBudget;
   /** What every provider call of this request adds up to. */
@@ -217,7 +217,7 @@ export type ReadyAnswer =
       readonly content: ReadCachedContent;
       readonly call: RoutedCall;
       readonly owner: string;
-      readonly names: CallClaims;
+      readonly claims: CallClaims;
     };
 
 /** What an answer from the cache holds, as the interface of its client reads it. */

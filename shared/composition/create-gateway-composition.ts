@@ -94,8 +94,8 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
   const { keyRequestsPerMinute } = environment;
   const callsUnderWay = createCallsUnderWay();
   const gathering = { clock, gatherMs: () => (callsUnderWay.all() < busyCallsMin ? 0 : busyGatherMs) };
-  const { leaseMs } = times;
-  const counters = createCounters({ store, clock, randomness, leaseMs, keyRequestsPerMinute, gathering });
+  const { holdLifeMs } = times;
+  const counters = createCounters({ store, clock, randomness, holdLifeMs, keyRequestsPerMinute, gathering });
   const vault = createKeyVault({ wrapper, stage: environment.stage, clock, randomness });
   return {
     ...readers,

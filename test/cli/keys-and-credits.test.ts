@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createAdministration } from '../../shared/configuration/administration/index.ts';
 import { createApiKey, createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
-import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
@@ -237,7 +237,7 @@ describe('credits', () => {
       randomness: systemRandomness,
     }).credit;
     const nowMs = systemClock.nowMs();
-    const hold = { owner: 'running', amount: 1_000_000_000_000n, expiresAtMs: nowMs + leaseMs };
+    const hold = { owner: 'running', amount: 1_000_000_000_000n, expiresAtMs: nowMs + holdLifeMs };
     expect((await ledger.take({ workspace: 'team', spendLimit: null }, hold)).kind).toBe('taken');
     const rest = await credit();
     const tooMuch = await operate(`credits add team -${Number(rest) + 0.5} ${local.option}`);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type CallRecord, createCallRecords, utcDayOf } from '../../shared/accounting/call-records/index.ts';
 import { createCooldowns, createStatisticsRecorder } from '../../shared/accounting/provider-health/index.ts';
 import { createAdministration } from '../../shared/configuration/administration/index.ts';
-import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { callRecord } from '../support/call-record.ts';
@@ -117,10 +117,10 @@ describe('status', () => {
     const credit = createAdministration({ store: local.store, clock, randomness: systemRandomness }).credit;
     const account = { workspace: 'team', spendLimit: null };
     const hold = (owner: string, arrivedAtMs: number) =>
-      credit.take(account, { owner, amount: 1_000_000_000_000n, expiresAtMs: arrivedAtMs + leaseMs });
+      credit.take(account, { owner, amount: 1_000_000_000_000n, expiresAtMs: arrivedAtMs + holdLifeMs });
     await hold('young', nowMs - 5_000);
     await hold('old', nowMs - 20_000);
-    await hold('dead', nowMs - leaseMs - 1_000);
+    await hold('dead', nowMs - holdLifeMs - 1_000);
     const cooldowns = createCooldowns({ store: local.store, clock });
     cooldowns.report(
       { provider: 'acme', model: 'acme/large' },

@@ -1,6 +1,6 @@
 // What a gateway that comes later finds, and puts right by serving ordinary calls: nothing sweeps here.
 
-import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { formatUsd, parseUsd } from '../../shared/foundation/money/index.ts';
 import { askGateway } from './ask-gateway.ts';
 import { standingHolds, workspaces } from './books.ts';
@@ -9,7 +9,7 @@ import type { FaultHarness } from './fault-harness.ts';
 import type { PlannedCall } from './mixed-calls.ts';
 
 /** What is held expires within five seconds of the lease. */
-export const beyondTheLeaseMs = leaseMs + 6_000;
+export const beyondTheLeaseMs = holdLifeMs + 6_000;
 
 const retriesAtOnce = 8;
 

@@ -1,7 +1,7 @@
 // Concurrency of functions, of a workspace and of the service: never more at once than allowed, never fewer
 // than could be, and every slot comes back.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
-import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
 import { answerOf, ask, modelsFor, prompt } from '../support/function-calls.ts';
@@ -181,7 +181,7 @@ describe('a slot of an instance that died', () => {
       const lost = harness.post(ask('held'));
       await eventually(() => waiting.length === 1);
       const alive: ServedGateway = await harness.open({ clock: ahead });
-      ahead.advance(leaseMs - 1);
+      ahead.advance(holdLifeMs - 1);
       await expectError(await alive.post(ask('quick')), 429, 'execution_capacity');
       ahead.advance(1);
       await answerOf(await alive.post(ask('quick')));

@@ -1,7 +1,7 @@
 // One Idempotency-Key, one execution: identical calls at once, replays, failures, and an instance
 // that dies in the middle of a call.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
-import { configFreshMs, leaseMs } from '../../shared/foundation/constants/index.ts';
+import { configFreshMs, holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { nextTurn } from '../../shared/foundation/time/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -157,7 +157,7 @@ describe('an Idempotency-Key of a function call', () => {
     // As far as others can see: it is in the middle of a call, and its time does not pass.
     const lost = harness.post(ask('held', 'taken over'), key);
     await isHeld(1);
-    ahead.advance(leaseMs - 1);
+    ahead.advance(holdLifeMs - 1);
     await expectError(await one.post(ask('held', 'taken over'), key), 409, 'execution_in_progress');
     ahead.advance(1);
     const retries = Array.from({ length: 8 }, (_none, index) =>

@@ -1,6 +1,6 @@
 // A refused call: the error that comes first in the order of checks, and nothing of what the call took is left taken.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
@@ -163,7 +163,7 @@ describe('a store that fails during admission', () => {
       failing = undefined;
       expect(harness.simulator.calls).toHaveLength(0);
       // Whether it was taken is not known then, so it is not given back: it ends by itself.
-      if (table === 'ledger' && when === 'after') clock.advance(leaseMs + 5_000);
+      if (table === 'ledger' && when === 'after') clock.advance(holdLifeMs + 5_000);
       else await expectBalancedBooks(harness);
       expect(await outcomeOf(await call())).toBe('ok');
       await harness.settled();

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from '#jest';
 import { createGateway } from '../../functions/gateway/routes.ts';
 import { readKeySpending } from '../../shared/accounting/holds/index.ts';
-import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
@@ -140,7 +140,7 @@ describe('a settlement', () => {
     expect((await harness.credit()).held).toBeGreaterThan(0n);
     fails = () => undefined;
     // 0.05 USD of the key: with 0.02 still held a call of 0.04 does not fit, once the lease is over it does.
-    const clock = manualClock(systemClock.nowMs() + leaseMs - 5_000);
+    const clock = manualClock(systemClock.nowMs() + holdLifeMs - 5_000);
     const later = await harness.open({ clock });
     const big = hello('acme/paid', { max_tokens: 20_000 });
     expect(await outcomeOf(await later.post(big))).toBe('PAYMENT_REQUIRED');
@@ -170,7 +170,7 @@ describe('a settlement', () => {
           return run();
         }),
     });
-    const later = await harness.open({ clock: manualClock(systemClock.nowMs() + leaseMs + 30_000) });
+    const later = await harness.open({ clock: manualClock(systemClock.nowMs() + holdLifeMs + 30_000) });
     meanwhile = async () => {
       expect(await outcomeOf(await later.post(hello('acme/paid')))).toBe('ok');
       await later.settled();
@@ -241,7 +241,7 @@ describe('a settlement', () => {
       for (const place of written) owed[place] += cost;
       expect(await figures()).toMatchObject(owed);
       // The answer was kept before the client had its end: its retry costs nothing, and adds nothing.
-      aheadMs += leaseMs + 10_000;
+      aheadMs += holdLifeMs + 10_000;
       const survivor = createGateway(harness.composition);
       const retry = await callGateway(survivor, request(idempotencyKey));
       expect(retry.headers).toMatchObject({ 'idempotent-replayed': 'true' });

@@ -123,7 +123,7 @@ describe('a stage with a stream budget of 300 seconds', () => {
 });
 
 describe('what a process held that died in the middle of a stream', () => {
-  const { leaseMs } = callTimes(streamBudgetSeconds);
+  const { holdLifeMs } = callTimes(streamBudgetSeconds);
   const ask = hello('acme/held', { stream: true, max_tokens: 100 });
 
   it('comes back within a fifteenth of the lease of the stage, and not before', async () => {
@@ -135,11 +135,11 @@ describe('what a process held that died in the middle of a stream', () => {
     const reader = await readUntil(lost, 'Hello');
     const ahead = manualClock(clock.nowMs());
     const alive = await gateway.open({ clock: ahead });
-    ahead.advance(leaseMs - 1);
+    ahead.advance(holdLifeMs - 1);
     await expectError(await alive.post(ask, { 'idempotency-key': 'held' }), 409, 'execution_in_progress');
     await expectError(await alive.post(ask), 402, 'PAYMENT_REQUIRED');
     expect(calls()).toHaveLength(1);
-    ahead.advance(1 + leaseMs / 15);
+    ahead.advance(1 + holdLifeMs / 15);
     const taken = await readUntil(await alive.post(ask, { 'idempotency-key': 'held' }), 'Hello');
     expect(calls()).toHaveLength(2);
     clock.advance(streamBudgetSeconds * 1_000);

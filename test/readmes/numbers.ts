@@ -42,7 +42,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
   const budget = seconds(constants.requestBudgetMs);
   const comment = seconds(constants.keepAliveCommentMs);
   const bounds = (name: string) => number('schema-bounds.ts', name);
-  const lease = seconds(constants.leaseMs) - budget;
+  const lease = seconds(constants.holdLifeMs) - budget;
   const [chat, models] = [
     stageSettings.prod?.gatewayReservedConcurrency ?? 0,
     stageSettings.prod?.modelsReservedConcurrency ?? 0,
@@ -60,7 +60,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
     'functions/gateway/README.md': [
       `billed by time, ${number('unseen-output.ts', 'tokensPerSecond')} tokens for each second`,
       `All rounds together have ${seconds(constants.admissionTimeoutMs)} seconds`,
-      `expires by itself ${seconds(constants.leaseMs)} seconds after its call arrived (${lease} seconds past the stream budget`,
+      `expires by itself ${seconds(constants.holdLifeMs)} seconds after its call arrived (${lease} seconds past the stream budget`,
       `at most ${seconds(constants.streamReadOnMaxMs)} s for a stream`,
       `a process records at most ${constants.refusalRecordsPerSecond} in any second`,
       `up to ${number('asked-model.ts', 'fallbackModelsMax')} further models`,

@@ -23,8 +23,8 @@ beforeAll(async () => {
 afterAll(() => test.stop());
 
 const nowMs = 1_800_000_000_000;
-const leaseMs = 70_000;
-const newHold = (owner: string, amount: bigint, atMs = nowMs) => ({ owner, amount, expiresAtMs: atMs + leaseMs });
+const holdLifeMs = 70_000;
+const newHold = (owner: string, amount: bigint, atMs = nowMs) => ({ owner, amount, expiresAtMs: atMs + holdLifeMs });
 
 /** Of one process: what one ledger has taken another cannot settle. */
 const newLedger = (
@@ -131,10 +131,10 @@ describe('sharded credit', () => {
     const ledger = newLedger(test.store, systemRandomness, clock);
     await ledger.create('dead', 100n);
     for (let n = 0; n < 10; n += 1) await ledger.take(account, newHold(`dead-${n}`, 10n));
-    clock.advance(leaseMs - 1);
+    clock.advance(holdLifeMs - 1);
     expect((await ledger.take(account, newHold('next', 100n))).kind).toBe('insufficient');
     clock.advance(1);
-    expect((await ledger.take(account, newHold('next', 100n, nowMs + leaseMs))).kind).toBe('taken');
+    expect((await ledger.take(account, newHold('next', 100n, nowMs + holdLifeMs))).kind).toBe('taken');
   });
 
   it('shows what dead owners held as available, in whatever shard it stands, before anything gives it back', async () => {
@@ -149,18 +149,18 @@ describe('sharded credit', () => {
       underSpendLimit: 20n,
       held: 60n,
       expired: 0n,
-      firstEndMs: nowMs + leaseMs,
+      firstEndMs: nowMs + holdLifeMs,
       spent: 0n,
     });
     // Those of the first five seconds and those of the second; the rest may still be running.
-    clock.advance(leaseMs + 5_000);
+    clock.advance(holdLifeMs + 5_000);
     expect(await ledger.show(account)).toEqual({
       granted: 100n,
       available: 80n,
       underSpendLimit: 60n,
       held: 20n,
       expired: 40n,
-      firstEndMs: nowMs + leaseMs + 10_000,
+      firstEndMs: nowMs + holdLifeMs + 10_000,
       spent: 0n,
     });
     expect((await ledger.take(account, newHold('next', 60n, clock.nowMs()))).kind).toBe('taken');
@@ -268,7 +268,7 @@ describe('a transfer between shards', () => {
       expectConserved(summary);
       expect(summary.underSpendLimit).toBe(1_000n - summary.held);
       // Nothing waits for its owner: all of it can be held as soon as the lease is over.
-      clock.advance(leaseMs);
+      clock.advance(holdLifeMs);
       const take = await ledger.take(account, newHold('next', 90n, clock.nowMs()));
       expect(take.kind).toBe('taken');
       expect(await ledger.show(account)).toMatchObject({ available: 0n, held: 90n });
@@ -284,7 +284,7 @@ it('sharded credit adds up under random calls, deaths and shortages', async () =
     end: fc.constantFrom('settle', 'settle twice', 'release', 'never'),
     /** The write with which its process dies, if it does. */
     diesAt: fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined, freq: 3 }),
-    waitMs: fc.constantFrom(0, 0, 30_000, leaseMs),
+    waitMs: fc.constantFrom(0, 0, 30_000, holdLifeMs),
   });
   const waves = fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 });
   await fc.assert(
@@ -324,7 +324,7 @@ it('sharded credit adds up under random calls, deaths and shortages', async () =
       const { spent } = await newLedger().show(account);
       const rest = (isCapped ? 150n : 200n) - spent;
       if (rest <= 0n) return;
-      const endMs = atMs + 2 * leaseMs;
+      const endMs = atMs + 2 * holdLifeMs;
       const last = newLedger(test.store, systemRandomness, manualClock(endMs));
       expect((await last.take(account, newHold('last', rest, endMs))).kind).toBe('taken');
     }),

@@ -19,8 +19,8 @@ beforeAll(async () => {
 afterAll(() => test.stop());
 
 const nowMs = 1_800_000_000_000;
-const leaseMs = 70_000;
-const newHold = (owner: string, amount: bigint, atMs = nowMs) => ({ owner, amount, expiresAtMs: atMs + leaseMs });
+const holdLifeMs = 70_000;
+const newHold = (owner: string, amount: bigint, atMs = nowMs) => ({ owner, amount, expiresAtMs: atMs + holdLifeMs });
 
 function holdOf(take: CreditTake): CreditHold {
   if (take.kind !== 'taken') throw new Error(`not taken: ${take.kind}`);
@@ -127,10 +127,10 @@ describe('the spend limit of a workspace', () => {
   it('gets back what a dead owner held, as the credit does', async () => {
     const { ledger, account, clock } = await newAccount('capped-dead', 100n, 50n);
     await ledger.take(account, newHold('dead', 50n));
-    clock.advance(leaseMs - 1);
+    clock.advance(holdLifeMs - 1);
     expect((await ledger.take(account, newHold('b', 1n))).kind).toBe('insufficient');
     clock.advance(1);
-    expect((await ledger.take(account, newHold('b', 50n, nowMs + leaseMs))).kind).toBe('taken');
+    expect((await ledger.take(account, newHold('b', 50n, nowMs + holdLifeMs))).kind).toBe('taken');
   });
 });
 
@@ -144,7 +144,7 @@ describe.each([1, 4])('credit in %i shards', (shards) => {
     const account: CreditAccount = { workspace, shards, spendLimit: null };
     await ledger.create(workspace, credit);
     const hold = (owner: string, amount: bigint) =>
-      ledger.take(account, { owner, amount, expiresAtMs: nowMs + leaseMs });
+      ledger.take(account, { owner, amount, expiresAtMs: nowMs + holdLifeMs });
     const remove = (amount: bigint, id: string) =>
       ledger.add({ workspace, shards, amount: -amount, id, nowMs: clock.nowMs() });
     return { ledger, account, hold, remove, clock };
@@ -171,7 +171,7 @@ describe.each([1, 4])('credit in %i shards', (shards) => {
   it('that a dead call held is free once its hold has expired', async () => {
     const { ledger, account, hold, remove, clock } = await newAccount('expired', 100n);
     await hold('dead', 100n);
-    clock.advance(leaseMs - 1);
+    clock.advance(holdLifeMs - 1);
     expect(await remove(1n, 'early')).toBe('insufficient');
     clock.advance(1);
     expect(await remove(100n, 'late')).toBe('added');

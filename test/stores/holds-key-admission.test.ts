@@ -10,7 +10,7 @@ import {
   readKeySpending,
 } from '../../shared/accounting/holds/index.ts';
 import { createApiKey, createKeyStore, type KeyRecord, parseApiKey } from '../../shared/configuration/keys/index.ts';
-import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
@@ -131,7 +131,7 @@ describe('admission of a key', () => {
     // Its own limit holds in place of the default, from the next request on.
     await write({ concurrency: 1 });
     expect(await process().admit(withSlot('d'))).toMatchObject({ kind: 'concurrency', concurrency: 1 });
-    clock.advance(leaseMs + 5_000);
+    clock.advance(holdLifeMs + 5_000);
     expect(await process().admit(withSlot('e'))).toMatchObject({ kind: 'admitted', hold: { slot: true } });
     expect(await slots()).toBe(-1);
   });
@@ -419,7 +419,7 @@ describe('a key that was replaced', () => {
     });
     expect(await successor.admit({ hold: former.hold('b', '2') })).toMatchObject({ available: usd('1') });
     if (running !== undefined) await former.counters.settleKey(running.hold, usd('3'));
-    former.clock.advance(leaseMs + 10_000);
+    former.clock.advance(holdLifeMs + 10_000);
     expect(await successor.spending()).toEqual({ limit: usd('5'), spent: usd('3'), held: 0n });
     expect(await successor.admit({ hold: former.hold('c', '2.1') })).toMatchObject({ kind: 'spend_limit' });
     expect(await successor.admit({ hold: former.hold('c', '2') })).toMatchObject({ kind: 'admitted' });
@@ -481,7 +481,7 @@ describe('the page of the folder', () => {
       counters.admitKey({
         publicId,
         secretSha256,
-        hold: { owner, amount: usd(amount), expiresAtMs: clock.nowMs() + leaseMs },
+        hold: { owner, amount: usd(amount), expiresAtMs: clock.nowMs() + holdLifeMs },
       });
     const first = await call('first', '0.03');
     clock.advance(1_500);

@@ -35,7 +35,7 @@ afterAll(() => test.stop());
 
 const unit = 1n << 100n;
 const limit = 100n * unit + unit / 2n;
-const leaseMs = 70_000;
+const holdLifeMs = 70_000;
 const startMs = 1_800_000_000_000;
 const skewsMs = [0, -2_000, 25_000];
 
@@ -145,7 +145,7 @@ class Simulation {
   async take(process: number, units: bigint, actualUnits: bigint): Promise<void> {
     const number = this.owners.length;
     const id = 1n << BigInt(2 * number);
-    const expiresAtMs = this.nowMs + (skewsMs[process] ?? 0) + leaseMs;
+    const expiresAtMs = this.nowMs + (skewsMs[process] ?? 0) + holdLifeMs;
     const hold = { owner: `o-${number}`, amount: units * unit + id, expiresAtMs };
     const owner: Owner = {
       number,
@@ -198,7 +198,7 @@ class Simulation {
     const unsettled = this.owners.filter((owner) => owner.state === 'settling' && inTime(owner));
     await Promise.all(unsettled.map((owner) => this.settle(owner)));
     for (const { state } of unsettled) expect(state).toBe('settled');
-    this.nowMs += 2 * leaseMs;
+    this.nowMs += 2 * holdLifeMs;
     // Any process finds what has expired.
     await this.#process(0).giveBackExpired(this.counter);
     const { balance, spent } = stateOf((await test.store.get('ledger', this.counter.key)) ?? {});
@@ -243,7 +243,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(1_000, 20_000, 50_000, leaseMs) }),
+    arbitrary: fc.record({
+      kind: fc.constant('wait' as const),
+      ms: fc.constantFrom(1_000, 20_000, 50_000, holdLifeMs),
+    }),
   },
   { weight: 1, arbitrary: fc.constant({ kind: 'deliver' as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('die' as const), process }) },

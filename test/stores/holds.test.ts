@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 
-const leaseMs = 70_000;
+const holdLifeMs = 70_000;
 /** A hold comes back within five seconds of its lease. */
 const bucketMs = 5_000;
 
@@ -30,12 +30,12 @@ function counterOf(key: string, limit: bigint | null, store: Store = test.store)
     const holds = new Map<string, { owner: string; amount: bigint; expiresAtMs: number }>();
     return {
       take(owner: string, amount: bigint, of = limit) {
-        const hold = { owner, amount, expiresAtMs: clock.nowMs() + leaseMs };
+        const hold = { owner, amount, expiresAtMs: clock.nowMs() + holdLifeMs };
         holds.set(owner, hold);
         return counters.take(counterWith(of), hold);
       },
       settle(owner: string, actual: bigint) {
-        const hold = holds.get(owner) ?? { owner, amount: 1n, expiresAtMs: clock.nowMs() + leaseMs };
+        const hold = holds.get(owner) ?? { owner, amount: 1n, expiresAtMs: clock.nowMs() + holdLifeMs };
         return counters.settle(counterWith(limit), hold, actual);
       },
     };
@@ -164,7 +164,7 @@ describe('the hold of a dead owner', () => {
       clock.advance(offsetMs);
       await take('dead', 100n);
       const { take: takeElsewhere } = process();
-      clock.advance(leaseMs - 1);
+      clock.advance(holdLifeMs - 1);
       expect(await takeElsewhere('next', 30n)).toMatchObject({ kind: 'insufficient', available: 0n });
       clock.advance(1 + bucketMs);
       expect((await takeElsewhere('next', 30n)).kind).toBe('taken');
@@ -174,7 +174,7 @@ describe('the hold of a dead owner', () => {
   it('costs the request that needs it one read, and comes back in its write', async () => {
     const { clock, process, state } = counterOf('dead', 100n);
     await process().take('dead', 100n);
-    clock.advance(leaseMs);
+    clock.advance(holdLifeMs);
     const { store, seen } = watched(test.store);
     expect((await process(store).take('next', 30n)).kind).toBe('taken');
     // Refused, and then one write that gives back and takes.
@@ -186,7 +186,7 @@ describe('the hold of a dead owner', () => {
     for (const processes of [1, 5]) {
       const { clock, take, process, state } = counterOf(`reclaim-race-${processes}`, 100n);
       await take('dead', 100n);
-      clock.advance(leaseMs);
+      clock.advance(holdLifeMs);
       const takers = Array.from({ length: processes }, () => process());
       const results = await Promise.all(
         Array.from({ length: 20 }, (_, n) => takers[n % processes]?.take(`o-${n}`, 30n)),
@@ -199,20 +199,20 @@ describe('the hold of a dead owner', () => {
   it('is given back by a settlement that meets it, so that nothing waits for a shortage', async () => {
     const { clock, take, settle, state, item } = counterOf('healed', 100n);
     await take('dead', 10n);
-    clock.advance(leaseMs);
+    clock.advance(holdLifeMs);
     await take('me', 20n);
     await settle('me', 5n);
     expect(await state()).toEqual({ balance: -5n, held: 0n, spent: 5n });
-    clock.advance(leaseMs);
+    clock.advance(holdLifeMs);
     await take('later', 20n);
     await settle('later', 5n);
-    expect(readHeld(await item())).toEqual([{ amount: 0n, expiresAtMs: clock.nowMs() + leaseMs }]);
+    expect(readHeld(await item())).toEqual([{ amount: 0n, expiresAtMs: clock.nowMs() + holdLifeMs }]);
   });
 
   it('is given back whole where sixty died', async () => {
     const { clock, take, state } = counterOf('crowd', 60n);
     await Promise.all(Array.from({ length: 60 }, (_, n) => take(`dead-${n}`, 1n)));
-    clock.advance(leaseMs);
+    clock.advance(holdLifeMs);
     expect((await take('next', 55n)).kind).toBe('taken');
     expect(await state()).toMatchObject({ held: 55n, balance: -55n });
   });
@@ -222,7 +222,7 @@ describe('an owner that is only late', () => {
   it('is charged in full, once, after its hold was given to another', async () => {
     const { clock, take, settle, state, process } = counterOf('late', 100n);
     await take('late', 100n);
-    clock.advance(leaseMs);
+    clock.advance(holdLifeMs);
     const { take: takeElsewhere } = process();
     await takeElsewhere('next', 100n);
     expect(await settle('late', 70n)).toMatchObject({ kind: 'settled', wasLate: true });
@@ -234,7 +234,7 @@ describe('an owner that is only late', () => {
   it('settles as ever where its hold was not needed', async () => {
     const { clock, take, settle, state } = counterOf('late-unneeded', 100n);
     await take('late', 100n);
-    clock.advance(2 * leaseMs);
+    clock.advance(2 * holdLifeMs);
     expect(await settle('late', 70n)).toMatchObject({ kind: 'settled', wasLate: false });
     expect(await state()).toEqual({ balance: -70n, spent: 70n, held: 0n });
   });
@@ -248,7 +248,7 @@ describe('a longer lease', () => {
       store: test.store,
       clock,
       randomness: systemRandomness,
-      leaseMs: longMs,
+      holdLifeMs: longMs,
     });
     const counter: Counter = { table: 'ledger', key: 'long-lease', balances: [{ attribute: 'balance', limit: 100n }] };
     for (let second = 0; second < 855; second += 15) {

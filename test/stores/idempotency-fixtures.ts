@@ -3,7 +3,7 @@ import {
   createIdempotencyStore,
   type StoredResult,
 } from '../../shared/accounting/idempotency/index.ts';
-import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type BlobStore, memoryBlobs } from '../../shared/storage/blobs/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
@@ -42,7 +42,7 @@ export function keyScenario(
         owner,
         fingerprint: fingerprintNamed(fingerprint),
         nowMs: clock.nowMs(),
-        leaseUntilMs: clock.nowMs() + leaseMs,
+        leaseUntilMs: clock.nowMs() + holdLifeMs,
       }),
     complete: (owner: string, result: Completion['result']) =>
       records.complete({ workspace, key, owner, result, nowMs: clock.nowMs() }),

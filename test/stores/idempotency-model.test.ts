@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { recordLifeSeconds, type StoredResult } from '../../shared/accounting/idempotency/index.ts';
-import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { incompressible, keyScenario, resultOf, sendingTwice } from './idempotency-fixtures.ts';
 
@@ -44,7 +44,7 @@ function grant(model: Model, real: Real, owner: string, fingerprint: string): vo
   const nowMs = real.clock.nowMs();
   const rivals = [...model.alive].filter((other) => (model.granted.get(other) ?? 0) > nowMs);
   expect(rivals).toEqual([]);
-  const leaseUntilMs = nowMs + leaseMs;
+  const leaseUntilMs = nowMs + holdLifeMs;
   model.standing = { state: 'running', owner, fingerprint, leaseUntilMs, expiresAtMs: expiryAfterMs(nowMs) };
   model.granted.set(owner, leaseUntilMs);
   model.alive.add(owner);
@@ -175,7 +175,7 @@ const history = fc.commands<Model, Real, false>(
     fc.tuple(back, result, fingerprint).map(([who, answer, inputs]) => races(who, answer, inputs)),
     back.map(releases),
     back.map(dies),
-    fc.constantFrom(1, 30_000, leaseMs - 1, leaseMs, lifeMs - leaseMs, lifeMs, lifeMs + 1000).map(passes),
+    fc.constantFrom(1, 30_000, holdLifeMs - 1, holdLifeMs, lifeMs - holdLifeMs, lifeMs, lifeMs + 1000).map(passes),
   ],
   { size: 'max', maxCommands: 30 },
 );

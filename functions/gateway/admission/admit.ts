@@ -28,12 +28,12 @@ export async function admit<Planned extends PlannedCall>(
   if (planned instanceof GatewayError) {
     return readyFor(call, await reserveRefused(reservationsOfRefused(deps, call, owner), planned, context));
   }
-  const names = createCallClaims(deps, call, owner);
-  const reserved = await reserveAll(reservationsOf(deps, planned, { owner, names }), context);
+  const claims = createCallClaims(deps, call, owner);
+  const reserved = await reserveAll(reservationsOf(deps, planned, { owner, claims }), context);
   if ('ready' in reserved) return readyFor(call, reserved);
   const { holdings, plan } = reserved;
   const left = plan === undefined ? planned : { ...planned, plan };
-  return { ...left, owner, names, admissionTime, holdings, bill: openBill() };
+  return { ...left, owner, claims, admissionTime, holdings, bill: openBill() };
 }
 
 interface Ready {

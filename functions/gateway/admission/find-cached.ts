@@ -17,7 +17,7 @@ export function findCached(
   { responseCache, clock }: GatewayDependencies,
   call: RoutedCall,
   owner: string,
-  names: CallClaims,
+  claims: CallClaims,
 ): Reservation | undefined {
   const { cache, provider, text } = call.request;
   const { clientInterface, passedOn } = call;
@@ -46,7 +46,7 @@ export function findCached(
     const answer = await responseCache.read(keysOf(call.plan[0].model.id), clock.nowMs());
     const content = answer && (await readCached(call, answer));
     if (answer === undefined || content === undefined) return cacheUse('MISS', store);
-    return { resolution: { rank: 'cache', ready: { kind: 'cached', answer, content, call, owner, names } } };
+    return { resolution: { rank: 'cache', ready: { kind: 'cached', answer, content, call, owner, claims } } };
   }
   return { rank: 'cache', reserve };
 }

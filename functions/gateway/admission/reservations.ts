@@ -22,19 +22,19 @@ export type PlannedCall = RoutedCall | OpenedCall;
 export function reservationsOf(
   deps: GatewayDependencies,
   call: PlannedCall,
-  { owner, names }: Pick<AdmittedCall, 'owner' | 'names'>,
+  { owner, claims }: Pick<AdmittedCall, 'owner' | 'claims'>,
 ): Reservation[][] {
   const routed = 'plan' in call ? call : undefined;
   const limits = concurrencyLimitsOf(deps, call);
   const isCountOnly = countsOnly(call.clientInterface.id);
   const amount = holdAmountOf(call);
-  const lease = { owner, expiresAtMs: call.arrivedAtMs + deps.times.leaseMs };
-  const held = (slot: boolean) => (amount === 0n && !slot ? undefined : { ...lease, amount, slot });
+  const holder = { owner, expiresAtMs: call.arrivedAtMs + deps.times.holdLifeMs };
+  const held = (slot: boolean) => (amount === 0n && !slot ? undefined : { ...holder, amount, slot });
   const keyHold = held(!isCountOnly);
   // Where its credit is spread over shards, a workspace has its slots apart from it.
   const isCreditSharded = (call.workspace.credit_shards ?? 1) > 1;
   const takesCreditSlot = limits.workspace !== null && !isCreditSharded;
-  const capacity = reserveCapacity(deps, call, { lease, limits, isCreditSharded });
+  const capacity = reserveCapacity(deps, call, { holder, limits, isCreditSharded });
   const rounds = roundsOf(deps, call, {
     asksCache: routed?.request.cache !== undefined,
     limits,
@@ -55,7 +55,7 @@ export function reservationsOf(
     names: made([
       reserveKey(deps, key, rounds.isNamesApart ? { later: keyHold } : { hold: keyHold }),
       ...reserveNames(deps, call, owner),
-      routed && findCached(deps, routed, owner, names),
+      routed && findCached(deps, routed, owner, claims),
     ]),
     keyHold: made([rounds.isNamesApart ? reserveSpend(deps, key, keyHold) : undefined]),
     credit: made([reserveCredit(deps, call, held(takesCreditSlot), advise)]),

@@ -78,7 +78,7 @@ interface Quote {
 }
 
 function quotesOf({ times }: GatewayDependencies, call: RoutedCall, owner: string): readonly Quote[] {
-  const expiresAtMs = call.arrivedAtMs + times.leaseMs;
+  const expiresAtMs = call.arrivedAtMs + times.holdLifeMs;
   const connected = call.plan.filter((candidate) => call.byok?.sourceOf(candidate) === 'connection');
   return [...new Set(connected.map(({ provider }) => provider.id))].map((provider) =>
     quoteOf(call, provider, { owner, expiresAtMs }),

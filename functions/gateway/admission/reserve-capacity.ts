@@ -1,5 +1,5 @@
 // Slots that stand in items of their own: of all calls one of the service, of functions one of the workspace's and one of the
-// service's function_concurrency too. A slot is a hold of amount 1, so that of a dead instance comes back with its lease.
+// service's function_concurrency too. A slot is a hold of amount 1, so that of a dead instance comes back at its end.
 // Slots are released when the call ends, before the client knows: its next call must find them free.
 import type { Hold } from '../../../shared/accounting/holds/index.ts';
 import type { SlotHold, SlotPool } from '../../../shared/accounting/slots/index.ts';
@@ -10,7 +10,7 @@ import { type ConcurrencyLimits, concurrencyError, retryAfterSeconds } from './c
 import { type Reservation, type Reserved, refused } from './reservation.ts';
 
 interface Asked {
-  readonly lease: Pick<Hold, 'owner' | 'expiresAtMs'>;
+  readonly holder: Pick<Hold, 'owner' | 'expiresAtMs'>;
   readonly limits: ConcurrencyLimits;
   /** Then the slots of the workspace are no part of its credit. */
   readonly isCreditSharded: boolean;
@@ -20,7 +20,7 @@ interface Asked {
 export function reserveCapacity(
   { slotPools }: GatewayDependencies,
   call: IdentifiedCall,
-  { lease, ...asked }: Asked,
+  { holder, ...asked }: Asked,
 ): Reservation | undefined {
   const levels = levelsOf(call, asked);
   if (levels.length === 0) return undefined;
@@ -35,7 +35,7 @@ export function reserveCapacity(
   async function reserve(): Promise<Reserved> {
     // One after the other: two calls that took one level each would refuse each other, and neither would run.
     for (const { pool, error } of levels) {
-      const slot = await slotPools.take(pool, lease);
+      const slot = await slotPools.take(pool, holder);
       if (slot === undefined) return { ...refused('capacity', error()), giveBack };
       taken.push(slot);
     }
@@ -52,7 +52,7 @@ interface Level {
 
 function levelsOf(
   { asksFunction, workspace, catalogue, scope }: IdentifiedCall,
-  { limits, isCreditSharded }: Omit<Asked, 'lease'>,
+  { limits, isCreditSharded }: Omit<Asked, 'holder'>,
 ): readonly Level[] {
   const [ofWorkspace, ofService] = [`The workspace ${workspace.id}`, 'The gateway'];
   const functionLevel = (whose: string, key: string, slots: number | null): Level[] =>

@@ -22,8 +22,8 @@ export function reserveIdempotencyKey(
   const giveBack = () => idempotency.release(keyOwner);
   async function reserve(): Promise<Reserved> {
     const nowMs = clock.nowMs();
-    const lease = { fingerprint: call.fingerprint(), nowMs, leaseUntilMs: arrivedAtMs + times.leaseMs };
-    const outcome = await idempotency.claim({ ...keyOwner, ...lease });
+    const claimant = { fingerprint: call.fingerprint(), nowMs, leaseUntilMs: arrivedAtMs + times.holdLifeMs };
+    const outcome = await idempotency.claim({ ...keyOwner, ...claimant });
     switch (outcome.kind) {
       case 'claimed':
         return { giveBack };

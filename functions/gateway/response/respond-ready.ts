@@ -16,7 +16,7 @@ export async function respondReady({ scope, workspace }: IdentifiedCall, ready: 
   if (ready.kind === 'cached') {
     const response = respondCached(ready);
     // An answer like any other: a retry gets the same, and another body under its key is a conflict.
-    await ready.names.store(response, ready.answer);
+    await ready.claims.store(response, ready.answer);
     return response;
   }
   const { status, headers, body } = ready.result;

@@ -60,7 +60,7 @@ async function jsonResponse(deps: GatewayDependencies, answered: Answered, answe
   };
   const keeper = openKeeperMemory(deps, call, provided);
   keeper.hear(answer.keptId);
-  await Promise.all([call.names.store(response, sourceOf(provided)), call.freeSlots?.(), keeper.written()]);
+  await Promise.all([call.claims.store(response, sourceOf(provided)), call.freeSlots?.(), keeper.written()]);
   const { text } = answer;
   const readContent = () => (text.length > collectedStreamMaxBytes ? undefined : ({ kind: 'json', text } as const));
   return { response, end: () => ({ stream: undefined, writeCache: cacheWriter(deps, call, charge, readContent) }) };
@@ -68,7 +68,7 @@ async function jsonResponse(deps: GatewayDependencies, answered: Answered, answe
 
 function streamResponse(deps: GatewayDependencies, answered: Answered, stream: OpenStream): Responded {
   const { call, run, provided, headers } = answered;
-  const { request, holdings, names } = call;
+  const { request, holdings, claims } = call;
   const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
   const writer = request.openStreamWriter(call.scope.baseUrlRules);
   const kept = keepEvents(holdings.cache?.store !== undefined);
@@ -91,14 +91,14 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
     onComplete:
       call.idempotencyKey === undefined
         ? undefined
-        : (transcript) => names.store({ ...answer, body: transcript }, sourceOf(provided)),
+        : (transcript) => claims.store({ ...answer, body: transcript }, sourceOf(provided)),
     onEnd: async () => {
       // What the call owes goes with its slots.
       if (call.freeSlots !== undefined) charge();
       await Promise.all([call.freeSlots?.(), keeper.written()]);
     },
     schemaCheck: request.schemaCheck?.openStream(call.schemaWork),
-    onBroken: () => names.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),
+    onBroken: () => claims.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),
   });
   const closeBroken = (why: 'failed' | 'over_time') =>
     writer.broken(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded');

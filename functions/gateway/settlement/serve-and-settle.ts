@@ -24,7 +24,7 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   call.scope.deferred.add(() => settle(deps, call, served.end()));
   if (served.response !== undefined) return served.response;
   // Before the client knows, because its retry may come at once. What fails here is done again by settlement.
-  await Promise.all([call.names.release(claimsEndOf(served.end())).catch(() => {}), call.freeSlots?.()]);
+  await Promise.all([call.claims.release(claimsEndOf(served.end())).catch(() => {}), call.freeSlots?.()]);
   return toldInStream(deps, call, served.error);
 }
 

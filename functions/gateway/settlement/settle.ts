@@ -26,7 +26,7 @@ export async function settle(
   ended: EndedCall,
 ): Promise<void> {
   const { clock, limiter, log } = deps;
-  const { names, holdings } = call;
+  const { claims, holdings } = call;
   const { slots } = holdings;
   const { run, stream, writeCache } = ended;
   const { endsAtMs = Number.POSITIVE_INFINITY } = call.scope;
@@ -49,7 +49,7 @@ export async function settle(
   await Promise.all([
     step('money', () => settleMoney(deps, call, deadline, unawaited)),
     step('response_cache', () => writeCache?.()),
-    step('names', () => names.settle(claimsEndOf(ended), deadline)),
+    step('names', () => claims.settle(claimsEndOf(ended), deadline)),
     step('slots', () => slots && retryWrite(clock, () => slots.giveBack(unawaited), { deadline })),
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.giveBack(unusedPermit), { deadline })),
     step('attempts', () => settleAttempts(deps, attempts)),

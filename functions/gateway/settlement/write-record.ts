@@ -61,7 +61,7 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
   const { run, stream, error } = ended;
   const { attempts, firstOutputAtMs } = run;
   const served = error === undefined ? attempts.at(-1)?.candidate : undefined;
-  const payer = payerOf(call, ended);
+  const payer = recordedPayer(call, ended);
   // The time of a stream behind its first output is the provider's and the reader's.
   const ownUntilMs = stream === undefined ? nowMs : (firstOutputAtMs ?? nowMs);
   return {
@@ -110,7 +110,7 @@ function toAttemptLog(call: PolicedCall, attempts: readonly Attempt[], model: st
 }
 
 /** Whose money it was: what credit paid, or else what a key of the client's did. The records of credit add up to it. */
-function payerOf({ bill }: RecordedCall, { run: { attempts } }: EndedCall): Payer {
+function recordedPayer({ bill }: RecordedCall, { run: { attempts } }: EndedCall): Payer {
   const last = attempts.at(-1);
   const isByok = last !== undefined && last.permit === undefined && bill.totalOf('workspace') === 0n;
   return isByok ? 'client' : 'workspace';

@@ -45,7 +45,7 @@ export async function execute(deps: GatewayDependencies, call: AdmittedExecution
     source === undefined ? {} : { [headerNames.model]: source.model, [headerNames.provider]: source.provider };
   const headers = { ...names, ...timing, ...jsonHeaders };
   const response = { status: okStatus, headers, body: executed.answer };
-  await Promise.all([call.names.store(response, source), slotsAreFree]);
+  await Promise.all([call.claims.store(response, source), slotsAreFree]);
   return { response, end: () => end(undefined) };
 }
 

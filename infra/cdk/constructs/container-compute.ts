@@ -139,7 +139,7 @@ function acknowledgeTask(
 }
 
 function attach(service: ecs.FargateService, { listener }: LoadBalancer, { settings }: ComputeProps) {
-  const { leaseMs } = callTimes(settings.streamBudgetSeconds);
+  const { holdLifeMs } = callTimes(settings.streamBudgetSeconds);
   return listener.addTargets('Tasks', {
     port: containerPort,
     protocol: elbv2.ApplicationProtocol.HTTP,
@@ -147,7 +147,7 @@ function attach(service: ecs.FargateService, { listener }: LoadBalancer, { setti
     // Calls differ in length: the next one goes where the fewest run.
     loadBalancingAlgorithmType: elbv2.TargetGroupLoadBalancingAlgorithmType.LEAST_OUTSTANDING_REQUESTS,
     // A task that is to stop gets no new call for so long before it is told: longer than any call takes.
-    deregistrationDelay: Duration.millis(leaseMs),
+    deregistrationDelay: Duration.millis(holdLifeMs),
     healthCheck: {
       path: rootPaths.health,
       interval: Duration.seconds(10),

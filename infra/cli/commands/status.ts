@@ -42,7 +42,7 @@ async function status(session: Session): Promise<Outcome> {
   terminal.showProgress('reading workspaces …');
   const administration = await openAdministration(session);
   const credits = await readCredits(administration);
-  const workspaces = credits.map((credit) => withHolds(credit, clock.nowMs(), leaseMsOf(target)));
+  const workspaces = credits.map((credit) => withHolds(credit, clock.nowMs(), holdLifeMsOf(target)));
   terminal.showProgress('reading keys …');
   const keys = await readKeys(administration);
   terminal.showProgress('reading statistics …');
@@ -91,13 +91,13 @@ interface WorkspaceHolds extends WorkspaceCredit {
 }
 
 /** Of a local run the default: nothing says what it was started with. */
-const leaseMsOf = (target: Target): number =>
-  callTimes(target.kind === 'stage' ? stageSettings[target.stage]?.streamBudgetSeconds : undefined).leaseMs;
+const holdLifeMsOf = (target: Target): number =>
+  callTimes(target.kind === 'stage' ? stageSettings[target.stage]?.streamBudgetSeconds : undefined).holdLifeMs;
 
-function withHolds(credit: WorkspaceCredit, nowMs: number, leaseMs: number): WorkspaceHolds {
+function withHolds(credit: WorkspaceCredit, nowMs: number, holdLifeMs: number): WorkspaceHolds {
   const { firstEndMs } = credit.summary;
-  // A hold lasts a lease from the arrival of its call.
-  const oldestAgeMs = firstEndMs === undefined ? undefined : Math.max(0, nowMs - (firstEndMs - leaseMs));
+  // A hold lasts so long from the arrival of its call.
+  const oldestAgeMs = firstEndMs === undefined ? undefined : Math.max(0, nowMs - (firstEndMs - holdLifeMs));
   return { ...credit, oldestAgeMs };
 }
 

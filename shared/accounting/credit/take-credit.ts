@@ -48,7 +48,7 @@ export interface CreditTakeOptions {
   readonly randomness: Randomness;
 }
 
-/** Throws StoreUnavailable. What it may have taken before that ends with its lease. */
+/** Throws StoreUnavailable. What it may have taken before that ends by itself. */
 export function createCreditTake({ store, counters, randomness }: CreditTakeOptions) {
   /** One shortage of an account looks and gathers for all calls that are short at the time. */
   const shortages = createCache<(amount: PicoUsd) => Promise<ShardBalance>>({ sizeMax: accountsMax });

@@ -96,8 +96,8 @@ export const readTimed = (item: Item, kind: TimedKind): TimedAttribute[] =>
 
 const msPerSecond = 1_000;
 
-/** A hold ends 70 to 75 seconds after its call arrived, or within a fifteenth of a longer lease. */
-export const bucketSecondsOf = (leaseMs: number): number => Math.max(5, Math.floor(leaseMs / (15 * msPerSecond)));
+/** A hold ends 70 to 75 seconds after its call arrived, or within a fifteenth of a longer life. */
+export const bucketSecondsOf = (holdLifeMs: number): number => Math.max(5, Math.floor(holdLifeMs / (15 * msPerSecond)));
 
 /** The attribute that counts a hold of that expiry: the first end of a bucket that is not before it. */
 export const heldAttribute = (kind: HeldKind, expiresAtMs: number, bucketSeconds: number): string =>

@@ -2,7 +2,7 @@
 // budgets, spend limits of keys and concurrency slots stand on this. Made once per process: calls that want the same
 // counter at the same time share its writes.
 import { createCache } from '../../foundation/cache/index.ts';
-import { leaseMs as leaseDefaultMs } from '../../foundation/constants/index.ts';
+import { holdLifeMs as holdLifeDefaultMs } from '../../foundation/constants/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import {
   bucketSecondsOf,
@@ -62,7 +62,7 @@ export type TakeOutcome = { readonly kind: 'taken' } | Insufficient;
 
 export interface CountersOptions extends ItemWriterOptions {
   /** How long after its arrival a call may hold something. */
-  readonly leaseMs?: number;
+  readonly holdLifeMs?: number;
   /** Of keys that have none of their own. Left out: any number. */
   readonly keyRequestsPerMinute?: number | undefined;
 }
@@ -75,14 +75,14 @@ const owedMax = 1_000;
 const looksMax = 3;
 
 export function createCounters({
-  leaseMs = leaseDefaultMs,
+  holdLifeMs = holdLifeDefaultMs,
   keyRequestsPerMinute: defaultRequestsPerMinute,
   ...options
 }: CountersOptions): Counters {
   const writer = createItemWriter(options);
   const { clock } = options;
   const bucketsOf = ({ expiresAtMs, slot }: Hold): HoldBuckets => {
-    const bucketSeconds = bucketSecondsOf(leaseMs);
+    const bucketSeconds = bucketSecondsOf(holdLifeMs);
     const slotBucket = slot === true ? heldAttribute('heldSlots', expiresAtMs, bucketSeconds) : undefined;
     return { bucket: heldAttribute('held', expiresAtMs, bucketSeconds), slotBucket };
   };

@@ -25,8 +25,8 @@ export interface SlotHold {
 }
 
 export interface SlotPools {
-  /** Undefined: none is free. Throws StoreUnavailable: what may have been taken ends with its lease. */
-  take(pool: SlotPool, lease: Pick<Hold, 'owner' | 'expiresAtMs'>): Promise<SlotHold | undefined>;
+  /** Undefined: none is free. Throws StoreUnavailable: what may have been taken ends by itself. */
+  take(pool: SlotPool, holder: Pick<Hold, 'owner' | 'expiresAtMs'>): Promise<SlotHold | undefined>;
   /** Once, however often it is asked. Throws StoreUnavailable, and asking again is safe. */
   giveBack(slot: SlotHold, options?: SettlementOptions): Promise<void>;
   /** See Counters. */
@@ -41,10 +41,10 @@ export function createSlotPools(
   const lastShards = createCache<number>({ sizeMax: poolsMax });
 
   return {
-    async take(pool, lease) {
+    async take(pool, holder) {
       const shards = shardsOf(pool);
       const first = lastShards.get(pool.key) ?? Math.floor(fraction() * shards.length);
-      const hold = { ...lease, amount: 1n };
+      const hold = { ...holder, amount: 1n };
       for (let probe = 0; probe < shards.length; probe += 1) {
         const index = (first + probe) % shards.length;
         const counter = shards[index];

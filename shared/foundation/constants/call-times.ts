@@ -17,7 +17,7 @@ export const originReadTimeoutSeconds = 60;
 /** A stream that says nothing for so long gets a comment: two fit into the 30 s after which common proxies give up. */
 export const keepAliveCommentMs = 15_000;
 
-/** The limits of one process, in the order in which they end: budget < delivery < function < lease, completion. */
+/** The limits of one process, in the order in which they end: budget < delivery < function < hold, completion. */
 export interface CallTimes {
   /** A stream whose first output came within `requestBudgetMs` goes on until then. */
   readonly streamBudgetMs: number;
@@ -26,13 +26,13 @@ export interface CallTimes {
   /** Lambda's own limit: settlement fits in behind a reader that never reads. */
   readonly functionTimeoutSeconds: number;
   /** What a call has reserved, and its Idempotency-Key: past the limit of its process, so that its owner is dead. */
-  readonly leaseMs: number;
+  readonly holdLifeMs: number;
   /** The distribution's limit for a whole answer: longer than Lambda's, so that the function is what ends a call. */
   readonly completionTimeoutSeconds: number;
 }
 
 /** From the budget to each limit behind it, in seconds. */
-const after = { delivery: 5, functionTimeout: 10, lease: 15, completionTimeout: 20 } as const;
+const after = { delivery: 5, functionTimeout: 10, hold: 15, completionTimeout: 20 } as const;
 
 /** Throws a RangeError for what no stage may have. */
 export function callTimes(streamBudgetSeconds: number = streamBudget.defaultSeconds): CallTimes {
@@ -47,7 +47,7 @@ export function callTimes(streamBudgetSeconds: number = streamBudget.defaultSeco
       stream: (streamBudgetSeconds + after.delivery) * 1_000,
     },
     functionTimeoutSeconds: streamBudgetSeconds + after.functionTimeout,
-    leaseMs: (streamBudgetSeconds + after.lease) * 1_000,
+    holdLifeMs: (streamBudgetSeconds + after.hold) * 1_000,
     completionTimeoutSeconds: streamBudgetSeconds + after.completionTimeout,
   };
 }
@@ -55,8 +55,8 @@ export function callTimes(streamBudgetSeconds: number = streamBudget.defaultSeco
 export const isStreamBudget = (seconds: number): boolean =>
   Number.isInteger(seconds) && seconds >= streamBudget.minSeconds && seconds <= streamBudget.maxSeconds;
 
-/** The lease of the default budget. */
-export const { leaseMs } = callTimes();
+/** Of the default budget. */
+export const { holdLifeMs } = callTimes();
 
 /** Where the server of a container listens, not as root. */
 export const containerPort = 8_080;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { callTimes, leaseMs, requestBudgetMs, streamBudget } from '../../../shared/foundation/constants/index.ts';
+import { callTimes, holdLifeMs, requestBudgetMs, streamBudget } from '../../../shared/foundation/constants/index.ts';
 import { hasAwsCredentials, readEnvironment, readRegion } from '../../../shared/foundation/environment/index.ts';
 import { systemRandomness, uuidv7 } from '../../../shared/foundation/ids/index.ts';
 import {
@@ -141,17 +141,17 @@ describe('the time limits of a call', () => {
       streamBudgetMs: 55_000,
       deliveryMs: { text: 60_000, stream: 60_000 },
       functionTimeoutSeconds: 65,
-      leaseMs: 70_000,
+      holdLifeMs: 70_000,
       completionTimeoutSeconds: 75,
     });
-    expect(leaseMs).toBe(70_000);
+    expect(holdLifeMs).toBe(70_000);
   });
 
   it('stand in their order for every budget that a stage may have, and what is no stream keeps its own', () => {
     for (let seconds = streamBudget.minSeconds; seconds <= streamBudget.maxSeconds; seconds += 1) {
       const times = callTimes(seconds);
       const functionTimeoutMs = times.functionTimeoutSeconds * 1_000;
-      const order = [seconds * 1_000, times.deliveryMs.stream, functionTimeoutMs, times.leaseMs];
+      const order = [seconds * 1_000, times.deliveryMs.stream, functionTimeoutMs, times.holdLifeMs];
       expect(times.streamBudgetMs).toBe(seconds * 1_000);
       expect(order).toEqual([...new Set(order)].toSorted((a, b) => a - b));
       expect(times.functionTimeoutSeconds).toBeLessThanOrEqual(lambdaMaxSeconds);
