@@ -562,7 +562,9 @@ if (typeof browser === 'string') {
         .getByText(/^\d+ of 1,000 requests per minute$/)
         .waitFor();
       expect(await row('acme', 'acme/echo').textContent()).toContain('serving');
-      expect(await row('globex', 'globex/failing').textContent()).toMatch(/failing.*cooling for team/);
+      expect(await row('globex', 'globex/failing').textContent()).toMatch(
+        /failing.*cooling for team: calls to it failed/,
+      );
     });
 
     it('shows all that is stored of a model, and takes the model list over where that differs', async () => {

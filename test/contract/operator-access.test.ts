@@ -339,6 +339,8 @@ describe('a token that proves nothing', () => {
       'for several clients, made for another one',
       () => provider.token({ ...admin, aud: [clientId, 'other'], azp: 'other' }),
     ],
+    ['for several clients, made for nobody', () => provider.token({ ...admin, aud: [clientId, 'other'] })],
+    ['made for another client, if for this one to read', () => provider.token({ ...admin, azp: 'other' })],
     ['that has ended', () => provider.token({ ...admin, exp: 1_700_000_000 })],
     ['that begins later', () => provider.token({ ...admin, nbf: 4_000_000_000 })],
     ['without an end', () => provider.token({ ...admin, exp: undefined as unknown as number })],

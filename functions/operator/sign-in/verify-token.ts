@@ -67,9 +67,9 @@ export function createTokenVerifier(settings: SignInSettings, discovery: IssuerD
         requiredClaims: ['sub', 'exp', 'iat'],
       };
       const { payload } = await jwtVerify(token, keySetAt(keys), options).catch(refuse);
-      // A token for several clients says for which of them it was made.
+      // A token for several clients says for which of them it was made; one that says so of itself has to say this one.
       const isShared = Array.isArray(payload.aud) && payload.aud.length > 1;
-      if (isShared && payload.azp !== clientId)
+      if ((isShared || payload.azp !== undefined) && payload.azp !== clientId)
         throw fail('UNAUTHORIZED', { message: 'The token is for another client.' });
       return { person: personOf(payload, groupsClaim), expiresAtMs: (payload.exp ?? 0) * 1_000 };
     },

@@ -87,11 +87,23 @@ const providerColumns: readonly Column<ProviderRow>[] = [
   { title: 'Limits used', show: ({ limits }) => <Limits limits={limits} /> },
 ];
 
-/** What it does now, and for whom it cools: then it is called last. */
+/** Of a provider that cools. */
+const reasons: Readonly<Partial<Record<Health['state'], string>>> = {
+  failing: ': calls to it failed',
+  limited: ': it is at its limit',
+  refusing: ': it refuses the credential',
+};
+
+/** What it does now, and for whom it cools and why: then it is called last. */
 const State = ({ health: { state, is_cooling, cooling_for } }: { readonly health: Health }) => (
   <span class="lines">
     <span class={`state ${state.replaceAll(' ', '-')}`}>{state}</span>
-    {is_cooling && <span>cooling for {cooling_for === 'all' ? 'all' : cooling_for.join(', ')}</span>}
+    {is_cooling && (
+      <span>
+        cooling for {cooling_for === 'all' ? 'all' : cooling_for.join(', ')}
+        {reasons[state]}
+      </span>
+    )}
   </span>
 );
 
