@@ -52,40 +52,50 @@ function createDropLog({
   };
 }
 
+type Drop = ReturnType<typeof createDropLog>;
+
+/** One batch at a time; after a failure nothing for a while. */
+function createSender({ clock, send }: Pick<SpanBatchesOptions, 'clock' | 'send'>, drop: Drop) {
+  let pauseMs = pauseMinMs;
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
+  return {
+    pausedMs: () => Math.max(0, pausedUntilMs - clock.nowMs()),
+    /** False: it failed. */
+    async send(batch: readonly Span[], signal: AbortSignal): Promise<boolean> {
+      try {
+        // What hangs is left alone, whether or not it listens to the signal.
+        const sent = await untilAborted(send(batch, signal), signal);
+        if (sent === undefined) throw new Error('aborted');
+        pauseMs = pauseMinMs;
+        // Also tells of those that were dropped within the minute of the last line.
+        drop(sent.rejected, 'the collector rejected them');
+        return true;
+      } catch (error) {
+        drop(batch.length, signal.aborted ? 'the collector did not answer in time' : reasonOf(error));
+        pausedUntilMs = clock.nowMs() + pauseMs;
+        pauseMs = Math.min(2 * pauseMs, pauseMaxMs);
+        return false;
+      }
+    },
+  };
+}
+
 export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): SpanBatches {
   const drop = createDropLog({ clock, log });
+  const sender = createSender({ clock, send }, drop);
   let waiting: Span[] = [];
   let cancelTimer: (() => void) | undefined;
   let sending: Promise<void> | undefined;
   let isClosed = false;
-  let pauseMs = pauseMinMs;
-  let pausedUntilMs = Number.NEGATIVE_INFINITY;
-
-  async function sendBatch(signal: AbortSignal): Promise<boolean> {
-    const batch = waiting.slice(0, batchMax);
-    waiting = waiting.slice(batchMax);
-    try {
-      // What hangs is left alone, whether or not it listens to the signal.
-      const sent = await untilAborted(send(batch, signal), signal);
-      if (sent === undefined) throw new Error('aborted');
-      pauseMs = pauseMinMs;
-      // Also tells of those that were dropped within the minute of the last line.
-      drop(sent.rejected, 'the collector rejected them');
-      return true;
-    } catch (error) {
-      drop(batch.length, signal.aborted ? 'the collector did not answer in time' : reasonOf(error));
-      pausedUntilMs = clock.nowMs() + pauseMs;
-      pauseMs = Math.min(2 * pauseMs, pauseMaxMs);
-      return false;
-    }
-  }
 
   /** In batches, the oldest first, until one fails. What comes meanwhile waits for others. */
   async function sendOldest(count: number, limitMs: number): Promise<void> {
     const abort = new AbortController();
     const cancel = clock.after(limitMs, () => abort.abort());
     for (let left = count; left > 0 && waiting.length > 0 && !abort.signal.aborted; left -= batchMax) {
-      if (!(await sendBatch(abort.signal))) break;
+      const batch = waiting.slice(0, batchMax);
+      waiting = waiting.slice(batchMax);
+      if (!(await sender.send(batch, abort.signal))) break;
     }
     cancel();
   }
@@ -102,13 +112,13 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
   /** Whatever waits is sent by itself: full batches at once, the rest later. */
   function plan(): void {
     if (waiting.length === 0 || sending !== undefined || isClosed) return;
-    const pausedMs = Math.max(0, pausedUntilMs - clock.nowMs());
+    const pausedMs = sender.pausedMs();
     const inFullBatches = waiting.length - (waiting.length % batchMax);
     if (inFullBatches > 0 && pausedMs === 0) start(inFullBatches);
     else cancelTimer ??= clock.after(Math.max(batchDelayMs, pausedMs), () => start(waiting.length));
   }
 
-  const canSend = (): boolean => waiting.length > 0 && (isClosed || clock.nowMs() >= pausedUntilMs);
+  const canSend = (): boolean => waiting.length > 0 && (isClosed || sender.pausedMs() === 0);
 
   /** Also what came while others were on their way: the process may sleep afterwards. */
   async function flush(limitMs = flushMaxMs): Promise<void> {

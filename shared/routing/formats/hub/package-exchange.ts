@@ -51,11 +51,13 @@ export function createExchange({
   let failure: AttemptFailure | undefined;
   let broken: { readonly error: unknown } | undefined;
   let isUnsent = true;
-  let bytesWithoutPart = 0;
-  let valuesWithoutPart = 0;
+  let gavePart = () => {};
 
-  const rememberBroken = (error: unknown): never => {
+  const noteBroken = (error: unknown): void => {
     broken = { error };
+  };
+  const rememberBroken = (error: unknown): never => {
+    noteBroken(error);
     throw error;
   };
 
@@ -74,9 +76,9 @@ export function createExchange({
     }
     answer = sent;
     if (stream && !sent.contentType.includes('application/json')) {
-      return new Response(readable(target.readStream(sent.body, takeOut)), {
-        headers: { 'content-type': sent.contentType },
-      });
+      const bounded = boundedStream(target.readStream(sent.body, takeOut), noteBroken);
+      gavePart = bounded.gavePart;
+      return new Response(bounded.stream, { headers: { 'content-type': sent.contentType } });
     }
     const text = await sent.readText().catch(rememberBroken);
     failure = errorIn(text, sent.describe);
@@ -90,44 +92,51 @@ export function createExchange({
     return jsonResponse(answerText, nextStep);
   }
 
-  function readable(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-    const iterator = bytes[Symbol.asyncIterator]();
-    let isCancelled = false;
-    return new ReadableStream({
-      async pull(controller) {
-        try {
-          // The packages bound no event, so what they hold back is counted here.
-          if (bytesWithoutPart > upstreamEventMaxBytes) throw new RangeError('an event is too large');
-          const next = await iterator.next();
-          if (isCancelled) return;
-          if (next.done === true) {
-            controller.close();
-            return;
-          }
-          bytesWithoutPart += next.value.byteLength;
-          valuesWithoutPart += valuesIn(next.value);
-          if (valuesWithoutPart > jsonValuesMax) throw new RangeError('an event holds too many values');
-          controller.enqueue(next.value);
-        } catch (error) {
-          if (isCancelled) return;
-          // The package may have everything by now: it says so where the stream ends, and where it has not, this counts.
-          broken = { error };
-          controller.close();
-        }
-      },
-      cancel: async () => {
-        isCancelled = true;
-        await iterator.return?.();
-      },
-    });
-  }
-
   return {
     settings: { baseURL: packageBaseUrl, apiKey: packageApiKey, fetch: fetchThroughSend },
     answer: () => answer,
     failure: () => failure,
     broken: () => broken,
     isUnsent: () => isUnsent,
+    gavePart: () => gavePart(),
+  };
+}
+
+/** A stream as a package reads it, which may hold back only so much before it gives a part. */
+function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unknown) => void) {
+  const iterator = bytes[Symbol.asyncIterator]();
+  let isCancelled = false;
+  let bytesWithoutPart = 0;
+  let valuesWithoutPart = 0;
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        // The packages bound no event, so what they hold back is counted here.
+        if (bytesWithoutPart > upstreamEventMaxBytes) throw new RangeError('an event is too large');
+        const next = await iterator.next();
+        if (isCancelled) return;
+        if (next.done === true) {
+          controller.close();
+          return;
+        }
+        bytesWithoutPart += next.value.byteLength;
+        valuesWithoutPart += valuesIn(next.value);
+        if (valuesWithoutPart > jsonValuesMax) throw new RangeError('an event holds too many values');
+        controller.enqueue(next.value);
+      } catch (error) {
+        if (isCancelled) return;
+        // The package may have everything by now: it says so where the stream ends, and where it has not, this counts.
+        onBroken(error);
+        controller.close();
+      }
+    },
+    cancel: async () => {
+      isCancelled = true;
+      await iterator.return?.();
+    },
+  });
+  return {
+    stream,
     gavePart: () => {
       bytesWithoutPart = 0;
       valuesWithoutPart = 0;
