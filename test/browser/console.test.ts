@@ -758,8 +758,11 @@ if (typeof browser === 'string') {
       await page.locator('input[name=function]').fill('made-here');
       await page.locator('select[name=workspace]').selectOption('other');
       await page.locator('input[name=revision]').fill('first');
+      await content.fill(judged);
+      await page.getByLabel('It serves from now on').check();
       await page.getByRole('button', { name: 'Publish', exact: true }).click();
       await page.getByText('gw/function/made-here').waitFor();
+      await page.getByRole('heading', { name: 'Cases of first' }).waitFor();
       expect((await served.gateway.composition.functionStore.read('other', 'made-here'))?.revisions.size).toBe(1);
     });
 
