@@ -101,8 +101,13 @@ describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
       );
       const texts = new Set<string>();
       for (const answer of answers) {
-        if (answer.status === 200) texts.add(await answer.text());
-        else await expectError(answer, 409, 'execution_in_progress');
+        if (answer.status === 200) {
+          texts.add(await answer.text());
+          continue;
+        }
+        expect(answer.headers.get('x-should-retry')).toBe('true');
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+        await expectError(answer, 409, 'execution_in_progress');
       }
       expect(texts.size).toBe(1);
       await settled();
