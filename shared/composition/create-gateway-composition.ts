@@ -45,8 +45,8 @@ import type { BlobStore } from '../storage/blobs/index.ts';
 import type { Item } from '../storage/store/index.ts';
 import { createTableReaders, type TableReaders, type TableReadersOptions } from './create-table-readers.ts';
 
-/** So many calls with slots at once are a process that serves many for minutes: a request to the store costs it more than all else of a call. */
-const busyCallsMin = 64;
+/** With so many calls at once a process is busy: a request to the store costs it more than all else of a call. On Lambda it has one. */
+const busyCallsMin = 16;
 /** How long it may know what a call has cost before the store does. What is then lost with it comes back with its lease. */
 const busyGatherMs = 50;
 

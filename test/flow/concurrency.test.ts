@@ -262,18 +262,18 @@ describe('calls in flight', () => {
         },
       }),
     });
-    const running = Array.from({ length: 70 }, () => busy.post(hello('acme/held'), as('plain')));
-    await isHeld(70);
+    const running = Array.from({ length: 20 }, () => busy.post(hello('acme/held'), as('plain')));
+    await isHeld(20);
     writes.length = 0;
     waiting.shift()?.();
     await (await Promise.race(running)).text();
     await nextTurn();
     expect(writes).toEqual([]);
     const next = busy.post(hello('acme/held'), as('plain'));
-    await isHeld(70);
+    await isHeld(20);
     // What the next one takes of workspace and service; what the other one gives back goes along.
     expect(writes).toEqual(['ledger', 'ledger']);
-    await letGo(70, [...running, next]);
+    await letGo(20, [...running, next]);
     let isSettled = false;
     void busy.settled().then(() => {
       isSettled = true;

@@ -46,7 +46,7 @@ export function isNearConcurrency(
   return seen > limit * keyShare;
 }
 
-/** A crowd of one key's calls is seen as one before the store has told of its slots. */
+/** So a crowd of one key's calls is seen before the store has told of its slots, and a busy process sees that it is. */
 export function enterUnderWay({ callsUnderWay }: GatewayDependencies, { credential, scope }: IdentifiedCall): void {
   const leave = callsUnderWay.enter(credential.publicId);
   scope.deferred.add(async () => leave());

@@ -42,7 +42,7 @@ export function reservationsOf(
     takesPoolSlot: capacity !== undefined,
   });
   // From the next call on: its own slot is no reason to wait.
-  if (takesCreditSlot || capacity !== undefined) enterUnderWay(deps, call);
+  enterUnderWay(deps, call);
   const advise = adviceFor(call);
   const key = {
     ...call,
