@@ -52,12 +52,6 @@ describe('keys', () => {
     expect(lists[0]?.out).toMatch(new RegExp(`team +build +${public_id} +active +60 +- +2.5`));
   });
 
-  it('are made for workspaces that exist only', async () => {
-    const { code, error } = await operate(`keys create --workspace nobody --name x ${local.option}`);
-    expect([code, error]).toEqual([1, expect.stringContaining('there is no workspace nobody')]);
-    expect((await operate(`keys list --workspace nobody ${local.option}`)).out).toBe('there are no keys');
-  });
-
   it('are not revoked without a yes', async () => {
     const { public_id } = await createKey('kept');
     const line = `keys revoke ${public_id} ${local.option}`;
@@ -145,29 +139,6 @@ describe('keys', () => {
     expect(await read()).toMatchObject({ tags: null });
   });
 
-  it('have a name of their own among the active ones of a workspace: another key gets it once its holder is revoked', async () => {
-    const { public_id } = await createKey('single');
-    const line = `keys create --workspace team --name single ${local.option}`;
-    const taken = `single is taken in team by the active key ${public_id}: give another name`;
-    expect(await operate(line)).toMatchObject({ code: 1, out: '', error: expect.stringContaining(taken) });
-    const other = await createKey('other');
-    const renamed = await operate(`keys update ${other.public_id} --name single ${local.option}`);
-    expect([renamed.code, renamed.error]).toEqual([1, expect.stringContaining(taken)]);
-    const given = gatewayFile({ key: { name: 'single', key: createApiKey(systemRandomness) } });
-    const applied = await operate(`apply -f ${local.write('taken.yaml', given)} ${local.option}`);
-    expect(applied).toMatchObject({
-      code: 1,
-      out: expect.stringContaining(
-        `workspaces[0].keys[0].name: "single" is already taken in team by the active key ${public_id}`,
-      ),
-    });
-    await operate(`keys revoke ${public_id} --yes ${local.option}`);
-    const second = await createKey('single');
-    // A revoked one keeps its name beside it.
-    expect((await operate(`keys update ${public_id} --rpm 5 ${local.option}`)).code).toBe(0);
-    expect((await createKeyStore(local.store).read(second.public_id))?.status).toBe('active');
-  });
-
   it('of one name made at the same moment by commands and a file are one key, and the others are told who has the name', async () => {
     const workspace = { file: gatewayFile({ key: { name: 'raced', key: createApiKey(systemRandomness) } }) };
     const lines = [
@@ -197,11 +168,6 @@ describe('keys', () => {
     const made = await operate(`keys create --workspace team --name x ${more} ${local.option}`);
     expect([made.code, made.out, made.error]).toEqual([code, '', expect.stringContaining(message)]);
     expect((await operate(`keys list ${local.option}`)).out).toBe(before);
-  });
-
-  it('that do not exist cannot be revoked', async () => {
-    const { code, error } = await operate(`keys revoke ABCDEFGHIJKLMNOP --yes ${local.option}`);
-    expect([code, error]).toEqual([1, 'gw keys revoke: there is no key ABCDEFGHIJKLMNOP']);
   });
 });
 
@@ -262,12 +228,6 @@ describe('credits', () => {
     expect(times).toEqual(times.toSorted((a, b) => b - a));
     expect((await operate(`credits history team ${local.option}`)).out).toMatch(/^20\S+ +-1 +refund-1$/m);
     expect((await operate(`credits history nobody ${local.option}`)).code).toBe(1);
-  });
-
-  it('of a workspace that does not exist are refused', async () => {
-    expect((await operate(`credits add nobody 1 ${local.option}`)).error).toContain('there is no workspace nobody');
-    expect((await operate(`credits show nobody ${local.option}`)).code).toBe(1);
-    expect((await operate(`credits show ${local.option}`)).out).not.toContain('nobody');
   });
 });
 

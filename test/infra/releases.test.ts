@@ -69,11 +69,4 @@ describe('two releases of a stage that retains', () => {
   ])('no property vanishes where %s: it may keep its former value', (_change, former, next) => {
     expect(vanished(resourcesIn(former), resourcesIn(next))).toEqual([]);
   });
-
-  it('what vanishes is named by its path', () => {
-    const table = (Properties: object) => ({ T: { Type: 'AWS::DynamoDB::GlobalTable', Properties } });
-    const limits = { Replicas: [{ Region: { Ref: 'AWS::Region' }, Limit: { MaxReadRequestUnits: 5 } }] };
-    expect(vanished(table(limits), table({ Replicas: [{ Region: 'eu-west-1' }] }))).toEqual(['T.Replicas.0.Limit']);
-    expect(vanished(table(limits), table(limits))).toEqual([]);
-  });
 });

@@ -119,38 +119,3 @@ describe('the resources', () => {
     expect(checkTemplate(api)).toEqual([]);
   });
 });
-
-describe('the check itself', () => {
-  const table = {
-    Type: 'AWS::DynamoDB::GlobalTable',
-    Properties: {
-      KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
-      AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
-      Replicas: [{ Region: { Ref: 'AWS::Region' } }],
-    },
-  };
-  const withMembers = (members: object) => ({ ...table, Properties: { ...table.Properties, ...members } });
-
-  it.each<[string, Resource, string[]]>([
-    ['nothing', table, []],
-    ['a type', { Type: 'AWS::DynamoDB::Tables' }, ['AWS::DynamoDB::Tables does not exist']],
-    ['a property', withMembers({ TableNames: 'x' }), ['T (AWS::DynamoDB::GlobalTable).TableNames does not exist']],
-    [
-      'a member deep inside',
-      withMembers({ Replicas: [{ Region: 'us-east-1', DeletionProtected: true }] }),
-      ['T (AWS::DynamoDB::GlobalTable).Replicas[0].DeletionProtected does not exist'],
-    ],
-    [
-      'a required member that is missing',
-      withMembers({ KeySchema: [{ AttributeName: 'pk' }] }),
-      ['T (AWS::DynamoDB::GlobalTable).KeySchema[0].KeyType is missing'],
-    ],
-    [
-      'a value of another kind',
-      withMembers({ TableName: 7 }),
-      ['T (AWS::DynamoDB::GlobalTable).TableName must be a text'],
-    ],
-  ])('reports %s', (_case, resource, problems) => {
-    expect(checkResource('T', resource)).toEqual(problems);
-  });
-});

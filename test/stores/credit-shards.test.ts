@@ -79,25 +79,6 @@ describe('sharded credit', () => {
     expect(await ledger.show(account)).toMatchObject({ granted: 1_000n, available: 0n, held: 1_000n });
   });
 
-  it('that stands in other shards is gathered for a call that no shard covers alone', async () => {
-    const account: CreditAccount = { workspace: 'stuck', shards: 4, spendLimit: null };
-    await newLedger().create('stuck', 100n);
-    const held: { ledger: CreditLedger; hold: CreditHold }[] = [];
-    for (const shard of [1, 2, 3]) {
-      const ledger = newLedger(test.store, always(shard, 4));
-      const take = await ledger.take(account, newHold(`small-${shard}`, 2n));
-      if (take.kind === 'taken') held.push({ ledger, hold: take.hold });
-    }
-    for (const { ledger, hold } of held) await ledger.giveBack(hold);
-    const spread = await Promise.all(
-      [0, 1, 2, 3].map((n) => test.store.get('ledger', n === 0 ? 'CREDIT#stuck' : `CREDIT#stuck#${n}`)),
-    );
-    expect(spread.filter((item) => Number(item?.balance_pico_usd ?? 0) > 0).length).toBeGreaterThan(1);
-    const take = await newLedger().take(account, newHold('large', 100n));
-    expect(take.kind).toBe('taken');
-    expect(await newLedger().show(account)).toMatchObject({ available: 0n, held: 100n });
-  });
-
   it('spreads to a shard that calls met empty, so that the next one is one write', async () => {
     const account: CreditAccount = { workspace: 'spread', shards: 2, spendLimit: 900n };
     const ledger = newLedger(test.store, always(1, 2));
@@ -123,18 +104,6 @@ describe('sharded credit', () => {
       if (result.kind === 'insufficient') expect(result.short).toBe('spend_limit');
     }
     expect(await ledger.show(account)).toMatchObject({ underSpendLimit: 2n, held: 98n, available: 902n });
-  });
-
-  it('gives back the holds of dead owners in whatever shard they stand', async () => {
-    const account: CreditAccount = { workspace: 'dead', shards: 4, spendLimit: null };
-    const clock = manualClock(nowMs);
-    const ledger = newLedger(test.store, systemRandomness, clock);
-    await ledger.create('dead', 100n);
-    for (let n = 0; n < 10; n += 1) await ledger.take(account, newHold(`dead-${n}`, 10n));
-    clock.advance(holdLifeMs - 1);
-    expect((await ledger.take(account, newHold('next', 100n))).kind).toBe('insufficient');
-    clock.advance(1);
-    expect((await ledger.take(account, newHold('next', 100n, nowMs + holdLifeMs))).kind).toBe('taken');
   });
 
   it('shows what dead owners held as available, in whatever shard it stands, before anything gives it back', async () => {

@@ -13,8 +13,6 @@ beforeAll(async () => {
 afterAll(() => test.stop());
 
 const holdLifeMs = 70_000;
-/** A hold comes back within five seconds of its lease. */
-const bucketMs = 5_000;
 
 /** A counter of its own per test, with the limit outside the item; `process` opens another gateway process on it. */
 function counterOf(key: string, limit: bigint | null, store: Store = test.store) {
@@ -90,16 +88,6 @@ describe('a hold', () => {
     expect(seen).toMatchObject({ writes: 0, reads: 0 });
   });
 
-  it('is exact for amounts far beyond 2^53', async () => {
-    const limit = 10n ** 27n;
-    const { take, settle, item } = counterOf('large', limit);
-    await take('a', limit - 1n);
-    expect(await take('b', 2n)).toMatchObject({ kind: 'insufficient', available: 1n });
-    expect((await take('c', 1n)).kind).toBe('taken');
-    await settle('a', 10n ** 26n + 7n);
-    expect(await item()).toMatchObject({ balance: -(10n ** 26n) - 8n, spent: 10n ** 26n + 7n });
-  });
-
   it('without a limit is always taken, and what it spends is counted', async () => {
     const { take, settle, state } = counterOf('no-limit', null);
     for (const owner of ['a', 'b', 'c']) {
@@ -108,13 +96,6 @@ describe('a hold', () => {
     }
     expect(await state()).toEqual({ balance: -15n, spent: 15n, held: 0n });
     expect(await take('d', 2n, 16n)).toMatchObject({ kind: 'insufficient', available: 1n });
-  });
-
-  it('obeys a changed limit from the next one on', async () => {
-    const { take } = counterOf('changed', 10n);
-    expect((await take('a', 8n)).kind).toBe('taken');
-    expect(await take('b', 1n, 5n)).toMatchObject({ kind: 'insufficient', available: -3n });
-    expect((await take('b', 4n, 12n)).kind).toBe('taken');
   });
 
   it('leaves an item whose size does not depend on how many calls hold something', async () => {
@@ -130,14 +111,6 @@ describe('a hold', () => {
 });
 
 describe('a settlement', () => {
-  it('charges the real cost where it is above what was held', async () => {
-    const { take, settle, state } = counterOf('above', 100n);
-    await take('a', 90n);
-    await settle('a', 130n);
-    expect(await state()).toEqual({ balance: -130n, spent: 130n, held: 0n });
-    expect(await take('b', 1n)).toMatchObject({ kind: 'insufficient', available: -30n });
-  });
-
   it('leaves a mark that the next write of its process removes, or any process once it is old', async () => {
     const { process, item, clock } = counterOf('marks', 100n);
     const marks = async () => Object.values(await item()).flatMap((value) => (value instanceof Set ? [...value] : []));
@@ -158,44 +131,6 @@ describe('a settlement', () => {
 });
 
 describe('the hold of a dead owner', () => {
-  it('comes back for the next request 70 to 75 seconds after its own, and not before', async () => {
-    for (const offsetMs of [0, 1, 2_500, 4_999]) {
-      const { clock, take, process } = counterOf(`dead-${offsetMs}`, 100n);
-      clock.advance(offsetMs);
-      await take('dead', 100n);
-      const { take: takeElsewhere } = process();
-      clock.advance(holdLifeMs - 1);
-      expect(await takeElsewhere('next', 30n)).toMatchObject({ kind: 'insufficient', available: 0n });
-      clock.advance(1 + bucketMs);
-      expect((await takeElsewhere('next', 30n)).kind).toBe('taken');
-    }
-  });
-
-  it('costs the request that needs it one read, and comes back in its write', async () => {
-    const { clock, process, state } = counterOf('dead', 100n);
-    await process().take('dead', 100n);
-    clock.advance(holdLifeMs);
-    const { store, seen } = watched(test.store);
-    expect((await process(store).take('next', 30n)).kind).toBe('taken');
-    // Refused, and then one write that gives back and takes.
-    expect(seen).toMatchObject({ writes: 2, reads: 0 });
-    expect(await state()).toEqual({ balance: -30n, held: 30n, spent: 0n });
-  });
-
-  it('met by twenty takers at once is given back once, in one process and in several', async () => {
-    for (const processes of [1, 5]) {
-      const { clock, take, process, state } = counterOf(`reclaim-race-${processes}`, 100n);
-      await take('dead', 100n);
-      clock.advance(holdLifeMs);
-      const takers = Array.from({ length: processes }, () => process());
-      const results = await Promise.all(
-        Array.from({ length: 20 }, (_, n) => takers[n % processes]?.take(`o-${n}`, 30n)),
-      );
-      expect(results.filter((result) => result?.kind === 'taken')).toHaveLength(3);
-      expect(await state()).toMatchObject({ balance: -90n, held: 90n });
-    }
-  });
-
   it('is given back by a settlement that meets it, so that nothing waits for a shortage', async () => {
     const { clock, take, settle, state, item } = counterOf('healed', 100n);
     await take('dead', 10n);
@@ -207,36 +142,6 @@ describe('the hold of a dead owner', () => {
     await take('later', 20n);
     await settle('later', 5n);
     expect(readHeld(await item())).toEqual([{ amount: 0n, expiresAtMs: clock.nowMs() + holdLifeMs }]);
-  });
-
-  it('is given back whole where sixty died', async () => {
-    const { clock, take, state } = counterOf('crowd', 60n);
-    await Promise.all(Array.from({ length: 60 }, (_, n) => take(`dead-${n}`, 1n)));
-    clock.advance(holdLifeMs);
-    expect((await take('next', 55n)).kind).toBe('taken');
-    expect(await state()).toMatchObject({ held: 55n, balance: -55n });
-  });
-});
-
-describe('an owner that is only late', () => {
-  it('is charged in full, once, after its hold was given to another', async () => {
-    const { clock, take, settle, state, process } = counterOf('late', 100n);
-    await take('late', 100n);
-    clock.advance(holdLifeMs);
-    const { take: takeElsewhere } = process();
-    await takeElsewhere('next', 100n);
-    expect(await settle('late', 70n)).toMatchObject({ kind: 'settled', wasLate: true });
-    expect(await settle('late', 70n)).toEqual({ kind: 'gone' });
-    expect(await state()).toEqual({ balance: -170n, spent: 70n, held: 100n });
-    expect(await takeElsewhere('third', 1n)).toMatchObject({ kind: 'insufficient', available: -70n });
-  });
-
-  it('settles as ever where its hold was not needed', async () => {
-    const { clock, take, settle, state } = counterOf('late-unneeded', 100n);
-    await take('late', 100n);
-    clock.advance(2 * holdLifeMs);
-    expect(await settle('late', 70n)).toMatchObject({ kind: 'settled', wasLate: false });
-    expect(await state()).toEqual({ balance: -70n, spent: 70n, held: 0n });
   });
 });
 

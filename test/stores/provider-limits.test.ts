@@ -14,7 +14,6 @@ import {
   firstShard,
   noLimits,
   permitOf,
-  skewed,
   startLimiter,
   startLimiters,
   waitOf,
@@ -51,67 +50,6 @@ const requestsOf = async (shard: number) => countsIn(await itemOf(shard)).reques
 const startOne = (at: Clock = clock, store: Store = test.store, randomness: Randomness = firstShard) =>
   startLimiter(store, at, randomness);
 
-describe('requests per minute', () => {
-  const limits = { ...noLimits, rpm: 10 };
-
-  it('give no second burst at the boundary of a minute: a used slot comes back after sixty seconds', async () => {
-    clock.advance(59_000);
-    expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(20)))).toBe(10);
-    clock.advance(1_000);
-    expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(20)))).toBe(0);
-    clock.advance(58_999);
-    expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(20)))).toBe(0);
-    clock.advance(1);
-    expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(20)))).toBe(10);
-  });
-
-  it('say the true wait: at that moment the call is admitted, a millisecond before it is not', async () => {
-    clock.advance(12_345);
-    await admitAtOnce(instances, entry, limits, times(4));
-    clock.advance(10_000);
-    await admitAtOnce(instances, entry, limits, times(6));
-    const waitMs = waitOf(await one.admit(entry, limits, 1));
-    expect(waitMs).toBe(50_000);
-    clock.advance(waitMs - 1);
-    expect(waitOf(await other.admit(entry, limits, 1))).toBe(1);
-    clock.advance(1);
-    expect((await one.admit(entry, limits, 1)).kind).toBe('admitted');
-  });
-
-  it('belong to one provider and one model', async () => {
-    await admitAtOnce(instances, entry, limits, times(10));
-    const elsewhere = { ...entry, provider: 'other' };
-    expect(countAdmitted(await admitAtOnce(instances, elsewhere, limits, times(12)))).toBe(10);
-  });
-});
-
-describe('tokens per minute', () => {
-  const limits = { ...noLimits, tpm: 1_000 };
-
-  it('admit a call above the limit when nothing else counts, as if it were as large as the limit', async () => {
-    await one.admit(entry, limits, 1);
-    const waitMs = waitOf(await other.admit(entry, limits, 50_000));
-    expect(waitMs).toBe(60_000);
-    clock.advance(waitMs);
-    await take(other, limits, 50_000);
-    expect(await itemOf()).toMatchObject({ minute_tokens_total: 1_001 });
-    expect((await one.admit(entry, limits, 1)).kind).toBe('limited');
-  });
-
-  it('are corrected where they were counted while they count, and nowhere after that', async () => {
-    const early = await take(one, limits, 300);
-    const late = await take(one, limits, 300);
-    clock.advance(59_000);
-    await other.admit(entry, limits, 10);
-    await one.settle(early, 100);
-    expect(await counts()).toMatchObject({ minuteTokens: 410 });
-    clock.advance(1_000);
-    expect((await other.admit(entry, limits, 990)).kind).toBe('admitted');
-    await one.settle(late, 0);
-    expect(await counts()).toMatchObject({ minuteTokens: 1_000 });
-  });
-});
-
 describe('an instance that does not know of a late correction', () => {
   const limits = { ...noLimits, tpm: 1_000 };
 
@@ -136,45 +74,6 @@ describe('an instance that does not know of a late correction', () => {
   });
 });
 
-describe('tokens per day', () => {
-  const limits = { ...noLimits, rpm: 100, tpd: 24_000 };
-  const hourMs = 3_600_000;
-
-  it('say a wait of hours when the day is used up, and hold over minutes and over midnight', async () => {
-    // The clock starts at eight in the morning.
-    clock.advance(4 * hourMs);
-    await take(one, limits, 24_000);
-    clock.advance(10 * hourMs);
-    expect(waitOf(await other.admit(entry, limits, 1_000))).toBe(14 * hourMs);
-    clock.advance(14 * hourMs - 1);
-    expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(20, 1_000)))).toBe(0);
-    clock.advance(1);
-    expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(30, 1_000)))).toBe(24);
-  });
-
-  it('are corrected in their own day, long after the minute has passed', async () => {
-    const early = await take(one, limits, 9_000);
-    const late = await take(one, limits, 9_000);
-    clock.advance(hourMs);
-    await other.admit(entry, limits, 1_000);
-    await one.settle(early, 4_000);
-    expect(await counts()).toMatchObject({ dayTokens: 14_000 });
-    clock.advance(24 * hourMs);
-    await other.admit(entry, limits, 1_000);
-    await one.settle(late, 10_000);
-    expect(await itemOf()).toMatchObject({ day_tokens_total: 15_000 });
-  });
-
-  it('and the other limits together: the longest wait is said, and no counter moves for a refused call', async () => {
-    const all = { rpm: 1, tpm: 500, tpd: 600 };
-    await one.admit(entry, all, 400);
-    const before = await itemOf();
-    expect(waitOf(await other.admit(entry, all, 50))).toBe(60_000);
-    expect(waitOf(await other.admit(entry, all, 500))).toBe(24 * hourMs);
-    expect(await itemOf()).toEqual(before);
-  });
-});
-
 describe('a permit', () => {
   const limits = { rpm: 2, tpm: 1_000, tpd: 5_000 };
 
@@ -185,20 +84,6 @@ describe('a permit', () => {
     await one.settle(permit, 900);
     expect(await counts()).toEqual({ requests: 0, minuteTokens: 0, dayTokens: 0 });
     expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(5)))).toBe(2);
-  });
-
-  it('that is given back later leaves no tokens behind, but a request that is counted until its minute is over', async () => {
-    const permit = await take(one, limits, 700);
-    clock.advance(10_000);
-    await one.giveBack(permit);
-    expect(await counts()).toEqual({ requests: 1, minuteTokens: 0, dayTokens: 0 });
-  });
-
-  it('that is settled keeps its request, also when the call took no tokens', async () => {
-    const permit = await take(one, limits, 700);
-    await one.settle(permit, 0);
-    await one.giveBack(permit);
-    expect(await counts()).toEqual({ requests: 1, minuteTokens: 0, dayTokens: 0 });
   });
 
   it('never makes a counter negative when its item was deleted meanwhile', async () => {
@@ -305,18 +190,6 @@ describe('an admission', () => {
   });
 });
 
-// What instances with other clocks, other shards, another catalogue or a broken store make of the limits.
-describe('instances whose clocks differ', () => {
-  const limits = { ...noLimits, rpm: 10 };
-  it('are not shut out by one that is an hour ahead', async () => {
-    const [broken, sound] = [startOne(skewed(clock, 3_600_000)), startOne()];
-    await admitAtOnce([broken], entry, limits, times(4));
-    expect(countAdmitted(await admitAtOnce([sound], entry, limits, times(20)))).toBe(10);
-    clock.advance(120_000);
-    expect(countAdmitted(await admitAtOnce([sound], entry, limits, times(20)))).toBe(10);
-  });
-});
-
 describe('an entry with shards', () => {
   /** Three shards of 30,000 requests. */
   const limits = { ...noLimits, rpm: 90_000 };
@@ -347,33 +220,6 @@ describe('an entry with shards', () => {
     expect(waitOf(await limiter.admit(entry, limits, 1))).toBe(55_000);
     expect(calls).toEqual({ reads: 2, writes: 0 });
     expect(await requestsOf(2)).toBe(1);
-  });
-
-  it('holds its limit over all shards', async () => {
-    for (const shard of [0, 1, 2]) await fill(shard, 29_990 + shard);
-    const instances = [0, 1, 2].map((shard) =>
-      startOne(clock, test.store, { ...firstShard, fraction: () => shard / 3 + 0.01 }),
-    );
-    expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(90)))).toBe(10 + 9 + 8);
-  });
-
-  it('gives a permit back to the shard it came from', async () => {
-    const limiter = startOne(clock, test.store, choosing(0.4));
-    await limiter.giveBack(permitOf(await limiter.admit(entry, limits, 1)));
-    expect(await itemOf(0)).toBeUndefined();
-    expect(await itemOf(1)).toMatchObject({ requests_total: 0 });
-    expect(await itemOf(2)).toBeUndefined();
-  });
-});
-
-describe('limits that are changed', () => {
-  it('hold at once at their new height, and count from now on where there was none', async () => {
-    const limiter = startOne();
-    await admitAtOnce([limiter], entry, { ...noLimits, rpm: 10 }, times(8));
-    expect((await startOne().admit(entry, { ...noLimits, rpm: 5 }, 1)).kind).toBe('limited');
-    const both = { ...noLimits, rpm: 12, tpm: 100 };
-    expect(countAdmitted(await admitAtOnce([limiter], entry, both, times(9, 30)))).toBe(3);
-    expect(countsIn(await itemOf())).toMatchObject({ requests: 11, minuteTokens: 90 });
   });
 });
 

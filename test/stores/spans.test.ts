@@ -75,12 +75,6 @@ describe('a span id', () => {
     expect((await ten(span.claim)).toSorted()).toEqual(['claimed', ...Array(9).fill('duplicate')]);
   });
 
-  it('of a call without a key is not opened by a call with one', async () => {
-    const span = spanScenario();
-    await span.claim();
-    expect(await span.claim({ idempotencyKey: 'k' })).toBe('duplicate');
-  });
-
   it('whose claim is sent twice is claimed by its own call', async () => {
     const span = spanScenario(sendingTwice(database.store));
     expect(await span.claim()).toBe('claimed');
@@ -107,15 +101,6 @@ describe('a span that was released after a retryable failure', () => {
     expect(await span.claim({ fingerprint: 'f' })).toBe('duplicate');
   });
 
-  it('may be claimed by a retry that brings another Idempotency-Key, or none', async () => {
-    const span = spanScenario();
-    await span.claim({ owner: 'first', fingerprint: 'f', idempotencyKey: 'k' });
-    await span.release('first');
-    expect(await span.claim({ owner: 'second', fingerprint: 'f', idempotencyKey: 'other' })).toBe('claimed');
-    await span.release('second');
-    expect(await span.claim({ fingerprint: 'f' })).toBe('claimed');
-  });
-
   it('is released by its own call only', async () => {
     const span = spanScenario();
     await span.claim({ owner: 'first', fingerprint: 'f' });
@@ -125,12 +110,6 @@ describe('a span that was released after a retryable failure', () => {
     expect(await span.claim({ owner: 'second', fingerprint: 'f' })).toBe('claimed');
     await span.release('first');
     expect(await span.claim({ fingerprint: 'f' })).toBe('duplicate');
-  });
-
-  it('leaves nothing where there was no claim', async () => {
-    const span = spanScenario();
-    await span.release('first');
-    expect(await span.claim()).toBe('claimed');
   });
 });
 

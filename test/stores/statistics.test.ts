@@ -25,46 +25,6 @@ const model = 'acme/large-1:2026@eu';
 const ok = (latencyMs: number, provider = 'acme'): ProviderCall => ({ model, provider, latencyMs, outcome: 'ok' });
 const ended = (outcome: ProviderCall['outcome'], provider = 'acme'): ProviderCall => ({ ...ok(50, provider), outcome });
 
-describe('the figures of a provider', () => {
-  it('are medians right to six percent, and whole milliseconds', async () => {
-    const calls = Array.from({ length: 101 }, (_, at) => ({ ...ok(100 + at * 10), firstTokenMs: 10 + at }));
-    await recordAll(instance(), calls);
-    const figures = (await readerOf(instance()).current()).of(model, 'acme');
-    expect(figures?.medianLatencyMs).toBeGreaterThan(600 * 0.94);
-    expect(figures?.medianLatencyMs).toBeLessThan(600 * 1.06);
-    expect(figures?.medianFirstTokenMs).toBeGreaterThan(60 * 0.93);
-    expect(figures?.medianFirstTokenMs).toBeLessThan(60 * 1.07);
-    expect([figures?.medianLatencyMs, figures?.medianFirstTokenMs].every(Number.isInteger)).toBe(true);
-  });
-
-  it('count the uptime from what succeeded and failed, not from rate limits or the caller’s mistakes', async () => {
-    const calls = [ok(50), ok(50), ended('failed'), ended('rate_limited'), ended('invalid'), ended('invalid')];
-    await recordAll(instance(), calls);
-    const figures = (await readerOf(instance()).current()).of(model, 'acme');
-    expect(String(figures?.uptime)).toBe('0.6666');
-    // Two calls in 15 minutes.
-    expect(String(figures?.throughputRpm)).toBe('0.13');
-  });
-
-  it('are summed over the providers of a model, and kept apart for each', async () => {
-    await recordAll(instance(), [ok(100), ok(100), ok(100), ok(9_000, 'slow'), ended('failed', 'slow')]);
-    const statistics = await readerOf(instance()).current();
-    expect(statistics.of(model, 'acme')?.uptime).toBe(1);
-    expect(statistics.of(model, 'slow')?.uptime).toBe(0.5);
-    expect(statistics.of(model, 'slow')?.medianLatencyMs).toBeGreaterThan(8_000);
-    expect(statistics.ofModel(model)?.uptime).toBe(0.8);
-    expect(statistics.ofModel(model)?.medianLatencyMs).toBeLessThan(110);
-  });
-
-  it('come from the window that runs and the one before it, and from no earlier one', async () => {
-    await recordAll(instance(), [ok(100)]);
-    clock.advance(2 * windowMs - 1);
-    expect(String((await readerOf(instance()).current()).of(model, 'acme')?.throughputRpm)).toBe('0.03');
-    clock.advance(60_001);
-    expect((await readerOf(instance()).current()).of(model, 'acme')).toBeUndefined();
-  });
-});
-
 describe('recorders of several instances', () => {
   it('sum exactly, at one write per call', async () => {
     const watched = watchedStore(tables.store);

@@ -56,17 +56,6 @@ async function items(workspace: string): Promise<Item[]> {
 const both = [declared('r1', activated), declared('r2', { ...activated, ...other })];
 
 describe('applying a function', () => {
-  it('stores it, and applying it once more changes nothing', async () => {
-    const workspace = newWorkspace();
-    const document = functionOf(both, { active: 'r2' });
-    expect(await apply(workspace, document)).toBe('created');
-    const before = await items(workspace);
-    expect(await apply(workspace, document, nowMs + dayMs)).toBe('unchanged');
-    expect(await items(workspace)).toEqual(before);
-    expect(await opened(workspace)).toMatchObject({ functionId: 'f', revisionId: 'r2', content: other });
-    expect(await opened(workspace, 'gw/function/f@r1')).toMatchObject({ revisionId: 'r1' });
-  });
-
   it('gives back every content as it was, in the order in which it was written', async () => {
     const workspace = newWorkspace();
     const schema = { type: 'object', properties: { z: {}, a: {}, __proto__x: {} }, required: ['z'] };
@@ -105,27 +94,6 @@ describe('applying a function', () => {
     const reordered = { max_tokens: 5, temperature: 0 };
     const document = functionOf([declared('r1', { ...activated, options: reordered })], { active: 'r1' });
     expect(await apply(workspace, document)).toBe('unchanged');
-  });
-
-  it('changes a draft as often as it likes, and activates it', async () => {
-    const workspace = newWorkspace();
-    await apply(workspace, functionOf([declared('r1')]));
-    await refusalOf('revision_not_available', () => opened(workspace));
-    await refusalOf('revision_not_available', () => opened(workspace, 'gw/function/f@r1'));
-    expect(await apply(workspace, functionOf([declared('r1', other)]))).toBe('changed');
-    expect(await apply(workspace, functionOf([declared('r1', { ...other, ...activated })]))).toBe('changed');
-    await refusalOf('revision_not_available', () => opened(workspace));
-    expect(await opened(workspace, 'gw/function/f@r1')).toMatchObject({ content: other });
-  });
-
-  it('moves the active revision, and none is one of the choices', async () => {
-    const workspace = newWorkspace();
-    await apply(workspace, functionOf(both, { active: 'r2' }));
-    await apply(workspace, functionOf(both, { active: 'r1' }));
-    expect(await opened(workspace)).toMatchObject({ revisionId: 'r1' });
-    await apply(workspace, functionOf(both));
-    await refusalOf('revision_not_available', () => opened(workspace));
-    expect(await opened(workspace, 'gw/function/f@r2')).toMatchObject({ revisionId: 'r2' });
   });
 
   it('does not take back an activation, and keeps revisions that are no longer written', async () => {
@@ -194,16 +162,6 @@ describe('applying a function', () => {
 });
 
 describe('a workspace', () => {
-  it('finds its own functions, and no other workspace does', async () => {
-    const [mine, theirs] = [newWorkspace(), newWorkspace()];
-    await apply(mine, functionOf(both, { active: 'r2' }));
-    expect(await functions.read(theirs, 'f')).toBeUndefined();
-    await refusalOf('function_not_found', () => opened(theirs));
-    await expect(functions.disable(theirs, 'f')).rejects.toThrow(`workspace ${theirs} has no function f`);
-    await apply(theirs, functionOf([declared('r1', { ...activated, ...other })], { active: 'r1', status: 'disabled' }));
-    expect(await opened(mine)).toMatchObject({ revisionId: 'r2' });
-  });
-
   it('lists its functions, and shows one with all its contents', async () => {
     const workspace = newWorkspace();
     await apply(workspace, functionOf(both));
@@ -219,20 +177,6 @@ describe('a workspace', () => {
 });
 
 describe('a function', () => {
-  it('goes back to a former revision by activating it again', async () => {
-    const workspace = newWorkspace();
-    await apply(workspace, functionOf(both, { active: 'r2' }));
-    await functions.activate(workspace, 'f', 'r1', nowMs);
-    expect(await opened(workspace)).toMatchObject({ revisionId: 'r1' });
-  });
-
-  it('does not activate what it does not have', async () => {
-    const workspace = newWorkspace();
-    await apply(workspace, functionOf(both));
-    await expect(functions.activate(workspace, 'f', 'r9', nowMs)).rejects.toThrow('no revision r9');
-    await expect(functions.activate(workspace, 'g', 'r1', nowMs)).rejects.toThrow('no function g');
-  });
-
   it('keeps every change of several operators at the same time', async () => {
     const workspace = newWorkspace();
     await apply(workspace, functionOf([declared('r1'), declared('r2', other)]));
@@ -302,49 +246,6 @@ describe('a revision with test cases', () => {
     const qualify = (atMs = nowMs) => functions.qualify(workspace, 'f', { revisionId: 'r1', textSha256 }, atMs);
     return { workspace, qualify };
   }
-
-  it('is not activated by command before it is qualified', async () => {
-    const { workspace } = await draft();
-    await expect(functions.activate(workspace, 'f', 'r1', nowMs)).rejects.toThrow('not qualified');
-    expect(await revisionOf(workspace, 'r1')).toMatchObject({ state: 'draft' });
-  });
-
-  it('is activated, qualified or not, by a file that says state: activated, and its valid_for counts from then', async () => {
-    const { workspace } = await draft();
-    expect(await apply(workspace, document(activated))).toBe('changed');
-    expect(await revisionOf(workspace, 'r1')).toMatchObject({
-      ...activated,
-      qualifiedAtMs: null,
-      expiresAtMs: nowMs + 7_200_000,
-    });
-    const fresh = newWorkspace();
-    expect(await apply(fresh, document(activated))).toBe('created');
-    expect(await opened(fresh, 'gw/function/f@r1')).toMatchObject({ revisionId: 'r1' });
-  });
-
-  it('whose qualification is over gets its valid_for anew from a file that activates it', async () => {
-    const { workspace, qualify } = await draft();
-    await qualify();
-    const laterMs = nowMs + 8_000_000;
-    await apply(workspace, document(activated), laterMs);
-    expect(await revisionOf(workspace, 'r1')).toMatchObject({ ...activated, expiresAtMs: laterMs + 7_200_000 });
-  });
-
-  it('is valid for its valid_for from its qualification, whenever it is activated', async () => {
-    const { workspace, qualify } = await draft();
-    await qualify();
-    await functions.activate(workspace, 'f', 'r1', nowMs + 1_000);
-    expect(await revisionOf(workspace, 'r1')).toMatchObject({ ...activated, expiresAtMs: nowMs + 7_200_000 });
-  });
-
-  it('is not activated once its qualification has run out', async () => {
-    const { workspace, qualify } = await draft();
-    await qualify();
-    await expect(functions.activate(workspace, 'f', 'r1', nowMs + 7_200_000)).rejects.toThrow('qualify it again');
-    await qualify(nowMs + 7_200_000);
-    await functions.activate(workspace, 'f', 'r1', nowMs + 7_200_000);
-    expect(await opened(workspace, 'gw/function/f', nowMs + 7_200_000)).toMatchObject({ revisionId: 'r1' });
-  });
 
   it('that has expired serves again once it is qualified again', async () => {
     const { workspace, qualify } = await draft();

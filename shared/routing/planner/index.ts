@@ -6,7 +6,7 @@ export {
   payerOf,
   readByokSources,
 } from './byok.ts';
-export { looseningMember, satisfies, tighten } from './data-policy.ts';
+export { satisfies, tighten } from './data-policy.ts';
 export { type CandidateStats, isBillable, totalPrice } from './order.ts';
 export { makePlan, type Plan, type PlanInput } from './plan.ts';
 export { entryOf, estimateTokens, limitsOf } from './provider-limits.ts';

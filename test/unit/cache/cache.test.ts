@@ -3,19 +3,6 @@ import { describe, expect, it } from '#jest';
 import { createCache, createReadCache } from '../../../shared/foundation/cache/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
-it('an entry is there for as long as it is fresh, counted from the last time it was set', () => {
-  const clock = manualClock();
-  const cache = createCache<true>({ sizeMax: 10, age: { freshMs: 1_000, clock } });
-  expect(cache.has('a')).toBe(false);
-  cache.set('a', true);
-  clock.advance(600);
-  cache.set('a', true);
-  clock.advance(999);
-  expect(cache.has('a')).toBe(true);
-  clock.advance(1);
-  expect(cache.has('a')).toBe(false);
-});
-
 it('an entry without an age stays, whatever time passes', () => {
   const cache = createCache<true>({ sizeMax: 10 });
   cache.set('a', true);
@@ -53,31 +40,6 @@ describe('a read cache', () => {
     expect(reads).toEqual(['a', 'b', 'c', 'ddd']);
     for (const key of ['fives', 'fives']) await get(key);
     expect(reads.slice(4)).toEqual(['fives', 'fives']);
-  });
-
-  it('loses nothing to reads that fail or find nothing, however many', async () => {
-    const { cache, reads, get } = instance(2);
-    for (const key of ['a', 'b']) await get(key);
-    const fruitless = (key: string) =>
-      cache.get(key, async () => (key < 'n' ? Promise.reject(new Error()) : undefined));
-    await Promise.allSettled([...'cdmnop'].map(fruitless));
-    for (const key of ['a', 'b']) await get(key);
-    expect(reads).toEqual(['a', 'b']);
-  });
-
-  it('caches no read that threw at once', async () => {
-    const { cache, get } = instance(1);
-    const broken = () => {
-      throw new Error('broken');
-    };
-    await expect(cache.get('a', broken)).rejects.toThrow('broken');
-    expect(await get('a')).toBe('a');
-  });
-
-  it('has forgotten a failure by the time its caller hears of it', async () => {
-    const { cache, get } = instance(1);
-    const failed = cache.get('a', async () => Promise.reject(new Error('down')));
-    expect(await failed.catch(() => get('a'))).toBe('a');
   });
 });
 

@@ -55,33 +55,6 @@ function withEachMember(value: unknown, odd: unknown): unknown[] {
 }
 
 describe.each(apis)('an answer of %s', (api) => {
-  it('reports usage in which the input includes what a cache gave and took, for how long, and the output the thinking', async () => {
-    const { usage } = await wholeMessage(api, usual);
-    const [cacheWrite, cacheWrite1h, reasoning] = {
-      messages: [4, 3, 0],
-      responses: [4, 0, 2],
-      converse: [4, 3, 0],
-      'generate-content': [0, 0, 2],
-    }[api];
-    const hour = cacheWrite1h === 0 ? {} : { cache_write_1h_tokens: cacheWrite1h };
-    expect(usage).toEqual({
-      prompt_tokens: 17,
-      completion_tokens: 5,
-      total_tokens: 22,
-      prompt_tokens_details: { cached_tokens: 3, cache_write_tokens: cacheWrite, ...hour },
-      completion_tokens_details: { reasoning_tokens: reasoning },
-    });
-    expect(readUsageReport(usage)?.tokens).toEqual({
-      input: 17,
-      output: 5,
-      cached: 3,
-      cacheWrite,
-      cacheWrite1h,
-      reasoning,
-    });
-    expect(readChunks((await streamed(api, streamOf(api, usual))).texts).usage).toEqual(usage);
-  });
-
   it('says the same streamed as whole, whatever it holds', async () => {
     const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).filter((text) => text.trim() !== '');
     const block = fc.oneof<fc.Arbitrary<Block>[]>(
@@ -449,82 +422,12 @@ describe('an error with a status that says success', () => {
     const long = await ask({ api: 'messages', answer: answerWith(1024 * 1024), body: {} });
     expect(completionOf(long.outcome).choices[0].message.content).toHaveLength(1024 * 1024);
   });
-
-  it.each([
-    ['messages', { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down.' } }],
-    ['generate-content', { error: { code: 429, message: 'Slow down.', status: 'RESOURCE_EXHAUSTED' } }],
-  ] as const)('is told as any other, whole and in place of a stream: %s', async (api, error) => {
-    for (const stream of [false, true]) {
-      const failure = failureOf((await ask({ api, stream, answer: jsonAnswer(error), body: {} })).outcome);
-      expect(failure).toMatchObject({ kind: 'rate_limited' });
-      expect(failure.providerText?.forOperator).toContain('Slow down.');
-    }
-  });
 });
 
 describe('an error inside a stream', () => {
   const begun = (api: Api) =>
     streamOf(api, { blocks: [{ text: 'So far, so good' }] }).bytes.slice(0, api === 'responses' ? 6 : 4);
-  const openAiError = (code: string) =>
-    eventStream({ type: 'error', sequence_number: 4, code, message: 'No.', param: null });
-  const openAiFailure = (code: string) =>
-    eventStream({ type: 'response.failed', response: { id: 'r', status: 'failed', error: { code, message: 'No.' } } });
   const anthropicError = (type: string) => eventStream({ type: 'error', error: { type, message: 'No.' } });
-  const geminiError = (code: number, status: string) => eventStream({ error: { code, message: 'No.', status } });
-
-  it.each([
-    ['messages', 'overloaded_error', 'failed', anthropicError('overloaded_error')],
-    ['messages', 'api_error', 'failed', anthropicError('api_error')],
-    ['messages', 'rate_limit_error', 'rate_limited', anthropicError('rate_limit_error')],
-    ['messages', 'invalid_request_error', 'invalid', anthropicError('invalid_request_error')],
-    ['responses', 'server_error', 'failed', openAiError('server_error')],
-    ['responses', 'response.failed', 'failed', openAiFailure('server_error')],
-    ['responses', 'rate_limit_exceeded', 'rate_limited', openAiFailure('rate_limit_exceeded')],
-    ['responses', 'insufficient_quota', 'failed', openAiError('insufficient_quota')],
-    ['responses', 'invalid_prompt', 'invalid', openAiError('invalid_prompt')],
-    ['converse', 'throttling', 'rate_limited', frames(['throttlingException', { message: 'No.' }])],
-    ['converse', 'validation', 'invalid', frames(['validationException', { message: 'No.' }])],
-    ['converse', 'server', 'failed', frames(['internalServerException', { message: 'No.' }])],
-    ['converse', 'unavailable', 'failed', frames(['serviceUnavailableException', { message: 'No.' }])],
-    ['converse', 'unknown', 'failed', frames(['modelTimeoutException', { message: 'No.' }])],
-    ['generate-content', 'UNAVAILABLE', 'failed', geminiError(503, 'UNAVAILABLE')],
-    ['generate-content', 'RESOURCE_EXHAUSTED', 'rate_limited', geminiError(429, 'RESOURCE_EXHAUSTED')],
-  ] as const)('%s %s: %s', async (api, _what, kind, fault) => {
-    const { texts, error } = await streamed(api, { ...fault, bytes: [...begun(api), ...fault.bytes] });
-    expect(brokenBy(error).kind).toBe(kind);
-    expect(texts.length).toBeGreaterThan(0);
-    expect(texts).not.toContain('[DONE]');
-    // Before anything else it is a failure all the same.
-    const alone = await ask({ api, stream: true, answer: fault, body: {} });
-    const early =
-      alone.outcome.kind === 'failure' ? alone.outcome.failure : brokenBy((await readTexts(alone.outcome)).error);
-    expect(early.kind).toBe(kind);
-  });
-
-  it.each([
-    [
-      'messages',
-      eventStream({
-        type: 'error',
-        error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' },
-      }),
-    ],
-    ['responses', openAiFailure('context_length_exceeded')],
-    ['converse', frames(['validationException', { message: 'Input is too long for requested model.' }])],
-    [
-      'generate-content',
-      eventStream({
-        error: {
-          code: 400,
-          status: 'INVALID_ARGUMENT',
-          message: 'The input token count (9) exceeds the maximum number of tokens allowed (8).',
-        },
-      }),
-    ],
-  ] as const)('%s: names the cause that it recognises', async (api, fault) => {
-    const { error } = await streamed(api, { ...fault, bytes: [...begun(api), ...fault.bytes] });
-    expect(brokenBy(error)).toMatchObject({ kind: 'invalid', reason: 'context_length_exceeded' });
-  });
 
   it('is told to the operator in the words of the provider', async () => {
     const { error } = await streamed('messages', {
@@ -605,20 +508,4 @@ describe("Gemini's answers", () => {
     expect([sent.length, read.finishReason, read.message.content]).toEqual([1, 'length', 'So far']);
     expect(read.usage).toMatchObject({ total_tokens: 22 });
   });
-});
-
-it('an event of Gemini that holds thousands of calls is given on in turns', async () => {
-  const call = { functionCall: { name: 'f', args: { a: 1 } } };
-  const parts = Array.from({ length: 3_000 }, () => call);
-  const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
-  const answer = eventStream({
-    candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }],
-    usageMetadata,
-  });
-  let texts: string[] = [];
-  const turns = await turnsOf(async () => {
-    ({ texts } = await streamed('generate-content', answer));
-  });
-  expect(texts.filter((text) => text.includes('"arguments":"{\\"a\\":1}"'))).toHaveLength(parts.length);
-  expect(turns).toBeGreaterThanOrEqual(Math.floor((4 * parts.length) / 512));
 });

@@ -5,7 +5,7 @@ import { jsonValuesMax } from '../../../shared/foundation/constants/index.ts';
 import { rawNumber } from '../../../shared/foundation/ids/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { can } from '../../../shared/routing/formats/capabilities.ts';
-import { ask, completionOf, failureOf, type Json, jsonAnswer } from './fake-send.ts';
+import { ask, failureOf, type Json, jsonAnswer } from './fake-send.ts';
 import { apis, jsonOf } from './provider-answers.ts';
 
 type Api = (typeof apis)[number];
@@ -287,27 +287,6 @@ describe('thinking', () => {
   };
 
   it.each([
-    // These are told how hard to think, not for how long.
-    ['messages', 'claude-opus-4-7', { type: 'adaptive', display: 'summarized' }],
-    ['generate-content', 'gemini-3-pro-preview', { thinkingLevel: 'low', includeThoughts: true }],
-  ] as const)('%s %s: a budget is sent as the model takes it', async (api, model, expected) => {
-    expect(await thinkingOf(api, { max_tokens: 4_096, reasoning: { max_tokens: 2_048 } }, model)).toEqual(expected);
-  });
-
-  it.each(['messages', 'converse', 'generate-content'] as const)(
-    '%s: an effort is a part of the bound, by its other name too',
-    async (api) => {
-      const budgets = await Promise.all(
-        [{ reasoning: { effort: 'medium' } }, { reasoning_effort: 'medium' }, { reasoning: { enabled: true } }].map(
-          async (asked) => thinkingOf(api, { max_tokens: 8_000, ...asked }),
-        ),
-      );
-      const name = api === 'generate-content' ? 'thinkingBudget' : 'budget_tokens';
-      expect(budgets.map((one) => one[name])).toEqual([4_000, 4_000, 4_000]);
-    },
-  );
-
-  it.each([
     ['less than 1,024 tokens are left for it', { max_tokens: 1_024, reasoning: { effort: 'high' } }],
     ['it is switched off', { reasoning: { enabled: false } }],
     ['its effort is none', { reasoning_effort: 'none' }],
@@ -332,10 +311,6 @@ describe('thinking', () => {
       8_000,
       'medium',
     ]);
-  });
-
-  it('is left to the provider where nothing is said', async () => {
-    for (const api of apis) expect(await thinkingOf(api, {})).toBeUndefined();
   });
 
   it.each(['messages', 'converse'] as const)(
@@ -417,43 +392,6 @@ describe('thinking', () => {
     const asked = { messages: called, tools: [weather], reasoning_effort: 'high', response_format };
     const { thinking, tool_choice } = await sentBody('messages', asked, 'claude-sonnet-4-0');
     expect([thinking, tool_choice]).toMatchObject([undefined, { type: 'any' }]);
-  });
-
-  it.each(apis)('%s: comes back to its provider as it left it, with the calls it led to', async (api) => {
-    const blocks = [
-      { thinking: 'Hm.', signature: 'c2ln' },
-      ...(api === 'generate-content' ? [] : [{ redacted: 'ZW5j' }]),
-      { text: 'Looking.' },
-      { id: 'a', name: 'weather', args: { city: 'Köln' } },
-    ];
-    const provided: Any = jsonOf(api, { blocks });
-    const { outcome } = await ask({ api, answer: jsonAnswer(provided), body: {} });
-    const { message } = completionOf(outcome).choices[0];
-    const { extra_content: _elsewhere, ...plainCall } = message.tool_calls[0];
-    const answered = { role: 'tool', tool_call_id: 'a', content: 'Rain.' };
-    // Of Gemini's two places for a signature each is enough.
-    for (const kept of [message, { ...message, tool_calls: [plainCall] }]) {
-      const body = await sentBody(api, { messages: [user('?'), kept, answered], tools: [weather] });
-      const expected = {
-        messages: () => provided.content,
-        // What stands with an answer of text and calls needs no ids.
-        responses: () => [
-          {
-            type: 'reasoning',
-            id: 'rs_0',
-            encrypted_content: 'c2ln',
-            summary: [{ type: 'summary_text', text: 'Hm.' }],
-          },
-          { type: 'reasoning', id: 'rs_1', encrypted_content: 'ZW5j', summary: [] },
-          { role: 'assistant', content: 'Looking.' },
-          { type: 'function_call', call_id: 'a', name: 'weather', arguments: '{"city":"Köln"}' },
-        ],
-        converse: () => provided.output.message.content,
-        'generate-content': () => provided.candidates[0].content.parts,
-      }[api]();
-      const sent = body.input?.slice(1, 5) ?? (body.messages ?? body.contents)[1].content ?? body.contents[1].parts;
-      expect(sent).toEqual(expected);
-    }
   });
 
   it('of another maker is not sent: its signature would be refused', async () => {

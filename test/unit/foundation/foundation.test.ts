@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { callTimes, holdLifeMs, requestBudgetMs, streamBudget } from '../../../shared/foundation/constants/index.ts';
+import { callTimes, requestBudgetMs, streamBudget } from '../../../shared/foundation/constants/index.ts';
 import { hasAwsCredentials, readEnvironment, readRegion } from '../../../shared/foundation/environment/index.ts';
 import { systemRandomness, uuidv7 } from '../../../shared/foundation/ids/index.ts';
 import {
@@ -136,17 +136,6 @@ describe('a price per million tokens', () => {
 const lambdaMaxSeconds = 900;
 
 describe('the time limits of a call', () => {
-  it('are 55 s < 60 s < 65 s < 70 s, and 75 s for the distribution, without a setting', () => {
-    expect(callTimes()).toEqual({
-      streamBudgetMs: 55_000,
-      deliveryMs: { text: 60_000, stream: 60_000 },
-      functionTimeoutSeconds: 65,
-      holdLifeMs: 70_000,
-      completionTimeoutSeconds: 75,
-    });
-    expect(holdLifeMs).toBe(70_000);
-  });
-
   it('stand in their order for every budget that a stage may have, and what is no stream keeps its own', () => {
     for (let seconds = streamBudget.minSeconds; seconds <= streamBudget.maxSeconds; seconds += 1) {
       const times = callTimes(seconds);
@@ -339,10 +328,6 @@ describe('the origin secret', () => {
 describe('the stream budget', () => {
   const read = (text?: string) =>
     readEnvironment({ GW_STAGE: 'dev', GW_STREAM_BUDGET_SECONDS: text }).streamBudgetSeconds;
-
-  it('is 55 seconds where its variable is not set, else what it says', () => {
-    expect([read(), read('55'), read('840')]).toEqual([55, 55, 840]);
-  });
 
   it.each(['', '54', '841', '60.5', 'long', '-1'])(
     'stops the start where its variable says what no stage may have: %p',

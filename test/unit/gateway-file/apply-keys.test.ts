@@ -33,27 +33,6 @@ async function revoke(key: string): Promise<void> {
 }
 
 describe('keys', () => {
-  it('without a text are made once, handed out once and stored only hashed', async () => {
-    const text = spoiled(keyLine, '{ name: ci, rpm: 60 }');
-    const { createdKeys } = await apply(text);
-    expect(createdKeys).toHaveLength(1);
-    const key = createdKeys[0]?.key ?? '';
-    const { publicId = '', secretSha256 } = parseApiKey(key) ?? {};
-    expect(await createKeyStore(database.store).read(publicId)).toMatchObject({
-      workspace: 'team-a',
-      name: 'ci',
-      secretSha256,
-    });
-    const dump = await database.dumpTables();
-    expect(dump).not.toContain(key);
-    expect(dump).not.toContain(key.slice(-49, -6));
-
-    const again = await apply(text);
-    expect([again.createdKeys, changed(again)]).toEqual([[], []]);
-    expect(changed(await apply(text.replace('rpm: 60 }', 'rpm: 5 }')))).toEqual(['key ci of team-a: changed']);
-    expect(await createKeyStore(database.store).read(publicId)).toMatchObject({ rpm: 5 });
-  });
-
   it('that were rotated share a name: settings by name reach the one in use and bring no revoked one back', async () => {
     await apply(spoiled('status: active', 'status: revoked'));
     const inUse = createApiKey(systemRandomness);
@@ -96,35 +75,6 @@ describe('keys', () => {
 describe('a key that was revoked', () => {
   const given = `{ name: ci, key: ${exampleKey}, rpm: 60, spend_limit_usd: "5.00" }`;
   const named = '{ name: ci, rpm: 60, spend_limit_usd: "5.00" }';
-  const lines = [
-    ['its text', given],
-    ['its name', named],
-  ];
-
-  it.each(lines)('stays revoked when a file that gives %s and no status is applied again', async (_by, line) => {
-    await apply(exampleText);
-    await revoke(exampleKey);
-    const text = spoiled(keyLine, line);
-    const { store, writes } = countingWrites(database.store);
-    expect(changed(await planOn(store, text))).toEqual([]);
-    expect(await apply(text, store)).toMatchObject({ createdKeys: [] });
-    expect(writes()).toBe(0);
-    const slower = spoiled('rpm: 60,', 'rpm: 5,', text);
-    const [change] = (await planOn(store, slower)).changes.filter((one) => one.change !== 'unchanged');
-    expect(change?.members).toEqual([{ path: 'rpm', from: 60, to: 5 }]);
-    expect(changed(await apply(slower))).toEqual(['key ci of team-a: changed']);
-    expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'revoked', rpm: 5 });
-  });
-
-  it.each(lines)('comes back by a file that gives %s and says status: active', async (_by, line) => {
-    await apply(exampleText);
-    await revoke(exampleKey);
-    const text = spoiled(keyLine, line.replace(' }', ', status: active }'));
-    const [change] = (await planOn(database.store, text)).changes.filter((one) => one.change !== 'unchanged');
-    expect(change?.members).toEqual([{ path: 'status', from: 'revoked', to: 'active' }]);
-    expect(changed(await apply(text))).toEqual(['key ci of team-a: changed']);
-    expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'active', rpm: 60 });
-  });
 
   it('does not come back by its name when another one has it: nothing says which is meant, nothing is written', async () => {
     const other = createApiKey(systemRandomness);

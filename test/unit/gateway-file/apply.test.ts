@@ -5,13 +5,12 @@ import {
   destructiveChanges,
   planGatewayFile,
 } from '../../../shared/configuration/gateway-file/index.ts';
-import { createKeyStore, parseApiKey } from '../../../shared/configuration/keys/index.ts';
+import { parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
-import { parseUsd } from '../../../shared/foundation/money/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
 import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
-import { applyTo, changed, creditOn, planOn, storesOn } from './applying.ts';
+import { applyTo, changed, planOn, storesOn } from './applying.ts';
 import { exampleKey, exampleText, fileOf, spoiled } from './example-file.ts';
 
 let database: TestStore;
@@ -37,19 +36,6 @@ describe('applying a file', () => {
     expect(writes()).toBe(0);
   });
 
-  it('with a changed price changes only the catalogue', async () => {
-    await apply(exampleText);
-    expect(changed(await apply(spoiled('"2.50"', '"2.60"')))).toEqual(['catalogue: changed']);
-  });
-
-  it('with a changed limit of a key changes only that key', async () => {
-    await apply(exampleText);
-    expect(changed(await apply(spoiled('rpm: 60,', 'rpm: 61,')))).toEqual(['key ci of team-a: changed']);
-    expect(changed(await apply(spoiled('status: active', 'status: revoked')))).toEqual(['key ci of team-a: changed']);
-    const publicId = parseApiKey(exampleKey)?.publicId ?? '';
-    expect(await createKeyStore(database.store).read(publicId)).toMatchObject({ status: 'revoked', rpm: 60 });
-  });
-
   it('leaves workspaces and keys alone that it does not name', async () => {
     await apply(exampleText);
     const other = exampleText.slice(0, exampleText.indexOf('workspaces:'));
@@ -60,95 +46,12 @@ describe('applying a file', () => {
   });
 });
 
-const creditLine = 'credit_usd: "25.00"';
-const withShards = (shards: number, text = exampleText) =>
-  spoiled(creditLine, `${creditLine}\n    credit_shards: ${shards}`, text);
-
-const usd = (amount: string) => parseUsd(amount) ?? 0n;
-const nowMs = 1_800_000_000_000;
-const newHold = (owner: string, amount: string) => ({ owner, amount: usd(amount), expiresAtMs: nowMs + 70_000 });
-
-/** What the ledger is asked when a call of the workspace is admitted. */
-async function accountOf(workspace: string) {
-  const document = await storesOn(database.store).workspaceStore.read(workspace);
-  return { workspace, spendLimit: null, shards: document?.credit_shards };
-}
-
-/** A call that meets the last of four shards empty: half of the credit moves there when it ends. */
-async function spreadCredit(workspace: string): Promise<void> {
-  const toTheLast = { ...systemRandomness, fraction: () => 0.99 };
-  const ledger = creditOn(database.store, toTheLast);
-  const take = await ledger.take(await accountOf(workspace), newHold('first', '1'));
-  if (take.kind !== 'taken') throw new Error('there is credit');
-  await ledger.giveBack(take.hold);
-  const last = await database.store.get('ledger', `CREDIT#${workspace}#3`);
-  expect(last).toMatchObject({ balance_pico_usd: 12_500_000_000_000 });
-}
-
-describe('the credit shards of a workspace', () => {
-  it('stay when a file names no number: all the credit in them can still be spent, and nothing is written', async () => {
-    await applyTo(database.store, withShards(4));
-    await spreadCredit('team-a');
-    const { store, writes } = countingWrites(database.store);
-    expect(changed(await applyTo(store, exampleText))).toEqual([]);
-    expect(writes()).toBe(0);
-    const { credit } = storesOn(database.store);
-    const account = await accountOf('team-a');
-    expect(await credit.show(account)).toMatchObject({ granted: usd('25'), available: usd('25') });
-    expect(await credit.take(account, newHold('all', '25'))).toMatchObject({ kind: 'taken' });
-  });
-
-  it('never become fewer: the file is refused before anything of it is written, and by its dry run', async () => {
-    await applyTo(database.store, withShards(4));
-    await spreadCredit('team-a');
-    const cheaper = spoiled('"2.50"', '"2.40"', withShards(3));
-    const text = spoiled('workspaces:', 'workspaces:\n  - { id: another, keys: [{ name: new }] }', cheaper);
-    const { store, writes } = countingWrites(database.store);
-    const refusal = 'workspace team-a has its credit in 4 shards, and the file says credit_shards: 3';
-    await expect(planOn(store, text)).rejects.toThrow(refusal);
-    await expect(applyTo(store, text)).rejects.toThrow(refusal);
-    expect(writes()).toBe(0);
-    expect(changed(await applyTo(store, withShards(4)))).toEqual([]);
-    expect(await storesOn(store).workspaceStore.read('another')).toBeUndefined();
-  });
-});
-
 // Nothing stored is lost by applying a file that says nothing about it.
 const catalogueText = exampleText.slice(0, exampleText.indexOf('workspaces:'));
 const withWorkspace = (written: string) => `${catalogueText}workspaces:\n  - ${written}\n`;
-const publicId = parseApiKey(exampleKey)?.publicId ?? '';
-const keyItem = () => database.store.get('keys', publicId);
 const functionRecord = () => storesOn(database.store).functionStore.read('team-a', 'classify-ticket');
 
 describe('what a file leaves out', () => {
-  it.each([
-    ['all of a workspace but its id', '{ id: team-a }'],
-    ['all members of its parts', '{ id: team-a, data_policy: {}, features: {}, keys: [], presets: [], functions: [] }'],
-    [
-      'all members of its entries',
-      '{ id: team-a, presets: [{ slug: terse }], byok: { connections: [{ provider: acme }] } }',
-    ],
-    ['all of a function but its id and kind', '{ id: team-a, functions: [{ id: classify-ticket, kind: prompt }] }'],
-  ])('stays as it is stored: %s', async (_title, written) => {
-    await applyTo(database.store, exampleText);
-    const { store, writes } = countingWrites(database.store);
-    expect(changed(await applyTo(store, withWorkspace(written)))).toEqual([]);
-    expect(writes()).toBe(0);
-  });
-
-  it('stays beside what it changes', async () => {
-    await applyTo(database.store, exampleText);
-    const before = await storesOn(database.store).workspaceStore.read('team-a');
-    const text = withWorkspace('{ id: team-a, spend_limit_usd: "7", features: { byok: true } }');
-    expect(changed(await applyTo(database.store, text))).toEqual(['workspace team-a: changed']);
-    expect(await storesOn(database.store).workspaceStore.read('team-a')).toEqual({
-      ...before,
-      spend_limit_usd: '7',
-      features: { byok: true, presets: true },
-    });
-    expect(await keyItem()).toMatchObject({ status: 'active', requests_per_minute: 60 });
-  });
-
   it('of the service stays, and has its default where nothing is stored', async () => {
     const service = exampleText.slice(exampleText.indexOf('service:'), exampleText.indexOf('providers:'));
     const without = spoiled(service, '');
@@ -284,11 +187,6 @@ describe('what only the store can tell is refused by its place, and nothing is w
     expect(refusal).toMatchObject({ name: 'GatewayFileRefused' });
     return (refusal as { problems: { path: string }[] }).problems.map(({ path }) => path);
   };
-
-  it('all of them at once', async () => {
-    const text = spoiled('designated: "1"', 'designated: "2"', spoiled('active: r2', 'active: r1'));
-    expect(await problemsOf(text)).toHaveLength(2);
-  });
 
   it('each with its own path: what no call could use of a revision', async () => {
     const unusableFormat = '{ type: json_schema, json_schema: { name: n, schema: { type: nothing } } }';

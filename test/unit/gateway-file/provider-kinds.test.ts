@@ -2,7 +2,7 @@ import { describe, expect, it } from '#jest';
 import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
 import { formatProblem, planGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
-import { loadModelList, type ModelList, providerKindNames } from '../../../shared/configuration/model-list/index.ts';
+import { loadModelList, type ModelList } from '../../../shared/configuration/model-list/index.ts';
 import { fileOf, problemsOf } from './example-file.ts';
 
 const list = await loadModelList();
@@ -50,15 +50,6 @@ describe('a provider of a kind', () => {
   const providerOf = (kind: string, more = needsMore[kind] ?? '') =>
     catalogueOf(`providers: [{ id: p, kind: ${kind}${more} }]\nmodels: []`).providers[0];
 
-  it.each(providerKindNames)('%s is whole with its name, and an address where each has its own', (kind) => {
-    expect(providerOf(kind)).toMatchObject({
-      id: 'p',
-      kind,
-      status: 'enabled',
-      base_url: expect.stringMatching(/^http/),
-    });
-  });
-
   it.each([
     ['openai', 'https://api.openai.com/v1', { bearer: { env: 'OPENAI_API_KEY' } }],
     ['anthropic', 'https://api.anthropic.com/v1', { header: { name: 'x-api-key', env: 'ANTHROPIC_API_KEY' } }],
@@ -71,19 +62,6 @@ describe('a provider of a kind', () => {
     ['ollama', 'http://127.0.0.1:11434/v1', 'none'],
   ])('%s has its usual address and the usual name of its key', (kind, base_url, auth) => {
     expect(providerOf(kind)).toMatchObject({ base_url, auth });
-  });
-
-  it('is what the file writes, where it writes something', () => {
-    const more = ', base_url: "https://proxy.example/v1", apis: [responses], auth: none, reasoning_style: none';
-    expect(providerOf('openai', more)).toMatchObject({
-      base_url: 'https://proxy.example/v1',
-      apis: ['responses'],
-      auth: 'none',
-      reasoning_style: 'none',
-    });
-    expect(providerOf('bedrock', ', region: us-east-1')?.base_url).toBe(
-      'https://bedrock-runtime.us-east-1.amazonaws.com',
-    );
   });
 
   it('keeps its region where the next apply knows none, and needs one at the first', () => {
@@ -131,28 +109,6 @@ describe('a model by its name', () => {
         },
       ],
     });
-  });
-
-  it('keeps what the file writes, member by member', () => {
-    const entry = entryOf(
-      withModel('{ provider: openai, output_price_per_million: "1.00", supported_params: { tools: false } }'),
-    );
-    expect(entry).toMatchObject({
-      input_price_per_million: '2.50',
-      output_price_per_million: '1.00',
-      supported_params: { tools: false, vision: true },
-    });
-  });
-
-  it('may be named by upstream_model, by its id at the provider, or by what stands behind the first slash', () => {
-    const upstreamOf = (entry: string, id: string) => entryOf(withModel(entry, id))?.upstream_model;
-    expect(upstreamOf('{ provider: openai, upstream_model: gpt-5 }', 'fast')).toBe('gpt-5');
-    expect(upstreamOf('{ provider: openai }', 'openai/gpt-5')).toBe('gpt-5');
-    expect(upstreamOf('{ provider: openai }', 'gpt-5')).toBe('gpt-5');
-    expect(upstreamOf('{ provider: openai }', 'team/gpt-5')).toBe('gpt-5');
-    const router = 'providers: [{ id: router, kind: openrouter }]\n';
-    const routed = `${router}models: [{ id: anthropic/claude-sonnet-4.5, providers: [{ provider: router }] }]`;
-    expect(entryOf(routed)?.upstream_model).toBe('anthropic/claude-sonnet-4.5');
   });
 
   it('of a deployment with a name of its own is known by the name of the model', () => {
@@ -213,16 +169,6 @@ describe('a model by its name', () => {
       expect.stringContaining(`models[0].providers[0].${line}`),
     ]);
   });
-
-  it('has no default output above what it writes at most', () => {
-    expect(linesOf(withModel('{ provider: openai, default_output_tokens: 128001 }'))).toEqual([
-      'models.0.providers.0.default_output_tokens: must be at most max_output_tokens, 128000',
-    ]);
-    // Of a model that nobody describes one line says what is missing.
-    expect(linesOf(withModel('{ provider: openai, default_output_tokens: 9 }', 'openai/none'))).toEqual([
-      expect.stringContaining('context_length must be written'),
-    ]);
-  });
 });
 
 describe('applying again', () => {
@@ -232,20 +178,6 @@ describe('applying again', () => {
     const former = catalogueOf(text);
     expect(catalogueOf(text, { former, list: laterList })).toEqual(former);
     expect(catalogueOf(text, { former, list: emptyList })).toEqual(former);
-  });
-
-  it('changes nothing where the file writes out what was filled in, and still keeps it when it no longer does', () => {
-    const former = catalogueOf(text);
-    const written = withModel(
-      '{ provider: openai, input_price_per_million: "2.50", output_price_per_million: "20.00", cached_input_price_per_million: "0.25" }',
-    );
-    expect(catalogueOf(written, { former, list: laterList })).toEqual(former);
-    expect(catalogueOf(text, { former: catalogueOf(written, { former }), list: laterList })).toEqual(former);
-  });
-
-  it('takes from the list what the file wrote before and no longer writes', () => {
-    const former = catalogueOf(text);
-    expect(entryOf(withModel('{ provider: openai }'), { former })?.output_price_per_million).toBe('15.00');
   });
 
   it('fills in what an entry lacks that was stored before there was a list', () => {
@@ -276,19 +208,6 @@ describe('{ from, only }', () => {
     expect(models.filter(({ id }) => id === 'openai/gpt-4.1')).toMatchObject([
       { auto: true, providers: [{ input_price_per_million: '7' }] },
     ]);
-  });
-
-  it('without patterns is all that the kind offers today, and of Amazon Bedrock what its region can call', () => {
-    const names = idsOf('providers: [{ id: b, kind: bedrock }]\nmodels: [{ from: b }]');
-    expect(names).toContain('b/eu.anthropic.claude-sonnet-4-5-20250929-v1:0');
-    expect(names.some((id) => id.startsWith('b/us.'))).toBe(false);
-    expect(idsOf(`${openai}models: [{ from: openai }]`).length).toBeGreaterThan(30);
-  });
-
-  it('keeps a model that a later list no longer has', () => {
-    const text = from('only: [gpt-4.1]');
-    const former = catalogueOf(text);
-    expect(catalogueOf(text, { former, list: emptyList })).toEqual(former);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { describe, expect, it } from '#jest';
 import { formatProblem, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
-import { extraNames, providerApis } from '../../../shared/foundation/constants/index.ts';
+import { providerApis } from '../../../shared/foundation/constants/index.ts';
 import { catalogueIn, exampleKey, exampleText, fileOf, pathsOf, problemsOf, spoiled } from './example-file.ts';
 import { secret, wrongFiles } from './wrong-files.ts';
 
@@ -18,45 +18,12 @@ models:
 `;
 
 describe('a file that is right', () => {
-  it('is read as it is written', () => {
-    const file = fileOf(exampleText);
-    expect(file.providers[0]?.auth).toEqual({ bearer: { env: 'ACME_API_KEY' } });
-    expect(catalogueIn(exampleText).models[0]?.providers[0]?.input_price_per_million).toBe('2.50');
-    expect(file.workspaces[0]?.keys[0]?.key).toBe(exampleKey);
-    expect(file.workspaces[0]?.presets?.[0]?.versions?.[0]?.config).toEqual({ temperature: 0 });
-    expect(file.workspaces[0]?.byok.connections[0]?.policy).toBe('always');
-    expect(file.workspaces[0]?.functions[0]?.revisions[0]).toMatchObject({
-      id: 'r2',
-      expires_at: '2027-01-01T00:00:00.000Z',
-    });
-  });
-
-  it('may use every form of auth', () => {
-    const bearer = '{ bearer: { env: ACME_API_KEY } }';
-    expect(fileOf(spoiled(bearer, '{ bearer: { secret: acme } }')).providers[0]?.auth).toEqual({
-      bearer: { secret: 'acme' },
-    });
-    const sigv4 = { sigv4: { service: 'bedrock', region: 'eu-west-1' } };
-    const withoutKeys = spoiled('accepts_byok_header: true', 'accepts_byok_header: false');
-    expect(fileOf(spoiled(bearer, JSON.stringify(sigv4), withoutKeys)).providers[0]?.auth).toEqual(sigv4);
-    expect(fileOf(spoiled(bearer, 'none')).providers[0]?.auth).toBe('none');
-    const ownHeader = (reference: string) =>
-      fileOf(spoiled(bearer, `{ header: { name: X-Api-Key, ${reference} } }`)).providers[0]?.auth;
-    expect(ownHeader('env: ACME_API_KEY')).toEqual({ header: { name: 'x-api-key', env: 'ACME_API_KEY' } });
-    expect(ownHeader('secret: acme')).toEqual({ header: { name: 'x-api-key', secret: 'acme' } });
-  });
-
   it('names every interface that a provider speaks, and constant headers, their names in lower case', () => {
     const apis = '[chat-completions, messages, responses, converse, generate-content, embeddings]';
     const headers = '{ Anthropic-Version: 2023-06-01, x-title: "my gateway" }';
     const [provider] = fileOf(spoiled('reasoning_style: effort', `apis: ${apis}\n    headers: ${headers}`)).providers;
     expect(provider?.apis).toEqual(providerApis);
     expect(provider?.headers).toEqual({ 'anthropic-version': '2023-06-01', 'x-title': 'my gateway' });
-  });
-
-  it('may allow all that costs more than the prices of an entry', () => {
-    const text = spoiled('json_schema: true }', `json_schema: true, extras: [${extraNames.join(', ')}] }`);
-    expect(catalogueIn(text).models[0]?.providers[0]?.supported_params.extras).toEqual(extraNames);
   });
 });
 

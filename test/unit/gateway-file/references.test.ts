@@ -2,11 +2,6 @@ import { describe, expect, it } from '#jest';
 import { exampleKey, exampleText, fileOf, pathsOf, problemsOf, spoiled } from './example-file.ts';
 
 describe('a name that is taken twice is refused at the later place', () => {
-  it('for providers', () => {
-    const provider = 'providers:\n  - { id: acme, base_url: http://a.example }';
-    expect(pathsOf(spoiled('providers:', provider))).toEqual(['providers[1].id']);
-  });
-
   it('and named, however long it is, but where it may be a credential', () => {
     const long = 'acme/gpt-4.1-mini-2025-04-14-preview-of-the-next-release';
     const models = spoiled('id: acme/small-1', `id: ${long}`, spoiled('id: acme/large-1', `id: ${long}`));
@@ -53,14 +48,6 @@ describe('a name that is taken twice is refused at the later place', () => {
     expect(pathsOf(spoiled(version, `${version}, ${version}`))).toEqual([
       'workspaces[0].presets[0].versions[1].version',
     ]);
-  });
-});
-
-describe('a reference', () => {
-  it('of a function may be auto, and its active revision none', () => {
-    expect(pathsOf(spoiled('model: acme/large-1', 'model: auto'))).toEqual([]);
-    expect(pathsOf(spoiled('active: r2', 'active: null'))).toEqual([]);
-    expect(pathsOf(spoiled('        active: r2\n', ''))).toEqual([]);
   });
 });
 

@@ -45,26 +45,6 @@ describe('correlation', () => {
         'x-gw-trace-id is malformed; x-gw-span-id was sent twice; x-gw-session-id is malformed.',
       );
     });
-
-    it('hand on what was sent', () => {
-      const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00';
-      const sent = {
-        traceparent: [traceparent],
-        'x-gw-span-id': ['s'],
-        'x-gw-parent-span-id': ['p'],
-        'x-session-id': ['me'],
-      };
-      expect(read(sent)).toEqual({
-        fault: undefined,
-        correlation: {
-          traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
-          spanId: 's',
-          parentSpanId: 'p',
-          sessionId: 'me',
-          traceparent,
-        },
-      });
-    });
   });
 });
 

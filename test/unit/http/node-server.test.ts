@@ -79,30 +79,6 @@ function waitingStream(first: string, opened: Promise<unknown>) {
 }
 
 describe('a request', () => {
-  it('reaches the gateway whole: method, path without query, every header value, body and arrival', async () => {
-    const { requests, bodies, gateway } = recorder();
-    const { port } = await serve(gateway);
-    const headers = { 'X-Gw-Span-Id': ['a', 'b'], 'Content-Type': 'application/json' };
-    await call(port, { method: 'POST', path: '/v1/chat/completions?x=1', headers, body: '{"é":1}' });
-    expect(requests[0]).toMatchObject({
-      method: 'POST',
-      path: '/v1/chat/completions',
-      arrivedAtMs: startMs,
-    });
-    expect(bodies).toEqual([Buffer.from('{"é":1}')]);
-    expect(requests[0]?.headers['x-gw-span-id']).toEqual(['a', 'b']);
-    expect(requests[0]?.headers['content-type']).toEqual(['application/json']);
-  });
-
-  it('with a whole URL in its first line is taken by its path', async () => {
-    const { requests, gateway } = recorder();
-    const { port } = await serve(gateway);
-    await call(port, { path: 'http://gw.example/v1/models?a=b' });
-    await call(port, { path: 'http://gw.example' });
-    await call(port, { path: 'http://gw.example//v1/models//?a=b/' });
-    expect(requests.map(({ path }) => path)).toEqual(['/v1/models', '/', '/v1/models']);
-  });
-
   it('has its body read only when it is asked for, and the connection of one that never was ends', async () => {
     const { port } = await serve(answering({ status: 401, body: '{}' }));
     const socket = await connected(port);
@@ -772,11 +748,6 @@ describe('closing', () => {
     const closed = server.close();
     await pass(clock, 5_000, 1_000, 1_000);
     await closed;
-  });
-
-  it('twice is closing once', async () => {
-    const { server } = await serve(answering({}));
-    await Promise.all([server.close(), server.close()]);
   });
 });
 

@@ -1,29 +1,14 @@
 import { describe, expect, it } from '#jest';
-import type { DeclaredPolicy, SupportedParams } from '../../../shared/configuration/catalogue/index.ts';
+import type { SupportedParams } from '../../../shared/configuration/catalogue/index.ts';
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
 import {
   type ByokConnection,
   checkByokHeader,
-  looseningMember,
   makePlan,
-  type PlanInput,
   readByokSources,
-  tighten,
 } from '../../../shared/routing/planner/index.ts';
-import {
-  ableTo,
-  catalogueOf,
-  entryOf,
-  factsOf,
-  isOneOf,
-  modelOf,
-  planFactsOf,
-  planned,
-  priced,
-  providerOf,
-  requestOf,
-} from '../../support/planning.ts';
+import { ableTo, entryOf, planFactsOf, planned, priced, providerOf, requestOf } from '../../support/planning.ts';
 
 const without = (...params: readonly (keyof SupportedParams)[]) =>
   entryOf('p', { supported_params: { ...ableTo, ...Object.fromEntries(params.map((name) => [name, false])) } });
@@ -32,7 +17,6 @@ const saying = (...parts: readonly Record<string, unknown>[]) => ({ messages: [{
 const image = { type: 'image_url', image_url: { url: 'https://images.example/cat.png' } };
 const sound = { type: 'input_audio', input_audio: { data: '', format: 'wav' } };
 const tool = { type: 'function', function: { name: 'f' } };
-const schema = { type: 'json_schema', json_schema: { name: 'n', schema: {} } };
 
 const unableTo: readonly (readonly [string, Record<string, unknown>, ReturnType<typeof entryOf>])[] = [
   ['tools', { tools: [tool] }, without('tools')],
@@ -81,9 +65,6 @@ const askingNothing: readonly (readonly [string, Record<string, unknown>])[] = [
   ['as many answers as n', { best_of: 3, n: 3 }],
 ];
 
-/** Of a token count that is not that of its text alone. */
-const hasMedia = (request: ReturnType<typeof requestOf>) => request.size().mediaTokens !== 0;
-
 describe('a requested feature', () => {
   it.each(unableTo)('needs a provider that has it: %s', (_, members, entry) => {
     expect(planned(members, planFactsOf([entry]))).toBe('feature_unsupported');
@@ -106,18 +87,6 @@ describe('a requested feature', () => {
     expect(planned(members, planFactsOf([{ ...unable, streaming: false }]))).toEqual(['p']);
   });
 
-  it('of audio is served by a model that names audio among its modalities', () => {
-    const model = modelOf('m', { modalities: ['text', 'audio'], providers: [entryOf('p')] });
-    expect(planned(saying(sound), factsOf(catalogueOf([model], [providerOf('p')])))).toEqual(['p']);
-  });
-
-  it('must be had together with every other: half here and half there is not enough', () => {
-    const toolsOnly = entryOf('a', { supported_params: { ...ableTo, vision: false } });
-    const visionOnly = entryOf('b', { supported_params: { ...ableTo, tools: false } });
-    const defaultInput = planFactsOf([toolsOnly, visionOnly]);
-    expect(planned({ tools: [tool], ...saying(image) }, defaultInput)).toBe('feature_unsupported');
-  });
-
   it('is named in the error where no candidate has it', () => {
     const error = makePlan(requestOf({ tools: [tool], stream: true }), planFactsOf([without('tools')]));
     expect((error as GatewayError).message).toMatch(
@@ -127,72 +96,7 @@ describe('a requested feature', () => {
   });
 });
 
-describe('a json_schema response format', () => {
-  it('is another thing than JSON mode: neither stands for the other', () => {
-    expect(planned({ response_format: schema }, planFactsOf([without('json_mode')]))).toEqual(['p']);
-    expect(planned({ response_format: { type: 'json_object' } }, planFactsOf([without('json_schema')]))).toEqual(['p']);
-  });
-
-  it('is asked after the features, and only of those who have them', () => {
-    const schemaOnly = entryOf('a', { supported_params: { ...ableTo, tools: false } });
-    const toolsOnly = entryOf('b', { supported_params: { ...ableTo, json_schema: false } });
-    const members = { tools: [tool], response_format: schema };
-    expect(planned(members, planFactsOf([schemaOnly]))).toBe('feature_unsupported');
-    expect(planned(members, planFactsOf([toolsOnly]))).toBe('structured_output_unsupported');
-    expect(planned(members, planFactsOf([schemaOnly, toolsOnly]))).toBe('structured_output_unsupported');
-  });
-});
-
-describe('media', () => {
-  it('are all parts that are no text: images, sounds, files, and unknown kinds', () => {
-    for (const part of [image, sound, { type: 'file', file: {} }, { type: 'hologram' }, {}]) {
-      expect(hasMedia(requestOf(saying({ type: 'text', text: 'See:' }, part)))).toBe(true);
-    }
-  });
-
-  it('are not texts and refusals, however they are written', () => {
-    const texts = [
-      { type: 'text', text: 'image_url' },
-      { type: 'refusal', refusal: 'No.' },
-    ];
-    expect(hasMedia(requestOf(saying(...texts)))).toBe(false);
-    expect(hasMedia(requestOf())).toBe(false);
-  });
-});
-
-/** Plans for one provider that declares this, in a workspace that enforces that. */
-function served(declared: DeclaredPolicy, asked: Record<string, unknown>, enforced: PolicyOptions = {}) {
-  const input = planFactsOf([entryOf('p')], [providerOf('p', { data_policy: declared })]);
-  return planned({ provider: asked }, { ...input, workspace: { models: 'all', data_policy: enforced } });
-}
-
-const refused = 'no_policy_compliant_provider';
 const forbidden = 'data_policy_loosening_forbidden';
-
-describe('a data policy that a request asks for', () => {
-  it('is satisfied only by a provider that declares it: unknown is a no', () => {
-    expect(served({ zdr: true }, { zdr: true })).toEqual(['p']);
-    expect(served({ zdr: false }, { zdr: true })).toBe(refused);
-    expect(served({}, { zdr: true })).toBe(refused);
-    expect(served({ data_collection: 'deny' }, { data_collection: 'deny' })).toEqual(['p']);
-    expect(served({ data_collection: 'allow' }, { data_collection: 'deny' })).toBe(refused);
-    expect(served({}, { data_collection: 'deny' })).toBe(refused);
-    expect(served({}, { data_residency: 'eu' })).toBe(refused);
-  });
-
-  it('wants every region of the provider among the asked ones', () => {
-    expect(served({ data_residency: ['eu'] }, { data_residency: 'eu' })).toEqual(['p']);
-    expect(served({ data_residency: ['eu'] }, { data_residency: ['us', 'eu'] })).toEqual(['p']);
-    expect(served({ data_residency: ['eu', 'us'] }, { data_residency: 'eu' })).toBe(refused);
-    expect(served({ data_residency: [] }, { data_residency: 'eu' })).toBe(refused);
-  });
-
-  it('asks for nothing where it is the lax value, a null or absent', () => {
-    for (const asked of [{}, { zdr: false }, { zdr: null }, { data_collection: 'allow' }, { data_residency: null }]) {
-      expect(served({}, asked)).toEqual(['p']);
-    }
-  });
-});
 
 describe('storing an answer at the provider', () => {
   const servedStoring = (store: unknown, asked: Record<string, unknown>, enforced: PolicyOptions = {}) => {
@@ -214,51 +118,6 @@ describe('storing an answer at the provider', () => {
   });
 });
 
-describe('a data policy that a workspace enforces', () => {
-  it('binds beside what a request asks for on top', () => {
-    expect(served({ data_collection: 'deny' }, { data_collection: 'deny' }, { zdr: true })).toBe(refused);
-    expect(served({ zdr: true }, { data_collection: 'deny' }, { zdr: true })).toBe(refused);
-  });
-
-  it('is not loosened by a request, whether or not the provider would satisfy it', () => {
-    const declared = { zdr: true, data_collection: 'deny', data_residency: ['eu'] } as const;
-    for (const provider of [{ ...declared, data_residency: ['eu'] }, {}]) {
-      expect(served(provider, { zdr: false }, { zdr: true })).toBe(forbidden);
-      expect(served(provider, { data_collection: 'allow' }, { data_collection: 'deny' })).toBe(forbidden);
-      expect(served(provider, { data_residency: 'us' }, { data_residency: ['eu'] })).toBe(forbidden);
-      expect(served(provider, { data_residency: ['eu', 'us'] }, { data_residency: ['eu'] })).toBe(forbidden);
-    }
-  });
-
-  it('may be tightened: fewer regions bind, the dropped ones serve no more', () => {
-    const enforced = { data_residency: ['eu', 'ch'] };
-    expect(served({ data_residency: ['ch'] }, {}, enforced)).toEqual(['p']);
-    expect(served({ data_residency: ['ch'] }, { data_residency: 'eu' }, enforced)).toBe(refused);
-    expect(served({ data_residency: ['eu'] }, { data_residency: 'eu' }, enforced)).toEqual(['p']);
-  });
-
-  it('that is lax itself forbids nothing', () => {
-    expect(served({}, { zdr: false }, { zdr: false })).toEqual(['p']);
-    expect(served({}, { data_collection: 'allow' }, { data_collection: 'allow' })).toEqual(['p']);
-    expect(served({ zdr: true }, { zdr: true }, { zdr: false })).toEqual(['p']);
-  });
-});
-
-describe('the effective policy', () => {
-  it('is the stricter of both, member by member', () => {
-    const enforced = { zdr: true, data_residency: ['eu', 'ch'] };
-    const asked = { data_collection: 'deny', data_residency: ['eu'] } as const;
-    expect(looseningMember(asked, enforced)).toBeUndefined();
-    expect(tighten(asked, enforced)).toEqual({ zdr: true, data_collection: 'deny', data_residency: ['eu'] });
-    expect(tighten({}, enforced)).toEqual({ zdr: true, data_collection: undefined, data_residency: ['eu', 'ch'] });
-    expect(tighten({ data_collection: 'allow' }, { zdr: false })).toEqual({
-      zdr: undefined,
-      data_collection: 'allow',
-      data_residency: undefined,
-    });
-  });
-});
-
 const connection = (provider: string, more: Partial<ByokConnection> = {}): ByokConnection => ({
   provider,
   policy: 'allowed',
@@ -274,10 +133,6 @@ const defaultInput = planFactsOf(
   ],
   [providerOf('idle'), providerOf('deaf', { accepts_byok_header: false })],
 );
-const withConnections = (input: PlanInput, ...connections: readonly ByokConnection[]): PlanInput => ({
-  ...input,
-  byok: readByokSources({ hasHeaderKey: false, connections }),
-});
 const tools = [{ type: 'function', function: { name: 'f' } }];
 
 describe('a key header', () => {
@@ -324,46 +179,5 @@ describe('a key header', () => {
   it('keeps an unknown price out of every cap', () => {
     const keyed = { ...defaultInput, byok: readByokSources({ hasHeaderKey: true, connections: [] }) };
     expect(planned({ provider: { only: 'unpriced', max_price: 1_000 } }, keyed)).toBe('price_cap_exceeded');
-  });
-});
-
-describe('stored connections that are allowed', () => {
-  it('change no other provider: others are called with our credential, and an unknown price is no low price', () => {
-    expect(planned({}, withConnections(defaultInput, connection('unpriced')))).toEqual(['cheap', 'dear', 'unpriced']);
-  });
-
-  it('serve where we hold no credential, and only there', () => {
-    const bare = { ...defaultInput, isConfigured: () => false };
-    expect(planned({}, withConnections(bare, connection('dear')))).toEqual(['dear']);
-    expect(planned({}, withConnections(bare, connection('idle')))).toBe('provider_not_configured');
-  });
-
-  it('serve no call without a readable key', () => {
-    const input = withConnections(
-      { ...defaultInput, isConfigured: isOneOf('cheap') },
-      connection('unpriced', { isAuthorised: false }),
-    );
-    expect(planned({}, input)).toEqual(['cheap']);
-  });
-});
-
-describe('a stored connection that is always used', () => {
-  const always = (provider: string, more: Partial<ByokConnection> = {}) =>
-    connection(provider, { policy: 'always', ...more });
-  const none = 'byok_no_eligible_connection';
-
-  it('refuses a request that no connection can serve: another provider, model or feature', () => {
-    expect(planned({}, withConnections(defaultInput, always('idle')))).toBe(none);
-    expect(planned({ provider: { only: 'cheap' } }, withConnections(defaultInput, always('dear')))).toBe(none);
-    expect(planned({ tools }, withConnections(defaultInput, always('dear')))).toBe(none);
-    expect(planned({ provider: { only: 'unpriced' } }, withConnections(defaultInput, always('dear')))).toBe(none);
-  });
-
-  it('leaves an error that has nothing to do with connections as it is', () => {
-    const input = withConnections(defaultInput, always('dear'));
-    expect(planned({ model: 'unheard-of' }, input)).toBe('unknown_model');
-    expect(planned({ provider: { ignore: ['unpriced', 'dear', 'cheap'] } }, input)).toBe('model_not_routable');
-    expect(planned({ provider: { zdr: true } }, input)).toBe('no_policy_compliant_provider');
-    expect(planned({ provider: { max_price: 2 } }, input)).toBe('price_cap_exceeded');
   });
 });

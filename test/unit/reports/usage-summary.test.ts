@@ -61,17 +61,6 @@ describe('a usage summary', () => {
     );
   });
 
-  it('groups by the model that answered, else by the one asked for', async () => {
-    const refused = callRecord({ modelServed: undefined, provider: undefined, outcome: 'no_available_provider' });
-    const { groups: rows } = await summarizeUsage([callRecord(), refused, callRecord()], 'model');
-    expect(rows.map(({ group, calls, okCalls }) => [group, calls, okCalls])).toEqual([
-      ['acme/large-1', 2, 2],
-      ['auto', 1, 0],
-    ]);
-    const { groups: byProvider } = await summarizeUsage([callRecord(), refused], 'provider');
-    expect(byProvider.map(({ group }) => group)).toEqual([null, 'acme']);
-  });
-
   it('by provider counts each attempt at the provider that was called, and all else at the one that answered', async () => {
     const attemptLog = [
       { provider: 'globex', outcome: 'status_500', status: 500, ms: 3 },
@@ -194,39 +183,10 @@ describe('a usage summary', () => {
     expect(percentileOf(durations, 0.5)).toBe(450_000);
   });
 
-  it('groups by workspace, user and title as they were sent', async () => {
-    const records = [callRecord(), callRecord({ workspace: 'team-b', user: 'u-1', title: 'Chat' })];
-    const groupsBy = async (by: 'workspace' | 'user' | 'title') =>
-      (await summarizeUsage(records, by)).groups.map(({ group, calls }) => [group, calls]);
-    expect(await groupsBy('workspace')).toEqual([
-      ['team-a', 1],
-      ['team-b', 1],
-    ]);
-    expect(await groupsBy('user')).toEqual([
-      [null, 1],
-      ['u-1', 1],
-    ]);
-    expect(await groupsBy('title')).toEqual([
-      [null, 1],
-      ['Chat', 1],
-    ]);
-  });
-
   it('puts a call to the UTC day of its arrival', async () => {
     const midnightMs = Date.parse('2026-11-20T00:00:00Z');
     const around = [midnightMs - 1, midnightMs].map((arrivedAtMs) => callRecord({ arrivedAtMs }));
     const { groups: rows } = await summarizeUsage(around, 'day');
     expect(rows.map(({ group }) => group)).toEqual(['2026-11-19', '2026-11-20']);
-  });
-
-  it('takes records as they are read, and of none makes none', async () => {
-    async function* reading(): AsyncGenerator<CallRecord> {
-      yield callRecord({ costPicoUsd: 1n });
-      yield callRecord({ costPicoUsd: 2n, isByok: true });
-    }
-    expect((await summarizeUsage(reading(), 'key')).groups).toMatchObject([
-      { group: 'abcdefghij012345', calls: 2, costPicoUsd: 3n, byokCostPicoUsd: 2n },
-    ]);
-    expect((await summarizeUsage([], 'key')).groups).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { type CacheKeyParts, cacheKeys } from '../../../shared/accounting/response-cache/index.ts';
 import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import { type JsonText, jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
+import { type JsonText, jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 
 const body = {
   model: 'auto',
@@ -49,11 +49,6 @@ describe('the key of a cached answer', () => {
     expect(cacheKey({ ...parts, ...more })).not.toBe(plain);
   });
 
-  it.each(Object.keys(body).filter((name) => name !== 'model'))('changes without the member %s', (name) => {
-    const { [name as keyof typeof body]: _left, ...rest } = body;
-    expect(cacheKey({ ...parts, body: jsonTextOf(rest) })).not.toBe(plain);
-  });
-
   it.each(Object.keys(body).filter((name) => !['model', 'reasoning'].includes(name)))(
     'tells null under %s from its absence',
     (name) => {
@@ -89,18 +84,6 @@ describe('the key of a cached answer', () => {
   it('takes reasoning of null for absent', () => {
     const { reasoning: _left, ...rest } = body;
     expect(keyWith({ reasoning: null })).toBe(cacheKey({ ...parts, body: jsonTextOf(rest) }));
-  });
-
-  it('counts integers beyond 2^53 to the last digit', () => {
-    const seeds = ['9007199254740992', '9007199254740993', '12345678901234567890', '12345678901234567891'];
-    const keys = seeds.map((seed) => keyWith(parseJson(`{"seed":${seed}}`) as Record<string, unknown>));
-    expect(new Set(keys).size).toBe(seeds.length);
-  });
-
-  it('counts a member with a name that objects treat in their own way', () => {
-    const odd = ['{"__proto__":{"a":1}}', '{"__proto__":{"a":2}}', '{"constructor":1}', '{"toString":1}'];
-    const keys = odd.map((text) => cacheKey({ ...parts, body: jsonTextOf(JSON.parse(text)) }));
-    expect(new Set(keys).size).toBe(odd.length);
   });
 
   it('cannot be reached from another part: a member is never taken for a workspace or a policy', () => {

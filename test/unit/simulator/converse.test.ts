@@ -1,6 +1,6 @@
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import { EventStreamCodec } from '@smithy/core/event-streams';
-import { APICallError, generateText, streamText } from 'ai';
+import { streamText } from 'ai';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
 import { send, type WireAnswer } from './simulated.ts';
@@ -15,12 +15,10 @@ afterEach(() => simulator.clear());
 const prompt = 'What is the capital of France?';
 const model = (name: string) =>
   createAmazonBedrock({ apiKey: 'bedrock-canary', region: 'eu-west-1', baseURL: simulator.url })(name);
-const ask = (name: string, more = {}) => generateText({ model: model(name), prompt, maxRetries: 0, ...more });
 const stream = (name: string, more = {}) => streamText({ model: model(name), prompt, maxRetries: 0, ...more });
 const messages = [{ role: 'user', content: [{ text: prompt }] }];
 const sendTo = (name: string, action: string, body: object = { messages }) =>
   send(`${simulator.url}/model/${encodeURIComponent(name)}/${action}`, body);
-const converse = async (name: string, body?: object) => JSON.parse((await sendTo(name, 'converse', body)).text);
 
 /** The messages of a stream; the codec refuses a wrong length or checksum. */
 function eventsOf({ pieces }: WireAnswer) {
@@ -38,60 +36,6 @@ function eventsOf({ pieces }: WireAnswer) {
   }
   return { events, left: rest.length };
 }
-
-describe('Converse, for the AI SDK', () => {
-  it('redacts reasoning, ends at the output bound and at a stop sequence, and behind a filter', async () => {
-    const { output } = await converse('redacted-reasoning');
-    expect(output.message.content.map((block: object) => Object.keys(block)[0])).toEqual([
-      'reasoningContent',
-      'reasoningContent',
-      'text',
-    ]);
-    expect((await ask('redacted-reasoning')).reasoning).toHaveLength(2);
-    const redacted = { messages: [...messages, output.message, ...messages] };
-    expect((await converse('echo', redacted)).stopReason).toBe('end_turn');
-    expect((await ask('echo', { maxOutputTokens: 3 })).finishReason).toBe('length');
-    expect(await converse('echo', { messages, inferenceConfig: { stopSequences: ['France'] } })).toMatchObject({
-      stopReason: 'stop_sequence',
-    });
-    expect((await ask('content-filter')).finishReason).toBe('content-filter');
-  });
-
-  it('reports what was read from a cache and written into it, for five minutes and for an hour', async () => {
-    const usage = {
-      inputTokens: 700,
-      outputTokens: 50,
-      totalTokens: 1050,
-      cacheReadInputTokens: 200,
-      cacheWriteInputTokens: 100,
-      cacheDetails: [
-        { ttl: '5m', inputTokens: 60 },
-        { ttl: '1h', inputTokens: 40 },
-      ],
-    };
-    expect((await converse('usage:1000:50:200:0:60:40')).usage).toEqual(usage);
-    const { events } = eventsOf(await sendTo('usage:1000:50:200:0:60:40', 'converse-stream'));
-    expect(JSON.parse(events.at(-1)?.text ?? '').usage).toEqual(usage);
-    const read = await ask('usage:1000:50:200:0:60:40');
-    expect(read.usage.inputTokenDetails).toMatchObject({ cacheReadTokens: 200, cacheWriteTokens: 100 });
-    const unreported = eventsOf(await sendTo('no-usage', 'converse-stream')).events;
-    expect(unreported.at(-1)?.headers[':event-type']).toBe('messageStop');
-  });
-
-  it.each([
-    [400, 'context_length_exceeded', 'ValidationException', /Input is too long/],
-    [403, '', 'AccessDeniedException', /access to the model/],
-    [424, '', 'ModelErrorException', /returned an error/],
-    [429, '8', 'ThrottlingException', /Too many requests/],
-    [400, 'ServiceQuotaExceededException', 'ServiceQuotaExceededException', /not valid/],
-  ])('error-%d:%s is a %s', async (status, code, type, message) => {
-    const error = await ask(`error-${status}:${code}`).catch((reason) => reason);
-    expect(APICallError.isInstance(error)).toBe(true);
-    expect(error).toMatchObject({ statusCode: status, responseHeaders: { 'x-amzn-errortype': type } });
-    expect(error.message).toMatch(message);
-    expect(error.responseHeaders['retry-after']).toBe(status === 429 ? '8' : undefined);
-  });
-});
 
 describe('ConverseStream on the wire', () => {
   it('is a row of whole binary messages with their names, padded', async () => {

@@ -1,12 +1,7 @@
 import OpenAI from 'openai';
 import type { ResponseCreateParamsNonStreaming, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
-import {
-  countTokens,
-  type Simulator,
-  startSimulator,
-  unknownMembersTexts,
-} from '../../../infra/local/simulator/index.ts';
+import { countTokens, type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
 import { send } from './simulated.ts';
 
 let simulator: Simulator;
@@ -36,35 +31,6 @@ const tool = (name: string, properties = {}) => ({
 const tools = [tool('get_weather', { city: { type: 'string' } }), tool('get_time')];
 
 describe('Responses, for the OpenAI SDK', () => {
-  it('answers with text, a status and usage that adds up, the same in JSON and in a stream of numbered events', async () => {
-    const whole = await create('acme/gpt');
-    expect(whole).toMatchObject({
-      object: 'response',
-      status: 'completed',
-      model: 'acme/gpt',
-      store: true,
-      error: null,
-    });
-    expect(whole.output_text).toContain('What is the capital of France?');
-    const output = countTokens(whole.output_text);
-    expect(whole.usage).toMatchObject({ input_tokens: 6, output_tokens: output, total_tokens: 6 + output });
-    const { events, response } = await streamed('acme/gpt');
-    expect(response).toMatchObject({ output_text: whole.output_text, usage: whole.usage });
-    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_event, index) => index));
-    const types = events.map(({ type }) => type).filter((type) => type !== 'response.output_text.delta');
-    expect(types).toEqual([
-      'response.created',
-      'response.in_progress',
-      'response.output_item.added',
-      'response.content_part.added',
-      'response.output_text.done',
-      'response.content_part.done',
-      'response.output_item.done',
-      'response.completed',
-    ]);
-    expect(simulator.calls[0]).toMatchObject({ format: 'responses', path: '/v1/responses', behaviour: 'echo' });
-  });
-
   it('wants a result for each call', async () => {
     const { output } = await create('tools', { tools });
     const calls = output.flatMap((item) => (item.type === 'function_call' ? [item] : []));
@@ -103,33 +69,6 @@ describe('Responses, for the OpenAI SDK', () => {
     ]);
   });
 
-  it('fails after output with an error event and a failed response, and in JSON with a failed response', async () => {
-    const answer = await send(`${simulator.url}/responses`, {
-      ...request('error-after-chunks:2:rate_limit_exceeded'),
-      stream: true,
-    });
-    const events = answer.text.split('\n\n').filter((text) => text !== '');
-    const last = events.slice(-2).map((text) => JSON.parse(text.split('\ndata: ')[1] ?? ''));
-    expect(last).toMatchObject([
-      { type: 'error', code: 'rate_limit_exceeded', sequence_number: events.length - 2 },
-      { type: 'response.failed', sequence_number: events.length - 1, response: { status: 'failed', output: [] } },
-    ]);
-    expect(events.filter((text) => text.startsWith('event: response.output_text.delta'))).toHaveLength(2);
-    await expect(streamed('error-after-chunks:2')).rejects.toThrow(/server had an error/);
-    expect(await create('error-after-role')).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
-  });
-
-  it.each([
-    ['error-400:context_length_exceeded', OpenAI.BadRequestError, 'context_length_exceeded'],
-    ['error-401', OpenAI.AuthenticationError, 'invalid_api_key'],
-    ['error-429:insufficient_quota', OpenAI.RateLimitError, 'insufficient_quota'],
-    ['error-503', OpenAI.InternalServerError, 'service_unavailable'],
-  ])('%s is %p of the SDK', async (model, errorClass, code) => {
-    const error = await create(model).catch((reason) => reason);
-    expect(error).toBeInstanceOf(errorClass);
-    expect(error).toMatchObject({ code, requestID: expect.any(String) });
-  });
-
   it('wants an input, a stored response or a prompt', async () => {
     const asking = (members: object) => send(`${simulator.url}/responses`, { model: 'echo', ...members });
     expect((await asking({})).status).toBe(400);
@@ -147,13 +86,4 @@ describe('Embeddings, for the OpenAI SDK', () => {
       await expect(embed(input)).rejects.toThrow(OpenAI.BadRequestError);
     },
   );
-
-  it('misbehaves like a chat', async () => {
-    const asking = (model: string) => send(`${simulator.url}/embeddings`, { model, input: 'x' });
-    expect((await asking('error-429:5')).headers['retry-after']).toBe('5');
-    expect((await asking('cut')).isBroken).toBe(true);
-    expect((await asking('cut-clean')).text).toMatch(/^\{"object":"list".*[^}]$/);
-    expect(JSON.parse((await asking('no-choices')).text)).not.toHaveProperty('data');
-    expect((await asking('unknown-members')).text).toBe(unknownMembersTexts('embeddings', { input: 'x' }).json);
-  });
 });

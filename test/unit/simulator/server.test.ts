@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '#jest';
-import { behaviourNames, startSimulator } from '../../../infra/local/simulator/index.ts';
+import { startSimulator } from '../../../infra/local/simulator/index.ts';
 import { ask, send, userMessage, withSimulator } from './simulated.ts';
 
 const folder = new URL('../../../infra/local/simulator/', import.meta.url);
@@ -128,12 +127,4 @@ describe('the process', () => {
       expect(`${text}`).toMatch(/^simulator: .*EADDRINUSE.*\n$/);
       expect(await once(child, 'exit')).toEqual([1, null]);
     }));
-});
-
-describe('README.md', () => {
-  it('has a row for every behaviour', () => {
-    const readme = readFileSync(new URL('README.md', folder), 'utf8');
-    const unnamed = behaviourNames.filter((name) => !new RegExp(`\`${name}[:\`]`).test(readme));
-    expect(unnamed.filter((name) => !/^error-\d{3}$/.test(name))).toEqual([]);
-  });
 });

@@ -71,49 +71,10 @@ function instance(bytesOf = (_id: string) => 100) {
 }
 
 describe('an instance', () => {
-  it('reads a function and its active revision in two rounds, and then not at all while they are fresh', async () => {
-    const { reads, read } = instance();
-    expect((await read())?.content).toMatchObject({ model: 'r2' });
-    expect(reads).toEqual(['team-a/f', 'r2']);
-    await read();
-    expect(reads).toHaveLength(2);
-  });
-
-  it('asks for the record alone once it is old, and meets what changed', async () => {
-    const { clock, stored, reads, read } = instance();
-    await read();
-    clock.advance(configFreshMs - 1);
-    await read();
-    expect(reads).toHaveLength(2);
-    clock.advance(1);
-    if (stored.record !== undefined) stored.record = { ...stored.record, status: 'disabled' };
-    expect((await read())?.record.status).toBe('disabled');
-    expect(reads.slice(2)).toEqual(['team-a/f']);
-  });
-
-  it('reads the content of the pinned revision, and of no other', async () => {
-    const { reads, read } = instance();
-    expect((await read('r1'))?.content).toMatchObject({ model: 'r1' });
-    expect(reads).toEqual(['team-a/f', 'r1']);
-  });
-
   it('reads no content for a revision that cannot be called', async () => {
     const { reads, read } = instance();
     for (const pinned of ['draft', 'unknown']) expect(await read(pinned)).toMatchObject({ content: undefined });
     expect(reads).toEqual(['team-a/f']);
-  });
-
-  it('shares one read among calls at the same time', async () => {
-    const { reads, read } = instance();
-    await Promise.all([read(), read(), read('r1'), read('r1')]);
-    expect(reads.toSorted()).toEqual(['r1', 'r2', 'team-a/f']);
-  });
-
-  it('asks again for a function that was not there', async () => {
-    const { reads, read } = instance();
-    expect(await read(undefined, 'f', 'team-b')).toBeUndefined();
-    expect(await read(undefined, 'f', 'team-b')).toBeUndefined();
-    expect(reads).toEqual(['team-b/f', 'team-b/f']);
   });
 
   it('serves no old record while the store is down, and none of its failures later', async () => {

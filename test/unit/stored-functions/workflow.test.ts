@@ -8,7 +8,6 @@ import {
   runWorkflow,
   type StepAnswer,
   type StepNeeds,
-  toFunctionAnswer,
   type WorkflowRevision,
   type WorkflowStep,
 } from '../../../shared/configuration/stored-functions/index.ts';
@@ -83,18 +82,6 @@ function start(content: WorkflowRevision, input: Record<string, unknown> = {}, p
 }
 
 describe('a workflow', () => {
-  it('answers with the output of a step as it came', async () => {
-    const run = start(workflowOf([stepOf('a', 'x')], { step: 'a' }));
-    await run.open.get('a')?.answer(' {{input}} {"a": 1} ');
-    expect((await run.result).output).toBe(' {{input}} {"a": 1} ');
-  });
-
-  it('reads a part of an answer out of a code fence', async () => {
-    const run = start(workflowOf([stepOf('a', 'x')], '{{steps.a.output.n}}'));
-    await run.open.get('a')?.answer('```json\n{"n":12345678901234567890}\n```');
-    expect((await run.result).output).toBe('12345678901234567890');
-  });
-
   it('starts nothing after the first failure, stops what runs, waits for it, and fails with the first', async () => {
     const steps = [stepOf('a', 'x'), stepOf('b', 'x'), stepOf('c', '{{steps.b.output}}')];
     const run = start(workflowOf(steps, { step: 'c' }));
@@ -177,32 +164,6 @@ describe('any workflow without a cycle', () => {
   });
 });
 
-const execution = { functionId: 'f', revisionId: 'r2', fallbackUsed: true, executionId: '0192-id' };
-const gw = { function_id: 'f', revision_id: 'r2', fallback_used: true, execution_id: '0192-id' };
-const usage = { prompt_tokens: 1, cost: 0.1 };
-
-describe('the answer of a function', () => {
-  it('of a workflow is a chat.completion with the output as its only choice', () => {
-    const result = { kind: 'workflow', output: 'done', model: 'gw/function/f@r2', nowMs: 1_800_000_000_999 } as const;
-    expect(JSON.parse(toFunctionAnswer(execution, result, usage))).toEqual({
-      id: 'chatcmpl-0192-id',
-      object: 'chat.completion',
-      created: 1_800_000_000,
-      model: 'gw/function/f@r2',
-      choices: [
-        {
-          index: 0,
-          message: { role: 'assistant', content: 'done', refusal: null },
-          logprobs: null,
-          finish_reason: 'stop',
-        },
-      ],
-      usage,
-      gw,
-    });
-  });
-});
-
 describe('the text of an answer', () => {
   const answer = (message: unknown) => ({ choices: [{ message }] });
 
@@ -214,14 +175,6 @@ describe('the text of an answer', () => {
       { type: 'text', text: 'b' },
     ];
     expect(outputTextOf(answer({ content: parts }))).toBe('ab');
-  });
-
-  it('is not there in a refusal, a tool call, or no answer at all', () => {
-    expect(outputTextOf(answer({ content: null, refusal: 'no' }))).toBeUndefined();
-    expect(outputTextOf(answer({ tool_calls: [{}] }))).toBeUndefined();
-    for (const body of [{}, { choices: [] }, { choices: 'x' }, { choices: [null] }]) {
-      expect(outputTextOf(body)).toBeUndefined();
-    }
   });
 });
 

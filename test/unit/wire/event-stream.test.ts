@@ -1,9 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, jest } from '#jest';
-import {
-  readStreamChunk,
-  withoutReasoningDeltas,
-} from '../../../shared/protocol/interfaces/chat-completions/provider-answer.ts';
+import { readStreamChunk } from '../../../shared/protocol/interfaces/chat-completions/provider-answer.ts';
 import { brokenStreamEnd, doneLine } from '../../../shared/protocol/interfaces/chat-completions/stream-ending.ts';
 import { readEvents, toEventLine } from '../../../shared/protocol/wire/index.ts';
 
@@ -165,29 +162,6 @@ describe('a chunk of a stream', () => {
     expect(withDelta({}, { finish_reason: '' })?.hasOutput).toBe(false);
   });
 
-  it('is usage only without any choice', () => {
-    const usage = { prompt_tokens: 1 };
-    expect(factsOf({ choices: [], usage })).toMatchObject({ isUsageOnly: true, usage: { members: usage } });
-    expect(factsOf({ usage })?.isUsageOnly).toBe(true);
-    expect(factsOf({ choices: [{ delta: {} }], usage })?.isUsageOnly).toBe(false);
-    expect(factsOf({ choices: [], usage: null })?.isUsageOnly).toBe(false);
-    expect(factsOf({ choices: [], prompt_filter_results: [] })?.isUsageOnly).toBe(false);
-  });
-
-  it.each([
-    { error: { message: 'x' } },
-    { error: 'x' },
-    { choices: [{ delta: {} }], error: { code: 'x' } },
-    // The form of vLLM and its like.
-    { object: 'error', message: 'x', code: 400 },
-  ])('is an error whatever its form: %j', (chunk) => {
-    expect(factsOf(chunk)?.error).toBeDefined();
-  });
-
-  it('is no error for a member that says there is none', () => {
-    expect(factsOf({ choices: [], error: null })?.error).toBeUndefined();
-  });
-
   it.each(['', '[DONE', 'null', '7', '"text"', '[]', '{', '{"a":}'])(
     'is none where it is no JSON object: %s',
     (text) => {
@@ -284,38 +258,5 @@ describe('a chunk whose choices cannot be', () => {
   it('is unreadable with more of them than a request can ask for', () => {
     expect(readStreamChunk(JSON.stringify({ choices: new Array(129).fill({ delta: {} }) }))).toBeUndefined();
     expect(readStreamChunk(JSON.stringify({ choices: new Array(128).fill({ delta: {} }) }))).toBeDefined();
-  });
-});
-
-describe('a chunk without its reasoning', () => {
-  const strip = (text: string) => withoutReasoningDeltas(readStreamChunk(text) ?? fail());
-  const fail = (): never => {
-    throw new Error('not a chunk');
-  };
-  const chunk = (delta: object, more: object = {}) =>
-    JSON.stringify({ id: '1', choices: [{ index: 0, delta, finish_reason: null, ...more }] });
-
-  it('keeps its text byte for byte where it has none', () => {
-    for (const text of [chunk({ content: 'x' }), ' { "choices":[ ] ,"reasoning":1}', chunk({ content: 'reasoning' })]) {
-      expect(strip(text)).toBe(text);
-    }
-  });
-
-  it('has every other member, numbers beyond 2^53 included', () => {
-    const text =
-      '{"x":12345678901234567890,"choices":[{"delta":{"reasoning":"a","reasoning_details":[1],"content":"b"}}]}';
-    expect(strip(text)).toBe('{"x":12345678901234567890,"choices":[{"delta":{"content":"b"}}]}');
-  });
-
-  it('is left out where nothing is left in it', () => {
-    expect(strip(chunk({ reasoning_content: 'hm' }))).toBeUndefined();
-    expect(strip(chunk({ reasoning: 'hm', content: '' }))).toBeUndefined();
-    expect(strip(chunk({ reasoning: 'hm', content: null, tool_calls: [] }))).toBeUndefined();
-  });
-
-  it('stays where it ends a choice, opens a message or reports usage', () => {
-    expect(strip(chunk({ reasoning: 'hm' }, { finish_reason: 'stop' }))).toBe(chunk({}, { finish_reason: 'stop' }));
-    expect(strip(chunk({ role: 'assistant', reasoning: '' }))).toBe(chunk({ role: 'assistant' }));
-    expect(strip('{"choices":[{"delta":{"reasoning":"a"}}],"usage":{"prompt_tokens":1}}')).toContain('prompt_tokens');
   });
 });

@@ -213,18 +213,6 @@ describe('JSON text', () => {
 });
 
 describe('a provider’s JSON answer', () => {
-  it('is one with a choice, whatever else it carries', async () => {
-    const text = '{"choices":[{"message":{"content":"é"}}],"x":1}';
-    const usage = undefined;
-    expect(await chatCompletions.readAnswer(text)).toMatchObject({
-      kind: 'answer',
-      answer: { json: { text }, usage, outputBytes: 2 },
-    });
-    const thought = '{"choices":[{"message":{"reasoning":"Hm","reasoning_details":[{"text":"Hm"}],"content":""}}]}';
-    expect(await chatCompletions.readAnswer(thought)).toMatchObject({ answer: { outputBytes: 2 } });
-    expect((await chatCompletions.readAnswer(' \n\n{"choices":[{}],"error":null} ')).kind).toBe('answer');
-  });
-
   it.each(['', 'null', '7', '[]', '{}', '{"choices":[]}', '{"choices":null}', '{"choices":[{}]', '<html>', 'data: {}'])(
     'is unreadable without one: %s',
     async (text) => {
@@ -273,19 +261,6 @@ describe('a provider’s JSON answer', () => {
       'unreadable',
     );
   });
-
-  it.each([0, 127, null, undefined])('is an answer with a choice of index %j', async (index) => {
-    expect((await chatCompletions.readAnswer(JSON.stringify({ choices: [{ index, message: {} }] }))).kind).toBe(
-      'answer',
-    );
-  });
-
-  it.each(['{"error":{"message":"x"}}', '{"error":"x","choices":[{}]}', '{"object":"error","message":"x","code":400}'])(
-    'is an error where it says so, with a status of 200 or not: %s',
-    async (text) => {
-      expect((await chatCompletions.readAnswer(text)).kind).toBe('error');
-    },
-  );
 
   it('loses reasoning in every choice, and nothing else, as a value and as the text that is written', async () => {
     const choice = (message: object) => ({ index: 0, message, finish_reason: 'stop' });

@@ -72,17 +72,6 @@ describe('the merged body', () => {
     expect(merged(preset, nulls)).toMatchObject({ ...preset, stop: null });
   });
 
-  it.each([
-    [{ max_tokens: 900 }, { max_completion_tokens: 5 }],
-    [{ max_completion_tokens: 900 }, { max_tokens: 5 }],
-    [{ max_tokens: 900 }, { n_predict: 5 }],
-    [{ n_predict: -1, max_length: 7 }, { max_tokens: 5 }],
-    [{ reasoning: { effort: 'high' } }, { reasoning_effort: 'low' }],
-    [{ reasoning_effort: 'high' }, { reasoning: { effort: 'low' } }],
-  ])('lets no %j of the preset compete with %j of the request', (preset, request) => {
-    expect(merged(preset, request)).toEqual({ model: 'm', messages, ...request });
-  });
-
   it('never holds the preset, and leaves what was sent and what is stored as they were', () => {
     const [sent, config] = [body({ provider: { sort: 'price' } }), { provider: { zdr: true } }];
     const before = JSON.stringify([sent, config]);

@@ -6,7 +6,7 @@ import {
   mergeWorkspace,
   type WorkspaceDocument,
 } from '../../../shared/configuration/workspaces/index.ts';
-import { cachedWorkspacesMax, configFreshMs } from '../../../shared/foundation/constants/index.ts';
+import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 
@@ -90,11 +90,6 @@ describe('what changes leave out', () => {
       },
       { slug: 't', designated: '1', versions: [{ version: '1', config: {} }] },
     ],
-  });
-
-  it('stays, members and entries alike', () => {
-    expect(mergeWorkspace(stored, { id: 'm' })).toEqual(stored);
-    expect(mergeWorkspace(stored, { id: 'm', features: {}, data_policy: {}, presets: [] })).toEqual(stored);
   });
 
   it('has its default where the workspace is new', () => {
@@ -193,19 +188,5 @@ describe('the workspaces of an instance', () => {
     state.isDown = false;
     expect((await reader.read('a')).id).toBe('a');
     await expect(reader.read('missing')).rejects.toThrow('does not exist');
-  });
-
-  it('forgets the workspace that was used longest ago, not the others', async () => {
-    const { reader, reads } = caching();
-    await reader.read('often');
-    for (let index = 0; index < cachedWorkspacesMax; index += 1) {
-      await reader.read('often');
-      await reader.read(`w${index}`);
-    }
-    reads.length = 0;
-    await reader.read('often');
-    expect(reads).toEqual([]);
-    await reader.read('w0');
-    expect(reads).toEqual(['w0']);
   });
 });
