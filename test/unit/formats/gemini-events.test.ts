@@ -1,8 +1,8 @@
-// What Gemini's package is given of an event, or an answer, that holds more parts than it can read in a few milliseconds.
+// What Gemini's package is given of an event that holds more parts than it can read in a few milliseconds.
 import { describe, expect, it } from '#jest';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
-import { geminiEvents, partsAtOnceMax } from '../../../shared/routing/formats/hub/targets/gemini-events.ts';
-import { ask, completionOf, type Json, jsonAnswer, type Outcome, turnsOf } from './fake-send.ts';
+import { partsAtOnceMax } from '../../../shared/routing/formats/hub/targets/answer-pieces.ts';
+import { geminiEvents } from '../../../shared/routing/formats/hub/targets/gemini-events.ts';
 
 async function* bytesOf(...events: readonly unknown[]): AsyncGenerator<Uint8Array> {
   yield Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
@@ -55,27 +55,5 @@ describe('an event of many parts', () => {
     ['more values than an answer may hold', eventOf(partsOf(20_001))],
   ])('stays as it is with %s', async (_what, event) => {
     expect((await piecesOf(event)).pieces).toEqual([event]);
-  });
-});
-
-describe('an answer of many parts', () => {
-  const answerOf = (parts: unknown) => jsonAnswer(eventOf(parts) as Json);
-
-  it('is read in pieces, each in a turn of its own, and is one answer: its calls in order, its end and its usage', async () => {
-    const parts = partsOf(10_000);
-    let outcome: Outcome | undefined;
-    const turns = await turnsOf(async () => {
-      outcome = await ask({ api: 'generate-content', answer: answerOf(parts), body: {} });
-    });
-    if (outcome === undefined) throw new Error('it was not asked');
-    const { choices, usage } = completionOf(outcome.outcome);
-    const { tool_calls: calls } = choices[0].message;
-    expect(calls.map((call: Json) => JSON.parse((call.function as { arguments: string }).arguments).i)).toEqual([
-      ...parts.keys(),
-    ]);
-    expect(new Set(calls.map(({ id }: Json) => id)).size).toBe(parts.length);
-    expect([choices[0].finish_reason, usage.prompt_tokens]).toEqual(['tool_calls', 1]);
-    expect(turns).toBeGreaterThan(parts.length / partsAtOnceMax);
-    expect(outcome.sent).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-// Requests of as many parts as a body may hold: each part is looked at a few times, however many there are, and others have the
+// Requests and answers of as many parts as they may hold: each part is looked at a few times, however many there are, and others have the
 // event loop between the steps of a translation.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { describe, expect, it } from '#jest';
@@ -6,8 +6,9 @@ import type { HubApi } from '../../../shared/foundation/constants/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
 import { addResults } from '../../../shared/routing/formats/hub/middle/index.ts';
 import { sourceOf } from '../../../shared/routing/formats/hub/sources/index.ts';
+import { partsAtOnceMax } from '../../../shared/routing/formats/hub/targets/answer-pieces.ts';
 import { plainPrompt } from '../../../shared/routing/formats/hub/targets/plain-prompt.ts';
-import { ask, turnsOf } from './fake-send.ts';
+import { ask, completionOf, jsonAnswer, turnsOf } from './fake-send.ts';
 
 const count = 1_000;
 /** How often one of the parts is looked at: for its kind, its place, and what it says. */
@@ -99,4 +100,47 @@ describe.each(steps)('a long request to a provider of %s', (api, stepsMin) => {
     await turnsWith(1);
     expect((await turnsWith(300_000)) - (await turnsWith(1))).toBeGreaterThanOrEqual(stepsMin);
   });
+});
+
+describe('a whole answer of ten thousand calls', () => {
+  const calls = 10_000;
+  const each = <One>(make: (index: number) => One) => Array.from({ length: calls }, (_one, index) => make(index));
+  const answers = {
+    'generate-content': {
+      candidates: [
+        {
+          content: { role: 'model', parts: each((i) => ({ functionCall: { name: 'f', args: { i } } })) },
+          finishReason: 'STOP',
+        },
+      ],
+      usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 1, totalTokenCount: 8 },
+    },
+    responses: {
+      id: 'resp_1',
+      model: 'm',
+      output: each((i) => ({
+        type: 'function_call',
+        id: `fc_${i}`,
+        call_id: `c${i}`,
+        name: 'f',
+        arguments: `{"i":${i}}`,
+      })),
+      usage: { input_tokens: 7, output_tokens: 1, total_tokens: 8 },
+    },
+  };
+
+  it.each(['generate-content', 'responses'] as const)(
+    'of %s is read in pieces, each in a turn of its own, and is one answer of one call: in order, with its end and its usage',
+    async (api) => {
+      const asked = ask({ api, answer: jsonAnswer(answers[api]), body: {} });
+      const turns = await turnsOf(() => asked);
+      const { outcome, sent } = await asked;
+      const { choices, usage } = completionOf(outcome);
+      const made: { id: string; function: { arguments: string } }[] = choices[0].message.tool_calls;
+      expect(made.map((call) => JSON.parse(call.function.arguments).i)).toEqual(each((i) => i));
+      expect(new Set(made.map(({ id }) => id)).size).toBe(calls);
+      expect([choices[0].finish_reason, usage.prompt_tokens, sent.length]).toEqual(['tool_calls', 7, 1]);
+      expect(turns).toBeGreaterThan(calls / partsAtOnceMax);
+    },
+  );
 });

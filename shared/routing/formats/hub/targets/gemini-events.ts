@@ -10,17 +10,13 @@ import {
   replaceValues,
   rewriteMembers,
 } from '../../../../protocol/wire/index.ts';
+import { listPieces, longCharacters } from './answer-pieces.ts';
 import { type Bytes, eventBytes } from './body-members.ts';
-
-/** Parts that the package is given at once: read, checked and written in a few milliseconds. */
-export const partsAtOnceMax = 256;
-/** A shorter event is read at once, whatever it holds. */
-const longEventCharacters = 16 * 1024;
 
 /** `readable`: of an event, or a piece of one, what the package gets. */
 export async function* geminiEvents(bytes: AsyncIterable<Uint8Array>, readable: (text: string) => string): Bytes {
   for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
-    if (events.every(({ text }) => text.length <= longEventCharacters)) {
+    if (events.every(({ text }) => text.length <= longCharacters)) {
       yield eventBytes(events.map(({ name, text }) => ({ name, text: readable(text) })));
       continue;
     }
@@ -38,22 +34,19 @@ export async function* geminiEvents(bytes: AsyncIterable<Uint8Array>, readable: 
  * only. `hasHead`: what says nothing of parts stands in a piece of its own before.
  */
 export function* piecesOf(text: string, hasHead = true): Generator<string> {
-  const json = text.length > longEventCharacters ? scanAnswer(text) : undefined;
+  const json = text.length > longCharacters ? scanAnswer(text) : undefined;
   const list = json && partsIn(json);
-  const parts = json === undefined || list === undefined ? [] : [...json.inside(list)];
-  if (json === undefined || list === undefined || parts.length <= partsAtOnceMax) {
+  const pieces = json === undefined || list === undefined ? [] : [...listPieces(json, list)];
+  if (json === undefined || list === undefined || pieces.length === 0) {
     yield text;
     return;
   }
   // By itself: of an error, or a prompt that is blocked, the package reads no part.
   if (hasHead) yield rewriteMembers(json, withoutEnd);
-  for (let from = 0; from < parts.length; from += partsAtOnceMax) {
-    const some = `[${parts
-      .slice(from, from + partsAtOnceMax)
-      .map((part) => json.slice(part))
-      .join(',')}]`;
-    const isLast = from + partsAtOnceMax >= parts.length;
-    yield isLast ? replaceValues(json, [[list, some]]) : `{"candidates":[{"content":{"parts":${some}}}]}`;
+  for (const piece of pieces) {
+    yield piece.isLast
+      ? replaceValues(json, [[list, piece.text]])
+      : `{"candidates":[{"content":{"parts":${piece.text}}}]}`;
   }
 }
 

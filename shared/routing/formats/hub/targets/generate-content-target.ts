@@ -3,15 +3,15 @@ import { createGoogle } from '@ai-sdk/google';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import { type HubTarget, instructionsFirst, type Thinking } from '../middle/index.ts';
+import { readInPieces } from './answer-pieces.ts';
 import { atMost, type Json, nonEmpty, readObject } from './body-members.ts';
-import { readInPieces } from './gemini-answers.ts';
-import { geminiEvents } from './gemini-events.ts';
+import { geminiEvents, piecesOf } from './gemini-events.ts';
 import { anyJsonSchema, callOptions, isAnyJson } from './json-format.ts';
 import { reportedUsage, type UsageForm, withReadableUsage } from './readable-usage.ts';
 
 export const target: HubTarget = {
-  openModel: ({ model, fetch, nextStep, ...settings }) =>
-    readInPieces((fetchPieces) => createGoogle({ ...settings, fetch: fetchPieces })(pathOf(model)), fetch, nextStep),
+  openModel: ({ model, ...settings }) =>
+    readInPieces(settings, answerPieces, (fetch) => createGoogle({ ...settings, fetch })(pathOf(model))),
   toOptions(target) {
     const { call } = target;
     return {
@@ -65,6 +65,8 @@ export const target: HubTarget = {
   signedOptions: (_part, { signature }) =>
     signature === undefined ? undefined : { google: { thoughtSignature: signature } },
 };
+
+const answerPieces = (text: string) => piecesOf(text, false);
 
 /** Of a result its package makes as many as it has texts for some models: none of an image alone, where each call wants one. */
 const oneTextInResults = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>

@@ -6,23 +6,29 @@ import { responsesOutputMinTokens } from '../../../../foundation/constants/index
 import { sha256Hex } from '../../../../foundation/ids/index.ts';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import { type HubCall, type HubTarget, imagesOfUser, type TargetCall } from '../middle/index.ts';
+import { readInPieces } from './answer-pieces.ts';
 import { atMost, type Json, nonEmpty, read as readMember } from './body-members.ts';
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
 import { openAiUsageIn, responseUsage } from './openai-usage.ts';
-import { readableResponse } from './responses-answer.ts';
+import { outputPieces, readableResponse } from './responses-answer.ts';
 import { responseEvents } from './responses-events.ts';
 import { readEncrypted, withOwnParts } from './responses-parts.ts';
 
 export const target: HubTarget = {
-  openModel: ({ model, baseURL, fetch, generateId, nextStep }) =>
+  openModel: ({ model, baseURL, generateId, ...settings }) =>
     withOwnParts(
-      new OpenAIResponsesLanguageModel(model, {
-        provider: 'openai',
-        url: ({ path }) => baseURL + path,
-        headers: () => nextStep().then(() => ({})),
-        fetch,
-        generateId,
-      }),
+      readInPieces(
+        settings,
+        outputPieces,
+        (fetch) =>
+          new OpenAIResponsesLanguageModel(model, {
+            provider: 'openai',
+            url: ({ path }) => baseURL + path,
+            headers: () => settings.nextStep().then(() => ({})),
+            fetch,
+            generateId,
+          }),
+      ),
     ),
   toOptions(target) {
     const call = withJsonWord(target.call);

@@ -1,0 +1,57 @@
+// A whole answer in pieces, where it holds so many parts that a package, which reads an answer at once, would hold up others.
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { JsonText } from '../../../../protocol/wire/index.ts';
+import { jsonResponse, type ModelOptions } from '../middle/index.ts';
+
+/** Parts that a package is given at once: read, checked and written in a few milliseconds. */
+export const partsAtOnceMax = 256;
+/** A shorter text is read at once, whatever it holds. */
+export const longCharacters = 16 * 1024;
+
+/** The items of a list, some of them at a time, as lists. Nothing: they are few. */
+export function* listPieces(
+  json: JsonText,
+  list: number,
+): Generator<{ readonly text: string; readonly isLast: boolean }> {
+  const items = [...json.inside(list)];
+  if (items.length <= partsAtOnceMax) return;
+  for (let from = 0; from < items.length; from += partsAtOnceMax) {
+    const some = items.slice(from, from + partsAtOnceMax).map((item) => json.slice(item));
+    yield { text: `[${some.join(',')}]`, isLast: from + partsAtOnceMax >= items.length };
+  }
+}
+
+/**
+ * `open`: the model of the package. It is asked again for each piece, and what it is asked then goes to no provider. `piecesOf`: the
+ * answer itself, or several of which the last says how it ended, and what it used.
+ */
+export function readInPieces(
+  { fetch: fetchWhole, nextStep }: Pick<ModelOptions, 'fetch' | 'nextStep'>,
+  piecesOf: (text: string) => Iterable<string>,
+  open: (fetchPieces: typeof fetch) => LanguageModelV4,
+): LanguageModelV4 {
+  let pieces: string[] = [];
+  const model = open(async (...request) => {
+    const piece = pieces.shift();
+    if (piece !== undefined) return jsonResponse(piece, nextStep);
+    const response = await fetchWhole(...request);
+    if (response.headers.get('content-type') !== 'application/json') return response;
+    const text = await response.text();
+    await nextStep();
+    pieces = [...piecesOf(text)];
+    await nextStep();
+    return jsonResponse(pieces.shift() ?? text, nextStep);
+  });
+  return Object.assign(Object.create(model) as LanguageModelV4, {
+    async doGenerate(options: LanguageModelV4CallOptions) {
+      let answer = await model.doGenerate(options);
+      const content = [...answer.content];
+      while (pieces.length > 0) {
+        await nextStep();
+        answer = await model.doGenerate({ ...options, prompt: [] });
+        for (const part of answer.content) content.push(part);
+      }
+      return { ...answer, content };
+    },
+  });
+}
