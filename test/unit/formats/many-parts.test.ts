@@ -102,6 +102,14 @@ describe.each(steps)('a long request to a provider of %s', (api, stepsMin) => {
   });
 });
 
+it('a whole answer of Responses of very many texts is read in pieces, however many values its package would get', async () => {
+  const texts = Array.from({ length: 24_000 }, (_one, index) => ({ type: 'output_text', text: `${index} ` }));
+  const answer = { output: [{ type: 'message', content: texts }], usage: { input_tokens: 7, output_tokens: 1 } };
+  const asked = ask({ api: 'responses', answer: jsonAnswer(answer), body: {} });
+  expect(await turnsOf(() => asked)).toBeGreaterThan(texts.length / partsAtOnceMax);
+  expect(completionOf((await asked).outcome).choices[0].message.content).toBe(texts.map(({ text }) => text).join(''));
+});
+
 describe('a whole answer of ten thousand calls', () => {
   const calls = 10_000;
   const each = <One>(make: (index: number) => One) => Array.from({ length: calls }, (_one, index) => make(index));

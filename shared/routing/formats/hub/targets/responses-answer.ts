@@ -1,7 +1,6 @@
 // A whole answer of Responses as its package can read it: what a model says, thinks and calls. Hosts differ in what else they
 // write, and the package would refuse the whole answer for it.
-import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
-import { findMember, isJsonObject, replaceValues } from '../../../../protocol/wire/index.ts';
+import { findMember, isJsonObject, type JsonText, replaceValues, scanJson } from '../../../../protocol/wire/index.ts';
 import { listPieces, longCharacters } from './answer-pieces.ts';
 import { type Json, parsedObject } from './body-members.ts';
 import { readableOpenAiUsage, responseUsage } from './openai-usage.ts';
@@ -26,11 +25,19 @@ export function readableResponse(text: string): string {
 
 /** Of a text that was made readable: each with all that is said beside the output. */
 export function* outputPieces(text: string): Generator<string> {
-  const json = text.length > longCharacters ? scanAnswer(text) : undefined;
+  const json = text.length > longCharacters ? readableJson(text) : undefined;
   const list = json && findMember(json, 'output');
   const pieces = json === undefined || list === undefined ? [] : [...listPieces(json, list)];
   if (json === undefined || list === undefined || pieces.length === 0) yield text;
   else for (const piece of pieces) yield replaceValues(json, [[list, piece.text]]);
+}
+
+/** Nested little deeper than what came. It may hold more values: each part has become a message. */
+const readableDepthMax = 1_024;
+
+function readableJson(text: string): JsonText | undefined {
+  const scanned = scanJson(text, { depthMax: readableDepthMax });
+  return scanned.kind === 'json' ? scanned.json : undefined;
 }
 
 export const readableIncomplete = (details: unknown): Json | null =>
