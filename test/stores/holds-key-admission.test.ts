@@ -203,6 +203,20 @@ describe('a limit that is changed', () => {
   });
 });
 
+describe('a request that costs nothing', () => {
+  it('is answered with the counters as they stand, whichever process has moved them since', async () => {
+    const { admit, process, hold, publicId, secretSha256 } = await newKey({ rpm: 100, spendLimitUsd: '50' });
+    const { counters } = process();
+    const spent = async () => {
+      const count = await counters.countKeyRequest({ publicId, secretSha256 });
+      return count.kind === 'counted' && readKeySpending(count.item, 0)?.held;
+    };
+    expect(await spent()).toBe(0n);
+    await admit({ hold: hold('a', '3') });
+    expect(await spent()).toBe(usd('3'));
+  });
+});
+
 describe('any setting that is changed', () => {
   it('counts for the next call of a process that has just seen the key, at the cost of one refused write and of no read', async () => {
     const { admit, calls, clock, hold, write, publicId } = await newKey({ rpm: 100, spendLimitUsd: '50' });

@@ -71,7 +71,11 @@ export type KeyAdmission =
 export async function countKeyRequest(writer: ItemWriter, request: KeyRequest): Promise<KeyCount> {
   const { publicId, known } = request;
   const address = { table: 'keys', key: publicId, known } as const;
-  const outcome = await writer.reserve(address, (seen, nowMs) => assess(request, seen, nowMs));
+  // Its caller shows what has been spent.
+  const outcome = await writer.reserve(address, (seen, nowMs) => {
+    const assessed = assess(request, seen, nowMs);
+    return assessed === 'look' || 'reason' in assessed ? assessed : { ...assessed, looks: true };
+  });
   return outcome.kind === 'reserved' ? { kind: 'counted', item: outcome.item } : refusalOf(request, outcome);
 }
 
