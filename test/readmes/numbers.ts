@@ -90,7 +90,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `a whole answer at CloudFront (+ ${times.completionTimeoutSeconds - budget} s)`,
       `Its read timeout stays ${constants.originReadTimeoutSeconds} s`,
       `silent for ${comment} s gets a comment`,
-      `it comes back ${lease} s past the budget`,
+      `it is free again ${lease} s past the budget`,
       `at ${stageSettings.prod?.memoryMb} MB $${(1_000 * 0.5 * 0.0000133334).toFixed(4)} for a thousand seconds`,
       `(${seconds(constants.idleTimeoutDefaultMs)} s without a chunk or a comment of the provider)`,
       `and \` (${seconds(constants.firstChunkTimeoutDefaultMs)} s)`,

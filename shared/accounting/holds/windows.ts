@@ -1,7 +1,7 @@
 // Limits per minute and per day: a window of about a dozen parts, each a count in an attribute of its own that is only
-// added to, beside the total of all counts ever made. What counts now is that total less the parts that are over, so the
-// one comparison of a write, "the total is at most so much", needs no agreement with other writers: what is over does
-// not change any more, and an old copy of the item knows too little of it, never too much.
+// added to, beside the total of all counts ever made. What counts now is that total less the parts that are over. Parts that
+// are over never change, and a writer whose copy of the item is old subtracts too little, never too much: so one comparison in
+// the write, "the total is at most so much", is enough.
 //
 //        part     part      part                  A part counts until a window's length after its last call, so
 //   |---·--·--|---------|--·--·---|               never more than the limit fall into any window's length.

@@ -1,7 +1,7 @@
 // A provider's failure becomes data here, once. Its words are not inspected later.
 import type { RejectionReason } from '../../errors/index.ts';
 import type { RefusedAnswer } from '../../protocol/interfaces/index.ts';
-import { findMember, isJsonObject, type JsonText, type MidStreamCode } from '../../protocol/wire/index.ts';
+import { findMember, isJsonObject, type JsonText } from '../../protocol/wire/index.ts';
 import { accountLimit, faultBehindInvalid } from './fault-behind-invalid.ts';
 import type { ProviderText } from './provider-text.ts';
 
@@ -264,13 +264,3 @@ export function readRetryAfterSeconds(headers: Headers, nowMs: number): number |
 const textOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 
 const clamp = (seconds: number): number => Math.min(Math.max(Math.ceil(seconds), 1), retryAfterMaxSeconds);
-
-/** The code of the error line with which a stream ends, by what ended it. */
-export const midStreamCodeOf: Record<FailureKind, MidStreamCode> = {
-  failed: 'no_available_provider',
-  rate_limited: 'rate_limited',
-  invalid: 'invalid_request',
-  deadline: 'request_deadline_exceeded',
-  // The client that would read it is gone, or this process ends.
-  client_gone: 'no_available_provider',
-};

@@ -4,7 +4,6 @@ export {
   classifyErrorObject,
   classifyStatus,
   type FailureKind,
-  midStreamCodeOf,
   ownParam,
   readRetryAfterSeconds,
 } from './classify.ts';
@@ -28,7 +27,7 @@ export { isProviderCredential, providerSecret } from './provider-secret.ts';
 export { describeProviderText, readProviderText } from './provider-text.ts';
 export type { CandidateAnswer, CandidateRequest, NoAnswer, Send } from './send.ts';
 export { signedCredentials } from './signed-credentials.ts';
-export { type DescribeText, type EventBatch, readStream } from './stream-reader.ts';
+export { type DescribeText, type EventBatch, midStreamCodeOf, readStream } from './stream-reader.ts';
 export {
   createTransport,
   readBoundedBody,

@@ -1,8 +1,8 @@
 // A provider's event stream, read by the client's interface. It ends well or with a failure: a stream that just stops is never a
 // success, or clients would store half an answer.
 import { type AnswerEvent, type EventReader, isBeyondBounds } from '../../protocol/interfaces/index.ts';
-import type { EventText } from '../../protocol/wire/index.ts';
-import { type AttemptFailure, classifyErrorObject } from './classify.ts';
+import type { EventText, MidStreamCode } from '../../protocol/wire/index.ts';
+import { type AttemptFailure, classifyErrorObject, type FailureKind } from './classify.ts';
 import type { ProviderText } from './provider-text.ts';
 
 /** Events as they came off the wire together; none is a sign of life. A failure comes alone, and ends the stream. */
@@ -74,3 +74,13 @@ function readBatch(texts: readonly EventText[], reader: EventReader, describe: D
   }
   return { batch, fault: undefined, isEnd: false };
 }
+
+/** The code of the error line with which a stream ends, by what ended it. */
+export const midStreamCodeOf: Record<FailureKind, MidStreamCode> = {
+  failed: 'no_available_provider',
+  rate_limited: 'rate_limited',
+  invalid: 'invalid_request',
+  deadline: 'request_deadline_exceeded',
+  // The client that would read it is gone, or this process ends.
+  client_gone: 'no_available_provider',
+};
