@@ -6,9 +6,19 @@ import {
   type ByokConnection,
   checkByokHeader,
   makePlan,
+  type PlanInput,
   readByokSources,
 } from '../../../shared/routing/planner/index.ts';
-import { ableTo, entryOf, planFactsOf, planned, priced, providerOf, requestOf } from '../../support/planning.ts';
+import {
+  ableTo,
+  entryOf,
+  isOneOf,
+  planFactsOf,
+  planned,
+  priced,
+  providerOf,
+  requestOf,
+} from '../../support/planning.ts';
 
 const without = (...params: readonly (keyof SupportedParams)[]) =>
   entryOf('p', { supported_params: { ...ableTo, ...Object.fromEntries(params.map((name) => [name, false])) } });
@@ -133,6 +143,10 @@ const defaultInput = planFactsOf(
   ],
   [providerOf('idle'), providerOf('deaf', { accepts_byok_header: false })],
 );
+const withConnections = (input: PlanInput, ...connections: readonly ByokConnection[]): PlanInput => ({
+  ...input,
+  byok: readByokSources({ hasHeaderKey: false, connections }),
+});
 const tools = [{ type: 'function', function: { name: 'f' } }];
 
 describe('a key header', () => {
@@ -179,5 +193,25 @@ describe('a key header', () => {
   it('keeps an unknown price out of every cap', () => {
     const keyed = { ...defaultInput, byok: readByokSources({ hasHeaderKey: true, connections: [] }) };
     expect(planned({ provider: { only: 'unpriced', max_price: 1_000 } }, keyed)).toBe('price_cap_exceeded');
+  });
+});
+
+describe('stored connections that are allowed', () => {
+  it('change no other provider: others are called with our credential, and an unknown price is no low price', () => {
+    expect(planned({}, withConnections(defaultInput, connection('unpriced')))).toEqual(['cheap', 'dear', 'unpriced']);
+  });
+
+  it('serve where we hold no credential, and only there', () => {
+    const bare = { ...defaultInput, isConfigured: () => false };
+    expect(planned({}, withConnections(bare, connection('dear')))).toEqual(['dear']);
+    expect(planned({}, withConnections(bare, connection('idle')))).toBe('provider_not_configured');
+  });
+
+  it('serve no call without a readable key', () => {
+    const input = withConnections(
+      { ...defaultInput, isConfigured: isOneOf('cheap') },
+      connection('unpriced', { isAuthorised: false }),
+    );
+    expect(planned({}, input)).toEqual(['cheap']);
   });
 });

@@ -69,6 +69,22 @@ describe('Responses, for the OpenAI SDK', () => {
     ]);
   });
 
+  it('fails after output with an error event and a failed response, and in JSON with a failed response', async () => {
+    const answer = await send(`${simulator.url}/responses`, {
+      ...request('error-after-chunks:2:rate_limit_exceeded'),
+      stream: true,
+    });
+    const events = answer.text.split('\n\n').filter((text) => text !== '');
+    const last = events.slice(-2).map((text) => JSON.parse(text.split('\ndata: ')[1] ?? ''));
+    expect(last).toMatchObject([
+      { type: 'error', code: 'rate_limit_exceeded', sequence_number: events.length - 2 },
+      { type: 'response.failed', sequence_number: events.length - 1, response: { status: 'failed', output: [] } },
+    ]);
+    expect(events.filter((text) => text.startsWith('event: response.output_text.delta'))).toHaveLength(2);
+    await expect(streamed('error-after-chunks:2')).rejects.toThrow(/server had an error/);
+    expect(await create('error-after-role')).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
+  });
+
   it('wants an input, a stored response or a prompt', async () => {
     const asking = (members: object) => send(`${simulator.url}/responses`, { model: 'echo', ...members });
     expect((await asking({})).status).toBe(400);
