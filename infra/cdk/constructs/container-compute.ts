@@ -23,7 +23,7 @@ import { type Network, stageNetwork } from './network.ts';
 import { stageLogGroup } from './node-function.ts';
 import { operatorLogs, signInEnvironment } from './operator-function.ts';
 import { gatewayTableActions, modelsTableActions, operatorTableActions, tablesOfAll } from './table-actions.ts';
-import { callsPerTask, heapMiB, scaledAtShare, tasksDefault } from './task-size.ts';
+import { callsPerTask, heapOptions, scaledAtShare, tasksDefault } from './task-size.ts';
 
 const cpuPercent = 50;
 const containerName = 'Gateway';
@@ -106,7 +106,7 @@ function createTask(
       target: 'container',
       platform: Platform.LINUX_ARM64,
     }),
-    command: [`--max-old-space-size=${heapMiB(size)}`, 'index.cjs'],
+    command: [...heapOptions(size), 'index.cjs'],
     environment: { [environmentNames.stage]: stage, AWS_REGION: Aws.REGION, ...console, ...access.environment },
     portMappings: [{ containerPort }],
     user: 'node',
