@@ -664,7 +664,9 @@ describe('closing', () => {
   it('lets a running request end, answers it with connection: close, and does not wait for idle connections', async () => {
     const { opened, open: answerNow } = gate();
     const entered = gate();
+    let served = 0;
     const { port, server } = await serve(async ({ path }) => {
+      served += 1;
       if (path === '/slow') {
         entered.open();
         await opened;
@@ -682,7 +684,9 @@ describe('closing', () => {
     expect(answer.headers.connection).toBe('close');
     await closed;
     idle.destroy();
-    await expect(call(port)).rejects.toThrow('ECONNREFUSED');
+    // Its port may belong to another process by now.
+    await call(port).catch(() => undefined);
+    expect(served).toBe(2);
   });
 
   /** Advances the clock by each bound in turn, once the server waits for it. */
