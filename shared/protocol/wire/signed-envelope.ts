@@ -5,10 +5,10 @@ export interface SignedEnvelope {
   /** Who can read it. */
   readonly origin: string;
   readonly model: string;
-  readonly signature?: string;
-  readonly encrypted?: string;
+  readonly signature?: string | undefined;
+  readonly encrypted?: string | undefined;
   /** The tool call that is signed, as the client has its id; `text`: the text before. Left out: the thinking that it stands with. */
-  readonly of?: { readonly call: string } | 'text';
+  readonly of?: { readonly call: string } | 'text' | undefined;
 }
 
 /** The version of the form. No provider begins a signature so: base64 has no dot. */

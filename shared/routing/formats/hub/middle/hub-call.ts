@@ -3,6 +3,7 @@
 import type {
   LanguageModelV4CallOptions,
   LanguageModelV4GenerateResult,
+  LanguageModelV4Message,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 
@@ -69,3 +70,12 @@ export interface HubCall extends CallOptions {
 
 export type HubResult = LanguageModelV4GenerateResult;
 export type HubPart = LanguageModelV4StreamPart;
+export type PartOf<Type extends HubPart['type']> = Extract<HubPart, { type: Type }>;
+
+export type UserMessage = Extract<LanguageModelV4Message, { role: 'user' }>;
+export type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
+export type AssistantPart = AssistantMessage['content'][number];
+export type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
+export type ToolPart = ToolMessage['content'][number];
+export type ToolResult = Extract<ToolPart, { type: 'tool-result' }>;
+export type ToolOutput = ToolResult['output'];

@@ -1,11 +1,14 @@
-export { cacheMark, cacheWritesOf, withCacheMarksMax } from './cache-mark.ts';
-export { fileOfUrl } from './file-of-url.ts';
+export { numberOption, toInputSchema, toResponseFormat } from './asked-options.ts';
+export { cacheMark, withCacheMarksMax } from './cache-mark.ts';
+export { callsInOrder } from './calls-in-order.ts';
 export type * from './hub-call.ts';
 export type * from './hub-source.ts';
 export type * from './hub-target.ts';
 export { jsonResponse } from './json-response.ts';
 export { clientCallId, createKnownCalls, type KnownCall, type KnownCalls } from './known-calls.ts';
 export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
+export { type ContentPart, fileOfUrl, isBlank, textParts } from './prompt-parts.ts';
+export { base64Of, contentOf, estimatedOutputTokens, tokensOf } from './read-result.ts';
 export {
   byBudget,
   isEffort,
@@ -15,5 +18,5 @@ export {
   thinkingOf,
   untold,
 } from './reasoning.ts';
-export { signedOptions, withOwnSigned } from './signed.ts';
+export { envelopeOptions, isSigned, sealed, signedOptions, withOwnSigned } from './signed.ts';
 export { createToolNames, type ToolNames } from './tool-names.ts';

@@ -1,5 +1,6 @@
 // Prompts for targets that are strict about order.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { ToolMessage, UserMessage } from './hub-call.ts';
 
 type Message = LanguageModelV4Prompt[number];
 
@@ -48,10 +49,7 @@ function toUser({ content, providerOptions }: Extract<Message, { role: 'system' 
  * Results that follow each other are one message: some targets want all that belong to one answer together. Every message of
  * results in this prompt was added here, so that the last one may grow.
  */
-export function addResults(
-  prompt: LanguageModelV4Prompt,
-  { content, ...message }: Extract<Message, { role: 'tool' }>,
-): void {
+export function addResults(prompt: LanguageModelV4Prompt, { content, ...message }: ToolMessage): void {
   const last = prompt.at(-1);
   if (last?.role !== 'tool') prompt.push({ ...message, content: [...content] });
   else for (const result of content) last.content.push(result);
@@ -62,7 +60,7 @@ export function addResults(
  * the last message of the user there is none, and nothing is asked about them.
  */
 export function imagesOfUser(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
-  let waiting: Extract<Message, { role: 'user' }>['content'] = [];
+  let waiting: UserMessage['content'] = [];
   return prompt.flatMap((message): Message[] => {
     if (message.role === 'assistant') {
       for (const part of message.content) if (part.type === 'file') waiting.push(part);

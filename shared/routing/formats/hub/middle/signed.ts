@@ -1,6 +1,9 @@
 // Signed and encrypted thinking in a prompt. A part of a prompt carries it in the words of no package until the
 // target is known: only who made it gets it back.
 import type { LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import { type SignedEnvelope, sealEnvelope } from '../../../../protocol/wire/index.ts';
+import type { AssistantPart } from './hub-call.ts';
+import type { AnswerHead } from './hub-source.ts';
 import type { HubTarget, Signed, SignedBy, SignedPart } from './hub-target.ts';
 
 /** Left out: the client does not know it any more, so that every target may try. */
@@ -16,7 +19,23 @@ const ownName = 'gw';
 /** For a part of a prompt. */
 export const signedOptions = (signed: Signed & SignedOrigin): SharedV4ProviderOptions => ({ [ownName]: { ...signed } });
 
-type AssistantPart = Extract<LanguageModelV4Prompt[number], { role: 'assistant' }>['content'][number];
+/** The same, of a part that came back in an envelope. */
+export const envelopeOptions = ({ origin, model, signature, encrypted }: SignedEnvelope): SharedV4ProviderOptions =>
+  signedOptions({
+    origin,
+    model,
+    ...(signature === undefined ? {} : { signature }),
+    ...(encrypted === undefined ? {} : { encrypted }),
+  });
+
+/** Of thinking that is not signed too: no other model may get it, and a relay knows that it is none of its provider's. */
+export const sealed = (
+  { origin, model }: AnswerHead,
+  { signature, encrypted }: Signed,
+  of?: SignedEnvelope['of'],
+): string => sealEnvelope({ origin, model, signature, encrypted, of });
+
+export const isSigned = (signed: Signed): boolean => Object.keys(signed).length > 0;
 
 /** The prompt with what this model can read in the words of its package. Thinking of others is left out. */
 export const withOwnSigned = (
@@ -44,7 +63,7 @@ function withOwn(
   const { origin, model: maker, ...signed } = (sent ?? {}) as Signed & SignedOrigin;
   const isOwn = (origin === undefined || origin === originOf(by)) && (maker === undefined || maker === by.model);
   // Its own thinking that is not signed may come back too: that is for the target to say.
-  const isKnown = origin !== undefined || Object.keys(signed).length > 0;
+  const isKnown = origin !== undefined || isSigned(signed);
   const own = isOwn && isKnown ? toOptions(part.type, signed) : undefined;
   if (own === undefined && part.type === 'reasoning') return [];
   // It stood for its signature alone.

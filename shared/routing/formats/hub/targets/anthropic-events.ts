@@ -11,10 +11,8 @@ import {
   rewriteMembers,
   scanJson,
 } from '../../../../protocol/wire/index.ts';
-import { type Bytes, eventBytes } from './body-members.ts';
+import { type Bytes, eventBytes, type Json, parsedObject } from './body-members.ts';
 import { readableUsage, type UsageForm } from './readable-usage.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 const cacheCounts = ['cache_creation_input_tokens', 'cache_read_input_tokens'];
 
@@ -39,7 +37,7 @@ export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>, takeOut
     if (isNew(text)) return [];
     isEnded ||= text.includes('"message_stop"');
     if (!usageEvents.test(text)) return [{ name, text: takeOut(text) }];
-    const event = parsed(text);
+    const event = parsedObject(text);
     if (event === undefined) return [{ name, text }];
     isFinished ||= isJsonObject(event.delta) && typeof event.delta.stop_reason === 'string';
     return [{ name, text: JSON.stringify(withReadableEventUsage(event)) }];
@@ -71,7 +69,7 @@ function openNewBlocks(): (text: string) => boolean {
     const kind = blockEvent.exec(text)?.[1];
     if (kind === undefined) return false;
     if (kind !== 'start' && left.size === 0) return kind === 'delta' && !knownDeltas.test(text) && isEventObject(text);
-    const { index, content_block: block } = parsed(text) ?? {};
+    const { index, content_block: block } = parsedObject(text) ?? {};
     if (kind === 'start' && isJsonObject(block) && typeof block.type === 'string' && !isKnownBlock(block))
       left.add(index);
     if (left.has(index)) return true;
@@ -98,16 +96,7 @@ const blockShape = { members: new Map([['type', {}]]) };
 /** Nested as deep as answers may be. */
 const answerDepthMax = 512;
 
-const isEventObject = (text: string): boolean => typeof parsed(text)?.type === 'string';
-
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const isEventObject = (text: string): boolean => typeof parsedObject(text)?.type === 'string';
 
 /** Anthropic's events tell the input at the start, and the output at the end. */
 function withReadableEventUsage(event: Json): Json {

@@ -1,9 +1,8 @@
 // What Converse refuses in a prompt that other formats take.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { AssistantMessage, ToolOutput, ToolPart, ToolResult, UserMessage } from '../middle/index.ts';
 
 type Message = LanguageModelV4Prompt[number];
-type AssistantMessage = Extract<Message, { role: 'assistant' }>;
-type ToolResult = Extract<Extract<Message, { role: 'tool' }>['content'][number], { type: 'tool-result' }>;
 
 /** It refuses calls where no tool goes out with them, and the package would leave them out: they are told as text. */
 export const callsAsText = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
@@ -23,13 +22,13 @@ function toldCalls(message: AssistantMessage): AssistantMessage {
   return { ...message, content };
 }
 
-function toldResult(result: Extract<Message, { role: 'tool' }>['content'][number]): Message[] {
+function toldResult(result: ToolPart): Message[] {
   if (result.type !== 'tool-result') return [];
   const head = { type: 'text', text: `[The tool ${result.toolName} answered]` } as const;
   return [{ role: 'user', content: [head, ...partsOf(result.output)] }];
 }
 
-function partsOf(output: ToolResult['output']): Extract<Message, { role: 'user' }>['content'] {
+function partsOf(output: ToolOutput): UserMessage['content'] {
   if (output.type === 'text' || output.type === 'error-text') {
     return output.value === '' ? [] : [{ type: 'text', text: output.value }];
   }
@@ -49,5 +48,5 @@ export const withResultTexts = (prompt: LanguageModelV4Prompt): LanguageModelV4P
 
 const noOutput = { type: 'text', value: '(no output)' } as const;
 
-const isEmpty = (part: Extract<Message, { role: 'tool' }>['content'][number]): part is ToolResult =>
+const isEmpty = (part: ToolPart): part is ToolResult =>
   part.type === 'tool-result' && part.output.type === 'text' && part.output.value === '';

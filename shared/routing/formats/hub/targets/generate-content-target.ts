@@ -2,7 +2,7 @@
 import { createGoogle } from '@ai-sdk/google';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
-import { type HubTarget, instructionsFirst, type Thinking } from '../middle/index.ts';
+import { type HubTarget, instructionsFirst, type Thinking, type ToolPart } from '../middle/index.ts';
 import { readInPieces } from './answer-pieces.ts';
 import { atMost, type Json, nonEmpty, readObject } from './body-members.ts';
 import { geminiEvents, piecesOf } from './gemini-events.ts';
@@ -73,8 +73,6 @@ const oneTextInResults = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt 
   prompt.map((message) =>
     message.role !== 'tool' ? message : { ...message, content: message.content.map(withOneText) },
   );
-
-type ToolPart = Extract<LanguageModelV4Prompt[number], { role: 'tool' }>['content'][number];
 
 function withOneText(part: ToolPart): ToolPart {
   if (part.type !== 'tool-result' || part.output.type !== 'content') return part;

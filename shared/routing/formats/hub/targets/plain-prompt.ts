@@ -1,12 +1,16 @@
 // A prompt as plain chat providers take it: results are text, what is no text is brought by the user, and thinking goes back under
 // the name under which it came.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { imagesOfUser, instructionsFirst } from '../middle/index.ts';
+import {
+  type AssistantMessage,
+  imagesOfUser,
+  instructionsFirst,
+  type ToolMessage,
+  type ToolResult,
+  type UserMessage,
+} from '../middle/index.ts';
 
 type Message = LanguageModelV4Prompt[number];
-type ToolMessage = Extract<Message, { role: 'tool' }>;
-type UserMessage = Extract<Message, { role: 'user' }>;
-type ToolResult = Extract<ToolMessage['content'][number], { type: 'tool-result' }>;
 
 /** `isStrictTemplate`: many models take instructions at the start only, and one of them. */
 export function plainPrompt(prompt: LanguageModelV4Prompt, isStrictTemplate: boolean): LanguageModelV4Prompt {
@@ -70,7 +74,7 @@ function readResult({ output }: ToolResult): { readonly text: string; readonly f
 }
 
 /** Only thinking of this model is still there, and says in which member it came. */
-function withOwnThinking(message: Extract<Message, { role: 'assistant' }>): Message {
+function withOwnThinking(message: AssistantMessage): Message {
   const thoughts = message.content.filter((part) => part.type === 'reasoning');
   if (thoughts.length === 0) return message;
   const name = thoughts[0]?.providerOptions?.openaiCompatible?.reasoningMember;

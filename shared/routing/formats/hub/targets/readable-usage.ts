@@ -11,8 +11,7 @@ import {
   toCount,
   type UsageReport,
 } from '../../../../protocol/wire/index.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import type { Json } from './body-members.ts';
 
 export interface UsageForm {
   readonly member: string;

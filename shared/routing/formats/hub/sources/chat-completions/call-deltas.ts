@@ -1,16 +1,13 @@
 // Tool calls of a streamed answer as deltas: begun, in pieces, or whole.
-import type { AnswerHead, HubPart } from '../../middle/index.ts';
+import type { AnswerHead, PartOf } from '../../middle/index.ts';
 import type { Delta, ThinkingDeltas } from './thinking-deltas.ts';
-
 import { toToolCall } from './write-completion.ts';
 
-type Part<Type extends HubPart['type']> = Extract<HubPart, { type: Type }>;
-
 export interface CallDeltas {
-  readonly ofStart: (part: Part<'tool-input-start'>) => Delta[];
-  readonly ofPiece: (part: Part<'tool-input-delta'>) => Delta[];
+  readonly ofStart: (part: PartOf<'tool-input-start'>) => Delta[];
+  readonly ofPiece: (part: PartOf<'tool-input-delta'>) => Delta[];
   /** The whole call: of one whose arguments came in pieces everything is known but a signature. */
-  readonly ofCall: (part: Part<'tool-call'>) => Delta[];
+  readonly ofCall: (part: PartOf<'tool-call'>) => Delta[];
   /** Calls so far. */
   readonly count: () => number;
 }

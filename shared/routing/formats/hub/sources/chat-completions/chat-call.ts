@@ -6,27 +6,30 @@ import {
   type AskedReasoning,
   type HubCall,
   isEffort,
+  numberOption,
   type OptionalMember,
   type OptionalName,
+  toResponseFormat,
 } from '../../middle/index.ts';
 import { toPrompt } from './chat-prompt.ts';
-import { toResponseFormat, toToolOptions } from './chat-tools.ts';
+import { toToolOptions } from './chat-tools.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
 export function toHubCall(body: Body): HubCall {
+  const format = isJsonObject(body.response_format) ? body.response_format : {};
   const stop = typeof body.stop === 'string' ? [body.stop] : body.stop;
   return {
     prompt: toPrompt(body.messages),
-    ...numberMember('temperature', body.temperature),
-    ...numberMember('topP', body.top_p),
-    ...numberMember('topK', body.top_k),
+    ...numberOption('temperature', body.temperature),
+    ...numberOption('topP', body.top_p),
+    ...numberOption('topK', body.top_k),
     // Written as it came: a package compares it with nothing.
-    ...(isRawNumber(body.seed) ? { seed: body.seed as unknown as number } : numberMember('seed', body.seed)),
-    ...numberMember('frequencyPenalty', body.frequency_penalty),
-    ...numberMember('presencePenalty', body.presence_penalty),
+    ...(isRawNumber(body.seed) ? { seed: body.seed as unknown as number } : numberOption('seed', body.seed)),
+    ...numberOption('frequencyPenalty', body.frequency_penalty),
+    ...numberOption('presencePenalty', body.presence_penalty),
     ...(Array.isArray(stop) ? { stopSequences: stop.filter((one) => typeof one === 'string') } : {}),
-    ...toResponseFormat(body.response_format),
+    ...toResponseFormat(format.type, format.json_schema),
     ...toToolOptions(body),
     reasoning: readReasoning(body),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
@@ -86,12 +89,6 @@ function firstMarks({ messages, tools }: Body): OptionalMember[] {
 }
 
 const reasoningMember = ({ reasoning }: Body): string => (isJsonObject(reasoning) ? 'reasoning' : 'reasoning_effort');
-
-/** One that JavaScript would round is far beyond any of these. */
-const numberMember = <Name extends string>(name: Name, value: unknown): { [name in Name]?: number } =>
-  typeof value === 'number' || isRawNumber(value)
-    ? ({ [name]: typeof value === 'number' ? value : Number(value.rawJSON) } as { [name in Name]?: number })
-    : {};
 
 function readReasoning({ reasoning, reasoning_effort: short }: Body): AskedReasoning | undefined {
   const { enabled, effort, max_tokens: tokens } = isJsonObject(reasoning) ? reasoning : {};

@@ -1,9 +1,7 @@
 // Parts of a message: text, images, audio and files, as the language-model interface has them.
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
-import { cacheMark, fileOfUrl } from '../../middle/index.ts';
-
-export type ContentPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
+import { type ContentPart, cacheMark, fileOfUrl, isBlank, textParts } from '../../middle/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -12,7 +10,7 @@ type Json = Readonly<Record<string, unknown>>;
  * refuse it, although models write some themselves before they call a tool.
  */
 export function toParts(content: unknown): ContentPart[] {
-  if (typeof content === 'string') return isBlank(content) ? [] : [{ type: 'text', text: content }];
+  if (typeof content === 'string') return textParts(content);
   const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
   return parts.flatMap((part) => {
     const read = toPart(part);
@@ -20,8 +18,6 @@ export function toParts(content: unknown): ContentPart[] {
     return [{ ...read, ...cacheMark(part.cache_control) }];
   });
 }
-
-const isBlank = (text: string): boolean => text.trim() === '';
 
 /** Each of them is a part: texts only. */
 export const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>

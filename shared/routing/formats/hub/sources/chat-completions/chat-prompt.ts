@@ -1,20 +1,22 @@
 // The messages of a chat completion as a prompt.
-import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import type { LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
 import {
+  type AssistantPart,
   addResults,
+  type ContentPart,
   cacheMark,
   createKnownCalls,
   fileOfUrl,
   type KnownCalls,
   signedOptions,
+  type ToolMessage,
+  type ToolOutput,
 } from '../../middle/index.ts';
-import { type ContentPart, toParts, toTextParts } from './chat-parts.ts';
+import { toParts, toTextParts } from './chat-parts.ts';
 import { googleOrigin, readReasoningDetails } from './reasoning-details.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
-type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
 
 export function toPrompt(messages: unknown): LanguageModelV4Prompt {
   const list = (Array.isArray(messages) ? messages : []).filter(isJsonObject);
@@ -104,8 +106,6 @@ function toResult(message: Json, calls: KnownCalls): ToolMessage {
 }
 
 const nameOf = ({ name }: Json): string => (typeof name === 'string' && name !== '' ? name : 'tool');
-
-type ToolOutput = Extract<ToolMessage['content'][number], { type: 'tool-result' }>['output'];
 
 const toOutput = (parts: readonly ContentPart[]): ToolOutput =>
   parts.every((part) => part.type === 'text')

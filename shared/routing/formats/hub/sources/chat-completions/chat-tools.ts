@@ -1,7 +1,7 @@
-// Tools, the choice among them, and the form of the answer.
-import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+// Tools, and the choice among them.
+import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
-import { cacheMark } from '../../middle/index.ts';
+import { cacheMark, toInputSchema } from '../../middle/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -31,12 +31,6 @@ function toTool(tool: Json): LanguageModelV4FunctionTool[] {
   ];
 }
 
-/** Targets want its type said, also where a function has no parameters. */
-const toInputSchema = (parameters: unknown): JSONSchema7 =>
-  isJsonObject(parameters) && parameters.type !== undefined
-    ? parameters
-    : { type: 'object', properties: {}, ...(isJsonObject(parameters) ? parameters : {}) };
-
 function toChoice(choice: unknown): ToolOptions['toolChoice'] {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice };
   const fn = isJsonObject(choice) && isJsonObject(choice.function) ? choice.function : {};
@@ -50,23 +44,4 @@ function allowedTools(list: LanguageModelV4FunctionTool[], allowed: unknown): To
   const names = new Set(named.map(({ name, function: fn }) => (isJsonObject(fn) ? fn.name : name)));
   const toolChoice = toChoice(mode);
   return { tools: list.filter(({ name }) => names.has(name)), ...(toolChoice === undefined ? {} : { toolChoice }) };
-}
-
-/** What a schema of `true` takes. */
-const anyObject: JSONSchema7 = { type: 'object', additionalProperties: true };
-
-/** Without a schema: `json_object`. */
-export function toResponseFormat(format: unknown): Pick<LanguageModelV4CallOptions, 'responseFormat'> {
-  if (!isJsonObject(format)) return {};
-  if (format.type === 'json_object') return { responseFormat: { type: 'json' } };
-  if (format.type !== 'json_schema' || !isJsonObject(format.json_schema)) return {};
-  const { schema, name, description } = format.json_schema;
-  return {
-    responseFormat: {
-      type: 'json',
-      schema: isJsonObject(schema) ? schema : anyObject,
-      ...(typeof name === 'string' ? { name } : {}),
-      ...(typeof description === 'string' ? { description } : {}),
-    },
-  };
 }

@@ -1,13 +1,12 @@
 // Thinking of a streamed answer, and what was signed of it, as deltas of `reasoning_details`.
-import type { AnswerHead, HubPart } from '../../middle/index.ts';
+import type { AnswerHead, PartOf } from '../../middle/index.ts';
 
 export type Delta = Readonly<Record<string, unknown>>;
-type Part<Type extends HubPart['type']> = Extract<HubPart, { type: Type }>;
 
 export interface ThinkingDeltas {
-  readonly ofThinking: (part: Part<'reasoning-start' | 'reasoning-delta' | 'reasoning-end'>) => Delta[];
+  readonly ofThinking: (part: PartOf<'reasoning-start' | 'reasoning-delta' | 'reasoning-end'>) => Delta[];
   /** A signature that belongs to a text or a call is a detail of its own. */
-  readonly ofSigned: (block: string, part: Pick<Part<'text-start'>, 'providerMetadata'>, callId?: string) => Delta[];
+  readonly ofSigned: (block: string, part: Pick<PartOf<'text-start'>, 'providerMetadata'>, callId?: string) => Delta[];
 }
 
 /** For one stream. */

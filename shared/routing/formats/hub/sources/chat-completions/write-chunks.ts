@@ -1,13 +1,11 @@
 // The parts of a streamed answer as `chat.completion.chunk`s.
 import { writtenChunk } from '../../../../../protocol/interfaces/chat-completions/index.ts';
 import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
-import type { AnswerHead, HubPart } from '../../middle/index.ts';
+import type { AnswerHead, HubPart, PartOf } from '../../middle/index.ts';
 import { openCallDeltas } from './call-deltas.ts';
 import { toUsage } from './chat-usage.ts';
 import { type Delta, openThinkingDeltas } from './thinking-deltas.ts';
 import { isRefusal, toFinishReason, toImage } from './write-completion.ts';
-
-type Part<Type extends HubPart['type']> = Extract<HubPart, { type: Type }>;
 
 export function openChunkWriter(head: AnswerHead): (part: HubPart) => AnswerEvent[] {
   let { id, model } = head;
@@ -23,7 +21,7 @@ export function openChunkWriter(head: AnswerHead): (part: HubPart) => AnswerEven
   const choice = (delta: Delta, reason: string | null = null, beginsThinking = false) =>
     chunk({ choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }] }, beginsThinking);
 
-  function finish(part: Part<'finish'>): AnswerEvent[] {
+  function finish(part: PartOf<'finish'>): AnswerEvent[] {
     const usage = toUsage(part.usage);
     const reason = toFinishReason(part.finishReason, calls.count());
     const refusal = reason === 'content_filter' ? head.refusalOf(part.providerMetadata) : undefined;

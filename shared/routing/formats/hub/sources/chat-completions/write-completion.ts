@@ -1,7 +1,7 @@
 // What a model answered, whole, as a `chat.completion`.
 import type { LanguageModelV4Content, LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import { outputBytesOfMessage, readUsageReport } from '../../../../../protocol/interfaces/chat-completions/index.ts';
-import type { AnswerHead, HubResult, WrittenAnswer } from '../../middle/index.ts';
+import { type AnswerHead, base64Of, type HubResult, type WrittenAnswer } from '../../middle/index.ts';
 import { toUsage } from './chat-usage.ts';
 import type { ReasoningDetail } from './reasoning-details.ts';
 
@@ -102,9 +102,8 @@ function detailsOf(
 
 /** In OpenRouter's shape: a chat completion has none of its own. */
 export function toImage(part: LanguageModelV4Content, { readSigned }: Pick<AnswerHead, 'readSigned'>): object[] {
-  if (part.type !== 'file' || part.data.type !== 'data') return [];
-  const { data } = part.data;
-  const base64 = typeof data === 'string' ? data : Buffer.from(data).toString('base64');
+  const base64 = part.type === 'file' ? base64Of(part) : undefined;
+  if (part.type !== 'file' || base64 === undefined) return [];
   const image = { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${base64}` } };
   return [{ ...image, ...extraContent(readSigned(part.providerMetadata).signature) }];
 }

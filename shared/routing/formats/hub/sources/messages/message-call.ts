@@ -1,10 +1,10 @@
 // A request of Messages as a call of the hub. What not every target has words for is optional: the call tells what was left out.
-import { isRawNumber } from '../../../../../foundation/ids/index.ts';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AskedReasoning,
   type HubCall,
   isEffort,
+  numberOption,
   type OptionalMember,
   type OptionalName,
   type ToolNames,
@@ -19,9 +19,9 @@ export function toHubCall(body: Body, names: ToolNames): HubCall {
   const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.filter((one) => typeof one === 'string') : [];
   return {
     prompt: toPrompt(body, names),
-    ...numberMember('temperature', body.temperature),
-    ...numberMember('topP', body.top_p),
-    ...numberMember('topK', body.top_k),
+    ...numberOption('temperature', body.temperature),
+    ...numberOption('topP', body.top_p),
+    ...numberOption('topK', body.top_k),
     ...(stops.length === 0 ? {} : { stopSequences: stops }),
     ...toResponseFormat(body.output_config, body.output_format),
     ...(tools.length === 0 ? {} : { tools }),
@@ -31,11 +31,6 @@ export function toHubCall(body: Body, names: ToolNames): HubCall {
     optional: [...leftOut, ...readOptional(body)],
   };
 }
-
-const numberMember = <Name extends string>(name: Name, value: unknown): { [name in Name]?: number } =>
-  typeof value === 'number' || isRawNumber(value)
-    ? ({ [name]: typeof value === 'number' ? value : Number(value.rawJSON) } as { [name in Name]?: number })
-    : {};
 
 /** Of a model that is to think as it sees fit, where nothing says how hard. */
 const adaptiveEffort = 'medium';

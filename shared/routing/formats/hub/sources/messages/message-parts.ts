@@ -1,18 +1,13 @@
 // Blocks of a message that hold content: text, images and documents, as the language-model interface has them.
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
-import { cacheMark, fileOfUrl } from '../../middle/index.ts';
-
-export type ContentPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
+import { type ContentPart, cacheMark, fileOfUrl, isBlank, textParts } from '../../middle/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Providers refuse a text without a visible character, and it says nothing. */
-export const isBlank = (text: string): boolean => text.trim() === '';
-
 /** The parts of a content, a plain text as one. Blocks of another kind have none. */
 export function toParts(content: unknown): ContentPart[] {
-  if (typeof content === 'string') return isBlank(content) ? [] : [{ type: 'text', text: content }];
+  if (typeof content === 'string') return textParts(content);
   return (Array.isArray(content) ? content.filter(isJsonObject) : []).flatMap((block) => {
     const [first, ...rest] = toBlockParts(block).filter((part) => part.type !== 'text' || !isBlank(part.text));
     return first === undefined ? [] : [{ ...first, ...cacheMark(block.cache_control) }, ...rest];
@@ -47,12 +42,11 @@ function toDocument(block: Json): ContentPart[] {
   const { title, context, source } = block;
   const { type, data, content } = isJsonObject(source) ? source : {};
   const about = [title, context].filter((text) => typeof text === 'string' && !isBlank(text)).join('\n');
-  const head: ContentPart[] = about === '' ? [] : [{ type: 'text', text: about }];
+  const head = textParts(about);
   if (type === 'text' && typeof data === 'string') return [...head, { type: 'text', text: data }];
   if (type === 'content') return [...head, ...toParts(content)];
   const files = toFile(block, 'file').map((file) => (typeof title === 'string' ? { ...file, filename: title } : file));
-  const rest: ContentPart[] = typeof context === 'string' && !isBlank(context) ? [{ type: 'text', text: context }] : [];
-  return [...rest, ...files];
+  return [...textParts(context), ...files];
 }
 
 const searchResult = ({ title, source, content }: Json): ContentPart[] => {

@@ -1,21 +1,23 @@
 // The messages of a request of Messages as a prompt.
-import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isJsonObject, openEnvelope, type SignedEnvelope } from '../../../../../protocol/wire/index.ts';
 import {
+  type AssistantPart,
   addResults,
+  type ContentPart,
   cacheMark,
   createKnownCalls,
+  envelopeOptions,
   type KnownCall,
   type KnownCalls,
-  signedOptions,
+  type ToolMessage,
   type ToolNames,
+  type ToolOutput,
+  textParts,
 } from '../../middle/index.ts';
-import { type ContentPart, isBlank, toParts, toTextParts } from './message-parts.ts';
+import { toParts, toTextParts } from './message-parts.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
-type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
-type ToolOutput = Extract<ToolMessage['content'][number], { type: 'tool-result' }>['output'];
 
 export function toPrompt({ system, messages }: Json, names: ToolNames): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = [...toSystem(system)];
@@ -81,12 +83,9 @@ function toOutput(parts: readonly ContentPart[], isError: boolean): ToolOutput {
 }
 
 function toAssistant(content: unknown, calls: KnownCalls, names: ToolNames): LanguageModelV4Prompt {
-  if (typeof content === 'string') {
-    return isBlank(content) ? [] : [{ role: 'assistant', content: [{ type: 'text', text: content }] }];
-  }
   const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
   const signedCalls = new Map<string, SignedEnvelope>();
-  const parts: AssistantPart[] = [];
+  const parts: AssistantPart[] = textParts(content);
   let lastText = -1;
   const add = (part: AssistantPart): void => {
     if (part.type === 'text') lastText = parts.length;
@@ -103,17 +102,9 @@ function toAssistant(content: unknown, calls: KnownCalls, names: ToolNames): Lan
   return parts.length === 0 ? [] : [{ role: 'assistant', content: parts }];
 }
 
-const signedOf = ({ origin, model, signature, encrypted }: SignedEnvelope) =>
-  signedOptions({
-    origin,
-    model,
-    ...(signature === undefined ? {} : { signature }),
-    ...(encrypted === undefined ? {} : { encrypted }),
-  });
-
 const withSigned = (part: AssistantPart, envelope: SignedEnvelope): AssistantPart => ({
   ...part,
-  providerOptions: { ...part.providerOptions, ...signedOf(envelope) },
+  providerOptions: { ...part.providerOptions, ...envelopeOptions(envelope) },
 });
 
 interface Known {
@@ -128,7 +119,7 @@ function toAssistantParts(block: Json, envelope: SignedEnvelope | undefined, kno
     // Without an envelope it is signed by a provider for itself: no other can read it.
     if (envelope === undefined) return [];
     const text = typeof block.thinking === 'string' ? block.thinking : '';
-    return [{ type: 'reasoning', text, providerOptions: signedOf(envelope) }];
+    return [{ type: 'reasoning', text, providerOptions: envelopeOptions(envelope) }];
   }
   if (type === 'tool_use') return [toCall(block, known)];
   if (typeof type === 'string' && providerRan.test(type)) return [{ type: 'text', text: describeRun(block) }];
@@ -149,7 +140,7 @@ function toCall(block: Json, { calls, names, signedCalls }: Known): AssistantPar
   const signed = typeof block.id === 'string' ? signedCalls.get(block.id) : undefined;
   const options = {
     ...cacheMark(block.cache_control).providerOptions,
-    ...(signed === undefined ? {} : signedOf(signed)),
+    ...(signed === undefined ? {} : envelopeOptions(signed)),
   };
   return {
     type: 'tool-call',

@@ -1,7 +1,7 @@
 // Tools and the choice among them. Tools that only their own provider knows are left out, and told.
-import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
-import { cacheMark, type OptionalMember, type ToolNames } from '../../middle/index.ts';
+import { cacheMark, type OptionalMember, type ToolNames, toInputSchema } from '../../middle/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -64,11 +64,6 @@ function toTool(tool: Json, names: ToolNames): LanguageModelV4FunctionTool {
     ...cacheMark(tool.cache_control),
   };
 }
-
-const toInputSchema = (schema: unknown): JSONSchema7 =>
-  isJsonObject(schema) && schema.type !== undefined
-    ? schema
-    : { type: 'object', properties: {}, ...(isJsonObject(schema) ? schema : {}) };
 
 function toChoice(choice: unknown, names: ToolNames): ToolOptions['toolChoice'] {
   const { type, name } = isJsonObject(choice) ? choice : {};

@@ -1,11 +1,14 @@
 // What a model answered, whole, as a message.
 import type { LanguageModelV4Content } from '@ai-sdk/provider';
 import { readUsageReport } from '../../../../../protocol/interfaces/messages/index.ts';
-import { type SignedEnvelope, scanJson, sealEnvelope } from '../../../../../protocol/wire/index.ts';
+import { scanJson } from '../../../../../protocol/wire/index.ts';
 import {
   type AnswerHead,
   clientCallId,
+  contentOf,
   type HubResult,
+  isSigned,
+  sealed,
   type ToolNames,
   type WrittenAnswer,
 } from '../../middle/index.ts';
@@ -36,13 +39,6 @@ export function writeMessage(result: HubResult, head: AnswerHead, names: ToolNam
   };
 }
 
-/** What the provider ran itself is nothing for the client to run. */
-function contentOf({ content, structuredOutputText: json }: HubResult): readonly LanguageModelV4Content[] {
-  const own = content.filter((part) => part.type !== 'tool-call' || part.providerExecuted !== true);
-  if (json === undefined) return own;
-  return [...own.filter(({ type }) => type === 'reasoning'), { type: 'text', text: json }];
-}
-
 function bytesOf(part: LanguageModelV4Content): number {
   if (part.type === 'tool-call') return Buffer.byteLength(part.input) + Buffer.byteLength(part.toolName);
   return part.type === 'text' || part.type === 'reasoning' ? Buffer.byteLength(part.text) : 0;
@@ -50,33 +46,18 @@ function bytesOf(part: LanguageModelV4Content): number {
 
 function blockTexts(part: LanguageModelV4Content, head: AnswerHead, names: ToolNames): string[] {
   const signed = head.readSigned(part.providerMetadata);
-  const isSigned = Object.keys(signed).length > 0;
-  if (part.type === 'reasoning') return [JSON.stringify(thinkingBlock(part.text, envelope(head, signed)))];
+  if (part.type === 'reasoning') return [JSON.stringify(thinkingBlock(part.text, sealed(head, signed)))];
   if (part.type === 'text') {
     const text = part.text === '' ? [] : [JSON.stringify({ type: 'text', text: part.text, citations: null })];
-    return isSigned ? [...text, JSON.stringify(thinkingBlock('', envelope(head, signed, 'text')))] : text;
+    return isSigned(signed) ? [...text, JSON.stringify(thinkingBlock('', sealed(head, signed, 'text')))] : text;
   }
   if (part.type !== 'tool-call') return [];
   const id = clientCallId(head.id, part.toolCallId);
-  const before = isSigned ? [JSON.stringify(thinkingBlock('', envelope(head, signed, { call: id })))] : [];
+  const before = isSigned(signed) ? [JSON.stringify(thinkingBlock('', sealed(head, signed, { call: id })))] : [];
   return [...before, callText(id, names.long(part.toolName), part.input)];
 }
 
 export const thinkingBlock = (thinking: string, signature: string) => ({ type: 'thinking', thinking, signature });
-
-/** Of thinking that is not signed too: no other model may get it, and a relay knows that it is none of its provider's. */
-export const envelope = (
-  { origin, model }: AnswerHead,
-  { signature, encrypted }: { readonly signature?: string; readonly encrypted?: string },
-  of?: SignedEnvelope['of'],
-): string =>
-  sealEnvelope({
-    origin,
-    model,
-    ...(signature === undefined ? {} : { signature }),
-    ...(encrypted === undefined ? {} : { encrypted }),
-    ...(of === undefined ? {} : { of }),
-  });
 
 const inputDepthMax = 64;
 

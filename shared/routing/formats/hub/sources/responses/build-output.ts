@@ -1,17 +1,8 @@
 // The items of a response, made from the pieces of an answer in their order: whole for JSON, with every event on the way for a
 // stream, so that both say the same. One item is open at a time.
-import { clientCallId, type Signed } from '../../middle/index.ts';
+import { clientCallId, isSigned, type Signed } from '../../middle/index.ts';
 import { freeformReader } from './freeform-input.ts';
-import {
-  callItem,
-  createClosers,
-  createItemEvents,
-  type Emit,
-  isOwn,
-  isSigned,
-  type Open,
-  textPart,
-} from './output-items.ts';
+import { callItem, createClosers, createItemEvents, type Emit, isOwn, type Open, textPart } from './output-items.ts';
 import { ownTools } from './own-tools.ts';
 import type { Writing } from './response-object.ts';
 

@@ -1,21 +1,13 @@
 // Parts of messages and of outputs of tools: text, images, audio and files, as the language-model interface has them.
-import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import type { LanguageModelV4FilePart } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
-import { fileOfUrl } from '../../middle/index.ts';
-
-export type ContentPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
+import { type ContentPart, fileOfUrl, textParts } from '../../middle/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Providers refuse a text without a visible character, and it says nothing. */
-export const isBlank = (text: string): boolean => text.trim() === '';
-
-const textPart = (text: unknown): ContentPart[] =>
-  typeof text !== 'string' || isBlank(text) ? [] : [{ type: 'text', text }];
-
 /** The parts of a content, a plain text as one. */
 export function toParts(content: unknown): ContentPart[] {
-  if (typeof content === 'string') return textPart(content);
+  if (typeof content === 'string') return textParts(content);
   if (isJsonObject(content)) return toPart(content);
   return (Array.isArray(content) ? content.filter(isJsonObject) : []).flatMap(toPart);
 }
@@ -31,7 +23,7 @@ function toPart(part: Json): ContentPart[] {
     const named = typeof filename === 'string' ? { filename } : {};
     return toFile(asDataUrl(part.file_data) ?? part.file_url, 'file').map((file) => ({ ...file, ...named }));
   }
-  return textPart(text ?? refusal);
+  return textParts(text ?? refusal);
 }
 
 /** What is no data URL is taken for the most usual file. */

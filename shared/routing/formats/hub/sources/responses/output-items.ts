@@ -1,13 +1,7 @@
 // One item of a response: how it begins, what its input adds, and how it ends, by its kind.
 import { ownItemId } from '../../../../../protocol/interfaces/responses/index.ts';
-import {
-  isJsonObject,
-  parseJson,
-  type SignedEnvelope,
-  scanJson,
-  sealEnvelope,
-} from '../../../../../protocol/wire/index.ts';
-import type { Signed } from '../../middle/index.ts';
+import { isJsonObject, parseJson, type SignedEnvelope, scanJson } from '../../../../../protocol/wire/index.ts';
+import { isSigned, type Signed, sealed } from '../../middle/index.ts';
 import type { ClientTool } from './client-tools.ts';
 import type { FreeformReader } from './freeform-input.ts';
 import { ownTools } from './own-tools.ts';
@@ -47,29 +41,20 @@ export function createItemEvents(head: Writing['head'], emit: Emit) {
     items.push(text);
   }
 
-  const sealed = ({ signature, encrypted }: Signed, of?: SignedEnvelope['of']): string =>
-    sealEnvelope({
-      origin: head.origin,
-      model: head.model,
-      ...(signature === undefined ? {} : { signature }),
-      ...(encrypted === undefined ? {} : { encrypted }),
-      ...(of === undefined ? {} : { of }),
-    });
-
   /** Of a text or a call: an item of its own. */
   function addSignature(signed: Signed, of: NonNullable<SignedEnvelope['of']>): void {
-    const item = { id: newId('rs'), type: 'reasoning', summary: [], encrypted_content: sealed(signed, of) };
+    const item = { id: newId('rs'), type: 'reasoning', summary: [], encrypted_content: sealed(head, signed, of) };
     begin(item);
     end(item);
   }
 
-  return { items, newId, ofItem, begin, end, sealed, addSignature };
+  return { items, newId, ofItem, begin, end, addSignature, seal: (signed: Signed) => sealed(head, signed) };
 }
 
 type ItemEvents = ReturnType<typeof createItemEvents>;
 
 /** How the item that is open ends, by its kind. */
-export function createClosers({ ofItem, begin, end, sealed, addSignature }: ItemEvents, emit: Emit) {
+export function createClosers({ ofItem, begin, end, seal, addSignature }: ItemEvents, emit: Emit) {
   function addInput(call: OpenCall, delta: string): void {
     if (delta === '') return;
     call.text += delta;
@@ -94,8 +79,7 @@ export function createClosers({ ofItem, begin, end, sealed, addSignature }: Item
       emit('response.reasoning_summary_text.done', { ...at, text });
       emit('response.reasoning_summary_part.done', { ...at, part });
     }
-    // Of thinking that is not signed too: no other model may get it, and a relay knows that it is none of its provider's.
-    end({ id, type: 'reasoning', summary: text === '' ? [] : [part], encrypted_content: sealed(signed) });
+    end({ id, type: 'reasoning', summary: text === '' ? [] : [part], encrypted_content: seal(signed) });
   }
 
   function closeCall(call: OpenCall, status: string): void {
@@ -114,8 +98,6 @@ export function createClosers({ ofItem, begin, end, sealed, addSignature }: Item
 
   return { addInput, closeMessage, closeReasoning, closeCall };
 }
-
-export const isSigned = (signed: Signed): boolean => Object.keys(signed).length > 0;
 
 export const isOwn = (tool: ClientTool): tool is ClientTool & { readonly kind: keyof typeof ownTools } =>
   tool.kind !== 'function' && tool.kind !== 'custom';

@@ -1,12 +1,13 @@
 // A request of Responses as a call of the hub. What not every target has words for is optional: the call tells what was left out.
-import { isRawNumber } from '../../../../../foundation/ids/index.ts';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AskedReasoning,
   type HubCall,
   isEffort,
+  numberOption,
   type OptionalMember,
   type OptionalName,
+  toResponseFormat,
 } from '../../middle/index.ts';
 import type { ClientTools } from './client-tools.ts';
 import { toPrompt } from './response-prompt.ts';
@@ -15,13 +16,14 @@ import { toToolOptions } from './response-tools.ts';
 type Body = Readonly<Record<string, unknown>>;
 
 export function toHubCall(body: Body, clientTools: ClientTools): HubCall {
+  const format = isJsonObject(body.text) && isJsonObject(body.text.format) ? body.text.format : {};
   // Before the prompt: the tools that are declared have the first choice of names.
   const { tools, toolChoice, leftOut } = toToolOptions(body, clientTools);
   return {
     prompt: toPrompt(body, clientTools),
-    ...numberMember('temperature', body.temperature),
-    ...numberMember('topP', body.top_p),
-    ...toResponseFormat(body.text),
+    ...numberOption('temperature', body.temperature),
+    ...numberOption('topP', body.top_p),
+    ...toResponseFormat(format.type, format),
     ...(tools.length === 0 ? {} : { tools }),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     reasoning: readReasoning(body.reasoning),
@@ -30,29 +32,9 @@ export function toHubCall(body: Body, clientTools: ClientTools): HubCall {
   };
 }
 
-const numberMember = <Name extends string>(name: Name, value: unknown): { [name in Name]?: number } =>
-  typeof value === 'number' || isRawNumber(value)
-    ? ({ [name]: typeof value === 'number' ? value : Number(value.rawJSON) } as { [name in Name]?: number })
-    : {};
-
 function readReasoning(reasoning: unknown): AskedReasoning | undefined {
   const { effort } = isJsonObject(reasoning) ? reasoning : {};
   return effort === 'none' || isEffort(effort) ? effort : undefined;
-}
-
-function toResponseFormat(text: unknown): Pick<HubCall, 'responseFormat'> {
-  const format = isJsonObject(text) && isJsonObject(text.format) ? text.format : {};
-  if (format.type === 'json_object') return { responseFormat: { type: 'json' } };
-  if (format.type !== 'json_schema') return {};
-  const { schema, name, description } = format;
-  return {
-    responseFormat: {
-      type: 'json',
-      schema: isJsonObject(schema) ? schema : { type: 'object', additionalProperties: true },
-      ...(typeof name === 'string' ? { name } : {}),
-      ...(typeof description === 'string' ? { description } : {}),
-    },
-  };
 }
 
 /** Members that the call carries, that the gateway reads itself, or without which it is refused. */

@@ -1,15 +1,12 @@
 // Items of the input that are calls of tools, and what came of them.
-import type { LanguageModelV4File, LanguageModelV4Message } from '@ai-sdk/provider';
+import type { LanguageModelV4File } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { base64Of, type ContentPart, type ToolOutput } from '../../middle/index.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
-import { type ContentPart, toParts } from './content-parts.ts';
+import { toParts } from './content-parts.ts';
 import { ownToolOfCall, ownTools } from './own-tools.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-type ToolOutput = Extract<
-  Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number],
-  { type: 'tool-result' }
->['output'];
 
 export interface MadeCall {
   readonly tool: ClientTool;
@@ -69,7 +66,5 @@ export const describeRun = ({ id: _id, status: _status, type, ...item }: Json): 
   `[${String(type)}: ${JSON.stringify(item).slice(0, runMaxCharacters)}]`;
 
 /** An image of an answer, as base64. Undefined: it is none, or stands elsewhere. */
-export function imageOf({ mediaType, data }: LanguageModelV4File): string | undefined {
-  if (!mediaType.startsWith('image/') || data.type !== 'data') return undefined;
-  return typeof data.data === 'string' ? data.data : Buffer.from(data.data).toString('base64');
-}
+export const imageOf = (file: LanguageModelV4File): string | undefined =>
+  file.mediaType.startsWith('image/') ? base64Of(file) : undefined;

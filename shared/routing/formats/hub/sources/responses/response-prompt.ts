@@ -2,18 +2,23 @@
 // stand behind the calls that they answer, wherever the client put them.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isJsonObject, openEnvelope, type SignedEnvelope } from '../../../../../protocol/wire/index.ts';
-import { createKnownCalls, type KnownCalls, signedOptions } from '../../middle/index.ts';
+import {
+  type AssistantPart,
+  type ContentPart,
+  createKnownCalls,
+  envelopeOptions,
+  type KnownCalls,
+  type ToolPart,
+} from '../../middle/index.ts';
 import type { ClientTools } from './client-tools.ts';
-import { type ContentPart, toParts, toTexts } from './content-parts.ts';
+import { toParts, toTexts } from './content-parts.ts';
 import { callOf, describeRun, isResult, type MadeCall, outputOf } from './response-items.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
-type ResultPart = Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number];
 
 interface Answer {
   readonly parts: AssistantPart[];
-  readonly results: ResultPart[];
+  readonly results: ToolPart[];
 }
 
 interface PromptState {
@@ -102,20 +107,12 @@ function signedCallsIn(items: readonly Json[]): ReadonlyMap<string, SignedEnvelo
   return signed;
 }
 
-const signedOf = ({ origin, model, signature, encrypted }: SignedEnvelope) =>
-  signedOptions({
-    origin,
-    model,
-    ...(signature === undefined ? {} : { signature }),
-    ...(encrypted === undefined ? {} : { encrypted }),
-  });
-
 /** Without an envelope it is encrypted by a provider for itself: no other can read it. */
 function addReasoning(reading: PromptState, { summary, encrypted_content: sealed }: Json): void {
   const envelope = openEnvelope(sealed);
   if (envelope === undefined || typeof envelope.of === 'object') return;
   const { parts } = openAnswer(reading);
-  const providerOptions = signedOf(envelope);
+  const providerOptions = envelopeOptions(envelope);
   if (envelope.of === undefined) {
     const texts = (Array.isArray(summary) ? summary : []).flatMap((part) => (isJsonObject(part) ? [part.text] : []));
     parts.push({ type: 'reasoning', text: texts.filter((text) => typeof text === 'string').join(''), providerOptions });
@@ -139,7 +136,7 @@ function addCall(reading: PromptState, item: Json, { tool, input }: MadeCall): v
     toolCallId: id,
     toolName: name,
     input: calls.readArguments(input),
-    ...(signed === undefined ? {} : { providerOptions: signedOf(signed) }),
+    ...(signed === undefined ? {} : { providerOptions: envelopeOptions(signed) }),
   });
 }
 

@@ -1,5 +1,5 @@
 // Tools and the choice among them. Whatever a client runs is a function to other models; what only OpenAI runs is left out, and told.
-import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import {
   type DeclaredTool,
   declaredTools,
@@ -7,7 +7,7 @@ import {
   meantBy,
 } from '../../../../../protocol/interfaces/responses/index.ts';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
-import type { OptionalMember } from '../../middle/index.ts';
+import { type OptionalMember, toInputSchema } from '../../middle/index.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
 import { freeformParameters } from './freeform-input.ts';
 import { type OwnToolType, ownTools } from './own-tools.ts';
@@ -64,12 +64,6 @@ function toTool(tool: Json, name: string): LanguageModelV4FunctionTool {
     strict: strict === true,
   };
 }
-
-/** Targets want its type said, also where a function has no parameters. */
-const toInputSchema = (parameters: unknown): JSONSchema7 =>
-  isJsonObject(parameters) && parameters.type !== undefined
-    ? parameters
-    : { type: 'object', properties: {}, ...(isJsonObject(parameters) ? parameters : {}) };
 
 type Named = ReadonlyMap<string, DeclaredTool>;
 

@@ -1,22 +1,21 @@
-// The parts of a streamed answer as events of Responses. What comes while a tool call is being written waits until that has ended.
+// The parts of a streamed answer as events of Responses.
 import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
 import { type EventToWrite, ownResponseId, writtenEvent } from '../../../../../protocol/interfaces/responses/index.ts';
-import type { HubPart } from '../../middle/index.ts';
+import { callsInOrder, type HubPart, isSigned, type PartOf } from '../../middle/index.ts';
 import { createOutput } from './build-output.ts';
 import { imageOf } from './response-items.ts';
 import { responseEnd, responseText, type Writing } from './response-object.ts';
 import { toReport } from './usage-of-response.ts';
 
-const isText = (part: HubPart): part is Part<'text-start' | 'text-delta' | 'text-end'> => part.type.startsWith('text-');
-const isReasoning = (part: HubPart): part is Part<'reasoning-start' | 'reasoning-delta'> =>
+const isText = (part: HubPart): part is PartOf<'text-start' | 'text-delta' | 'text-end'> =>
+  part.type.startsWith('text-');
+const isReasoning = (part: HubPart): part is PartOf<'reasoning-start' | 'reasoning-delta'> =>
   part.type.startsWith('reasoning-');
 const deltaOf = (part: HubPart): string => ('delta' in part ? part.delta : '');
 
 const isOfItem = (type: string): boolean => type.startsWith('response.output_item.');
 /** No text of a model can be taken for it: inside a string a backslash stands before each quotation mark. */
 const reasoningItem = '"type":"reasoning"';
-
-type Part<Type extends HubPart['type']> = Extract<HubPart, { type: Type }>;
 
 export function openResponseWriter(writing: Writing): (part: HubPart) => AnswerEvent[] {
   const { head } = writing;
@@ -25,8 +24,6 @@ export function openResponseWriter(writing: Writing): (part: HubPart) => AnswerE
   let sequenceNumber = 0;
   let outputBytes = 0;
   let events: AnswerEvent[] = [];
-  /** Behind a call that is being written. Bounded as the answer is. */
-  let waiting: HubPart[] = [];
   /** Calls that have begun. */
   const begun = new Set<string>();
 
@@ -58,17 +55,17 @@ export function openResponseWriter(writing: Writing): (part: HubPart) => AnswerE
     add(type, `${opening(type, members)}${item === undefined ? '' : `,"item":${item}`}}`, spoken);
   });
 
-  function wholeCall({ toolCallId: id, toolName, input, providerMetadata }: Part<'tool-call'>): void {
+  function wholeCall({ toolCallId: id, toolName, input, providerMetadata }: PartOf<'tool-call'>): void {
     if (!begun.has(id)) beginCall(id, toolName, providerMetadata);
     output.endCall(id, input);
   }
 
-  function beginCall(id: string, toolName: string, metadata: Part<'tool-call'>['providerMetadata']): void {
+  function beginCall(id: string, toolName: string, metadata: PartOf<'tool-call'>['providerMetadata']): void {
     begun.add(id);
     output.beginCall(id, toolName, head.readSigned(metadata));
   }
 
-  function finish({ finishReason, providerMetadata, usage }: Part<'finish'>): void {
+  function finish({ finishReason, providerMetadata, usage }: PartOf<'finish'>): void {
     const end = responseEnd(finishReason);
     output.finish(end.status === 'incomplete', end.reason && head.refusalOf(providerMetadata));
     start();
@@ -90,39 +87,21 @@ export function openResponseWriter(writing: Writing): (part: HubPart) => AnswerE
     } else if (part.type === 'tool-call' && part.providerExecuted !== true) wholeCall(part);
   }
 
-  function addFile(part: Part<'file'>): void {
+  function addFile(part: PartOf<'file'>): void {
     const image = imageOf(part);
     if (image !== undefined) output.addImage(image);
   }
 
-  function endReasoning({ id, providerMetadata }: Part<'reasoning-end'>): void {
+  function endReasoning({ id, providerMetadata }: PartOf<'reasoning-end'>): void {
     const signed = head.readSigned(providerMetadata);
-    if (Object.keys(signed).length > 0) output.addReasoning(id, '', signed);
+    if (isSigned(signed)) output.addReasoning(id, '', signed);
     output.endReasoning(id);
   }
 
-  function route(part: HubPart): void {
-    const call = output.openCall();
-    const isOfCall = ('id' in part && part.id === call) || (part.type === 'tool-call' && part.toolCallId === call);
-    if (call === undefined || isOfCall) write(part);
-    else if (part.type === 'finish') {
-      // The answer is over: so is the call, whether or not the package said so.
-      output.endCall(call);
-      routeAll();
-      route(part);
-    } else waiting.push(part);
-  }
-
-  function routeAll(): void {
-    const parts = waiting;
-    waiting = [];
-    for (const part of parts) route(part);
-  }
-
+  const writeInOrder = callsInOrder({ openCall: output.openCall, endCall: output.endCall, write });
   return (part) => {
     events = [];
-    route(part);
-    if (output.openCall() === undefined && waiting.length > 0) routeAll();
+    writeInOrder(part);
     return events;
   };
 }

@@ -1,6 +1,5 @@
 // What a model answered, whole, as a response.
-import type { LanguageModelV4Content } from '@ai-sdk/provider';
-import type { HubResult, WrittenAnswer } from '../../middle/index.ts';
+import { contentOf, type HubResult, type WrittenAnswer } from '../../middle/index.ts';
 import { createOutput } from './build-output.ts';
 import { imageOf } from './response-items.ts';
 import { responseEnd, responseText, type Writing } from './response-object.ts';
@@ -36,11 +35,4 @@ export function writeResponse(result: HubResult, writing: Writing): WrittenAnswe
     model: result.response?.modelId ?? head.model,
     finishReasons: [end.status],
   };
-}
-
-/** What the provider ran itself is nothing for the client to run. */
-function contentOf({ content, structuredOutputText: json }: HubResult): readonly LanguageModelV4Content[] {
-  const own = content.filter((part) => part.type !== 'tool-call' || part.providerExecuted !== true);
-  if (json === undefined) return own;
-  return [...own.filter(({ type }) => type === 'reasoning'), { type: 'text', text: json }];
 }

@@ -1,5 +1,14 @@
-// An image or a file, from a data URL or the URL where a provider finds it.
-import type { LanguageModelV4FilePart } from '@ai-sdk/provider';
+// Parts of a message that hold content: texts, and images and files from a data URL or the URL where a provider finds them.
+import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
+
+export type ContentPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
+
+/** Providers refuse a text without a visible character, and it says nothing. */
+export const isBlank = (text: string): boolean => text.trim() === '';
+
+/** None where there is no text, or a blank one. */
+export const textParts = (text: unknown): LanguageModelV4TextPart[] =>
+  typeof text !== 'string' || isBlank(text) ? [] : [{ type: 'text', text }];
 
 /** Of a URL only its end tells what it leads to. */
 const extensionTypes: Readonly<Record<'image' | 'file', Readonly<Record<string, string>>>> = {

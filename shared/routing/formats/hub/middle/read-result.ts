@@ -1,0 +1,50 @@
+// What of an answer is the client's: its content, its images, and the tokens that it took.
+import type { LanguageModelV4Content, LanguageModelV4File, LanguageModelV4Usage } from '@ai-sdk/provider';
+import { isJsonObject, type TokenReport, toCount } from '../../../../protocol/wire/index.ts';
+import type { HubResult } from './hub-call.ts';
+
+/** What the provider ran itself is nothing for the client to run. */
+export function contentOf({ content, structuredOutputText: json }: HubResult): readonly LanguageModelV4Content[] {
+  const own = content.filter((part) => part.type !== 'tool-call' || part.providerExecuted !== true);
+  if (json === undefined) return own;
+  return [...own.filter(({ type }) => type === 'reasoning'), { type: 'text', text: json }];
+}
+
+/** Undefined: it stands elsewhere. */
+export function base64Of({ data: content }: LanguageModelV4File): string | undefined {
+  if (content.type !== 'data') return undefined;
+  const { data } = content;
+  return typeof data === 'string' ? data : Buffer.from(data).toString('base64');
+}
+
+/** Undefined: the provider reported nothing, so that the gateway estimates. */
+export function tokensOf(reported: LanguageModelV4Usage): TokenReport | undefined {
+  const { inputTokens, outputTokens } = reported;
+  const [input, output] = [toCount(inputTokens.total), toCount(outputTokens.total)];
+  if (input === undefined && output === undefined) return undefined;
+  const cached = toCount(inputTokens.cacheRead) ?? 0;
+  return { input, cached, ...cacheWritesOf(reported), output, reasoning: toCount(outputTokens.reasoning) ?? 0 };
+}
+
+/** Packages read the sum at most: Anthropic's `cache_creation`, Bedrock's `cacheDetails`, and the details of chat completions. */
+function cacheWritesOf({ inputTokens, raw }: LanguageModelV4Usage): Pick<TokenReport, 'cacheWrite' | 'cacheWrite1h'> {
+  const members: Readonly<Record<string, unknown>> = isJsonObject(raw) ? raw : {};
+  const { cache_creation: creation, cacheDetails, prompt_tokens_details: details } = members;
+  const chat = isJsonObject(details) ? details : {};
+  const cacheWrite = toCount(inputTokens.cacheWrite) ?? toCount(chat.cache_write_tokens) ?? 0;
+  const hour =
+    toCount(isJsonObject(creation) ? creation.ephemeral_1h_input_tokens : chat.cache_write_1h_tokens) ??
+    hourIn(cacheDetails);
+  return { cacheWrite, cacheWrite1h: Math.min(cacheWrite, hour) };
+}
+
+const hourIn = (details: unknown): number =>
+  (Array.isArray(details) ? details : [])
+    .filter((one) => isJsonObject(one) && one.ttl === '1h')
+    .reduce((sum, { inputTokens }) => sum + (toCount(inputTokens) ?? 0), 0);
+
+/** Text is about a token for four bytes; a client that plans by it should not be told too little. */
+const bytesPerToken = 3;
+
+/** Of an interface that tells counts where the provider said nothing. */
+export const estimatedOutputTokens = (outputBytes: number): number => Math.ceil(outputBytes / bytesPerToken);
