@@ -200,6 +200,7 @@ describe('calls', () => {
       ...(await idsOf('--since 5d --limit 1000')),
     ]);
     expect(lines.find((line) => line.includes(ids.rescued))).toContain('"globex status_500 → acme"');
+    expect(lines.find((line) => line.includes(ids.unasked))).toMatch(/,$/);
     expect((await operate(`calls --csv --limit 1 ${local.option}`, { clock })).out.split('\n')).toHaveLength(2);
   });
 
@@ -259,6 +260,8 @@ describe('calls show', () => {
   it('says in one word how a call went that called no provider', async () => {
     const { out } = await operate(`calls show ${ids.unasked} ${local.option}`, { clock });
     expect(out).toMatch(/^status +400$/m);
+    expect(out).toMatch(/^cache_write_tokens {2}\d+$/m);
+    expect(out).toMatch(/^attempts: -$/m);
     expect(out).toMatch(/^error_message +There is no model "acme\/none"\.$/m);
     expect(out).toMatch(/^attempts: -$/m);
   });

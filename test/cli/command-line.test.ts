@@ -16,7 +16,10 @@ const leaked = 'sk-gw-ELF4BT6C9u28TpYs-6VlvgRItLiLJkxt1ILM1tEqX63DCSVqw4OaDHtCYI
 
 describe('a line that cannot be run', () => {
   it.each([
-    ['nothing', 'there is no such command'],
+    [
+      'nothing',
+      'no such command; there are apply, export, status, calls, usage, providers, models, workspaces, keys, operators, credits, functions, credentials, policy; usage: ',
+    ],
     ['keys', 'keys create, keys list, keys revoke'],
     ['keys made --data d', 'keys create, keys list, keys revoke'],
     ['--data d keys list', 'it comes before its options'],
@@ -34,7 +37,7 @@ describe('a line that cannot be run', () => {
     [`keys update ABCDEFGHIJKLMNOP ${nowhere}`, 'say what to change: see keys update --help'],
     [`keys update ABCDEFGHIJKLMNOP --rpm unlimited ${nowhere}`, '--rpm is a whole number from 1'],
     [`calls --since soon ${nowhere}`, '--since is a length of time or a day of UTC'],
-    [`calls everything ${nowhere}`, 'there is no such command: calls, calls show'],
+    [`calls everything ${nowhere}`, 'there is no such command; there are calls, calls show'],
     [`workspaces update team ${nowhere}`, 'say what to change'],
     [`workspaces update team --data-residency EU ${nowhere}`, 'codes of regions or countries in lower case'],
     [`workspaces create ${nowhere}`, 'WORKSPACE is missing'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '#jest';
 import { readSince } from '../../infra/cli/args/option-values.ts';
 import { bar, formatAge, toJsonText } from '../../infra/cli/output/format.ts';
-import { table } from '../../infra/cli/output/table.ts';
+import { memberLines, table } from '../../infra/cli/output/table.ts';
 import { inBold, onlyText, type Terminal } from '../../infra/cli/output/terminal.ts';
 import { utcDaysBetween } from '../../shared/accounting/call-records/index.ts';
 import { mapParallel, mergeParallel } from '../../shared/foundation/parallel/index.ts';
@@ -62,6 +62,12 @@ describe('a table', () => {
   it('lets nothing through that steers a terminal', () => {
     const [, line] = table([{ title: 'model' }], [['\u001b[2Jgone\u009b1m\u202e']], plain);
     expect(line).toBe('·[2Jgone·1m·');
+  });
+
+  it('of the members of one document has its values below each other, however long a name is', () => {
+    const document = { id: 'a', cache_write_tokens: 0, left: null };
+    const lines = memberLines(document, (value) => (value === null ? undefined : String(value)));
+    expect(lines).toEqual(['id                  a', 'cache_write_tokens  0']);
   });
 
   it('has colour only where it is wanted', () => {

@@ -128,7 +128,9 @@ export const commandsIn = (command: Command): readonly Command[] => [
   ...command.commands.flatMap(commandsIn),
 ];
 
-const namesIn = (command: Command): string => commandsIn(command).map(fullName).join(', ');
+/** Of the program itself its groups: all of its commands are more than a line holds. */
+const namesIn = (command: Command): string =>
+  (command.parent === null ? command.commands : commandsIn(command)).map(fullName).join(', ');
 
 /** `npm run gw -- keys create --workspace W --name N [--rpm N] (--stage NAME | …)` */
 export function usageLine(command: Command): string {
@@ -172,7 +174,7 @@ function describeMistake(command: Command, message: string, code: string): strin
       written,
       command.commands.map((known) => known.name()),
     );
-    return `there is no such command${meant === undefined ? `: ${namesIn(command)}` : hint(`${fullName(command)} ${meant}`.trim())}`;
+    return `there is no such command${meant === undefined ? `; there are ${namesIn(command)}` : hint(`${fullName(command)} ${meant}`.trim())}`;
   }
   if (isGroup(command)) return `say which command (it comes before its options): ${namesIn(command)}`;
   switch (code) {

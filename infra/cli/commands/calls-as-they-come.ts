@@ -59,7 +59,7 @@ export function followLine(call: CallRecord): string {
     created_at.slice(0, 19).replace('T', ' '),
     said.padEnd(12),
     (model ?? model_asked ?? '-').padEnd(24),
-    describePath(call).padEnd(24),
+    (describePath(call) ?? '-').padEnd(24),
     `${total_ms} ms`.padStart(9),
     cost_usd.padEnd(12),
     (key_name ?? key_public_id).padEnd(10),

@@ -29,7 +29,7 @@ import {
   UsageError,
 } from '../args/option-values.ts';
 import type { LineByLine, Outcome, Session } from '../args/session.ts';
-import { type Field, fieldTable, table } from '../output/table.ts';
+import { type Field, fieldTable, memberLines, table } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
 import { csvLines, followLine, newCalls } from './calls-as-they-come.ts';
 
@@ -165,14 +165,12 @@ async function showCall(session: Session, id: string): Promise<Outcome> {
   return {
     json: document,
     lines: (style) => [
-      ...Object.entries({ ...document, tags: record.tags && formatTags(record.tags) }).flatMap(([name, value]) =>
-        value === undefined || value === null || typeof value === 'object'
-          ? []
-          : [`${name.padEnd(nameWidth)}${String(value)}`],
+      ...memberLines({ ...document, tags: record.tags && formatTags(record.tags) }, (value) =>
+        value === undefined || value === null || typeof value === 'object' ? undefined : String(value),
       ),
       '',
       ...(record.attemptLog === undefined || record.attemptLog.length === 0
-        ? [`attempts: ${describePath(record)}`]
+        ? [`attempts: ${describePath(record) ?? '-'}`]
         : table(
             [
               { title: 'attempt', align: 'right' },
@@ -196,11 +194,9 @@ async function showCall(session: Session, id: string): Promise<Outcome> {
   };
 }
 
-const nameWidth = 18;
-
 /** The document of a call, and its way through providers. */
 interface ShownCall extends CallDocument {
-  readonly path: string;
+  readonly path: string | undefined;
 }
 
 const shownCall = (record: CallRecord): ShownCall => ({ ...callDocument(record), path: describePath(record) });

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { changeFunction, publishFunction, showFunction } from '../../../shared/configuration/administration/index.ts';
 import { readPublicationText } from '../../../shared/configuration/gateway-file/index.ts';
+import type { FunctionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import { compareLines, contentLines } from '../../../shared/foundation/lines/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readText, UsageError } from '../args/option-values.ts';
@@ -87,10 +88,17 @@ async function publish(
     lines: (style) => [
       ...(judged ? [...caseLines(judged.cases, style), ''] : []),
       ...outcome.lines(style),
-      change === 'unchanged' && servesAtOnce === activates ? 'nothing changed' : done,
+      change === 'unchanged' && published === record ? 'nothing changed' : done,
     ],
-    failure: judged && !judged.isQualified ? `${failedOf(judged)}: a draft, not activated` : undefined,
+    failure:
+      judged && !judged.isQualified ? `${failedOf(judged)}: ${afterFailedCases(published, revision)}` : undefined,
   };
+}
+
+/** What was activated before is no draft again. */
+function afterFailedCases({ active, revisions }: FunctionRecord, revision: string): string {
+  if (revisions.get(revision)?.state !== 'activated') return 'a draft, not activated';
+  return `activated before, ${active === revision ? 'and stays active' : 'not made active'}`;
 }
 
 async function readRevision({ terminal }: Session, path: string): Promise<string> {

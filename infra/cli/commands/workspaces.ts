@@ -13,7 +13,7 @@ import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readUsd, UsageError } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
-import { type Field, fieldJson, fieldTable } from '../output/table.ts';
+import { type Field, fieldJson, fieldTable, memberLines } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
 import { creditFields } from './credits.ts';
 import { settingOptions, toWorkspaceChanges, type WorkspaceOptions } from './workspace-options.ts';
@@ -79,10 +79,9 @@ async function update(session: Session, id: string, options: WorkspaceOptions): 
   return { ...outcome, json: { change: isChanged ? 'changed' : 'unchanged', ...(outcome.json as object) } };
 }
 
-const nameWidth = 22;
 const shown = (one: WorkspaceCredit): Outcome => ({
   json: documentOf(one),
-  lines: () => Object.entries(documentOf(one)).map(([name, value]) => `${name.padEnd(nameWidth)}${textOf(value)}`),
+  lines: () => memberLines(documentOf(one), textOf),
 });
 
 /** `zdr: true, data_residency: eu us`; what has no value is left out. */

@@ -38,6 +38,17 @@ export const fieldJson = <Row>(fields: readonly Field<Row>[], row: Row): Record<
   );
 
 const gap = '  ';
+
+/** A document as lines of a name and a text; undefined: the member is left out. */
+export function memberLines(document: object, textOf: (value: unknown) => string | undefined): string[] {
+  const texts = Object.entries(document).flatMap(([name, value]) => {
+    const text = textOf(value);
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  const width = Math.max(...texts.map(([name]) => name.length));
+  return texts.map(([name, text]) => `${name.padEnd(width)}${gap}${text}`);
+}
+
 const flexibleWidthMin = 12;
 
 /** A title line and one line per row, all within the terminal. What is null or undefined is shown as -. */

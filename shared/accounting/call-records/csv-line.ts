@@ -52,15 +52,21 @@ const tagsText = (tags: object): string =>
 
 // The way of a call through its providers in one line, for people: `globex status_500 → acme`.
 
-/** What is not known of an attempt is left out. */
-export function describePath({ attemptLog, attemptCauses, provider, cacheHit, replayOf }: CallRecord): string {
+/** What is not known of an attempt is left out. Undefined: it came to none. */
+export function describePath({
+  attemptLog,
+  attemptCauses,
+  provider,
+  cacheHit,
+  replayOf,
+}: CallRecord): string | undefined {
   if (replayOf !== undefined) return 'replay';
   if (cacheHit) return 'cache';
   const steps =
     attemptLog === undefined
       ? [...attemptCauses, ...(provider === undefined ? [] : [provider])]
       : attemptLog.map((attempt) => `${attempt.provider}${suffixOf(attempt)}`);
-  return steps.join(' → ') || '-';
+  return steps.join(' → ') || undefined;
 }
 
 /** Nothing but the operator can correct this, so it is said in words. */
