@@ -96,7 +96,7 @@ if (typeof browser === 'string') {
           await page.setViewportSize({ width, height: 800 });
           expect([width, await isTooWide()]).toEqual([width, false]);
           const { stacked, ...shown } = await look<
-            Record<'edges' | 'heights' | 'alone' | 'cut' | 'titled' | 'stacked', unknown[]>
+            Record<'edges' | 'heights' | 'alone' | 'ragged' | 'cut' | 'titled' | 'stacked', unknown[]>
           >(
             page,
             `
@@ -109,13 +109,17 @@ if (typeof browser === 'string') {
               heights: [...new Set(all('button, select, input:not([type=checkbox])').map((one) => box(one).height))],
               alone: all('.filters').flatMap((of) => [...lines(of).values()])
                 .filter((line, at, every) => every.length > 1 && line.length === 1 && !line[0].matches('.actions')),
+              ragged: all('.totals').filter((of) => Math.abs(box(of.lastElementChild).right - box(of).right) > 1),
               cut: all('.table').filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent.slice(0, 80)),
               titled: all('time').filter((one) => !one.title.includes(one.dateTime) || one.textContent.length > 12),
               stacked: cells.filter((one) => !one.matches(':first-child') && getComputedStyle(one, '::before').content !== '"' + one.dataset.title + '"'),
             };`,
           );
           const one = [expect.any(Number)];
-          expect([width, shown]).toEqual([width, { edges: one, heights: one, alone: [], cut: [], titled: [] }]);
+          expect([width, shown]).toEqual([
+            width,
+            { edges: one, heights: one, alone: [], ragged: [], cut: [], titled: [] },
+          ]);
           // Lists on a phone.
           if (width < 400) expect(stacked).toEqual([]);
         }
@@ -133,8 +137,11 @@ if (typeof browser === 'string') {
         for (const width of [1200, 360]) {
           await page.setViewportSize({ width, height: 800 });
           expect(await isTooWide()).toBe(false);
-          const box = await shown.boundingBox();
-          expect((box?.x ?? -1) >= 0 && (box?.x ?? 0) + (box?.width ?? 0) <= width).toBe(true);
+          // What ends a dialog too, however long it is.
+          for (const part of [shown, page.locator('.actions button, form > button').last()]) {
+            const { x, y, ...box } = (await part.boundingBox()) ?? { x: -1, y: -1, width: 0, height: 0 };
+            expect(x >= 0 && y >= 0 && x + box.width <= width && y + box.height <= 800).toBe(true);
+          }
         }
         await page.setViewportSize({ width: 1200, height: 800 });
       };
@@ -875,6 +882,7 @@ if (typeof browser === 'string') {
       await expectReadable();
       const dressOf = async (button: string) => {
         await page.getByRole('button', { name: button }).waitFor();
+        await page.setViewportSize({ width: 1200, height: 800 });
         const look = () =>
           page.evaluate<unknown>(
             `(() => {
@@ -882,7 +890,9 @@ if (typeof browser === 'string') {
             const main = style([...document.querySelectorAll('button.main')].at(-1));
             const root = style(document.documentElement);
             const names = ['page', 'panel', 'text', 'muted', 'line', 'field', 'accent', 'on-accent', 'control-height'];
-            return [root.fontFamily, root.fontSize, root.backgroundColor, main.height, main.backgroundColor, main.color,
+            const [name, title] = ['header strong', 'h1'].map((of) => document.querySelector(of).getBoundingClientRect());
+            const places = [name.left, title.left, Math.round(title.top)];
+            return [places, root.fontFamily, root.fontSize, root.backgroundColor, main.height, main.backgroundColor, main.color,
               ...names.map((name) => root.getPropertyValue('--' + name))];
           })()`,
           );

@@ -30,6 +30,18 @@ const models = {
   'initech/flaky': [entry('initech', 'error-503', '0.10'), entry('globex', 'slow:90', '0.30')],
 };
 
+const asked = { role: 'user', content: '{{input}}' };
+const briefly = { role: 'system', content: 'Three sentences at most.' };
+const summarize = {
+  id: 'summarize',
+  kind: 'prompt',
+  active: 'r1',
+  revisions: [
+    { id: 'r1', state: 'activated', model: 'acme/large', messages: [asked] },
+    { id: 'r2', state: 'draft', model: 'acme/small', messages: [briefly, asked] },
+  ],
+};
+
 async function makeCalls(gateway: Harness, keys: readonly string[], hour: number): Promise<void> {
   const calls = Math.round(callsAtNight + (callsAtNoon - callsAtNight) * Math.sin((Math.PI * hour) / hours) ** 2);
   const names = Object.keys(models);
@@ -58,7 +70,7 @@ const clock = { ...systemClock, nowMs: () => systemClock.nowMs() - behindMs };
 const gateway = await startHarness({
   clock,
   models,
-  workspace: { functions: [promptFunction('label-ticket', 'acme/small'), promptFunction('summarize', 'acme/large')] },
+  workspace: { functions: [promptFunction('label-ticket', 'acme/small'), summarize] },
   moreWorkspaces: [
     {
       id: 'ads',
@@ -91,7 +103,7 @@ const callAddress = page.url();
 const tableViews = ['overview', 'calls', 'workspaces', 'keys', 'models', 'functions', 'configuration'];
 const addresses = {
   ...Object.fromEntries(tableViews.map((view) => [view, `/console?view=${view}`])),
-  function: '/console?view=function&workspace=team&id=summarize',
+  function: '/console?view=function&workspace=team&id=summarize&left=r1&right=r2',
   call: callAddress,
 };
 const dialogs = [
@@ -116,9 +128,15 @@ for (const colorScheme of ['light', 'dark'] as const) {
     for (const [view, button] of dialogs) {
       await page.goto(`/console?view=${view}`);
       await page.getByRole('button', { name: button }).click();
-      await settled();
+      await page.waitForLoadState('networkidle');
       await page.screenshot({ path: path(`dialog-${button.toLowerCase().replaceAll(/[ /]/g, '-')}`) });
     }
+    await page.goto('/console?view=configuration');
+    const file = page.getByLabel('Gateway file').and(page.locator('textarea'));
+    await file.fill((await file.inputValue()).replace('rpm: 600', 'rpm: 60').replace('slow:240', 'slow:250'));
+    await page.getByRole('button', { name: 'What would change?' }).click();
+    await page.getByRole('status', { name: 'What would change' }).waitFor();
+    await page.screenshot({ path: path('configuration-changed'), fullPage: true });
     await page.goto('/console?view=playground&model=acme%2Fsmall');
     await page.getByLabel('API key').fill(gateway.key);
     await page.locator('textarea[name=prompt]').fill('Which provider are you?');
@@ -130,6 +148,13 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.getByRole('button', { name: 'Show models' }).click();
     await page.getByRole('table').waitFor();
     await page.screenshot({ path: path('landing'), fullPage: true });
+    const signedOut = await openWindow(browser, origin);
+    await signedOut.page.emulateMedia({ colorScheme });
+    await signedOut.page.setViewportSize({ width, height: 800 });
+    await signedOut.page.goto('/console');
+    await signedOut.page.getByLabel('Operator key').waitFor();
+    await signedOut.page.screenshot({ path: path('sign-in') });
+    await signedOut.close();
   }
 }
 await page.emulateMedia({ colorScheme: 'light' });

@@ -15,12 +15,13 @@ const style = `
 body { margin: 0; }
 header { background: var(--panel); border-bottom: 1px solid var(--line); }
 header p, main { max-width: 76rem; margin: 0 auto; padding: 0.6rem 1.25rem; }
+header p { display: flex; line-height: var(--control-height); }
 header strong { font-size: 1.15rem; }
-main { padding-bottom: 3rem; }
+main { padding-block: 0.75rem 3rem; }
 h1 { font-size: 1.4rem; margin: 0.5rem 0 1rem; }
 h2 { font-size: 1.1rem; margin: 1.75rem 0 0.5rem; }
 a { color: var(--accent); }
-:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 code, pre { font: 0.9em ui-monospace, monospace; overflow-wrap: anywhere; }
 pre, #answer { padding: 0.75rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--panel);
   border: 1px solid var(--line); border-radius: 8px; }
@@ -28,8 +29,8 @@ pre, #answer { padding: 0.75rem 1rem; white-space: pre-wrap; overflow-wrap: anyw
 #answer:empty { min-height: 0; padding: 0; border: 0; }
 form { display: grid; gap: 0.75rem; grid-template-columns: repeat(auto-fit, minmax(min(16rem, 100%), 1fr)); }
 .line { grid-column: 1 / -1; display: flex; gap: 0.5rem; margin: 0; }
-label { display: grid; gap: 0.15rem; font-size: 0.85rem; color: var(--muted); }
-label.line { display: grid; }
+label { display: grid; gap: 0.25rem; font-size: 0.85rem; color: var(--muted); }
+label.line { display: grid; gap: 0.25rem; }
 input, textarea, button { font: inherit; color: var(--text); background: var(--panel); border: 1px solid var(--field);
   border-radius: 6px; padding: 0.35rem 0.6rem; min-width: 0; min-height: var(--control-height); }
 input, textarea { font-size: 0.95rem; width: 100%; }
@@ -49,11 +50,13 @@ th { color: var(--muted); font-size: 0.8rem; }
   header p, main { padding-inline: 0.75rem; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table, caption, tbody, tr { display: block; }
-  tr { padding: 0.4rem 0.7rem; border-bottom: 1px solid var(--line); }
+  tr, caption { padding: 0.4rem 0.7rem; }
+  tr { border-bottom: 1px solid var(--line); }
   td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); gap: 0.5rem; padding: 0.15rem 0; border: 0;
     overflow-wrap: anywhere; }
   td, td.number { text-align: left; }
-  td::before { content: attr(data-title); color: var(--muted); }
+  td:first-child { display: block; font-weight: 600; }
+  td:not(:first-child)::before { content: attr(data-title); color: var(--muted); }
   td:empty { display: none; }
 }
 `;

@@ -83,7 +83,7 @@ const facts = (call: Call) =>
       ['User', call.user],
       ['Title', call.title],
       ['Referer', call.referer],
-      ['Trace', call.trace_id],
+      ['Trace', call.trace_id && <code>{call.trace_id}</code>],
       ['Span', call.span_id],
       [
         'Session',

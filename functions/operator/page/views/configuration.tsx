@@ -80,7 +80,12 @@ export const ConfigurationView = () => {
   return (
     <section class="configuration" aria-busy={isBusy}>
       <div class="filters">
-        <button type="button" disabled={isBusy} onClick={() => void read()}>
+        <button
+          type="button"
+          class={text === stored.text ? '' : 'danger'}
+          disabled={isBusy}
+          onClick={() => void read()}
+        >
           Read again
         </button>
         <button type="button" onClick={() => upload.current?.click()}>

@@ -22,7 +22,7 @@ export const StoredModels = ({ path, first, empty, reload }: StoredModelsPropert
         caption="Models"
         path={path}
         first={first}
-        columns={[...columns, { title: 'Details', show: (model) => <Details model={model} show={setShown} /> }, tryIt]}
+        columns={[...columns, { title: 'Actions', show: (model) => <Actions model={model} show={setShown} /> }]}
         rowsOf={allRows}
         keyOf={({ id }) => id}
         empty={() => empty}
@@ -33,10 +33,15 @@ export const StoredModels = ({ path, first, empty, reload }: StoredModelsPropert
   );
 };
 
-const Details = ({ model, show }: { readonly model: Model; readonly show: (model: Model) => void }) => (
-  <button type="button" aria-label={`Details of ${model.id}`} onClick={() => show(model)}>
-    Details
-  </button>
+const Actions = ({ model, show }: { readonly model: Model; readonly show: (model: Model) => void }) => (
+  <span class="actions">
+    <button type="button" aria-label={`Details of ${model.id}`} onClick={() => show(model)}>
+      Details
+    </button>
+    <Link view="playground" parameters={{ model: model.id }}>
+      Playground
+    </Link>
+  </span>
 );
 
 const columns: readonly Column<Model>[] = [
@@ -54,7 +59,7 @@ const columns: readonly Column<Model>[] = [
   { title: 'Context', isNumber: true, show: ({ context_length }) => count(context_length) },
   { title: 'Takes', show: ({ modalities }) => modalities.join(', ') },
   {
-    title: 'Providers, USD per million tokens in and out',
+    title: 'USD per million tokens',
     show: ({ providers }) => (
       <span class="lines">
         {providers.map(({ provider, input_price_per_million, output_price_per_million, state }) => (
@@ -74,12 +79,3 @@ function besideTheList(model: Model): string {
   if (length > 0) return length === 1 ? '1 difference' : `${length} differences`;
   return isListed(model) ? 'as there' : 'not there';
 }
-
-const tryIt: Column<Model> = {
-  title: 'Try it',
-  show: ({ id }) => (
-    <Link view="playground" parameters={{ model: id }}>
-      Playground
-    </Link>
-  ),
-};
