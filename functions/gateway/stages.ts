@@ -134,8 +134,8 @@ export interface Holdings {
 export interface HeldSlots {
   /** Once, however often it is called. */
   giveBack(options?: SettlementOptions): Promise<void>;
-  /** None of them is missed where it comes back a moment later. */
-  areSpare(): boolean;
+  /** In which they are counted. */
+  counters(): readonly Counter[];
 }
 
 /** A budget of a BYOK connection. */

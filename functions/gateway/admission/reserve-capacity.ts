@@ -29,7 +29,7 @@ export function reserveCapacity(
     giveBack: untilDone(async (options) => {
       await Promise.all(taken.map((slot) => slotPools.giveBack(slot, options)));
     }),
-    areSpare: () => taken.every((slot) => slotPools.hasSpare(slot)),
+    counters: () => taken.map(({ counter }) => counter),
   };
   const giveBack = () => slots.giveBack();
   async function reserve(): Promise<Reserved> {

@@ -1,5 +1,6 @@
 // Serves an admitted call, and has it settled after the last byte: also where a fault ends it.
-
+import { creditCounter } from '../../../shared/accounting/credit/index.ts';
+import { type Counter, keySlots } from '../../../shared/accounting/holds/index.ts';
 import { okStatus } from '../../../shared/errors/index.ts';
 import { startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
@@ -46,16 +47,18 @@ function toldInStream(
  */
 function slotsFreer(deps: GatewayDependencies, call: AdmittedCall): AdmittedCall['freeSlots'] {
   const { keyHold, creditHold, slots } = call.holdings;
-  if (keyHold?.slot !== true && creditHold?.slot !== true && slots === undefined) return undefined;
-  const { clock, counters, credit } = deps;
-  const isMissedBesideMoney = () =>
-    (keyHold?.slot === true && !counters.keyHasSpareSlots(keyHold)) ||
-    (creditHold?.slot === true && !credit.hasSpareSlots(creditHold));
+  const besideMoney = [
+    ...(keyHold?.slot === true ? [keySlots(keyHold.publicId, keyHold.slotsMax ?? null)] : []),
+    ...(creditHold?.slot === true ? [creditCounter(creditHold.account, creditHold.shard)] : []),
+  ];
+  if (besideMoney.length === 0 && slots === undefined) return undefined;
+  const { clock, counters } = deps;
+  const isMissedIn = (all: readonly Counter[]) => !all.every((counter) => counters.hasSpareSlots(counter));
   return async () => {
     const deadline = startDeadline(clock, clock.nowMs(), freeSlotsMaxMs);
     const freed = Promise.allSettled([
-      isMissedBesideMoney() && settleMoney(deps, call, deadline),
-      slots?.areSpare() === false && slots.giveBack(),
+      isMissedIn(besideMoney) && settleMoney(deps, call, deadline),
+      slots !== undefined && isMissedIn(slots.counters()) && slots.giveBack(),
     ]);
     await waitAtMost(clock, freeSlotsMaxMs, freed, () => undefined);
   };

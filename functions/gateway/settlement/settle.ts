@@ -49,7 +49,7 @@ export async function settle(
   await Promise.all([
     step('money', () => settleMoney(deps, call, deadline, unawaited)),
     step('response_cache', () => writeCache?.()),
-    step('names', () => claims.settle(claimsEndOf(ended), deadline)),
+    step('claims', () => claims.settle(claimsEndOf(ended), deadline)),
     step('slots', () => slots && retryWrite(clock, () => slots.giveBack(unawaited), { deadline })),
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.giveBack(unusedPermit), { deadline })),
     step('attempts', () => settleAttempts(deps, attempts)),

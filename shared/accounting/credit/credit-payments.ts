@@ -15,8 +15,6 @@ export interface CreditPayments {
   take(account: CreditAccount, hold: Hold): Promise<CreditTake>;
   /** Charges the real cost and gives back the rest, exactly once. Throws StoreUnavailable; asking again is safe. */
   settle(hold: CreditHold, actual: PicoUsd, options?: SettlementOptions): Promise<SettlementOutcome>;
-  /** Of the concurrency of its workspace. */
-  hasSpareSlots(hold: CreditHold): boolean;
   /** Gives all of it back. */
   giveBack(hold: CreditHold): Promise<SettlementOutcome>;
   /** Exact while nothing moves between shards. */
@@ -46,7 +44,6 @@ export function createCreditPayments(options: CreditOptions): CreditPayments {
     take: createCreditTake(options),
     settle,
     giveBack: (hold) => settle(hold, 0n),
-    hasSpareSlots: ({ account, shard }) => counters.hasSpareSlots(creditCounter(account, shard)),
     show: async (account) => summarize(account, await readAll({ store, account }), clock.nowMs()),
   };
 }

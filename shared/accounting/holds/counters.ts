@@ -53,7 +53,6 @@ export interface Counters {
   settleKey(hold: KeyHold, actual: bigint, options?: SettlementOptions): Promise<SettlementOutcome>;
   /** So many of its slots are free, as far as this process knows, that one may come back a moment later. */
   hasSpareSlots(counter: Counter): boolean;
-  keyHasSpareSlots(hold: KeyHold): boolean;
   /** For counters of other modules. */
   readonly writer: ItemWriter;
 }
@@ -156,8 +155,6 @@ export function createCounters({
   return {
     writer,
     hasSpareSlots,
-    keyHasSpareSlots: ({ publicId, slotsMax }) =>
-      hasSpareSlots({ ...keyCounter(publicId, null), slotsMax: slotsMax ?? null }),
     settle: (counter, hold, actual, options) => settle(counter, hold, actual, options),
 
     take,

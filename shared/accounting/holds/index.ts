@@ -14,6 +14,7 @@ export { concurrencyOf } from './key-admission.ts';
 export {
   carriedSpending,
   keyAttributes,
+  keySlots,
   readKeySpending,
   type SpendLimitReset,
   spendLimitResets,

@@ -56,6 +56,12 @@ export const keyCounter = (publicId: string, limit: PicoUsd | null): Counter => 
   spentAttribute,
 });
 
+/** Of a key whose calls in flight are counted. */
+export const keySlots = (publicId: string, slotsMax: number | null): Counter => ({
+  ...keyCounter(publicId, null),
+  slotsMax,
+});
+
 export interface KeySpending {
   readonly limit: PicoUsd;
   /** In the period that runs; without a reset, ever. */

@@ -78,9 +78,15 @@ function createCooldownMemory(clock: Clock) {
   };
 }
 
-export function createCooldowns({ store, clock }: { readonly store: Store; readonly clock: Clock }): Cooldowns {
+type CooldownMemory = ReturnType<typeof createCooldownMemory>;
+
+/** What instances tell each other. */
+function createCooldownSharing(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  memory: CooldownMemory,
+) {
   const shared = createCooldownItem({ store, clock });
-  const { untilMsOf, failuresAt, failureOf, coolsForAll, coolsFor, learn, remember } = createCooldownMemory(clock);
+  const { untilMsOf, failureOf, coolsForAll, coolsFor, learn, remember } = memory;
   /** What the others do not know yet. */
   const newCoolings = new Set<string>();
   const newFailures = new Map<string, Set<string>>();
@@ -94,19 +100,6 @@ export function createCooldowns({ store, clock }: { readonly store: Store; reado
       if (known !== undefined && known.failedAtMs >= mark.failedAtMs) remember(name, { ...known, coolingUntilMs });
       else if (isRecent(mark, clock.nowMs())) remember(name, { ...mark, coolingUntilMs, coolMs: cooldownMs });
     }
-  }
-
-  /** Once per cooling: what is reported while the entry cools can make it longer here, and is not written. */
-  function cool(name: string, until: number): void {
-    const isUnderWay = coolsForAll(name);
-    learn(name, until);
-    if (isUnderWay) return;
-    newCoolings.add(name);
-    newFailures.delete(name);
-  }
-
-  function noteNew(name: string, workspace: string): void {
-    newFailures.set(name, (newFailures.get(name) ?? new Set()).add(workspace));
   }
 
   async function sendCooling(name: string): Promise<void> {
@@ -136,6 +129,48 @@ export function createCooldowns({ store, clock }: { readonly store: Store; reado
   }
 
   return {
+    noteCooling(name: string): void {
+      newCoolings.add(name);
+      newFailures.delete(name);
+    },
+    noteFailure(name: string, workspace: string): void {
+      newFailures.set(name, (newFailures.get(name) ?? new Set()).add(workspace));
+    },
+    async refresh(): Promise<void> {
+      if (clock.nowMs() - askedAtMs < refreshAfterMs) return;
+      askedAtMs = clock.nowMs();
+      // What this instance knows itself is enough until the next time.
+      await shared.read().then(learnAll, () => {});
+    },
+    async flush(): Promise<void> {
+      const failed = [...newFailures].flatMap(([name, workspaces]) =>
+        [...workspaces].map((workspace) => sendFailure(name, workspace)),
+      );
+      const sendings = [...[...newCoolings].map(sendCooling), ...failed];
+      newCoolings.clear();
+      newFailures.clear();
+      // The others will find out for themselves.
+      await Promise.allSettled(sendings);
+    },
+  };
+}
+
+export function createCooldowns(options: { readonly store: Store; readonly clock: Clock }): Cooldowns {
+  const { clock } = options;
+  const memory = createCooldownMemory(clock);
+  const { failuresAt, failureOf, coolsForAll, coolsFor, learn, remember } = memory;
+  const { noteCooling, noteFailure, refresh, flush } = createCooldownSharing(options, memory);
+
+  /** Once per cooling: what is reported while the entry cools can make it longer here, and is not written. */
+  function cool(name: string, until: number): void {
+    const isUnderWay = coolsForAll(name);
+    learn(name, until);
+    if (!isUnderWay) noteCooling(name);
+  }
+
+  return {
+    refresh,
+    flush,
     isCooling(entry, workspace) {
       const name = nameOf(entry);
       const own = failureOf(name, workspace);
@@ -146,13 +181,6 @@ export function createCooldowns({ store, clock }: { readonly store: Store; reado
       const name = nameOf(entry);
       if (coolsForAll(name)) return 'all';
       return failuresAt(name).flatMap((failure) => (coolsFor(failure) ? failure.workspace : []));
-    },
-
-    async refresh() {
-      if (clock.nowMs() - askedAtMs < refreshAfterMs) return;
-      askedAtMs = clock.nowMs();
-      // What this instance knows itself is enough until the next time.
-      await shared.read().then(learnAll, () => {});
     },
 
     report(entry, { workspace, callId, isRateLimited, retryAfterMs = 0 }) {
@@ -171,19 +199,8 @@ export function createCooldowns({ store, clock }: { readonly store: Store; reado
       if (isUnderWay && retryAfterMs === 0) return;
       if (isRateLimited || (own !== undefined && !isSameCall)) {
         remember(name, { ...failure, coolingUntilMs: Math.max(failure.coolingUntilMs, nowMs + coolMs) });
-        if (!isUnderWay) noteNew(name, workspace);
-      } else if (!isSameCall) noteNew(name, workspace);
-    },
-
-    async flush() {
-      const failed = [...newFailures].flatMap(([name, workspaces]) =>
-        [...workspaces].map((workspace) => sendFailure(name, workspace)),
-      );
-      const sendings = [...[...newCoolings].map(sendCooling), ...failed];
-      newCoolings.clear();
-      newFailures.clear();
-      // The others will find out for themselves.
-      await Promise.allSettled(sendings);
+        if (!isUnderWay) noteFailure(name, workspace);
+      } else if (!isSameCall) noteFailure(name, workspace);
     },
   };
 }

@@ -29,14 +29,9 @@ export interface SlotPools {
   take(pool: SlotPool, holder: Pick<Hold, 'owner' | 'expiresAtMs'>): Promise<SlotHold | undefined>;
   /** Once, however often it is asked. Throws StoreUnavailable, and asking again is safe. */
   giveBack(slot: SlotHold, options?: SettlementOptions): Promise<void>;
-  /** See Counters. */
-  hasSpare(slot: SlotHold): boolean;
 }
 
-export function createSlotPools(
-  counters: Pick<Counters, 'take' | 'settle' | 'hasSpareSlots'>,
-  fraction: () => number,
-): SlotPools {
+export function createSlotPools(counters: Pick<Counters, 'take' | 'settle'>, fraction: () => number): SlotPools {
   /** A process goes on where it found a slot last, so that its calls share writes. */
   const lastShards = createCache<number>({ sizeMax: poolsMax });
 
@@ -60,8 +55,6 @@ export function createSlotPools(
     async giveBack({ counter, hold }, options) {
       await counters.settle(counter, hold, 0n, options);
     },
-
-    hasSpare: ({ counter }) => counters.hasSpareSlots(counter),
   };
 }
 

@@ -2,7 +2,7 @@ export { type EventText, readEvents } from '../server-sent-events/index.ts';
 export { checkMembers, itemSchemas, listOf } from './checked-members.ts';
 export * from './event-lines.ts';
 export { type BodyText, isJsonObject, readJsonBody, readRequestBody, readUnambiguousBody } from './json-body.ts';
-export { JsonText, scanJson } from './json-text.ts';
+export { JsonText } from './json-text.ts';
 export { createBracketReader, endOfBrackets } from './json-tokens.ts';
 export {
   autoModelObject,
@@ -17,6 +17,7 @@ export * from './provider-preferences.ts';
 export * from './read-json-text.ts';
 export type * from './routed-request.ts';
 export { cacheSchema, type PresetOption, presetSchema } from './routed-request.ts';
+export { scanJson } from './scan-json.ts';
 export * from './signed-envelope.ts';
 export * from './tags.ts';
 export * from './usage-report.ts';

@@ -3,8 +3,9 @@ import { isUtf8 } from 'node:buffer';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { jsonValuesMax } from '../../foundation/constants/index.ts';
 import { isRawNumber } from '../../foundation/ids/index.ts';
-import { type BoundsFault, type JsonBounds, type JsonText, scanJson } from './json-text.ts';
+import type { JsonText } from './json-text.ts';
 import { parseJson } from './read-json-text.ts';
+import { type BoundsFault, type JsonBounds, scanJson } from './scan-json.ts';
 
 const depthMax = 64;
 const valuesMax = jsonValuesMax;

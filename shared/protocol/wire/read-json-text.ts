@@ -1,6 +1,7 @@
 // Values and texts from a JSON text: as much of it as is asked for.
 import { isRawNumber, rawNumber } from '../../foundation/ids/index.ts';
-import { type JsonText, scanJson } from './json-text.ts';
+import type { JsonText } from './json-text.ts';
+import { scanJson } from './scan-json.ts';
 
 /** What is read of a value. Of an object the members named here, of a list each item; without them an object is `{}`. */
 export interface Shape {

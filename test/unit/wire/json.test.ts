@@ -16,7 +16,7 @@ import {
   readUnambiguousBody,
   rewriteMembers,
 } from '../../../shared/protocol/wire/index.ts';
-import { scanJson } from '../../../shared/protocol/wire/json-text.ts';
+import { scanJson } from '../../../shared/protocol/wire/scan-json.ts';
 
 describe('the body of a request', () => {
   const read = (text: string) => readJsonBody(Buffer.from(text));

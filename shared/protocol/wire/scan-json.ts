@@ -1,0 +1,173 @@
+// Finds where the values of a JSON text stand, in one pass whose cost is linear in the text.
+import { fields, JsonText, stride } from './json-text.ts';
+import { createStringReader, endOfBlanks, endOfBrackets, endOfScalar, quote } from './json-tokens.ts';
+
+export interface JsonBounds {
+  /** Objects and arrays inside each other; the outermost is the first level. */
+  readonly depthMax: number;
+  /** Values of any kind, the outermost included. */
+  readonly valuesMax?: number;
+  /** Items of one list inside the members named here. */
+  readonly itemsMax?: { readonly count: number; readonly members: ReadonlySet<string> };
+  /** Names of members that count as one value each: what stands in their lists and objects is not looked at. */
+  readonly unread?: ReadonlySet<string>;
+  /** Where such lists and objects end, as far as that is known, by where they begin. */
+  readonly unreadEnds?: ReadonlyMap<number, number> | undefined;
+}
+
+export interface BoundsFault {
+  readonly kind: 'depth' | 'values' | 'items';
+  /** The top-level member in which it was found. */
+  readonly member: string;
+}
+
+/** Thrown inside: what is wrong with a text. */
+class Refused extends Error {
+  readonly fault: BoundsFault | undefined;
+  constructor(fault?: BoundsFault) {
+    super('refused');
+    this.fault = fault;
+  }
+}
+
+export type Scanned =
+  | { readonly kind: 'json'; readonly json: JsonText }
+  | { readonly kind: 'malformed' }
+  | { readonly kind: 'fault'; readonly fault: BoundsFault };
+
+/** Accepts what JSON.parse accepts, within bounds. */
+export function scanJson(text: string, bounds: JsonBounds): Scanned {
+  try {
+    return { kind: 'json', json: new Scan(text, bounds).run() };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return error.fault === undefined ? { kind: 'malformed' } : { kind: 'fault', fault: error.fault };
+  }
+}
+
+const valuesAtFirst = 16;
+const [openBrace, closeBrace, openBracket, closeBracket, comma, colon] = [0x7b, 0x7d, 0x5b, 0x5d, 0x2c, 0x3a] as const;
+
+/** One pass over one text. */
+class Scan {
+  readonly #text: string;
+  readonly #bounds: JsonBounds;
+  readonly #valuesMax: number;
+  readonly #endOfString: ReturnType<typeof createStringReader>;
+  #table = new Int32Array(valuesAtFirst * stride);
+  #values = 0;
+  #at = 0;
+  /** Bytes that the compact text does not have. */
+  #saved = 0;
+  /** The top-level member that is being read. */
+  #member = '';
+
+  constructor(text: string, bounds: JsonBounds) {
+    this.#text = text;
+    this.#bounds = bounds;
+    this.#valuesMax = bounds.valuesMax ?? Number.POSITIVE_INFINITY;
+    this.#endOfString = createStringReader(text);
+  }
+
+  run(): JsonText {
+    this.#skipBlanks();
+    this.#readValue(0, -1, -1);
+    this.#skipBlanks();
+    if (this.#at < this.#text.length) throw new Refused();
+    return new JsonText(this.#text, this.#table, Buffer.byteLength(this.#text) - this.#saved);
+  }
+
+  #skipBlanks(): void {
+    const to = endOfBlanks(this.#text, this.#at);
+    this.#saved += to - this.#at;
+    this.#at = to;
+  }
+
+  #skipString(): void {
+    const found = this.#endOfString(this.#at + 1);
+    if (found.end < 0) throw new Refused();
+    this.#saved += found.saved;
+    this.#at = found.end;
+  }
+
+  #addRow(nameStart: number, nameEnd: number): number {
+    if (this.#values >= this.#valuesMax) throw new Refused({ kind: 'values', member: this.#member });
+    const row = this.#values * stride;
+    if (row + stride > this.#table.length) {
+      const larger = new Int32Array(this.#table.length * 2);
+      larger.set(this.#table);
+      this.#table = larger;
+    }
+    this.#table[row] = this.#at;
+    this.#table[row + fields.nameStart] = nameStart;
+    this.#table[row + fields.nameEnd] = nameEnd;
+    this.#values += 1;
+    return row;
+  }
+
+  /** `isUnread`: of a list or an object only its end is looked for. */
+  #readValue(depth: number, nameStart: number, nameEnd: number, isUnread = false): void {
+    const row = this.#addRow(nameStart, nameEnd);
+    const code = this.#text.charCodeAt(this.#at);
+    const isNested = code === openBrace || code === openBracket;
+    if (code === quote) this.#skipString();
+    else if (isNested && isUnread)
+      this.#at = this.#bounds.unreadEnds?.get(this.#at) ?? endOfBrackets(this.#text, this.#at);
+    else if (isNested) {
+      if (depth >= this.#bounds.depthMax) throw new Refused({ kind: 'depth', member: this.#member });
+      this.#at += 1;
+      if (code === openBrace) this.#readMembers(depth + 1);
+      else this.#readItems(depth + 1);
+    } else this.#at = endOfScalar(this.#text, this.#at);
+    if (this.#at < 0) throw new Refused();
+    this.#table[row + fields.end] = this.#at;
+    this.#table[row + fields.next] = this.#values;
+  }
+
+  #readMembers(depth: number): void {
+    if (this.#isEmpty(closeBrace)) return;
+    do {
+      this.#skipBlanks();
+      const nameStart = this.#at;
+      if (this.#text.charCodeAt(nameStart) !== quote) throw new Refused();
+      this.#skipString();
+      const nameEnd = this.#at;
+      if (depth === 1) this.#member = this.#text.slice(nameStart + 1, nameEnd - 1);
+      this.#skipBlanks();
+      if (this.#text.charCodeAt(this.#at) !== colon) throw new Refused();
+      this.#at += 1;
+      this.#skipBlanks();
+      const isUnread = this.#bounds.unread?.has(this.#text.slice(nameStart + 1, nameEnd - 1)) === true;
+      this.#readValue(depth, nameStart, nameEnd, isUnread);
+    } while (this.#goesOn(closeBrace));
+  }
+
+  #readItems(depth: number): void {
+    if (this.#isEmpty(closeBracket)) return;
+    const { itemsMax } = this.#bounds;
+    const countMax = itemsMax?.members.has(this.#member) === true ? itemsMax.count : Number.POSITIVE_INFINITY;
+    let count = 0;
+    do {
+      count += 1;
+      if (count > countMax) throw new Refused({ kind: 'items', member: this.#member });
+      this.#skipBlanks();
+      this.#readValue(depth, -1, -1);
+    } while (this.#goesOn(closeBracket));
+  }
+
+  #isEmpty(close: number): boolean {
+    this.#skipBlanks();
+    const isEmpty = this.#text.charCodeAt(this.#at) === close;
+    if (isEmpty) this.#at += 1;
+    return isEmpty;
+  }
+
+  /** Behind a member or an item: true where another one has to follow. */
+  #goesOn(close: number): boolean {
+    this.#skipBlanks();
+    const code = this.#text.charCodeAt(this.#at);
+    this.#at += 1;
+    if (code !== comma && code !== close) throw new Refused();
+    return code === comma;
+  }
+}
