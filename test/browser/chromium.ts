@@ -8,7 +8,7 @@ const builtFor = 'linux-x64';
 const environment = { LANGUAGE: '', LC_ALL: 'C', LANG: 'C' };
 
 /** No sandbox: it takes rights of the kernel that a container rarely has, and only pages of this project are opened. */
-const options = ['--no-sandbox', '--disable-gpu', '--no-zygote'];
+const options = ['--no-sandbox', '--disable-gpu'];
 
 /** A text says why it does not start here. */
 export async function startChromium(): Promise<Browser | string> {

@@ -55,7 +55,7 @@ export async function openWindow(
     page,
     faults,
     async findBarriers(rule) {
-      await page.evaluate(axe.source);
+      if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axe.source);
       const options: RunOptions = { resultTypes: ['violations'], ...(rule === undefined ? {} : { runOnly: [rule] }) };
       const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults;
       return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
