@@ -6,7 +6,7 @@ import { workspaceConnections } from '../../../shared/configuration/byok/index.t
 import { modelsOfKey, readKeySettings } from '../../../shared/configuration/keys/index.ts';
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { nextTurn, type TimeBudget } from '../../../shared/foundation/time/index.ts';
+import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
 import { findMember, readRequestBody, rewriteMembers } from '../../../shared/protocol/wire/index.ts';
@@ -21,6 +21,7 @@ import {
 } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, RoutedCall } from '../stages.ts';
+import { readAhead } from './read-ahead.ts';
 
 export async function route(
   deps: GatewayDependencies,
@@ -36,7 +37,7 @@ export async function route(
   await admissionTime.wait(deps.credentials.ready());
   const keeper = await admissionTime.wait(findKeeper(deps, { ...call, request, workspace }));
   const statistics = sortsByStatistics(request) ? await admissionTime.wait(deps.statistics.current()) : noStatistics;
-  await readAhead(request);
+  await readAhead(request, { ...call, workspace });
   const plan = makePlan(request, {
     catalogue: call.catalogue,
     workspace,
@@ -49,18 +50,6 @@ export async function route(
   if (plan instanceof GatewayError) return plan;
   const policy = tighten(request.provider.policy, workspace.data_policy);
   return { ...call, request, workspace, plan, size: request.size(), byok, policy };
-}
-
-/** Searched in a few milliseconds. */
-const longBodyCharacters = 64 * 1024;
-
-/** What the plan asks for is read of a long body in turns of their own. */
-async function readAhead({ text, needs, size }: ClientRequest): Promise<void> {
-  if (text().text.length <= longBodyCharacters) return;
-  needs();
-  await nextTurn();
-  size();
-  await nextTurn();
 }
 
 /**

@@ -1,14 +1,23 @@
 import { once } from '../../foundation/cache/index.ts';
-import { type HubNeed, type JsonText, parseJson } from '../wire/index.ts';
+import { type HubNeed, type JsonText, parseInTurns, parseJson } from '../wire/index.ts';
 import type { ClientRequest } from './client-interface.ts';
+
+type Body = Readonly<Record<string, unknown>>;
 
 /** What a request says for its translation. `readNeeds`: left out where its interface is not translated. */
 export function hubMembers(
   text: () => JsonText,
-  readNeeds: (body: Readonly<Record<string, unknown>>) => readonly HubNeed[] = () => [],
-): Pick<ClientRequest, 'wholeBody' | 'hubNeeds'> {
-  const wholeBody = once(() => parseJson(text().text) as Readonly<Record<string, unknown>>);
-  return { wholeBody, hubNeeds: once(() => readNeeds(wholeBody())) };
+  readNeeds: (body: Body) => readonly HubNeed[] = () => [],
+): Pick<ClientRequest, 'wholeBody' | 'readWholeBody' | 'hubNeeds'> {
+  let body: Body | undefined;
+  const wholeBody = () => {
+    body ??= parseJson(text().text) as Body;
+    return body;
+  };
+  const readWholeBody = async (nextTurn: () => Promise<void>) => {
+    body ??= (await parseInTurns(text(), nextTurn)) as Body;
+  };
+  return { wholeBody, readWholeBody, hubNeeds: once(() => readNeeds(wholeBody())) };
 }
 
 /** A request may ask for the same thing a hundred thousand times: one place of it says enough. */

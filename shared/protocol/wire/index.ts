@@ -13,6 +13,7 @@ export {
   type ProviderEntryObject,
   type StatsObject,
 } from './model-list.ts';
+export { parseInTurns } from './parse-in-turns.ts';
 export * from './provider-preferences.ts';
 export * from './read-json-text.ts';
 export type * from './routed-request.ts';

@@ -14,54 +14,41 @@ const isBlank = (code: number): boolean => code === space || code === 0x0a || co
 
 /** Strings are searched by V8 beyond so many characters; shorter ones are over before a search has begun. */
 const searchBeyondCharacters = 24;
-
-/** Looks for one thing from ever later places, so that all looks together go through the text once. */
-function createSearch(find: (from: number) => number): (from: number) => number {
-  let found = -1;
-  return (from) => {
-    if (found < from) found = find(from);
-    return found;
-  };
-}
+/** Text and escapes, up to a quote or an escape by number. So many escapes at a time: V8 remembers each while it searches. */
+const plainText = /[ !#-[\]-\uffff]*(?:\\["\\/bfnrt][ !#-[\]-\uffff]*){0,512}/y;
+const letterOfNumber = 0x75;
 
 type StringEnd = { readonly end: number; readonly saved: number };
 
 /** Finds where the string that begins behind the quote at `from` ends, quote included; -1 where it is none. */
 export function createStringReader(text: string): (from: number) => StringEnd {
-  const { length } = text;
-  const orEnd = (at: number) => (at < 0 ? length : at);
-  const nextQuote = createSearch((from) => orEnd(text.indexOf('"', from)));
-  const nextBackslash = createSearch((from) => orEnd(text.indexOf('\\', from)));
-  const controls = /[^ -\uffff]/g;
-  const nextControl = createSearch((from) => {
-    controls.lastIndex = from;
-    return controls.exec(text)?.index ?? length;
-  });
+  const isByNumber = (at: number) => text.charCodeAt(at + 1) === letterOfNumber;
 
   return (from) => {
     let saved = 0;
     let at = from;
     for (;;) {
-      const searchFrom = Math.min(at + searchBeyondCharacters, length);
+      const searchFrom = Math.min(at + searchBeyondCharacters, text.length);
       let code = 0;
       for (; at < searchFrom; at += 1) {
         code = text.charCodeAt(at);
         if (code === quote || code === backslash || code < space) break;
       }
-      if (at === searchFrom) {
-        at = Math.min(nextQuote(at), nextBackslash(at), nextControl(at));
+      const searchedFrom = at;
+      if (at === searchFrom || (code === backslash && !isByNumber(at))) {
+        plainText.lastIndex = at;
+        plainText.test(text);
+        at = plainText.lastIndex;
         code = text.charCodeAt(at);
       }
       if (code === quote) return { end: at + 1, saved };
       if (code !== backslash) break;
-      const letter = text.charCodeAt(at + 1);
-      at += 2;
-      if (letter === 0x75) {
-        const unit = readHex(text, at);
+      if (isByNumber(at)) {
+        const unit = readHex(text, at + 2);
         if (unit < 0) break;
         saved += unit < space ? 0 : 6 - utf8Bytes(unit);
-        at += 4;
-      } else if (!isEscapeLetter(letter)) break;
+        at += 6;
+      } else if (at === searchedFrom) break;
     }
     return { end: -1, saved };
   };
@@ -93,12 +80,6 @@ export function createBracketReader(text: string, from: number): (to: number) =>
     return -1;
   };
 }
-
-/** By code: what may stand behind a backslash, but for `u`. A table, because a text may be made of nothing else. */
-const escapeLetters = new Uint8Array(0x80);
-for (const letter of '"\\/bfnrt') escapeLetters[letter.charCodeAt(0)] = 1;
-
-const isEscapeLetter = (code: number): boolean => escapeLetters[code] === 1;
 
 /** Half of a surrogate pair is half of four bytes. */
 const utf8Bytes = (unit: number): number => {

@@ -36,6 +36,8 @@ export interface RoutedRequest {
   readonly size: () => CallSize;
   /** Every member as a value, numbers as they were written. Parsed once, and only where the call may be translated. */
   readonly wholeBody: () => Readonly<Record<string, unknown>>;
+  /** The same of a long body, which is parsed piece by piece. `nextTurn`: awaited in between. */
+  readonly readWholeBody: (nextTurn: () => Promise<void>) => Promise<void>;
   /** What a format that it is translated to must be able to say. Read once, on first use. */
   readonly hubNeeds: () => readonly HubNeed[];
 }

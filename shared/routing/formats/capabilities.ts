@@ -6,7 +6,7 @@ import {
   speaksOwn,
   thinksWithToolsOnResponsesOnly,
 } from '../../configuration/catalogue/index.ts';
-import type { HubApi } from '../../foundation/constants/index.ts';
+import type { HubApi, InterfaceId } from '../../foundation/constants/index.ts';
 import type { HubNeed, HubNeedKind, RoutedRequest } from '../../protocol/wire/index.ts';
 
 /** Media types of files, or all that a need of this kind can ask for. */
@@ -74,15 +74,17 @@ export type WayToCandidate =
   /** `lacks`: what the format cannot be told. With anything in it the candidate is not called. */
   | { readonly kind: 'hub'; readonly api: HubApi; readonly lacks: readonly HubNeed[] };
 
-/** Its own interface cannot carry what is asked, and another one of its provider may. */
-const isOwnTooNarrow = (
-  { entry, model, provider }: Candidate,
-  { interfaceId, hubNeeds }: Pick<RoutedRequest, 'interfaceId' | 'hubNeeds'>,
-): boolean =>
+/** There is something that its own interface cannot carry, and another one of its provider can. */
+const hasWiderWay = ({ entry, model, provider }: Candidate, interfaceId: InterfaceId): boolean =>
   interfaceId === 'chat-completions' &&
   provider.apis.includes('responses') &&
-  thinksWithToolsOnResponsesOnly(entry.upstream_model, model.id) &&
-  hubNeeds().some(({ kind }) => kind === 'effort_with_tools');
+  thinksWithToolsOnResponsesOnly(entry.upstream_model, model.id);
+
+/** The way to it depends on what the whole body holds. */
+export const mayGoThroughHub = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
+  speaksOwn(candidate, interfaceId)
+    ? hasWiderWay(candidate, interfaceId)
+    : hubApisFor(candidate, interfaceId).length > 0;
 
 /**
  * The client's own interface where its provider speaks it, and it can carry what is asked. Else of several formats the first that
@@ -94,7 +96,8 @@ export function wayTo(
 ): WayToCandidate | undefined {
   const { interfaceId, hubNeeds } = request;
   const isOwn = speaksOwn(candidate, interfaceId);
-  if (isOwn && !isOwnTooNarrow(candidate, request)) return { kind: 'relay' };
+  const isTooNarrow = () => hubNeeds().some(({ kind }) => kind === 'effort_with_tools');
+  if (isOwn && !(hasWiderWay(candidate, interfaceId) && isTooNarrow())) return { kind: 'relay' };
   const ways = hubApisFor(candidate, interfaceId).map(
     (api) => ({ kind: 'hub', api, lacks: hubNeeds().filter((need) => lacks(candidate, api, need)) }) as const,
   );

@@ -10,4 +10,4 @@ export { satisfies, tighten } from './data-policy.ts';
 export { type CandidateStats, isBillable, totalPrice } from './order.ts';
 export { makePlan, type Plan, type PlanInput } from './plan.ts';
 export { entryOf, estimateTokens, limitsOf } from './provider-limits.ts';
-export { failUnknownModel, hasSeveralKeepers } from './visible-candidates.ts';
+export { failUnknownModel, hasSeveralKeepers, mayBeTranslated } from './visible-candidates.ts';

@@ -3,6 +3,7 @@ import { type Candidate, type Catalogue, speaksOwn } from '../../configuration/c
 import { fail, type GatewayError, quote, suggest } from '../../errors/index.ts';
 import { autoModelId } from '../../foundation/constants/index.ts';
 import type { RoutedRequest } from '../../protocol/wire/index.ts';
+import { mayGoThroughHub } from '../formats/index.ts';
 
 export interface VisibilityInput {
   readonly catalogue: Catalogue;
@@ -25,6 +26,15 @@ export function visibleCandidates(
     .filter(({ model }) => (model.auto || !hasMarks) && isVisible(model.id))
     .flatMap(({ candidates }) => candidates);
 }
+
+/** Some candidate of its models is called in the way that its whole body asks for. */
+export const mayBeTranslated = (
+  { model, fallbackModels, interfaceId }: RoutedRequest,
+  input: VisibilityInput,
+): boolean =>
+  [model, ...fallbackModels].some((id) =>
+    visibleCandidates(id, input)?.some((candidate) => mayGoThroughHub(candidate, interfaceId)),
+  );
 
 // Providers that may keep what calls of a model refer to later: the ones that speak the interface of the client themselves.
 

@@ -2,73 +2,147 @@
 // event loop between the steps of a translation.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { describe, expect, it } from '#jest';
+import { readAhead } from '../../../functions/gateway/routing/read-ahead.ts';
+import type { IdentifiedCall } from '../../../functions/gateway/stages.ts';
 import type { HubApi } from '../../../shared/foundation/constants/index.ts';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
+import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
-import { addResults } from '../../../shared/routing/formats/hub/middle/index.ts';
+import { sealEnvelope } from '../../../shared/protocol/wire/index.ts';
+import {
+  addResults,
+  type HubCall,
+  type HubPart,
+  imagesOfUser,
+  oneCallAtATime,
+  withCacheMarksMax,
+} from '../../../shared/routing/formats/hub/middle/index.ts';
 import { sourceOf } from '../../../shared/routing/formats/hub/sources/index.ts';
 import { partsAtOnceMax } from '../../../shared/routing/formats/hub/targets/answer-pieces.ts';
+import { isStrictFormat } from '../../../shared/routing/formats/hub/targets/json-format.ts';
 import { plainPrompt } from '../../../shared/routing/formats/hub/targets/plain-prompt.ts';
-import { ask, completionOf, jsonAnswer, turnsOf } from './fake-send.ts';
+import { ask, candidateOf, completionOf, jsonAnswer, turnsOf } from './fake-send.ts';
 
 const count = 1_000;
-/** How often one of the parts is looked at: for its kind, its place, and what it says. */
-const looksMax = 20;
+/** How often one of the parts is looked at, at most: for its kind, its place, and what it says. */
+const looksMax = 100;
 
-/** Parts that count how often this member of them is read. */
-function countedParts<Part extends object>(name: string, make: (index: number) => Part) {
-  let reads = 0;
-  const parts = Array.from({ length: count }, (_one, index) => {
-    const part = make(index);
-    const value = part[name as keyof Part];
-    return Object.defineProperty(part, name, {
-      enumerable: true,
-      get() {
-        reads += 1;
-        return value;
-      },
-    });
+const walks = [
+  ...(['includes', 'indexOf', 'find', 'findIndex', 'findLast', 'findLastIndex', 'some', 'every'] as const),
+  ...(['filter', 'map', 'flatMap', 'concat', 'slice', 'toSpliced', Symbol.iterator] as const),
+];
+
+/** Items of all lists that are walked through, or copied, for each part. */
+async function looksOf(run: () => unknown): Promise<number> {
+  let items = 0;
+  const list = Array.prototype as unknown as Record<string | symbol, (...given: unknown[]) => unknown>;
+  const own = new Map(walks.map((name) => [name, list[name]] as const));
+  own.forEach((walk, name) => {
+    list[name] = function (this: unknown[], ...given: unknown[]) {
+      items += this.length;
+      return walk?.apply(this, given);
+    };
   });
-  return { parts, looks: () => reads / count };
+  try {
+    await run();
+  } finally {
+    own.forEach((walk, name) => {
+      if (walk !== undefined) list[name] = walk;
+    });
+  }
+  return items / count;
 }
 
+const each = <One>(make: (index: number) => One) => Array.from({ length: count }, (_one, index) => make(index));
+const noStep = async () => {};
+const result = { type: 'tool-result', toolCallId: 'c', toolName: 'f', output: { type: 'text', value: 'r' } } as const;
+const mark = { anthropic: { cacheControl: { type: 'ephemeral' } } };
+const image = { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAAA' } } as const;
+const textSignature = sealEnvelope({ origin: 'o', model: 'm', signature: 's', of: 'text' });
+const names = each((index) => `f${index}`);
+const promptOf = (...messages: unknown[]) => messages as LanguageModelV4Prompt;
+const hubCallOf = (members: object) => members as HubCall;
+const asked = { mode: 'auto', tools: names.map((name) => ({ type: 'function', function: { name } })) };
+
 describe('of very many parts each is looked at a few times only', () => {
-  const named = (index: number) => ({ type: 'function', name: `f${index}` });
+  it.each<[string, () => unknown]>([
+    [
+      'in a choice among tools of chat completions',
+      () =>
+        sourceOf('chat-completions')(
+          { tools: asked.tools, tool_choice: { type: 'allowed_tools', allowed_tools: asked } },
+          noStep,
+        ),
+    ],
+    [
+      'images of answers',
+      () =>
+        imagesOfUser(promptOf(...each(() => ({ role: 'assistant', content: [image] })), { role: 'user', content: [] })),
+    ],
+    [
+      'signatures of one text',
+      () => {
+        const calls = names.map((name) => ({ type: 'tool_use', id: name, name, input: {} }));
+        const signed = each(() => ({ type: 'redacted_thinking', data: textSignature }));
+        const content = [{ type: 'text', text: 'a' }, ...calls, ...signed];
+        return sourceOf('messages')({ messages: [{ role: 'assistant', content }] }, noStep);
+      },
+    ],
+    [
+      'cache marks',
+      () =>
+        withCacheMarksMax(
+          hubCallOf({
+            tools: names.map((name) => ({ name, providerOptions: mark })),
+            prompt: each(() => ({ role: 'system', content: '', providerOptions: mark })),
+          }),
+        ),
+    ],
+    [
+      'members of a strict schema',
+      () => {
+        const properties = Object.fromEntries(names.map((name) => [name, {}]));
+        const schema = { type: 'object', additionalProperties: false, properties, required: names };
+        expect(isStrictFormat(hubCallOf({ responseFormat: { type: 'json', schema } }))).toBe(true);
+      },
+    ],
+  ])('%s', async (_what, run) => {
+    expect(await looksOf(run)).toBeLessThan(looksMax);
+  });
 
   it.each([
     ['that are declared', 0, 'forced_tool', count],
     ['that are not', count, 'tools', 0],
-  ] as const)('where a choice allows tools %s', (_which, offset, kind, allowed) => {
-    const tools = countedParts('type', named);
-    const chosen = countedParts('type', (index) => named(count - 1 - index + offset));
+  ] as const)('where a choice of Responses allows tools %s', async (_which, offset, kind, allowed) => {
+    const named = (index: number) => ({ type: 'function', name: `f${index}` });
+    const chosen = each((index) => named(count - 1 - index + offset));
     const body = {
       input: '?',
-      tools: tools.parts,
-      tool_choice: { type: 'allowed_tools', mode: 'required', tools: chosen.parts },
+      tools: each(named),
+      tool_choice: { type: 'allowed_tools', mode: 'required', tools: chosen },
     };
-    expect(readHubNeeds(body)).toEqual([{ kind, member: 'tool_choice' }]);
-    expect(sourceOf('responses')(body).call.tools ?? []).toHaveLength(allowed);
-    expect(tools.looks()).toBeLessThan(looksMax);
-    expect(chosen.looks()).toBeLessThan(looksMax);
+    const looks = await looksOf(async () => {
+      expect(readHubNeeds(body)).toEqual([{ kind, member: 'tool_choice' }]);
+      expect((await sourceOf('responses')(body, noStep)).call.tools ?? []).toHaveLength(allowed);
+    });
+    expect(looks).toBeLessThan(looksMax);
   });
 
-  it('where instructions stand among results', () => {
-    const result = { type: 'tool-result', toolCallId: 'c', toolName: 'f', output: { type: 'text', value: 'r' } };
-    const { parts, looks } = countedParts('role', (index) =>
-      index % 2 === 0 ? { role: 'system', content: `${index}` } : { role: 'tool', content: [result] },
+  it('where instructions stand among results', async () => {
+    const prompt = promptOf(
+      ...each((index) =>
+        index % 2 === 0 ? { role: 'system', content: `${index}` } : { role: 'tool', content: [result] },
+      ),
     );
-    const roles = plainPrompt(parts as LanguageModelV4Prompt, false).map(({ role }) => role);
-    expect(roles).toEqual([...Array(count / 2).fill('tool'), ...Array(count / 2).fill('system')]);
-    expect(looks()).toBeLessThan(looksMax);
+    const looks = await looksOf(() => {
+      const roles = plainPrompt(prompt, false).map(({ role }) => role);
+      expect(roles).toEqual([...Array(count / 2).fill('tool'), ...Array(count / 2).fill('system')]);
+    });
+    expect(looks).toBeLessThan(looksMax);
   });
 
   it('where results make one message: it grows, and is not written anew for each', () => {
     const prompt: LanguageModelV4Prompt = [];
-    const result = {
-      type: 'tool-result',
-      toolCallId: 'c',
-      toolName: 'f',
-      output: { type: 'text', value: 'r' },
-    } as const;
     const message = { role: 'tool', content: [result] } as const;
     addResults(prompt, { ...message, content: [...message.content] });
     const [first] = prompt;
@@ -78,6 +152,72 @@ describe('of very many parts each is looked at a few times only', () => {
     expect(first?.content).toHaveLength(count);
     expect(message.content).toHaveLength(1);
   });
+
+  it('where calls of a stream are written side by side: each is whole before the next begins, and what came between stays there', async () => {
+    const start = (id: string): HubPart => ({ type: 'tool-input-start', id, toolName: 'f' });
+    const end = (id: string): HubPart => ({ type: 'tool-call', toolCallId: id, toolName: 'f', input: '{}' });
+    const text = (delta: string): HubPart => ({ type: 'text-delta', id: 't', delta });
+    const last = { type: 'finish' } as HubPart;
+    const between = ['a', 'b'].map(text);
+    const parts = [...names.map(start), ...between, start('open'), end('f1'), ...names.toSpliced(1, 1).map(end), last];
+    const written: HubPart[] = [];
+    const inOrder = oneCallAtATime();
+    const looks = await looksOf(() => {
+      for (const part of parts) written.push(...inOrder(part));
+    });
+    expect(written).toEqual([...names.flatMap((name) => [start(name), end(name)]), ...between, start('open'), last]);
+    expect(looks).toBeLessThan(looksMax);
+  });
+});
+
+describe.each(['chat-completions', 'messages', 'responses'] as const)(
+  'a request of %s of very many messages',
+  (source) => {
+    it('is read in steps, between which others have the event loop', async () => {
+      let steps = 0;
+      const messages = Array.from({ length: 10 * count }, () => ({ role: 'user', content: 'a' }));
+      const { call } = await sourceOf(source)({ messages, input: messages }, async () => {
+        steps += 1;
+      });
+      expect(call.prompt).toHaveLength(messages.length);
+      expect(steps).toBeGreaterThanOrEqual(9);
+    });
+  },
+);
+
+it('what the plan asks of a long body is read in turns of their own, and the whole body only where it may be translated', async () => {
+  const catalogue = (api: HubApi) => ({ models: new Map([['m', { candidates: [candidateOf(api)] }]]) });
+  const readsOf = async (api: HubApi, characters: number) => {
+    let turn = 0;
+    const reads: [string, number][] = [];
+    const read = (what: string) => () => {
+      reads.push([what, turn]);
+    };
+    const request = {
+      interfaceId: 'messages',
+      model: 'm',
+      fallbackModels: [],
+      text: () => ({ text: 'x'.repeat(characters) }),
+      needs: read('needs'),
+      size: read('size'),
+      readWholeBody: async () => read('body')(),
+      hubNeeds: read('hub needs'),
+    } as unknown as ClientRequest;
+    const call = { catalogue: catalogue(api), workspace: { models: 'all' } } as unknown as IdentifiedCall;
+    let isOver = false;
+    const others = (async () => {
+      for (; !isOver; turn += 1) await nextTurn();
+    })();
+    await readAhead(request, call);
+    isOver = true;
+    await others;
+    return reads;
+  };
+  const translated = await readsOf('converse', 100_000);
+  expect(translated.map(([what]) => what)).toEqual(['needs', 'size', 'body', 'hub needs']);
+  expect(new Set(translated.slice(0, 3).map(([, turn]) => turn)).size).toBe(3);
+  expect((await readsOf('messages', 100_000)).map(([what]) => what)).toEqual(['needs', 'size']);
+  expect(await readsOf('converse', 1_000)).toEqual([]);
 });
 
 /** Packages of some formats have a step between what they make of a call and what they write of that. */
@@ -112,12 +252,12 @@ it('a whole answer of Responses of very many texts is read in pieces, however ma
 
 describe('a whole answer of ten thousand calls', () => {
   const calls = 10_000;
-  const each = <One>(make: (index: number) => One) => Array.from({ length: calls }, (_one, index) => make(index));
+  const eachCall = <One>(make: (index: number) => One) => Array.from({ length: calls }, (_one, index) => make(index));
   const answers = {
     'generate-content': {
       candidates: [
         {
-          content: { role: 'model', parts: each((i) => ({ functionCall: { name: 'f', args: { i } } })) },
+          content: { role: 'model', parts: eachCall((i) => ({ functionCall: { name: 'f', args: { i } } })) },
           finishReason: 'STOP',
         },
       ],
@@ -126,7 +266,7 @@ describe('a whole answer of ten thousand calls', () => {
     responses: {
       id: 'resp_1',
       model: 'm',
-      output: each((i) => ({
+      output: eachCall((i) => ({
         type: 'function_call',
         id: `fc_${i}`,
         call_id: `c${i}`,
@@ -145,7 +285,7 @@ describe('a whole answer of ten thousand calls', () => {
       const { outcome, sent } = await asked;
       const { choices, usage } = completionOf(outcome);
       const made: { id: string; function: { arguments: string } }[] = choices[0].message.tool_calls;
-      expect(made.map((call) => JSON.parse(call.function.arguments).i)).toEqual(each((i) => i));
+      expect(made.map((call) => JSON.parse(call.function.arguments).i)).toEqual(eachCall((i) => i));
       expect(new Set(made.map(({ id }) => id)).size).toBe(calls);
       expect([choices[0].finish_reason, usage.prompt_tokens, sent.length]).toEqual(['tool_calls', 7, 1]);
       expect(turns).toBeGreaterThan(calls / partsAtOnceMax);

@@ -3,7 +3,12 @@
 import fc from 'fast-check';
 import { ResponseStream } from 'openai/lib/responses/ResponseStream';
 import { describe, expect, it } from '#jest';
-import type { AnswerHead, HubPart, HubResult } from '../../../shared/routing/formats/hub/middle/index.ts';
+import {
+  type AnswerHead,
+  type HubPart,
+  type HubResult,
+  oneCallAtATime,
+} from '../../../shared/routing/formats/hub/middle/index.ts';
 import { freeformReader } from '../../../shared/routing/formats/hub/sources/responses/freeform-input.ts';
 import { responsesSource } from '../../../shared/routing/formats/hub/sources/responses/index.ts';
 
@@ -29,7 +34,7 @@ const body = {
     { type: 'shell', environment: { type: 'local' } },
   ],
 };
-const open = () => responsesSource(body);
+const open = () => responsesSource(body, async () => {});
 
 const signed = fc.option(fc.string({ minLength: 1, maxLength: 8 }), { nil: undefined });
 const metadataOf = (signature: string | undefined) =>
@@ -136,9 +141,11 @@ describe('a stream of a translated response', () => {
             usage: usage(isReported),
             ...(isExplained ? { providerMetadata: { test: { refusal: 'No.' } } } : {}),
           };
-          const json = open().writeAnswer({ content, warnings: [], ...end }, head);
-          const write = open().openWriter(head);
-          const events = [...interleaved(content, cuts), { type: 'finish', ...end } as const].flatMap(write);
+          const json = (await open()).writeAnswer({ content, warnings: [], ...end }, head);
+          const write = (await open()).openWriter(head);
+          const events = [...interleaved(content, cuts), { type: 'finish', ...end } as const]
+            .flatMap(oneCallAtATime())
+            .flatMap(write);
           const read = events.map(({ text: one }) => JSON.parse(one));
           expect(read.map(({ sequence_number: number }) => number)).toEqual(read.map((_one, index) => index));
           expect(events.map(({ name }) => name)).toEqual(read.map(({ type }) => type));

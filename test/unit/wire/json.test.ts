@@ -10,6 +10,7 @@ import { textWithoutReasoning } from '../../../shared/protocol/interfaces/chat-c
 import {
   canonicalText,
   jsonTextOf,
+  parseInTurns,
   parseJson,
   readJsonBody,
   readRequestBody,
@@ -119,9 +120,11 @@ describe('JSON text', () => {
       '{"a"}',
       '{"a":1,}',
     ];
-    const long = ['"', '\\"', '\n"', '\u0085"', '\\u00e9"', ''].map((end) => `"${'a'.repeat(200)}${end}`);
+    const ends = ['"', '\\"', '\n"', '\u0085"', '\\u00e9"', '\\"\\"x"', '\\x"', ''];
+    const long = [23, 24, 25, 200].flatMap((length) => ends.map((end) => `"${'a'.repeat(length)}${end}`));
+    const escapes = ['\\n', '\\u0001', '\\na'].flatMap((one) => [`"${one.repeat(2_000)}"`, `"${one.repeat(2_000)}\n"`]);
     const others = ['nul', 'truefalse', '[1 2]', '{1:2}', '', ' ', '"', '\ufeff1', '\u00a01', '1 2', '{"a":1}}', '["a'];
-    for (const text of [...odd, ...long, ...others]) {
+    for (const text of [...odd, ...long, ...escapes, ...others]) {
       expect([text, scanJson(text, bounds).kind === 'json']).toEqual([text, accepts(text)]);
     }
     const damaged = fc.tuple(written, fc.nat(), fc.constantFrom('', ',', '"', '\\', '0', 'e', ']', '}', ' ', '\u0000'));
@@ -148,19 +151,48 @@ describe('JSON text', () => {
     );
   });
 
-  it('is searched from its beginning to its end once, however its strings are made', () => {
+  it('is searched from its beginning to its end once, in a few searches, however its strings are made', () => {
+    const { test } = RegExp.prototype;
     for (const line of [`\\n${'a'.repeat(80)}`, `\x7f${'a'.repeat(80)}`, `\\"${'a'.repeat(80)}`]) {
       const text = `["${line.repeat(1_000)}"]`;
-      const search = jest.spyOn(String.prototype, 'indexOf');
-      const { kind } = scanJson(text, bounds);
-      const searched = search.mock.calls.map(([, from = 0], call) => {
-        const found = search.mock.results[call]?.value as number;
-        return (found < 0 ? text.length : found) - from;
+      let searched = 0;
+      const search = jest.spyOn(RegExp.prototype, 'test').mockImplementation(function (this: RegExp, from) {
+        searched -= this.lastIndex;
+        const found = test.call(this, from);
+        searched += this.lastIndex;
+        return found;
       });
+      const { kind } = scanJson(text, bounds);
+      const searches = search.mock.calls.length;
       search.mockRestore();
       expect(kind).toBe('json');
-      // Once for a quote, once for a backslash.
-      expect(searched.reduce((sum, characters) => sum + characters, 0)).toBeLessThanOrEqual(2 * text.length);
+      expect(searches).toBeLessThan(5);
+      expect(searched).toBeLessThanOrEqual(text.length);
+    }
+  });
+
+  it('becomes the value that a parser makes of it, in pieces between which others have the event loop', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue({ maxDepth: 4 }), async (value) => {
+        const json = jsonTextOf(value);
+        expect(await parseInTurns(json, async () => {})).toEqual(parseJson(json.text));
+      }),
+    );
+    const many = (write: (index: number) => string) => Array.from({ length: 20_000 }, (_one, index) => write(index));
+    const long = [
+      `{${many((index) => `"m${index % 19_999}":${index}`)},"__proto__":{"d":12345678901234567890}}`,
+      `{"a":[${many((index) => `{"b":${index}}`)}],"__proto__":[${many(String)}],"c":"${'x'.repeat(600_000)}","d":{}}`,
+      `[[],${many(() => '1e99')},{}]`,
+    ];
+    for (const text of long) {
+      let turns = 0;
+      const scanned = scanJson(text, bounds);
+      if (scanned.kind !== 'json') throw new Error('not accepted');
+      const value = await parseInTurns(scanned.json, async () => {
+        turns += 1;
+      });
+      expect(JSON.stringify(value)).toBe(JSON.stringify(parseJson(text)));
+      expect(turns).toBeGreaterThanOrEqual(5);
     }
   });
 

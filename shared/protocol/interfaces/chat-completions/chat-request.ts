@@ -90,5 +90,13 @@ export interface ChatRequest extends ClientRequest {
 /** A request without what is made of it. */
 export type ChatMembers = Omit<
   ChatRequest,
-  'needs' | 'size' | 'wholeBody' | 'hubNeeds' | 'upstreamBody' | 'schemaCheck' | 'writeAnswer' | 'openStreamWriter'
+  | 'needs'
+  | 'size'
+  | 'wholeBody'
+  | 'readWholeBody'
+  | 'hubNeeds'
+  | 'upstreamBody'
+  | 'schemaCheck'
+  | 'writeAnswer'
+  | 'openStreamWriter'
 >;

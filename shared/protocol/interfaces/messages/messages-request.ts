@@ -30,7 +30,15 @@ export const countTokensSchema = z.looseObject({ ...members, max_tokens: anythin
 /** A request without what is made of it. */
 export type MessagesMembers = Omit<
   ClientRequest,
-  'needs' | 'size' | 'wholeBody' | 'hubNeeds' | 'upstreamBody' | 'schemaCheck' | 'writeAnswer' | 'openStreamWriter'
+  | 'needs'
+  | 'size'
+  | 'wholeBody'
+  | 'readWholeBody'
+  | 'hubNeeds'
+  | 'upstreamBody'
+  | 'schemaCheck'
+  | 'writeAnswer'
+  | 'openStreamWriter'
 > & {
   /** `max_tokens`, of which nothing is asked for where tokens are counted. */
   readonly maxOutputTokens: number;

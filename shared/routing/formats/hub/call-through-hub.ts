@@ -15,6 +15,7 @@ import {
   type HubPart,
   type HubResult,
   type HubTarget,
+  oneCallAtATime,
   reasoningOf,
   type SourceCall,
   type TargetCall,
@@ -27,7 +28,7 @@ import { createPackageNames } from './package-names.ts';
 import { contentWithArguments, createRawArguments, partWithArguments } from './raw-arguments.ts';
 import { toSentBody } from './sent-body.ts';
 import { sourceOf } from './sources/index.ts';
-import { endedAtStop, stopsMax, watchStops, withoutEmptyStops } from './stops.ts';
+import { endedAtStop, partsToStop, stopsMax, withoutEmptyStops } from './stops.ts';
 import { loadTarget } from './targets/index.ts';
 
 export interface HubRequest {
@@ -95,7 +96,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   const bounded = boundedSend(send, request.characters);
   const { nextStep } = bounded;
   await nextStep();
-  const source = sourceOf(request.interfaceId)(request.body);
+  const source = await sourceOf(request.interfaceId)(request.body, nextStep);
   const model = entry.upstream_model;
   const boundTokens = askedOutputTokens(entry, size);
   await nextStep();
@@ -122,8 +123,8 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     send: bounded.send,
     stream,
     target,
-    body(text) {
-      const sent = toSentBody(text, target, targetCall);
+    async body(text) {
+      const sent = await toSentBody(text, target, targetCall, nextStep);
       leftOut = [...sent.leftOut, ...request.leftOut];
       return sent.text;
     },
@@ -190,7 +191,8 @@ async function* readParts(
   { exchange, source, target, head, restore, stops }: Asking,
 ): AsyncGenerator<EventBatch, void, undefined> {
   const write = source.openWriter(head);
-  const parts = stops.length === 0 ? stream : partsToStop(stream, exchange, stops);
+  const whole = stops.length === 0 ? stream : partsToStop(stream, exchange.gavePart, stops);
+  const parts = source.writesOneCallAtATime === true ? partsInOrder(whole, exchange.gavePart) : whole;
   let hasContent = false;
   const faultOf = (part: HubPart): AttemptFailure | undefined => {
     if (part.type === 'error') return failureOfAnswer(part.error, describeWith(exchange), 'unreadable_event');
@@ -226,23 +228,16 @@ async function* readParts(
   yield { events: [], failure: fault };
 }
 
-/** Behind a stop its provider may break off: the answer is whole. */
-async function* partsToStop(
-  stream: ReadableStream<HubPart>,
-  exchange: Exchange,
-  stops: readonly string[],
+/** As an interface takes them that has one call at a time. Many may go on at once. */
+async function* partsInOrder(
+  parts: AsyncIterable<HubPart>,
+  gavePart: () => void,
 ): AsyncGenerator<HubPart, void, undefined> {
-  const watch = watchStops(stops);
-  try {
-    for await (const part of stream) {
-      exchange.gavePart();
-      yield* watch.next(part);
-    }
-  } catch (error) {
-    if (watch.end() === undefined) throw error;
+  const inOrder = oneCallAtATime();
+  for await (const part of parts) {
+    gavePart();
+    yield* inOrder(part);
   }
-  const end = watch.end();
-  if (end !== undefined) yield end;
 }
 
 const tooManyStops: AttemptFailure = {

@@ -29,7 +29,7 @@ export interface ExchangeOptions {
   readonly stream: boolean;
   readonly target: HubTarget;
   /** The body that goes out in place of the package's. Of its headers none does: what they announce is no preview any more. */
-  readonly body: (text: string) => string;
+  readonly body: (text: string) => Promise<string>;
   /** Of an answer, or an event of a stream. */
   readonly takeOut: (text: string) => string;
   /** The answer that came, where `send` gives none because it holds too much. */
@@ -65,10 +65,11 @@ export function createExchange({
     if (!isUnsent) return endOfAnswer(target, stream);
     isUnsent = false;
     await nextStep();
+    const text = await body(String(init?.body)).catch(rememberBroken);
     const sent = await send({
       path: String(url).slice(packageBaseUrl.length),
       accept: stream ? target.streamType : 'application/json',
-      body: () => body(String(init?.body)),
+      body: () => text,
     }).catch(rememberBroken);
     if (sent.kind === 'failure') {
       failure = sent.failure;
@@ -80,11 +81,11 @@ export function createExchange({
       gavePart = bounded.gavePart;
       return new Response(bounded.stream, { headers: { 'content-type': sent.contentType } });
     }
-    const text = await sent.readText().catch(rememberBroken);
-    failure = errorIn(text, sent.describe);
-    if (stream || text === undefined) failure ??= refusal(text, target, refusedText());
+    const answered = await sent.readText().catch(rememberBroken);
+    failure = errorIn(answered, sent.describe);
+    if (stream || answered === undefined) failure ??= refusal(answered, target, refusedText());
     if (failure !== undefined) throw new Error('what the provider sent is no answer');
-    let answerText = text ?? '';
+    let answerText = answered ?? '';
     for (const step of [takeOut, ...target.readable]) {
       answerText = step(answerText);
       await nextStep();

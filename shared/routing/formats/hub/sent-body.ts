@@ -13,12 +13,22 @@ export interface SentBody {
 /** Bodies of clients, and arguments inside them, are less deep by far. */
 const bodyDepthMax = 1_024;
 
-export function toSentBody(text: string, target: HubTarget, targetCall: TargetCall): SentBody {
+export async function toSentBody(
+  text: string,
+  target: HubTarget,
+  targetCall: TargetCall,
+  nextStep: () => Promise<void>,
+): Promise<SentBody> {
   const scanned = scanJson(text, { depthMax: bodyDepthMax });
   if (scanned.kind !== 'json') throw new Error('a package wrote a body that is no JSON');
   const { json } = scanned;
+  await nextStep();
   const changes = new Map(Object.entries(target.boundBody(json, targetCall)));
-  return { text: rewriteMembers(json, changes), leftOut: leftOutOf(targetCall, target, json, changes) };
+  const leftOut = leftOutOf(targetCall, target, json, changes);
+  await nextStep();
+  const sent = rewriteMembers(json, changes);
+  await nextStep();
+  return { text: sent, leftOut };
 }
 
 /** Of each option: what clients call it, and what formats do. */

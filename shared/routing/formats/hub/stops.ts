@@ -90,6 +90,25 @@ export function watchStops(stops: readonly string[]): StopWatch {
 const noTokens = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
 const noUsage = { inputTokens: noTokens, outputTokens: { total: undefined, text: undefined, reasoning: undefined } };
 
+/** Behind a stop its provider may break off: the answer is whole. */
+export async function* partsToStop(
+  stream: AsyncIterable<HubPart>,
+  gavePart: () => void,
+  stops: readonly string[],
+): AsyncGenerator<HubPart, void, undefined> {
+  const watch = watchStops(stops);
+  try {
+    for await (const part of stream) {
+      gavePart();
+      yield* watch.next(part);
+    }
+  } catch (error) {
+    if (watch.end() === undefined) throw error;
+  }
+  const end = watch.end();
+  if (end !== undefined) yield end;
+}
+
 /** How many characters at the end of a text are the beginning of a stop. */
 function beginningLength(text: string, stops: readonly string[]): number {
   let longest = 0;

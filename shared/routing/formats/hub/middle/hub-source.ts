@@ -27,9 +27,14 @@ export type WrittenAnswer = Omit<JsonAnswer, 'json'>;
 export interface SourceCall {
   readonly call: HubCall;
   readonly writeAnswer: (result: HubResult, head: AnswerHead) => WrittenAnswer;
+  /** Its streams write one tool call at a time: parts of another one do not come before it has ended. */
+  readonly writesOneCallAtATime?: true;
   /** For one stream: the events of each part. The last part is `finish`; a part that is an error does not come. */
   readonly openWriter: (head: AnswerHead) => (part: HubPart) => AnswerEvent[];
 }
 
-/** `body`: the client's, whole. What cannot be carried to every target is a need of the request (`hubNeeds`). */
-export type HubSource = (body: Readonly<Record<string, unknown>>) => SourceCall;
+/**
+ * `body`: the client's, whole. What cannot be carried to every target is a need of the request (`hubNeeds`). `nextStep`: awaited
+ * between steps, where the request is long.
+ */
+export type HubSource = (body: Readonly<Record<string, unknown>>, nextStep: () => Promise<void>) => Promise<SourceCall>;

@@ -49,8 +49,8 @@ function isStrict(schema: unknown): boolean {
   const { type, properties, required, items, anyOf, $defs: definitions, additionalProperties: more } = schema;
   const named = isJsonObject(properties) ? properties : {};
   if (type === 'object' || properties !== undefined) {
-    const isWhole = Array.isArray(required) && Object.keys(named).every((name) => required.includes(name));
-    if (more !== false || !isWhole) return false;
+    const needed = new Set(Array.isArray(required) ? required : []);
+    if (more !== false || !Object.keys(named).every((name) => needed.has(name))) return false;
   }
   const inside = [
     ...Object.values(named),

@@ -16,11 +16,11 @@ import { toToolOptions } from './chat-tools.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-export function toHubCall(body: Body): HubCall {
+export async function toHubCall(body: Body, nextStep: () => Promise<void>): Promise<HubCall> {
   const format = isJsonObject(body.response_format) ? body.response_format : {};
   const stop = typeof body.stop === 'string' ? [body.stop] : body.stop;
   return {
-    prompt: toPrompt(body.messages),
+    prompt: await toPrompt(body.messages, nextStep),
     ...numberOption('temperature', body.temperature),
     ...numberOption('topP', body.top_p),
     ...numberOption('topK', body.top_k),

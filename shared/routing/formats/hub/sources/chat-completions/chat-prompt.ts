@@ -8,6 +8,7 @@ import {
   cacheMark,
   createKnownCalls,
   fileOfUrl,
+  forEachObject,
   type KnownCalls,
   signedOptions,
   type ToolMessage,
@@ -18,16 +19,15 @@ import { googleOrigin, readReasoningDetails } from './reasoning-details.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-export function toPrompt(messages: unknown): LanguageModelV4Prompt {
-  const list = (Array.isArray(messages) ? messages : []).filter(isJsonObject);
+export async function toPrompt(messages: unknown, nextStep: () => Promise<void>): Promise<LanguageModelV4Prompt> {
   const prompt: LanguageModelV4Prompt = [];
   const calls = createKnownCalls();
-  for (const message of list) {
+  await forEachObject(messages, nextStep, (message) => {
     if (message.role === 'tool') addResults(prompt, toResult(message, calls));
     else if (message.role === 'assistant') prompt.push(...toAssistant(message, calls));
     else if (message.role === 'system' || message.role === 'developer') prompt.push(...toSystem(message));
     else prompt.push(...toUser(message));
-  }
+  });
   return prompt;
 }
 

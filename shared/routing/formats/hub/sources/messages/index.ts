@@ -4,11 +4,12 @@ import { toHubCall } from './message-call.ts';
 import { openMessageWriter } from './write-message-events.ts';
 import { writeMessage } from './write-whole-message.ts';
 
-export const messagesSource: HubSource = (body) => {
+export const messagesSource: HubSource = async (body, nextStep) => {
   const names = createToolNames();
   return {
-    call: toHubCall(body, names),
+    call: await toHubCall(body, names, nextStep),
     writeAnswer: (result, head) => writeMessage(result, head, names),
+    writesOneCallAtATime: true,
     openWriter: (head) => openMessageWriter(head, names),
   };
 };

@@ -14,11 +14,11 @@ import { toToolOptions } from './message-tools.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-export function toHubCall(body: Body, names: ToolNames): HubCall {
+export async function toHubCall(body: Body, names: ToolNames, nextStep: () => Promise<void>): Promise<HubCall> {
   const { tools, toolChoice, parallelToolCalls, leftOut } = toToolOptions(body, names);
   const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.filter((one) => typeof one === 'string') : [];
   return {
-    prompt: toPrompt(body, names),
+    prompt: await toPrompt(body, names, nextStep),
     ...numberOption('temperature', body.temperature),
     ...numberOption('topP', body.top_p),
     ...numberOption('topK', body.top_k),

@@ -8,6 +8,7 @@ import {
   cacheMark,
   createKnownCalls,
   envelopeOptions,
+  forEachObject,
   type KnownCall,
   type KnownCalls,
   type ToolMessage,
@@ -19,14 +20,18 @@ import { toParts, toTextParts } from './message-parts.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-export function toPrompt({ system, messages }: Json, names: ToolNames): LanguageModelV4Prompt {
+export async function toPrompt(
+  { system, messages }: Json,
+  names: ToolNames,
+  nextStep: () => Promise<void>,
+): Promise<LanguageModelV4Prompt> {
   const prompt: LanguageModelV4Prompt = [...toSystem(system)];
   const calls = createKnownCalls();
-  for (const message of (Array.isArray(messages) ? messages : []).filter(isJsonObject)) {
+  await forEachObject(messages, nextStep, (message) => {
     if (message.role === 'assistant') prompt.push(...toAssistant(message.content, calls, names));
     else if (message.role === 'system') prompt.push(...toSystem(message.content));
     else addUser(prompt, message.content, calls);
-  }
+  });
   return prompt;
 }
 

@@ -3,7 +3,6 @@ import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
 import { writtenEvent } from '../../../../../protocol/interfaces/messages/index.ts';
 import {
   type AnswerHead,
-  callsInOrder,
   clientCallId,
   type HubPart,
   isSigned,
@@ -119,11 +118,9 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
     }
   }
 
-  const openCall = () => (blocks.open()?.kind === 'tool_use' ? blocks.open()?.id : undefined);
-  const writeInOrder = callsInOrder({ openCall, endCall: blocks.close, write });
   return (part) => {
     events = [];
-    writeInOrder(part);
+    write(part);
     return events;
   };
 }

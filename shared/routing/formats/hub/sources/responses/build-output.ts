@@ -17,8 +17,6 @@ export interface OutputBuilder {
   readonly addImage: (base64: string) => void;
   /** `refusal`: why the model refused, where it says so. */
   readonly finish: (isCut: boolean, refusal?: string) => void;
-  /** The package's id of the call that is open. */
-  readonly openCall: () => string | undefined;
   /** The texts of the items that are whole. */
   readonly items: readonly string[];
 }
@@ -46,7 +44,6 @@ export function createOutput({ head, tools }: Writing, emit: Emit): OutputBuilde
 
   return {
     items,
-    openCall: () => (open?.kind === 'call' ? open.packageId : undefined),
     addText(key, delta, signed) {
       const isNext = open?.kind === 'message' && open.key !== key;
       // Texts that follow each other are one, but for those that are signed.

@@ -8,14 +8,15 @@ import { toHubCall } from './response-call.ts';
 import { openResponseWriter } from './write-response-events.ts';
 import { writeResponse } from './write-whole-response.ts';
 
-export const responsesSource: HubSource = (body) => {
+export const responsesSource: HubSource = async (body, nextStep) => {
   const tools = createClientTools();
-  const call = toHubCall(body, tools);
+  const call = await toHubCall(body, tools, nextStep);
   // Written three times in a stream, and tools are long.
   const settings = once(() => JSON.stringify(responseSettings(body)));
   return {
     call,
     writeAnswer: (result, head) => writeResponse(result, { head, tools, settings }),
+    writesOneCallAtATime: true,
     openWriter: (head) => openResponseWriter({ head, tools, settings }),
   };
 };

@@ -15,12 +15,13 @@ import { toToolOptions } from './response-tools.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-export function toHubCall(body: Body, clientTools: ClientTools): HubCall {
+export async function toHubCall(body: Body, clientTools: ClientTools, nextStep: () => Promise<void>): Promise<HubCall> {
   const format = isJsonObject(body.text) && isJsonObject(body.text.format) ? body.text.format : {};
   // Before the prompt: the tools that are declared have the first choice of names.
   const { tools, toolChoice, leftOut } = toToolOptions(body, clientTools);
+  await nextStep();
   return {
-    prompt: toPrompt(body, clientTools),
+    prompt: await toPrompt(body, clientTools, nextStep),
     ...numberOption('temperature', body.temperature),
     ...numberOption('topP', body.top_p),
     ...toResponseFormat(format.type, format),

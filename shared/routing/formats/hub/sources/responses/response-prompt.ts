@@ -7,6 +7,7 @@ import {
   type ContentPart,
   createKnownCalls,
   envelopeOptions,
+  forEachObject,
   type KnownCalls,
   type ToolPart,
 } from '../../middle/index.ts';
@@ -32,18 +33,21 @@ interface PromptState {
   readonly signedCalls: ReadonlyMap<string, SignedEnvelope>;
 }
 
-export function toPrompt({ instructions, input }: Json, clientTools: ClientTools): LanguageModelV4Prompt {
-  const items = Array.isArray(input) ? input.filter(isJsonObject) : [];
+export async function toPrompt(
+  { instructions, input }: Json,
+  clientTools: ClientTools,
+  nextStep: () => Promise<void>,
+): Promise<LanguageModelV4Prompt> {
   const reading: PromptState = {
     entries: toTexts(instructions).map(toSystem),
     calls: createKnownCalls(),
     clientTools,
     answers: new Map(),
     callIds: new Map(),
-    signedCalls: signedCallsIn(items),
+    signedCalls: signedCallsIn(input),
   };
   if (typeof input === 'string') addUser(reading, toParts(input));
-  for (const item of items) addItem(reading, item);
+  await forEachObject(input, nextStep, (item) => addItem(reading, item));
   return reading.entries.flatMap((entry) => ('role' in entry ? [entry] : toMessages(entry)));
 }
 
@@ -98,8 +102,9 @@ function madeByProvider(item: Json): AssistantPart[] {
   return [{ type: 'file', mediaType: 'image/png', data: { type: 'data', data: result } }];
 }
 
-function signedCallsIn(items: readonly Json[]): ReadonlyMap<string, SignedEnvelope> {
+function signedCallsIn(input: unknown): ReadonlyMap<string, SignedEnvelope> {
   const signed = new Map<string, SignedEnvelope>();
+  const items = Array.isArray(input) ? input.filter(isJsonObject) : [];
   for (const { type, encrypted_content: sealed } of items) {
     const envelope = type === 'reasoning' ? openEnvelope(sealed) : undefined;
     if (typeof envelope?.of === 'object') signed.set(envelope.of.call, envelope);

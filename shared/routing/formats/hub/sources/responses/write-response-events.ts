@@ -1,7 +1,7 @@
 // The parts of a streamed answer as events of Responses.
 import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
 import { type EventToWrite, ownResponseId, writtenEvent } from '../../../../../protocol/interfaces/responses/index.ts';
-import { callsInOrder, type HubPart, isSigned, type PartOf } from '../../middle/index.ts';
+import { type HubPart, isSigned, type PartOf } from '../../middle/index.ts';
 import { createOutput } from './build-output.ts';
 import { imageOf } from './response-items.ts';
 import { responseEnd, responseText, type Writing } from './response-object.ts';
@@ -98,10 +98,9 @@ export function openResponseWriter(writing: Writing): (part: HubPart) => AnswerE
     output.endReasoning(id);
   }
 
-  const writeInOrder = callsInOrder({ openCall: output.openCall, endCall: output.endCall, write });
   return (part) => {
     events = [];
-    writeInOrder(part);
+    write(part);
     return events;
   };
 }
