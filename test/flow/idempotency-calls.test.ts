@@ -248,17 +248,20 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('a thousand at once', () => {
-  it.each([
-    ['retries of one Idempotency-Key', { 'idempotency-key': 'storm' }, 'execution_in_progress'],
-    ['calls under one span id', { 'x-gw-trace-id': traceId, 'x-gw-span-id': 'storm' }, 'duplicate_span_id'],
-  ] as const)('%s are served or refused for what they are, and run once', async (_what, headers, code) => {
+  const retries = { headers: { 'idempotency-key': 'storm' }, code: 'execution_in_progress' };
+  const ofOneSpan = { headers: { 'x-gw-trace-id': traceId, 'x-gw-span-id': 'storm' }, code: 'duplicate_span_id' };
+
+  it('retries of one Idempotency-Key and calls under one span id are served or refused for what they are, and run once', async () => {
     const storm = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
-    const answers = Array.from({ length: 1_000 }, async () => outcomeOf(await storm.post(hello('acme/echo'), headers)));
-    const outcomes = new Set(await Promise.all(answers));
-    expect([...outcomes].filter((outcome) => outcome !== 'ok' && outcome !== code)).toEqual([]);
-    expect(storm.simulator.calls).toHaveLength(1);
+    const answers = Array.from({ length: 1_000 }, async (_none, at) => {
+      const calls = at % 2 === 0 ? retries : ofOneSpan;
+      const outcome = await outcomeOf(await storm.post(hello('acme/echo'), calls.headers));
+      return outcome === calls.code ? 'refused' : outcome;
+    });
+    expect(new Set([...(await Promise.all(answers)), 'refused'])).toEqual(new Set(['ok', 'refused']));
+    expect(storm.simulator.calls).toHaveLength(2);
     await storm.settled();
-    expect((await storm.records()).filter(({ attempts }) => attempts > 0)).toHaveLength(1);
+    expect((await storm.records()).filter(({ attempts }) => attempts > 0)).toHaveLength(2);
     await storm.stop();
   });
 });

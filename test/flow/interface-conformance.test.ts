@@ -1,6 +1,6 @@
 // What a call reserves, costs and leaves behind follows from rules that know no interface and no format; the suites of those
-// rules run on chat completions. This one shows that each interface, at providers of each format, is led through all of
-// them: names, limits of providers, holds and settlement. One gateway serves all pairs.
+// rules run on chat completions. This one shows that each interface, and providers of each format, are led through all
+// of them: names, limits of providers, holds and settlement. One gateway serves all pairs.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedAccount, expectBalancedTables } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -21,12 +21,17 @@ const behaviours: Readonly<Record<string, Record<string, unknown>>> = {
   'error-500': {},
   'error-after-chunks:3': {},
 };
-/** Of each interface and format: a model for each behaviour, as limits of providers count by model, and a workspace for each limit. */
+/**
+ * Chat completions at every format, and each other interface at its own format and at one that is translated: a format knows
+ * no interface. Of each: a model for each behaviour, as limits of providers count by model, and a workspace for each limit.
+ */
+const everyApi = ['chat-completions', ...translatedInterfaces.map(({ api }) => api)];
+const someApis: Readonly<Record<string, readonly string[]>> = {
+  messages: ['messages', 'converse'],
+  responses: ['responses', 'generate-content'],
+};
 const pairs = spokenInterfaces.flatMap((spoken) =>
-  ['chat-completions', ...translatedInterfaces.map(({ api }) => api)].map((api) => ({
-    ...{ ...spoken, api },
-    name: `${spoken.id}-at-${api}`,
-  })),
+  (someApis[spoken.id] ?? everyApi).map((api) => ({ ...spoken, api, name: `${spoken.id}-at-${api}` })),
 );
 const keys: Record<string, string> = {};
 const limited = (id: string, workspace: object, key: object = {}) => {

@@ -250,9 +250,8 @@ describe('a JSON answer', () => {
     const again = await ask(asked, key);
     expect([again.status, again.calls, again.text === first.text]).toEqual([200, 0, true]);
     expect((await expectBalancedBooks(gateway)) - spent).toBe(20_000_000n);
-    for (const more of [{}, { logprobs: false, top_logprobs: null }]) {
-      expect(await ask(more, crypto.randomUUID())).toMatchObject({ status: 502, calls: 1 });
-    }
+    const unasked = { logprobs: false, top_logprobs: null };
+    expect(await ask(unasked, crypto.randomUUID())).toMatchObject({ status: 502, calls: 1 });
   });
 
   const names = Array.from({ length: 95_000 }, (_, index) => `"k${index.toString(36)}" : 1.0`).join(',');

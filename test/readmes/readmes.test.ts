@@ -29,6 +29,12 @@ const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), '
   readonly scripts: Readonly<Record<string, string>>;
 };
 
+const wordsOfTheCode = new Set(
+  [...sources.map((file) => file.text), JSON.stringify(scripts)]
+    .flatMap((code) => code.match(/[A-Za-z_][\w-]*/g) ?? [])
+    .map((word) => word.toLowerCase()),
+);
+
 const fences = /^```.*\n[\s\S]*?^```/gm;
 const spansOf = (text: string): string[] => [
   ...new Set([...text.replaceAll(fences, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)),
@@ -102,18 +108,13 @@ describe.each(pages.map(({ path, text }) => [path, text] as const))('%s', (path,
   });
 
   it('names options, members and names that stand in the code', () => {
-    const known = new Set(
-      [...sources.map((file) => file.text), JSON.stringify(scripts)]
-        .flatMap((code) => code.match(/[A-Za-z_][\w-]*/g) ?? [])
-        .map((word) => word.toLowerCase()),
-    );
     const names = spansOf(text).flatMap((span) => {
       const option = /^(--[\w-]+)/.exec(span)?.[1];
       if (option !== undefined) return [option.slice(2)];
       // snake_case, camelCase and CAPITALS_; a plain word may be anything.
       return /^[A-Za-z][\w.]*$/.test(span) && /[a-z][A-Z]|_/.test(span) ? span.split('.') : [];
     });
-    expect(names.filter((name) => !known.has(name.toLowerCase()))).toEqual([]);
+    expect(names.filter((name) => !wordsOfTheCode.has(name.toLowerCase()))).toEqual([]);
   });
 
   it('gives settings of a stage values that they take', () => {
