@@ -21,6 +21,9 @@ export interface WindowOptions {
   readonly hasOwnLanguage?: boolean;
 }
 
+/** Of one step: a machine that stands still for a while is no fault. */
+const waitMaxMs = 120_000;
+
 /** Each has its own session. */
 export async function openWindow(
   browser: Browser,
@@ -32,6 +35,7 @@ export async function openWindow(
     ...(hasOwnLanguage ? {} : { locale: 'en-US' }),
     viewport: { width: 1200, height: 800 },
   });
+  context.setDefaultTimeout(waitMaxMs);
   const page = await context.newPage();
   const faults: string[] = [];
   const isOther = (url: string) => others.some((other) => url.startsWith(`${other}/`));

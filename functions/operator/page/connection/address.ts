@@ -1,6 +1,6 @@
 // The address says which view is shown, of which time and with which filters: `?view=calls&since=7d&model=demo%2Fchat`. So
 // a view can be sent to a colleague, and the browser's buttons lead back.
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 export const viewNames = [
   'overview',
@@ -45,7 +45,8 @@ export function goTo(view: ViewName, parameters?: Parameters): void {
 
 export function useAddress(): Address {
   const [address, setAddress] = useState(readAddress);
-  useEffect(() => {
+  // Before it is painted: a link that is pressed at once leads on too.
+  useLayoutEffect(() => {
     const look = () => setAddress(readAddress());
     listeners.add(look);
     window.addEventListener('popstate', look);

@@ -1,6 +1,6 @@
 // With what this tab asks the gateway: an operator key, or the identity token of a person. It is kept as long as the tab, and
 // never stands in the address.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 const keyName = 'gw-operator-key';
 const tokenName = 'gw-identity-token';
@@ -64,7 +64,8 @@ export function takeKeyFromFragment(): void {
 /** What the tab asks with now; null: the tab is not signed in. A sign-in that ends while the page is open is told when it ends. */
 export function useCredential(): string | null {
   const [current, set] = useState(credential);
-  useEffect(() => {
+  // Before it is painted: a key that is sent at once counts too.
+  useLayoutEffect(() => {
     const look = () => set(credential());
     // A printed address that is opened in a tab which shows the console already.
     const take = () => takeKeyFromFragment();

@@ -1,5 +1,5 @@
 // One figure over time as a plot, with the same values as a table for those who read rather than look.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { Time } from './time.tsx';
 
@@ -33,8 +33,8 @@ export const Plot = (properties: PlotProperties) => {
   const { title, times, lines, show } = properties;
   const place = useRef<HTMLDivElement>(null);
   const isDark = useIsDark();
-  // The colours of the style sheet change with isDark.
-  useEffect(() => {
+  // The colours of the style sheet change with isDark. It is drawn with the page around it.
+  useLayoutEffect(() => {
     if (place.current === null) return;
     const plot = draw(place.current, properties);
     const observer = new ResizeObserver(([entry]) => {
