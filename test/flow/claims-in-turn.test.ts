@@ -1,4 +1,4 @@
-// A call that does not run takes nothing from those that do: no money, no slot of a provider, not even for a moment.
+// A call that is not run takes nothing from those that are: no money, no slot of a provider, not even for a moment.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';

@@ -40,10 +40,10 @@ export interface PlannedWrite<Reservation, Settling> {
 }
 
 /**
- * Settlements and corrections always fit. Reservations go along in order of arrival, as far as they fit. One that does
- * not is refused only by an item that was asked for after it came, and by nothing else; it waits for the answer of this
- * write where it came later, then with all behind it, or where others of this write stand in its way. Neither answered
- * nor written: the item must be read first.
+ * Settlements and corrections always fit. Reservations go along in order of arrival, as far as they fit. One that does not
+ * fit is refused where the store was asked for the item after the reservation came. Otherwise it waits for the answer of this
+ * write, and so do all that came after it: the item that is known may be too old, or others of this write are in its way.
+ * Where nothing is refused and nothing written, the item must be read first.
  */
 export function planWrite<Reservation extends WaitingReservation, Settling extends WaitingSettlement>(
   reservations: readonly Reservation[],
