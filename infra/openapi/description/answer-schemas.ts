@@ -42,7 +42,7 @@ const usage = objectSchema(
     attempts: { ...count, description: 'Provider calls made for this answer.' },
     cache_hit: { ...flag, description: 'The answer came from the response cache.' },
     estimated: {
-      type: 'boolean',
+      ...flag,
       description:
         'The provider gave no usable counts: these are estimated from bytes of text and the sizes of media, or cut to what the call can have used.',
     },
@@ -187,12 +187,7 @@ const model: MembersOf<ModelObject> = {
   stats: schemaReference('Stats'),
 };
 
-const auto: MembersOf<typeof autoModelObject> = {
-  id: { const: autoModelObject.id },
-  object: { const: autoModelObject.object },
-  created: { const: autoModelObject.created },
-  owned_by: { const: autoModelObject.owned_by },
-};
+const auto = Object.fromEntries(Object.entries(autoModelObject).map(([name, value]) => [name, { const: value }]));
 
 const functionModel: MembersOf<FunctionModelObject> = {
   id: { ...text, description: '`gw/function/ID`, for `model` of a chat completion.' },
@@ -208,14 +203,18 @@ const functionModel: MembersOf<FunctionModelObject> = {
 const modelList: MembersOf<ModelListObject> = {
   object: { const: 'list' },
   data: {
-    type: 'array',
+    ...arrayOf({ anyOf: ['Model', 'FunctionModel'].map(schemaReference) }, { minItems: 1 }),
     description:
       '`auto` first, then every model that the workspace can route to, then the functions that were asked for.',
     prefixItems: [schemaReference('AutoModel')],
-    items: { anyOf: [schemaReference('Model'), schemaReference('FunctionModel')] },
-    minItems: 1,
   },
 };
+
+/** No other members. */
+const closed = (...described: Parameters<typeof objectSchema>): JsonSchema => ({
+  ...objectSchema(...described),
+  additionalProperties: false,
+});
 
 export const componentSchemas: Readonly<Record<string, JsonSchema>> = {
   ChatCompletion: chatCompletion,
@@ -226,9 +225,9 @@ export const componentSchemas: Readonly<Record<string, JsonSchema>> = {
   Error: errorEnvelope,
   OpenAiError: openAiError,
   ModelList: objectSchema(modelList),
-  AutoModel: { ...objectSchema(auto), additionalProperties: false },
-  Model: { ...objectSchema(model, { optional: ['apis', 'translated_apis'] }), additionalProperties: false },
-  FunctionModel: { ...objectSchema(functionModel), additionalProperties: false },
-  ProviderEntry: { ...objectSchema(providerEntry), additionalProperties: false },
-  Stats: { ...objectSchema(stats), additionalProperties: false },
+  AutoModel: closed(auto),
+  Model: closed(model, { optional: ['apis', 'translated_apis'] }),
+  FunctionModel: closed(functionModel),
+  ProviderEntry: closed(providerEntry),
+  Stats: closed(stats),
 };

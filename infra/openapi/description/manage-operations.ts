@@ -47,8 +47,8 @@ interface Asked {
 
 const operation = (
   operationId: string,
-  summary: string,
   answer: JsonSchema,
+  summary: string,
   { parameters = [], body, codes }: Asked = {},
 ) =>
   jsonOperation({
@@ -56,9 +56,7 @@ const operation = (
     summary,
     security: [{ operatorKey: [] }],
     parameters: [...parameters, ...headerParameters.models],
-    ...(body === undefined
-      ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: jsonSchemaOf(body) } } } }),
+    ...(body && { requestBody: { required: true, content: { 'application/json': { schema: jsonSchemaOf(body) } } } }),
     says: summary,
     answer,
     codes: codes ?? (/^(create|update|rotate|add|enable|disable|activate)/.test(operationId) ? changeCodes : readCodes),
@@ -97,117 +95,128 @@ const callFilters = [
   limit,
 ];
 const functionName = [inPath('workspace', 'The workspace.'), inPath('id', 'The function.')];
-const publicId = inPath('public_id', 'Of the key.');
+const ofFunction = { parameters: functionName };
+const ofKey = { parameters: [inPath('public_id', 'Of the key.')] };
+const ofProvider = { parameters: [inPath('id', 'The provider.')] };
+const workspaceId = inPath('id', 'The workspace.');
+const paged = { parameters: page };
+const pagedOfWorkspace = { parameters: [ofWorkspace, ...page] };
+
+const csvToo = 'Calls, the newest first; with `Accept: text/csv` all that are found, as CSV';
+const tagToGroup = inQuery('tag', 'The name of a tag, by whose values calls are grouped too.');
+const readsFile =
+  'The gateway file of what is stored, without secrets, as YAML; with `Accept: application/json` its members';
+const changesFile = 'Make what is stored what a gateway file says, and tell what changed';
+const dryRun = inQuery('dry_run', '`true`: nothing is written, the answer says what would change.', {
+  type: 'string',
+  enum: ['true', 'false'],
+});
+const ifMatch = {
+  ...inQuery('if-match', 'The `ETag` of what was read. Required, unless it is a dry run.'),
+  in: 'header',
+};
+const fileCodes: readonly ErrorCode[] = [...changeCodes, 'precondition_failed'];
 
 const operations = {
   session: {
-    get: operation('readSession', 'Who asks, and in which workspaces with which role', single('ManagedSession')),
+    get: operation('readSession', single('ManagedSession'), 'Who asks, and in which workspaces with which role'),
   },
   overview: {
-    get: operation('readOverview', 'Calls, failures, cost and latency over the time', single('ManagedOverview'), {
-      parameters: [since, inQuery('tag', 'The name of a tag, by whose values calls are grouped too.')],
+    get: operation('readOverview', single('ManagedOverview'), 'Calls, failures, cost and latency over the time', {
+      parameters: [since, tagToGroup],
     }),
   },
-  calls: {
-    get: operation(
-      'listCalls',
-      'Calls, the newest first; with `Accept: text/csv` all that are found, as CSV',
-      list('ManagedCall'),
-      { parameters: callFilters },
-    ),
-  },
+  calls: { get: operation('listCalls', list('ManagedCall'), csvToo, { parameters: callFilters }) },
   call: {
-    get: operation('readCall', 'One call, with what providers said of their failures', single('ManagedCall'), {
+    get: operation('readCall', single('ManagedCall'), 'One call, with what providers said of their failures', {
       parameters: [inPath('id', 'The `x-request-id` of the answer.')],
     }),
   },
   providers: {
-    get: operation('listProviders', 'Providers: statistics, cooling, use of limits', list('ManagedProvider'), {
-      parameters: page,
-    }),
+    get: operation('listProviders', list('ManagedProvider'), 'Providers: statistics, cooling, use of limits', paged),
   },
   models: {
     get: operation(
       'listCatalogue',
-      'The catalogue, with the state of each provider, and beside the model list of this release',
       list('ManagedModel'),
-      { parameters: page },
+      'The catalogue, with the state of each provider, and beside the model list of this release',
+      paged,
     ),
   },
   modelUpdate: {
-    post: operation('updateModels', 'Take the model list of this release over', single('ManagedListUpdate'), {
+    post: operation('updateModels', single('ManagedListUpdate'), 'Take the model list of this release over', {
       body: listUpdateSchema,
     }),
   },
   enableProvider: {
     post: operation(
       'enableProvider',
-      'Call a disabled provider again, within 5 s everywhere',
       single('ManagedSwitch'),
-      {
-        parameters: [inPath('id', 'The provider.')],
-      },
+      'Call a disabled provider again, within 5 s everywhere',
+      ofProvider,
     ),
   },
   disableProvider: {
-    post: operation('disableProvider', 'Call a provider no more, within 5 s everywhere', single('ManagedSwitch'), {
-      parameters: [inPath('id', 'The provider.')],
-    }),
+    post: operation(
+      'disableProvider',
+      single('ManagedSwitch'),
+      'Call a provider no more, within 5 s everywhere',
+      ofProvider,
+    ),
   },
   keys: {
-    get: operation('listKeys', 'API keys with what they spent', list('ManagedKey'), {
-      parameters: [ofWorkspace, ...page],
-    }),
-    post: operation('createKey', 'Make an API key', single('NewKey'), { body: newKeySchema }),
+    get: operation('listKeys', list('ManagedKey'), 'API keys with what they spent', pagedOfWorkspace),
+    post: operation('createKey', single('NewKey'), 'Make an API key', { body: newKeySchema }),
   },
   key: {
-    patch: operation('updateKey', 'Change or revoke an API key', single('ManagedKey'), {
-      parameters: [publicId],
+    patch: operation('updateKey', single('ManagedKey'), 'Change or revoke an API key', {
+      ...ofKey,
       body: keyChangesSchema,
     }),
   },
   rotateKey: {
-    post: operation('rotateKey', 'Make a second key beside one, which ends after a grace', single('NewKey'), {
-      parameters: [publicId],
+    post: operation('rotateKey', single('NewKey'), 'Make a second key beside one, which ends after a grace', {
+      ...ofKey,
       body: rotationSchema,
     }),
   },
   workspaces: {
-    get: operation('listWorkspaces', 'Workspaces with their credit', list('ManagedWorkspace'), { parameters: page }),
-    post: operation('createWorkspace', 'Make a workspace', single('ManagedWorkspace'), { body: newWorkspaceSchema }),
+    get: operation('listWorkspaces', list('ManagedWorkspace'), 'Workspaces with their credit', paged),
+    post: operation('createWorkspace', single('ManagedWorkspace'), 'Make a workspace', { body: newWorkspaceSchema }),
   },
   workspace: {
-    patch: operation('updateWorkspace', 'Change the settings of a workspace', single('ManagedWorkspace'), {
-      parameters: [inPath('id', 'The workspace.')],
+    patch: operation('updateWorkspace', single('ManagedWorkspace'), 'Change the settings of a workspace', {
+      parameters: [workspaceId],
       body: workspaceChangesSchema,
     }),
   },
   credits: {
-    get: operation('listCredits', 'What was added to the credit and taken away, of 30 days', list('ManagedAddition'), {
-      parameters: [inPath('id', 'The workspace.'), ...page],
+    get: operation('listCredits', list('ManagedAddition'), 'What was added to the credit and taken away, of 30 days', {
+      parameters: [workspaceId, ...page],
     }),
-    post: operation('addCredit', 'Add credit to a workspace, or take some away, once per id', single('ManagedCredit'), {
-      parameters: [inPath('id', 'The workspace.')],
+    post: operation('addCredit', single('ManagedCredit'), 'Add credit to a workspace, or take some away, once per id', {
+      parameters: [workspaceId],
       body: creditSchema,
     }),
   },
   functions: {
-    get: operation('listFunctions', 'Stored functions with their revisions', list('ManagedFunction'), {
-      parameters: [ofWorkspace, ...page],
-    }),
+    get: operation('listFunctions', list('ManagedFunction'), 'Stored functions with their revisions', pagedOfWorkspace),
   },
   function: {
-    get: operation('readFunction', 'A stored function with what its revisions hold', single('ShownFunction'), {
-      parameters: functionName,
-    }),
+    get: operation(
+      'readFunction',
+      single('ShownFunction'),
+      'A stored function with what its revisions hold',
+      ofFunction,
+    ),
   },
   revisions: {
     post: operation(
       'createRevision',
-      'Publish a revision, and the function where there is none',
       single('ManagedFunction'),
+      'Publish a revision, and the function where there is none',
       {
-        parameters: functionName,
+        ...ofFunction,
         body: publicationSchema,
       },
     ),
@@ -215,59 +224,34 @@ const operations = {
   cases: {
     post: operation(
       'createVerdict',
-      'Judge the test cases of a revision by the answers that are sent',
       single('ManagedCases'),
+      'Judge the test cases of a revision by the answers that are sent',
       {
-        parameters: functionName,
+        ...ofFunction,
         body: caseAnswersSchema,
       },
     ),
   },
   enableFunction: {
-    post: operation('enableFunction', 'Let a function serve again', single('ManagedFunction'), {
-      parameters: functionName,
-    }),
+    post: operation('enableFunction', single('ManagedFunction'), 'Let a function serve again', ofFunction),
   },
   disableFunction: {
-    post: operation('disableFunction', 'Let a function serve no call', single('ManagedFunction'), {
-      parameters: functionName,
-    }),
+    post: operation('disableFunction', single('ManagedFunction'), 'Let a function serve no call', ofFunction),
   },
   activateFunction: {
-    post: operation('activateRevision', 'Make a revision the one that serves', single('ManagedFunction'), {
-      parameters: functionName,
+    post: operation('activateRevision', single('ManagedFunction'), 'Make a revision the one that serves', {
+      ...ofFunction,
       body: activationSchema,
     }),
   },
   configuration: {
-    get: withEtag(
-      operation(
-        'readConfiguration',
-        'The gateway file of what is stored, without secrets, as YAML; with `Accept: application/json` its members',
-        objectSchema({ data: { type: 'object' } }),
-      ),
-      yaml,
-    ),
+    get: withEtag(operation('readConfiguration', objectSchema({ data: { type: 'object' } }), readsFile), yaml),
     put: {
       ...withEtag(
-        operation(
-          'updateConfiguration',
-          'Make what is stored what a gateway file says, and tell what changed',
-          single('ManagedReplacement'),
-          {
-            parameters: [
-              inQuery('dry_run', '`true`: nothing is written, the answer says what would change.', {
-                type: 'string',
-                enum: ['true', 'false'],
-              }),
-              {
-                ...inQuery('if-match', 'The `ETag` of what was read. Required, unless it is a dry run.'),
-                in: 'header',
-              },
-            ],
-            codes: [...changeCodes, 'precondition_failed'],
-          },
-        ),
+        operation('updateConfiguration', single('ManagedReplacement'), changesFile, {
+          parameters: [dryRun, ifMatch],
+          codes: fileCodes,
+        }),
       ),
       requestBody: { required: true, description: 'The gateway file: at most 4 MiB.', content: yaml },
     },

@@ -42,8 +42,8 @@ export interface PlannedWrite<Reservation, Settling> {
 /**
  * Settlements and corrections always fit. Reservations go along in order of arrival, as far as they fit. One that does not
  * fit is refused where the store was asked for the item after the reservation came. Otherwise it waits for the answer of this
- * write, and so do all that came after it: the item that is known may be too old, or others of this write are in its way.
- * Where nothing is refused and nothing written, the item must be read first.
+ * write: alone where others of this write are in its way, with all that came after it where the item that is known may be too
+ * old. Where nothing is refused and nothing written, the item must be read first.
  */
 export function planWrite<Reservation extends WaitingReservation, Settling extends WaitingSettlement>(
   reservations: readonly Reservation[],
