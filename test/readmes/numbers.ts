@@ -58,7 +58,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
   };
   return {
     'functions/gateway/README.md': [
-      `billed by time, ${number('unseen-output.ts', 'tokensPerSecond')} tokens for each second`,
+      `billed by time, ${number('billed-usage.ts', 'tokensPerSecond')} tokens for each second`,
       `All rounds together have ${seconds(constants.admissionTimeoutMs)} seconds`,
       `expires by itself ${seconds(constants.holdLifeMs)} seconds after its call arrived (${lease} seconds past the stream budget`,
       `at most ${seconds(constants.streamReadOnMaxMs)} s for a stream`,

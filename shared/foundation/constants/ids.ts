@@ -1,4 +1,4 @@
-/** The brand token of the interface (spec, naming note). */
+/** Begins the names of headers, keys, tables and functions that are the gateway's own. */
 export const brand = 'gw';
 /** Always available, never in the catalogue. */
 export const autoModelId = 'auto';

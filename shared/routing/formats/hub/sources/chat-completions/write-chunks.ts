@@ -3,9 +3,8 @@ import { writtenChunk } from '../../../../../protocol/interfaces/chat-completion
 import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
 import type { AnswerHead, HubPart, PartOf } from '../../middle/index.ts';
 import { openCallDeltas } from './call-deltas.ts';
-import { toUsage } from './chat-usage.ts';
 import { type Delta, openThinkingDeltas } from './thinking-deltas.ts';
-import { isRefusal, toFinishReason, toImage } from './write-completion.ts';
+import { isRefusal, toFinishReason, toImage, toUsage } from './write-completion.ts';
 
 export function openChunkWriter(head: AnswerHead): (part: HubPart) => AnswerEvent[] {
   let { id, model } = head;

@@ -1,8 +1,7 @@
 // What a model answered, whole, as a `chat.completion`.
-import type { LanguageModelV4Content, LanguageModelV4FinishReason } from '@ai-sdk/provider';
+import type { LanguageModelV4Content, LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { outputBytesOfMessage, readUsageReport } from '../../../../../protocol/interfaces/chat-completions/index.ts';
-import { type AnswerHead, base64Of, type HubResult, type WrittenAnswer } from '../../middle/index.ts';
-import { toUsage } from './chat-usage.ts';
+import { type AnswerHead, base64Of, type HubResult, tokensOf, type WrittenAnswer } from '../../middle/index.ts';
 import type { ReasoningDetail } from './reasoning-details.ts';
 
 export function writeCompletion(result: HubResult, head: AnswerHead): WrittenAnswer {
@@ -108,7 +107,7 @@ export function toImage(part: LanguageModelV4Content, { readSigned }: Pick<Answe
   return [{ ...image, ...extraContent(readSigned(part.providerMetadata).signature) }];
 }
 
-// Why an answer ended, in the words of a chat completion.
+// What an answer has used, and why it ended, in the words of a chat completion.
 
 type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
@@ -117,4 +116,22 @@ export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, ca
   if (unified === 'length' || raw === 'model_context_window_exceeded') return 'length';
   if (unified === 'content-filter') return 'content_filter';
   return calls > 0 ? 'tool_calls' : 'stop';
+}
+
+/** The input includes what came from a cache and what was written there. Undefined: nothing was reported, and the gateway estimates. */
+export function toUsage(reported: LanguageModelV4Usage) {
+  const tokens = tokensOf(reported);
+  if (tokens === undefined) return undefined;
+  const { input, output, cached, cacheWrite, cacheWrite1h, reasoning } = tokens;
+  return {
+    ...(input === undefined ? {} : { prompt_tokens: input }),
+    ...(output === undefined ? {} : { completion_tokens: output }),
+    ...(input === undefined || output === undefined ? {} : { total_tokens: input + output }),
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      cache_write_tokens: cacheWrite,
+      ...(cacheWrite1h > 0 ? { cache_write_1h_tokens: cacheWrite1h } : {}),
+    },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  };
 }

@@ -10,8 +10,7 @@ import {
   type ToolNames,
 } from '../../middle/index.ts';
 import { createBlocks } from './message-blocks.ts';
-import { messageEnd, messageHead } from './message-head.ts';
-import { estimatedUsage, toUsage, wholeUsage } from './usage-of-message.ts';
+import { estimatedUsage, messageEnd, messageHead, toUsage, wholeUsage } from './message-object.ts';
 import { inputText, thinkingBlock } from './write-whole-message.ts';
 
 export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: HubPart) => AnswerEvent[] {

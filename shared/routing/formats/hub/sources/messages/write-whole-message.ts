@@ -12,8 +12,7 @@ import {
   type ToolNames,
   type WrittenAnswer,
 } from '../../middle/index.ts';
-import { messageEnd, messageHead } from './message-head.ts';
-import { estimatedUsage, toUsage, wholeUsage } from './usage-of-message.ts';
+import { estimatedUsage, messageEnd, messageHead, toUsage, wholeUsage } from './message-object.ts';
 
 export function writeMessage(result: HubResult, head: AnswerHead, names: ToolNames): WrittenAnswer {
   const content = contentOf(result);

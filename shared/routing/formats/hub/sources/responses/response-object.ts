@@ -1,10 +1,9 @@
-// The response itself, as JSON text: at its start, and at its end.
-import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
+// The response itself, as JSON text: at its start, and at its end, with what it has used.
+import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { responseText as writeResponseText } from '../../../../../protocol/interfaces/responses/index.ts';
 import type { UsageReport } from '../../../../../protocol/wire/index.ts';
-import type { AnswerHead } from '../../middle/index.ts';
+import { type AnswerHead, estimatedOutputTokens, tokensOf } from '../../middle/index.ts';
 import type { ClientTools } from './client-tools.ts';
-import { estimatedMembers } from './usage-of-response.ts';
 
 /** What a writer knows of one answer. */
 export interface Writing {
@@ -50,3 +49,23 @@ export function responseText({ head, settings }: Writing, end?: ResponseEnd, out
 
 const usageOf = (head: AnswerHead, output: Output | undefined) =>
   output && (output.usage?.members ?? estimatedMembers(head.estimatedInputTokens(), output.outputBytes));
+
+const toMembers = (input: number, cached: number, written: number, output: number, reasoning: number) => ({
+  input_tokens: input,
+  input_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+  output_tokens: output,
+  output_tokens_details: { reasoning_tokens: reasoning },
+  total_tokens: input + output,
+});
+
+/** Undefined: the provider reported nothing, so that the gateway estimates. */
+export function toReport(reported: LanguageModelV4Usage): UsageReport | undefined {
+  const tokens = tokensOf(reported);
+  if (tokens === undefined) return undefined;
+  const { input = 0, cached, cacheWrite, output = 0, reasoning } = tokens;
+  return { tokens, members: toMembers(input, cached, cacheWrite, output, reasoning) };
+}
+
+/** Where the provider said nothing: every count is a number to clients. */
+const estimatedMembers = (inputTokens: number, outputBytes: number) =>
+  toMembers(inputTokens, 0, 0, estimatedOutputTokens(outputBytes), 0);

@@ -4,8 +4,7 @@ import { type EventToWrite, ownResponseId, writtenEvent } from '../../../../../p
 import { type HubPart, isSigned, type PartOf } from '../../middle/index.ts';
 import { createOutput } from './build-output.ts';
 import { imageOf } from './response-items.ts';
-import { responseEnd, responseText, type Writing } from './response-object.ts';
-import { toReport } from './usage-of-response.ts';
+import { responseEnd, responseText, toReport, type Writing } from './response-object.ts';
 
 const isText = (part: HubPart): part is PartOf<'text-start' | 'text-delta' | 'text-end'> =>
   part.type.startsWith('text-');

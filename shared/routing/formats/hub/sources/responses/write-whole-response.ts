@@ -2,8 +2,7 @@
 import { contentOf, type HubResult, type WrittenAnswer } from '../../middle/index.ts';
 import { createOutput } from './build-output.ts';
 import { imageOf } from './response-items.ts';
-import { responseEnd, responseText, type Writing } from './response-object.ts';
-import { toReport } from './usage-of-response.ts';
+import { responseEnd, responseText, toReport, type Writing } from './response-object.ts';
 
 export function writeResponse(result: HubResult, writing: Writing): WrittenAnswer {
   const { head } = writing;
