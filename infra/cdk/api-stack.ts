@@ -24,12 +24,7 @@ import { containerCompute } from './constructs/container-compute.ts';
 import { Dashboard } from './constructs/dashboard.ts';
 import { DistributionWatch } from './constructs/distribution-watch.ts';
 import { Edge } from './constructs/edge.ts';
-import {
-  countFailedSettlements,
-  countRefusedAtMaximum,
-  countServerErrors,
-  functionUrlErrors,
-} from './constructs/gateway-metrics.ts';
+import { countLines, functionUrlErrors } from './constructs/gateway-metrics.ts';
 import { createOperatorFunction, type OperatorFunction, signInEnvironment } from './constructs/operator-function.ts';
 import { OriginSecret } from './constructs/origin-secret.ts';
 import { gatewayTableActions } from './constructs/table-actions.ts';
@@ -173,10 +168,10 @@ export class ApiStack extends Stack {
     distributionId: string | undefined,
   ): void {
     const { alarmEmail: email, dashboard, removal } = settings;
-    for (const logGroup of Object.values(logGroups)) countServerErrors(logGroup, 'ServerErrors', logGroup);
+    for (const logGroup of Object.values(logGroups)) countLines(logGroup, 'ServerErrors');
     const [chatLogs] = Object.values(calls) as [LogGroup, ...LogGroup[]];
-    countFailedSettlements(chatLogs, 'FailedSettlements', chatLogs);
-    if (tasks !== undefined) countRefusedAtMaximum(chatLogs, 'RefusedAtMaximum', chatLogs);
+    countLines(chatLogs, 'FailedSettlements');
+    if (tasks !== undefined) countLines(chatLogs, 'RefusedAtMaximum');
     const urlErrors = tasks === undefined ? Object.values(functions).flatMap(functionUrlErrors) : [];
     const hasAlarms = removal === 'retain' || email !== null;
     const { accountConcurrency = defaultAccountConcurrency } = settings;

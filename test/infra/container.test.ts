@@ -13,7 +13,7 @@ import { containerStop, containerStopSeconds } from '../../shared/foundation/con
 import { resourcesOf, type SynthesizedStage, synthesizeStage } from './synthesized-stage.ts';
 
 // Plain JavaScript that Lambda runs as it is: by path, as it has no types.
-const source = new URL('../../infra/cdk/constructs/origin-facing-list/index.mjs', import.meta.url).href;
+const source = new URL('../../infra/cdk/constructs/custom-resource/index.mjs', import.meta.url).href;
 const { answer } = (await import(source)) as { answer: (event: object, outside: object) => Promise<void> };
 const account = '111122223333';
 const certificateArn = `arn:aws:acm:eu-west-1:${account}:certificate/3f1c0b1e`;
@@ -303,7 +303,8 @@ describe('a stage that moves', () => {
 });
 
 describe('the function that finds the addresses of CloudFront', () => {
-  const event = { StackId: 's', RequestId: 'r', LogicalResourceId: 'List', RequestType: 'Create', ResponseURL: 'url' };
+  const ids = { StackId: 's', RequestId: 'r', LogicalResourceId: 'List', ResponseURL: 'url' };
+  const event = { ...ids, ResourceType: 'Custom::OriginFacingList', RequestType: 'Create' };
   const ask = async (readLists: () => Promise<unknown>, more = {}) => {
     const told: Record<string, unknown>[] = [];
     let paused = 0;

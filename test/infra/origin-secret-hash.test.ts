@@ -17,7 +17,7 @@ type Respond = (
 ) => Promise<void>;
 
 // Plain JavaScript that Lambda runs as it is: by path, as it has no types.
-const source = new URL('../../infra/cdk/constructs/origin-secret-hash/index.mjs', import.meta.url).href;
+const source = new URL('../../infra/cdk/constructs/custom-resource/index.mjs', import.meta.url).href;
 const { answer } = (await import(source)) as { answer: Respond };
 
 const event = (RequestType: string) => ({
@@ -26,6 +26,7 @@ const event = (RequestType: string) => ({
   StackId: 'stack',
   RequestId: 'request',
   LogicalResourceId: 'Hashes',
+  ResourceType: 'Custom::OriginSecretHashes',
   ResourceProperties: { SecretArns: ['arn:new', 'arn:old'] },
 });
 

@@ -13,12 +13,10 @@ import { brand } from '../../../shared/foundation/constants/index.ts';
 import type { Tasks } from './compute.ts';
 import {
   accountConcurrency,
-  distributionFailureMetric,
-  failedSettlementMetric,
+  distributionFailures,
+  failedAndAll,
   period,
-  refusedAtMaximumMetric,
-  requestMetric,
-  serverErrorMetric,
+  stageMetric,
   tableMetric,
 } from './gateway-metrics.ts';
 import { gatewayTableActions, type TableAction, tableActionsOf } from './table-actions.ts';
@@ -89,7 +87,7 @@ export class Alarms extends Construct {
     this.#add('FailedAnswers', {
       metric: new MathExpression({
         expression: `IF(FILL(failed, 0) > ${fewCallsMax}, 100 * failed / all, 0)`,
-        usingMetrics: { failed: serverErrorMetric(stage), all: requestMetric(stage, 'Requests', 'Sum') },
+        usingMetrics: failedAndAll(stage),
         period,
       }),
       threshold: failedPercentMax,
@@ -99,14 +97,14 @@ export class Alarms extends Construct {
     this.#add('FewCallsFail', {
       metric: new MathExpression({
         expression: `IF(FILL(failed, 0) >= ${hourly.failedMin}, 100 * failed / all, 0)`,
-        usingMetrics: { failed: serverErrorMetric(stage), all: requestMetric(stage, 'Requests', 'Sum') },
+        usingMetrics: failedAndAll(stage),
         period: hourly.period,
       }),
       threshold: hourly.failedShareMax,
       description: `more than half of the answers of an hour, ${hourly.failedMin} at least, had a status from 500 or ended early`,
     });
     this.#add('FailedSettlements', {
-      metric: failedSettlementMetric(stage),
+      metric: stageMetric(stage, 'FailedSettlements', 'Sum'),
       // Each is money that is counted wrongly.
       threshold: 0,
       description:
@@ -116,8 +114,8 @@ export class Alarms extends Construct {
       metric: new MathExpression({
         expression: `IF(timed >= ${timedCallsMin}, slowest, 0)`,
         usingMetrics: {
-          timed: requestMetric(stage, 'GatewayTime', 'SampleCount'),
-          slowest: requestMetric(stage, 'GatewayTime', 'p90'),
+          timed: stageMetric(stage, 'GatewayTime', 'SampleCount'),
+          slowest: stageMetric(stage, 'GatewayTime', 'p90'),
         },
         period,
       }),
@@ -126,7 +124,7 @@ export class Alarms extends Construct {
       description: `one call in ten spent more than ${gatewayTimeMaxMs} ms in the gateway itself`,
     });
     this.#add('StoreUnavailable', {
-      metric: requestMetric(stage, 'Requests', 'Sum', { outcomeClass: 'RATE_LIMITER_UNAVAILABLE' }),
+      metric: stageMetric(stage, 'Requests', 'Sum', { outcomeClass: 'RATE_LIMITER_UNAVAILABLE' }),
       description: 'calls were refused because DynamoDB did not answer in time',
     });
   }
@@ -147,12 +145,11 @@ export class Alarms extends Construct {
    * failure, of which no log line tells. These metrics are in every region.
    */
   #addUrlAlarm(stage: string, urlErrors: readonly IMetric[]): void {
-    const counts = Object.fromEntries(urlErrors.map((metric, index) => [`url${index}`, metric]));
-    const all = Object.keys(counts).map((id) => `FILL(${id}, 0)`);
+    const { expression, usingMetrics } = sumOf(urlErrors, 'url');
     this.#add('UrlErrors', {
       metric: new MathExpression({
-        expression: `${all.join(' + ')} - FILL(own, 0)`,
-        usingMetrics: { ...counts, own: requestMetric(stage, 'Errors', 'Sum') },
+        expression: `${expression} - FILL(own, 0)`,
+        usingMetrics: { ...usingMetrics, own: stageMetric(stage, 'Errors', 'Sum') },
         period,
       }),
       // A call may be counted in one period and its log line in the next.
@@ -183,17 +180,13 @@ export class Alarms extends Construct {
 
   /** One alarm takes ten metrics at most. */
   #addSum(name: string, metrics: readonly IMetric[], description: string): void {
-    const usingMetrics = Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric]));
-    const expression = Object.keys(usingMetrics)
-      .map((id) => `FILL(${id}, 0)`)
-      .join(' + ');
-    this.#add(name, { metric: new MathExpression({ expression, usingMetrics, period }), description });
+    this.#add(name, { metric: new MathExpression({ ...sumOf(metrics), period }), description });
   }
 
   /** CloudFront's own errors, which no function sees. */
   #addDistributionAlarm(stage: string): void {
     this.#add('DistributionErrors', {
-      metric: distributionFailureMetric(stage),
+      metric: stageMetric(stage, distributionFailures, 'Maximum'),
       threshold: failedPercentMax,
       isSustained: true,
       description: `the distribution answered more than ${failedPercentMax} % with a status from 500`,
@@ -218,7 +211,7 @@ export class Alarms extends Construct {
       description: `fewer than ${min} tasks serve, the least that the settings name`,
     });
     this.#add('RefusedAtMaximum', {
-      metric: refusedAtMaximumMetric(stage),
+      metric: stageMetric(stage, 'RefusedAtMaximum', 'Sum'),
       description: 'calls were refused because as many are in flight as all tasks take: raise the max of tasks',
     });
     this.#add('BalancerErrors', {
@@ -267,4 +260,10 @@ function allowAlarms(topic: Topic): void {
       conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID }, ArnLike: { 'aws:SourceArn': alarms } },
     }),
   );
+}
+
+function sumOf(metrics: readonly IMetric[], id = 'm') {
+  const usingMetrics = Object.fromEntries(metrics.map((metric, index) => [`${id}${index}`, metric]));
+  const terms = Object.keys(usingMetrics).map((name) => `FILL(${name}, 0)`);
+  return { expression: terms.join(' + '), usingMetrics };
 }

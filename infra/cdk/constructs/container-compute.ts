@@ -17,7 +17,7 @@ import {
 } from '../../../shared/foundation/constants/index.ts';
 import { mergeAccess, tableAccess, wildcardId } from './access.ts';
 import type { Compute, ComputeProps } from './compute.ts';
-import { processMetric } from './gateway-metrics.ts';
+import { stageMetric } from './gateway-metrics.ts';
 import { LoadBalancer } from './load-balancer.ts';
 import { type Network, stageNetwork } from './network.ts';
 import { stageLogGroup } from './node-function.ts';
@@ -164,7 +164,7 @@ function scaleService(service: ecs.FargateService, { stage, settings }: ComputeP
   const cooldowns = { scaleOutCooldown: Duration.seconds(60), scaleInCooldown: Duration.minutes(5) };
   scaling.scaleOnCpuUtilization('Processor', { targetUtilizationPercent: cpuPercent, ...cooldowns });
   scaling.scaleToTrackCustomMetric('CallsInFlight', {
-    metric: processMetric(stage, 'CallsInFlight', 'Average').with({ period: Duration.minutes(1) }),
+    metric: stageMetric(stage, 'CallsInFlight', 'Average').with({ period: Duration.minutes(1) }),
     targetValue: callsPerTask(size) * scaledAtShare,
     ...cooldowns,
   });

@@ -73,8 +73,8 @@ export class Dashboard extends Construct {
       graph(
         'Requests and failed answers',
         [
-          metrics.requestMetric(stage, 'Requests', 'Sum', { label: 'requests' }),
-          metrics.serverErrorMetric(stage, 'failed answers'),
+          metrics.stageMetric(stage, 'Requests', 'Sum', { label: 'requests' }),
+          metrics.stageMetric(stage, 'ServerErrors', 'Sum', { label: 'failed answers' }),
         ],
         [
           metrics.serverErrorPercent(stage),
@@ -91,7 +91,7 @@ export class Dashboard extends Construct {
     const percentiles = (title: string, name: RequestMetricName) =>
       graph(
         title,
-        ['p50', 'p90', 'p99'].map((statistic) => metrics.requestMetric(stage, name, statistic, { label: statistic })),
+        ['p50', 'p90', 'p99'].map((statistic) => metrics.stageMetric(stage, name, statistic, { label: statistic })),
       );
     return [
       percentiles('Gateway time (ms)', 'GatewayTime'),
@@ -109,8 +109,8 @@ export class Dashboard extends Construct {
       ]),
       graph('Cost by provider', [metrics.requestMetricBy('provider', stage, 'CostMicroUsd')]),
       graph('Tokens', [
-        metrics.requestMetric(stage, 'InputTokens', 'Sum', { label: 'input' }),
-        metrics.requestMetric(stage, 'OutputTokens', 'Sum', { label: 'output' }),
+        metrics.stageMetric(stage, 'InputTokens', 'Sum', { label: 'input' }),
+        metrics.stageMetric(stage, 'OutputTokens', 'Sum', { label: 'output' }),
       ]),
     ];
   }
@@ -153,7 +153,7 @@ const taskGraph = (stage: string, { service, targets, balancer }: Tasks): cloudw
   return graph(
     'Tasks',
     [
-      metrics.processMetric(stage, 'CallsInFlight', 'Maximum', 'calls in flight of the fullest task'),
+      metrics.stageMetric(stage, 'CallsInFlight', 'Maximum', { label: 'calls in flight of the fullest task' }),
       targets.metrics.healthyHostCount({ period, statistic: 'Average', label: 'tasks that serve' }),
       balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { period, label: '5xx of the load balancer' }),
     ],

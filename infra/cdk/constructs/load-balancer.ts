@@ -8,9 +8,10 @@ import * as elbv2 from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { Construct } from 'constructs';
 import { originReadTimeoutSeconds } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
+import { wildcardId } from './access.ts';
+import { customResource } from './custom-resource.ts';
 import type { CreateOrigin } from './edge.ts';
 import type { Network } from './network.ts';
-import { OriginFacingList } from './origin-facing-list.ts';
 
 export interface LoadBalancerProps {
   readonly stage: string;
@@ -62,12 +63,30 @@ export class LoadBalancer extends Construct {
       });
       new CfnOutput(Stack.of(this), 'LoadBalancerName', { value: this.balancer.loadBalancerDnsName });
     } else {
-      const { prefixListId } = new OriginFacingList(this, 'OriginFacing', { stage, settings });
-      securityGroup.addIngressRule(ec2.Peer.prefixList(prefixListId), ec2.Port.tcp(80));
+      securityGroup.addIngressRule(ec2.Peer.prefixList(this.#originFacingList(stage, settings)), ec2.Port.tcp(80));
       // From CloudFront to it, calls go through AWS's own network.
       this.listener = this.balancer.addListener('Http', { port: 80, open: false });
     }
     this.url = `https://${customDomain?.domainNames[0] ?? this.balancer.loadBalancerDnsName}/`;
+  }
+
+  /** Of CloudFront's own addresses: another one in every region, and in no attribute of a resource. */
+  #originFacingList(stage: string, settings: StageSettings): string {
+    const list = customResource(new Construct(this, 'OriginFacing'), {
+      stage,
+      settings,
+      ids: ['Reading', 'List'],
+      resourceType: 'Custom::OriginFacingList',
+      description: 'finds the list of addresses by which CloudFront calls origins',
+      access: {
+        // It has no resources.
+        statements: [{ actions: ['ec2:DescribeManagedPrefixLists'], resources: ['*'] }],
+        acknowledgements: [
+          { id: wildcardId('*'), reason: 'The action that reads lists of addresses has no resources.' },
+        ],
+      },
+    });
+    return list.getAttString('PrefixListId');
   }
 
   /** Of a distribution: it reaches a load balancer that has no public address. */

@@ -1,13 +1,12 @@
 // The secret header by which the functions tell the distribution from callers of their own URLs. Secrets Manager creates
 // the value, and CloudFormation reads it when it writes the distribution: the template holds a reference, the functions'
 // environment a hash.
-import { join } from 'node:path';
-import { CustomResource, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { brand } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
-import { NodeFunction } from './node-function.ts';
+import { customResource } from './custom-resource.ts';
 
 /** Letters and digits: 285 bits. */
 const secretLength = 48;
@@ -36,24 +35,15 @@ export class OriginSecret extends Construct {
     this.secretArn = secrets[0].secretArn;
     this.headerValue = secrets[0].secretValue.unsafeUnwrap();
 
-    const hashing = new NodeFunction(this, 'Hashing', {
+    const hashes = customResource(this, {
       stage,
       settings,
-      codeFolder: join(import.meta.dirname, 'origin-secret-hash'),
-      description: 'Runs during deployments only: hashes the origin secret for the functions that check it',
-      // Longer than it waits for its own permission.
-      timeoutSeconds: 60,
-      overrides: { memorySize: 128 },
-    });
-    hashing.grant({ statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: secretArns }] });
-    const hashes = new CustomResource(this, 'Hashes', {
-      serviceToken: hashing.function.functionArn,
+      ids: ['Hashing', 'Hashes'],
       resourceType: 'Custom::OriginSecretHashes',
-      serviceTimeout: Duration.minutes(2),
+      description: 'hashes the origin secret for the functions that check it',
+      access: { statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: secretArns }] },
       properties: { SecretArns: secretArns },
     });
-    // The role's policy is a resource of its own, and must exist first.
-    hashes.node.addDependency(hashing);
     this.acceptedHashes = hashes.getAttString('Sha256');
   }
 
