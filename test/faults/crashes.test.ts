@@ -36,7 +36,7 @@ let harness: FaultHarness;
 const totals = { crashes: 0, ended: 0, unfinished: 0, replayed: 0, refused: 0 };
 
 beforeAll(async () => {
-  harness = await startFaultHarness();
+  harness = await startFaultHarness({ behaviours });
   await shardCredit(harness);
 });
 afterAll(async () => {

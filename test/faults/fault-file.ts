@@ -1,4 +1,4 @@
-// The gateway of the fault suite: every behaviour of the simulator as a model of its own, alone and with a good provider
+// The gateway of the fault suite: each behaviour of the simulator as a model of its own, alone and with a good provider
 // behind it, and a workspace for each way of paying.
 import { behaviourNames } from '../../infra/local/simulator/index.ts';
 import { createApiKey } from '../../shared/configuration/keys/index.ts';
@@ -26,6 +26,8 @@ export const endlessBehaviours: readonly string[] = ['trickle-comments', 'endles
 export const silentBehaviours: readonly string[] = ['silent', 'stall-after-role'];
 
 export const behaviours = behaviourNames;
+/** What calls of every mix meet, whatever else their providers do. */
+const alwaysMet = ['echo', 'cut', 'error-500', 'slow', 'flaky', 'invalid-json', 'invalid-json-once', 'fenced-json'];
 export const aloneModel = (behaviour: string): string => `alone/${behaviour}`;
 export const spareModel = (behaviour: string): string => `spare/${behaviour}`;
 
@@ -64,7 +66,8 @@ export const workspaceOf: Readonly<Record<KeyName, string>> = {
 /** The variable that holds the stored provider key of workspace `own`. */
 export const connectionVariable = 'GW_FAULT_SUITE_CONNECTION';
 
-export function faultFile(keys: Keys): FileParts {
+/** A file of all behaviours takes longer to be read than most calls do: `met` are those that the calls of a suite meet. */
+export function faultFile(keys: Keys, met: readonly string[]): FileParts {
   const models: Record<string, readonly Route[]> = {};
   const translating = translatedInterfaces.map((spoken) => [
     badProviderFor(spoken),
@@ -73,7 +76,7 @@ export function faultFile(keys: Keys): FileParts {
   const limits = { rate_limit_rpm: 30, rate_limit_tpm: 1_000_000, rate_limit_tpd: 1_000_000_000 };
   for (const spoken of [chatFor('chat-completions'), ...translatedInterfaces]) {
     const provider = badProviderFor(spoken);
-    for (const name of behaviours) {
+    for (const name of new Set([...alwaysMet, ...met])) {
       const bad: Route = { provider, upstream: parameters[name] ?? name };
       models[modelFor(spoken, aloneModel(name))] = [bad];
       models[modelFor(spoken, spareModel(name))] = [bad, spare];

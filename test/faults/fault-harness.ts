@@ -26,6 +26,8 @@ export interface FaultyGateway {
 }
 
 export interface FaultHarness {
+  /** The gateway file that the operator has applied. */
+  readonly fileText: string;
   readonly keys: Keys;
   readonly simulator: Simulator;
   readonly witness: Witness;
@@ -48,9 +50,12 @@ export interface FaultHarnessOptions {
   readonly tables?: Tables | undefined;
   /** Folder of what stands outside the store. Default: memory. */
   readonly folder?: string | undefined;
+  /** Of providers that the calls meet beside those of every mix. Default: none. */
+  readonly behaviours?: readonly string[];
 }
 
-export async function startFaultHarness({ tables, folder }: FaultHarnessOptions = {}): Promise<FaultHarness> {
+export async function startFaultHarness(options: FaultHarnessOptions = {}): Promise<FaultHarness> {
+  const { tables, folder, behaviours = [] } = options;
   const { client: realClient, stage, ...others } = tables ?? (await startTestStore());
   const backends = await startGatewayBackends({ client: realClient, stage, ...others }, folder);
   const { simulator, logLines } = backends;
@@ -72,8 +77,10 @@ export async function startFaultHarness({ tables, folder }: FaultHarnessOptions 
 
   const operator = openComposition({});
   const readVariable = (name: string) => (name === connectionVariable ? connectionKey : undefined);
-  await applyGatewayText(operator, fileText(keys, simulator), readVariable);
+  const fileText = gatewayFileText(faultFile(keys, behaviours), simulator.urlOf, keys.team);
+  await applyGatewayText(operator, fileText, readVariable);
   return {
+    fileText,
     keys,
     simulator,
     witness,
@@ -90,10 +97,6 @@ export async function startFaultHarness({ tables, folder }: FaultHarnessOptions 
     stop: () => backends.stop(),
   };
 }
-
-/** What the children of a killed run read; the operator applies the same. */
-export const fileText = (keys: Keys, simulator: Simulator): string =>
-  gatewayFileText(faultFile(keys), simulator.urlOf, keys.team);
 
 /** Shards are not a setting of the gateway file. */
 export async function shardCredit({ operator: { workspaceStore } }: FaultHarness): Promise<void> {

@@ -18,7 +18,7 @@ import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
 import { askGateway } from './ask-gateway.ts';
 import { brokenSums, overspent, showCredit, workspaces } from './books.ts';
 import { connectionVariable } from './fault-file.ts';
-import { connectionKey, type FaultHarness, fileText, startFaultHarness } from './fault-harness.ts';
+import { connectionKey, type FaultHarness, startFaultHarness } from './fault-harness.ts';
 import { mixCalls, type PlannedCall } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';
 import { sendOne } from './send-calls.ts';
@@ -104,8 +104,8 @@ async function killInTurn(): Promise<void> {
 beforeAll(async () => {
   folder = temporaryFolder();
   tables = await startLocalTables();
-  harness = await startFaultHarness({ tables, folder: join(folder, '.gw') });
-  writeFileSync(join(folder, 'gateway.yaml'), fileText(harness.keys, harness.simulator));
+  harness = await startFaultHarness({ tables, folder: join(folder, '.gw'), behaviours });
+  writeFileSync(join(folder, 'gateway.yaml'), harness.fileText);
   await killInTurn();
 });
 afterAll(async () => {

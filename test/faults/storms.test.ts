@@ -41,7 +41,7 @@ const underWay: Promise<Passed>[] = [];
 
 async function passStorm(index: number): Promise<Passed> {
   const storm = storms[index] as (typeof storms)[number];
-  const harness = await startFaultHarness();
+  const harness = await startFaultHarness({ behaviours: storm.behaviours });
   await shardCredit(harness);
   const random = seededRandom(faultSeed + index);
   const plan = storm.plan(random);
