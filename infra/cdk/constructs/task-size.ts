@@ -28,12 +28,9 @@ export const isTaskSize = ({ cpu, memoryMiB }: TaskSettings): boolean => {
 
 /** Of the heap of JavaScript; the rest is for buffers, sockets and threads. */
 const heapShare = 0.6;
-/** Calls that wait for seconds outlive the young part of a heap as Node has it, and are copied for nothing: a sixth of the processor. */
-const youngHeapMiB = 64;
-/** Of Node. */
+/** Of Node, whose young heap stays as it is: a larger one alone can grow by the 96 MB that whatever clients send may take. */
 export const heapOptions = ({ memoryMiB }: TaskSettings): readonly string[] => [
   `--max-old-space-size=${Math.floor(memoryMiB * heapShare)}`,
-  `--max-semi-space-size=${Math.min(youngHeapMiB, Math.floor(memoryMiB / 32))}`,
 ];
 
 /**
