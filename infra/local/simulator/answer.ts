@@ -62,6 +62,9 @@ export const tokenCounts = (input: number, output: number, more: Partial<TokenCo
 export const totalTokens = ({ input, output, reasoning, isReasoningBeside }: TokenCounts): number =>
   input + output + (isReasoningBeside ? reasoning : 0);
 
+/** Of a format that never has more than one answer. */
+export const choiceOf = ({ choices }: Completion): Choice => choices[0] as Choice;
+
 /** The member `name` with the usage as `write` makes it: none where none is reported. */
 export function usageMember(name: string, { usage }: Completion, write: (counts: TokenCounts) => unknown): object {
   if (usage === undefined) return {};

@@ -117,10 +117,12 @@ export const dearerMemberNames: readonly string[] = [...Object.keys(dearerMember
 
 export interface DearerReading {
   /** Tiers at the catalogue's prices or below. */
-  readonly usualTiers: readonly string[];
+  readonly usualTiers: readonly unknown[];
   /** The header with the betas that are asked for. */
   readonly betas?: string | undefined;
 }
+
+export const openAiUsualTiers: readonly unknown[] = ['auto', 'default', 'flex'];
 
 /** Of the members of a request, and of its betas. */
 export function dearerFeatures(raw: Members, { usualTiers, betas }: DearerReading): readonly DearerFeature[] {

@@ -20,6 +20,9 @@ export function hubMembers(
   return { wholeBody, readWholeBody, hubNeeds: once(() => readNeeds(wholeBody())) };
 }
 
+export const isWebUrl = (url: unknown): boolean =>
+  typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
+
 /** A request may ask for the same thing a hundred thousand times: one place of it says enough. */
 export function firstOfEachNeed(needs: readonly HubNeed[]): HubNeed[] {
   const first = new Map<string, HubNeed>();

@@ -1,8 +1,15 @@
 export * from './answer-json.ts';
 export { fallbackModelsMax, namesFunction, readAskedModels, readModel } from './asked-model.ts';
 export type * from './client-interface.ts';
-export { dearerFeatures, dearerMemberNames, dearerTools, isClientTool, toolShape } from './dearer-features.ts';
-export { firstOfEachNeed, hubMembers } from './hub-members.ts';
+export {
+  dearerFeatures,
+  dearerMemberNames,
+  dearerTools,
+  isClientTool,
+  openAiUsualTiers,
+  toolShape,
+} from './dearer-features.ts';
+export { firstOfEachNeed, hubMembers, isWebUrl } from './hub-members.ts';
 export { pixelsOf } from './image-pixels.ts';
 export { answerMaxBytes } from './large-answer.ts';
 export { boundedByContext, type Media, measureImage, sumOfMedia } from './media-tokens.ts';

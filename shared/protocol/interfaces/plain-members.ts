@@ -1,6 +1,6 @@
 // Members of the gateway that every interface reads.
 import * as z from 'zod/mini';
-import { cacheSchema, listOf, providerSchema } from '../wire/index.ts';
+import { cacheSchema, isJsonObject, listOf, providerSchema } from '../wire/index.ts';
 import { fallbackModelsMax } from './asked-model.ts';
 import type { PassedOn } from './client-interface.ts';
 
@@ -13,6 +13,12 @@ export const plainMembers = {
   provider: z.nullish(providerSchema),
   cache: z.nullish(cacheSchema),
 };
+
+/** A role or a type of content that is new is the provider's to judge. */
+export const conversation = listOf(z.looseObject({ role: z.string() }), {
+  itemsMin: 1,
+  isGood: (message) => isJsonObject(message) && typeof message.role === 'string',
+});
 
 /** Of interfaces that read no others. `preset` is refused, and null means absent. */
 export const plainGatewayMembers: ReadonlySet<string> = new Set(['provider', 'models', 'cache', 'preset']);

@@ -1,16 +1,17 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../configuration/model-list/index.ts';
-import { type ProviderApi, servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
-import type { ClientInterface, ClientRequest, JsonAnswer, PassedOn } from '../../protocol/interfaces/index.ts';
+import { servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
+import type { ClientInterface, ClientRequest, PassedOn } from '../../protocol/interfaces/index.ts';
 import { readEvents } from '../../protocol/wire/index.ts';
 import {
   type CandidateAnswer,
+  type CandidateOutcome,
   classifyErrorObject,
-  type EventBatch,
   type NoAnswer,
   readStream,
   type Send,
+  type Spoken,
 } from '../providers/index.ts';
 import { canBeForced, wayTo } from './capabilities.ts';
 
@@ -60,8 +61,6 @@ const cannotSay = (param: string): NoAnswer => ({
 const betasIn = ({ passedOn: { headers } }: CandidateCall): readonly string[] =>
   Object.keys(headers).some((name) => /-beta$/i.test(name)) ? ['betas'] : [];
 
-// A call of one candidate, and what comes of it in the form of the client's interface. Types only.
-
 export interface CandidateCall {
   readonly clientInterface: ClientInterface;
   readonly request: ClientRequest;
@@ -72,24 +71,6 @@ export interface CandidateCall {
   /** No provider may keep anything of the call. */
   readonly zdr: boolean;
 }
-
-export interface EventStream {
-  readonly batches: AsyncGenerator<EventBatch, void, undefined>;
-  /** Called at the end: a socket that is read to its end serves the next call. */
-  readonly drain: () => void;
-}
-
-/** How a provider was asked. */
-export interface Spoken {
-  readonly format: ProviderApi;
-  /** Members of the request that the format has no words for, and that change little: paths, as `tools.web_search`. */
-  readonly leftOut: readonly string[];
-}
-
-export type CandidateOutcome =
-  | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly spoken: Spoken }
-  | ({ readonly kind: 'stream'; readonly spoken: Spoken } & EventStream)
-  | NoAnswer;
 
 // A provider that speaks the client's own interface: the body goes out as it was sent, less what is the gateway's, and answers
 // and events come back as they are.

@@ -1,3 +1,3 @@
-export type { CandidateRequest, NoAnswer, Send } from '../providers/index.ts';
-export { callCandidate, type EventStream, type Spoken } from './call-candidate.ts';
+export type { CandidateRequest, EventStream, NoAnswer, Send, Spoken } from '../providers/index.ts';
+export { callCandidate } from './call-candidate.ts';
 export { mayGoThroughHub, wayTo } from './capabilities.ts';

@@ -1,3 +1,4 @@
+export type { CandidateOutcome, EventStream, Spoken } from './candidate-outcome.ts';
 export {
   type AttemptFailure,
   agreedParam,

@@ -3,13 +3,14 @@ import type { Candidate } from '../../../shared/configuration/catalogue/index.ts
 import type { HubApi, InterfaceId } from '../../../shared/foundation/constants/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
-import type { CandidateCall, CandidateOutcome } from '../../../shared/routing/formats/call-candidate.ts';
+import type { CandidateCall } from '../../../shared/routing/formats/call-candidate.ts';
 import {
   type CandidateRequest,
   callCandidate,
   type NoAnswer,
   type Send,
 } from '../../../shared/routing/formats/index.ts';
+import type { CandidateOutcome } from '../../../shared/routing/providers/candidate-outcome.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 
 export type Json = Record<string, unknown>;

@@ -1,6 +1,14 @@
 // Anthropic's Messages, and the counting of their tokens.
 
-import { type Choice, type Completion, type Frame, piecesOf, type TokenCounts, usageMember } from '../answer.ts';
+import {
+  type Choice,
+  type Completion,
+  choiceOf,
+  type Frame,
+  piecesOf,
+  type TokenCounts,
+  usageMember,
+} from '../answer.ts';
 import type { Call, Format } from '../call.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
@@ -87,9 +95,6 @@ function stopOf({ finishReason, refusal, stopSequence }: Choice) {
 }
 
 const answerHead = ({ id, model }: Completion) => ({ id, type: 'message', role: 'assistant', model });
-
-/** There is never more than one answer. */
-const choiceOf = ({ choices }: Completion) => choices[0] as Choice;
 
 const json = (_call: Call, completion: Completion) => ({
   ...answerHead(completion),

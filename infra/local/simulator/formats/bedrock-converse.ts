@@ -1,6 +1,14 @@
 // Amazon Bedrock's Converse and ConverseStream. A stream is made of binary messages, with lengths and checksums.
 import { EventStreamCodec } from '@smithy/core/event-streams';
-import { type Choice, type Completion, type Frame, piecesOf, type TokenCounts, usageMember } from '../answer.ts';
+import {
+  type Choice,
+  type Completion,
+  choiceOf,
+  type Frame,
+  piecesOf,
+  type TokenCounts,
+  usageMember,
+} from '../answer.ts';
 import type { Call, Format } from '../call.ts';
 import { fragmentsOf, jsonFrame } from '../frames.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
@@ -76,9 +84,6 @@ function stopReasonOf({ finishReason, refusal, stopSequence }: Choice): string |
   if (finishReason === 'stop' && stopSequence !== undefined) return 'stop_sequence';
   return finishReason && reasons[finishReason];
 }
-
-/** There is never more than one answer. */
-const choiceOf = ({ choices }: Completion) => choices[0] as Choice;
 
 const metrics = { metrics: { latencyMs: 1 } };
 

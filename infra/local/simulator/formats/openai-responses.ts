@@ -2,6 +2,7 @@
 import {
   type Choice,
   type Completion,
+  choiceOf,
   type Frame,
   piecesOf,
   type TokenCounts,
@@ -131,9 +132,6 @@ function endOf(completion: Completion, { finishReason }: Choice): object {
   if (reason[finishReason] === null) return { ...usage, status: 'completed' };
   return { ...usage, status: 'incomplete', incomplete_details: { reason: reason[finishReason] } };
 }
-
-/** There is never more than one answer. */
-const choiceOf = ({ choices }: Completion) => choices[0] as Choice;
 
 function json(call: Call, completion: Completion): object {
   const choice = choiceOf(completion);

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { choicesMax } from '../../../foundation/constants/index.ts';
 import { cacheSchema, isJsonObject, listOf, presetSchema, providerSchema } from '../../wire/index.ts';
-import { type ClientRequest, fallbackModelsMax } from '../index.ts';
+import { type ClientRequest, conversation, fallbackModelsMax } from '../index.ts';
 
 /** Names of the output bound. A provider takes the one that it knows, so the largest of those sent counts. */
 export const outputBoundNames = [
@@ -13,8 +13,6 @@ export const outputBoundNames = [
   'n_predict',
   'max_length',
 ] as const;
-
-const hasRole = (message: unknown): boolean => isJsonObject(message) && typeof message.role === 'string';
 
 const count = z.int().check(z.positive());
 /** Read as far as it can be read: its type is the provider's business. */
@@ -40,7 +38,7 @@ const reasoningSchema = z
 export const chatRequestSchema = z.looseObject({
   model: z.optional(text),
   models: z.nullish(listOf(text, { itemsMin: 1, itemsMax: fallbackModelsMax })),
-  messages: listOf(z.looseObject({ role: z.string() }), { itemsMin: 1, isGood: hasRole }),
+  messages: conversation,
   stream: flag,
   stream_options: z.nullish(z.looseObject({ include_usage: flag })),
   temperature: z.nullish(z.number()),

@@ -1,6 +1,6 @@
 // What a chat completion asks for that not every format of a provider has words for.
 import { type HubNeed, type HubNeedKind, isJsonObject } from '../../wire/index.ts';
-import { firstOfEachNeed } from '../index.ts';
+import { firstOfEachNeed, isWebUrl, openAiUsualTiers } from '../index.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -20,7 +20,6 @@ const isAbove = (value: unknown, max: number): boolean =>
   (value ?? null) !== null && !(typeof value === 'number' && value <= max);
 
 const formatTypes: readonly unknown[] = ['text', 'json_object', 'json_schema'];
-const usualTiers: readonly unknown[] = ['auto', 'default', 'flex'];
 
 function neededMembers(body: Body): HubNeed[] {
   const format = isJsonObject(body.response_format) ? body.response_format.type : 'text';
@@ -32,7 +31,7 @@ function neededMembers(body: Body): HubNeed[] {
     ['audio_output', 'modalities', Array.isArray(body.modalities) && body.modalities.includes('audio')],
     ['audio_output', 'audio', isJsonObject(body.audio)],
     ['response_format', 'response_format', !formatTypes.includes(format)],
-    ['service_tier', 'service_tier', !usualTiers.includes(body.service_tier ?? 'auto')],
+    ['service_tier', 'service_tier', !openAiUsualTiers.includes(body.service_tier ?? 'auto')],
     ['web_search', 'web_search_options', isSent(body.web_search_options)],
     ['plugins', 'plugins', isSent(body.plugins) && !(Array.isArray(body.plugins) && body.plugins.length === 0)],
   ];
@@ -97,8 +96,6 @@ function neededPart(part: unknown, role: unknown): Omit<HubNeed, 'member'> | und
   if (type === 'file') return neededFile(isJsonObject(file) ? file.file_data : undefined);
   return { kind: 'content_part' };
 }
-
-const isWebUrl = (url: unknown): boolean => typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
 
 /** With data behind its head, which is short. */
 const isDataUrl = (url: unknown): url is string => typeof url === 'string' && /^data:[^,]{0,1000},/i.test(url);

@@ -1,6 +1,6 @@
 // What a chat completion needs a candidate to be able to do, and which of its members asks for that.
 import { type AbilityName, type Feature, isJsonObject, type RequestNeeds } from '../../wire/index.ts';
-import { dearerFeatures, dearerTools, keptCacheMember } from '../index.ts';
+import { dearerFeatures, dearerTools, keptCacheMember, openAiUsualTiers } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
 
 /** Only what asks for a feature counts: an empty list of tools or a `tool_choice` alone reaches the provider as it is. */
@@ -18,7 +18,7 @@ export function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {
   const isBestOf = isSent(raw.best_of) && !isAtMost(raw.best_of, choices);
   const features: Feature[] = [
     ...neededOf(abilities).map(([name, member]) => ({ name, member })),
-    ...dearerFeatures(raw, { usualTiers }),
+    ...dearerFeatures(raw, { usualTiers: openAiUsualTiers }),
     ...(isBestOf ? [{ extra: 'best_of', member: 'best_of' } as const] : []),
     ...dearerTools(raw.tools, 'tools'),
   ];
@@ -38,9 +38,6 @@ const isFilled = (value: unknown): boolean => Array.isArray(value) && value.leng
 const isAtMost = (value: unknown, max: number): boolean => typeof value === 'number' && value <= max;
 
 const includesAudio = (modalities: unknown): boolean => Array.isArray(modalities) && modalities.includes('audio');
-
-/** Tiers at the catalogue's prices or below. */
-const usualTiers: readonly string[] = ['auto', 'default', 'flex'];
 
 /** The first part of one of these types in the messages. */
 function pathOfPart(messages: unknown, types: readonly unknown[]): string | undefined {

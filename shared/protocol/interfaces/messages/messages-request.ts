@@ -1,17 +1,14 @@
 // The members of a Messages request that the gateway reads: their schema, and what is made of them.
 import * as z from 'zod/mini';
 import { isJsonObject, listOf } from '../../wire/index.ts';
-import { type ClientRequest, plainMembers } from '../index.ts';
-
-const hasRole = (message: unknown): boolean => isJsonObject(message) && typeof message.role === 'string';
+import { type ClientRequest, conversation, plainMembers } from '../index.ts';
 
 /** Read as far as it can be read: its type is the provider's business. */
 const anything = z.optional(z.unknown());
 
 const members = {
   ...plainMembers,
-  // A role or a type of content that is new is the provider's to judge.
-  messages: listOf(z.looseObject({ role: z.string() }), { itemsMin: 1, isGood: hasRole }),
+  messages: conversation,
   tools: z.nullish(listOf(z.looseObject({}), { isGood: isJsonObject })),
   context_management: anything,
 };

@@ -1,6 +1,6 @@
 // What a Responses request asks for that not every format of a provider has words for.
 import { type HubNeed, type HubNeedKind, isJsonObject } from '../../wire/index.ts';
-import { firstOfEachNeed } from '../index.ts';
+import { firstOfEachNeed, isWebUrl } from '../index.ts';
 import { declaredTools, meantBy } from './declared-tools.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -126,8 +126,6 @@ function neededImage(image: unknown, member: string): HubNeed[] {
   if (/^data:[^,]{0,1000},/i.test(image)) return [];
   return [{ kind: isWebUrl(image) ? 'image_url' : 'image', member }];
 }
-
-const isWebUrl = (url: unknown): boolean => typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
 
 /** What is no data URL is taken for the most usual file. */
 const mediaTypeOf = (data: string): string =>

@@ -1,6 +1,6 @@
 // What a Responses request needs a candidate to be able to do, and which of its members asks for that.
 import { type Feature, findMember, isJsonObject, type JsonText, type RequestNeeds } from '../../wire/index.ts';
-import { dearerFeatures, dearerTools, keptCacheMember } from '../index.ts';
+import { dearerFeatures, dearerTools, keptCacheMember, openAiUsualTiers } from '../index.ts';
 import { imageTypes, partsOf, toolListsOf } from './response-parts.ts';
 import type { ResponsesBody } from './responses-body.ts';
 
@@ -21,7 +21,7 @@ export function responseNeeds(body: ResponsesBody, { json, betas }: NeedsReading
   if (audio !== undefined) features.push({ name: 'audio', member: audio });
   if (format === 'json_object') features.push({ name: 'json_mode', member: 'text.format' });
   if (stream === true) features.push({ name: 'streaming', member: 'stream' });
-  features.push(...dearerFeatures(body, { usualTiers, betas }));
+  features.push(...dearerFeatures(body, { usualTiers: openAiUsualTiers, betas }));
   // Its text, its tools and all else that it brings are known to the provider only.
   if ((body.prompt ?? null) !== null) features.push({ extra: 'prompt', member: 'prompt' });
   for (const { path, list } of toolListsOf(body)) features.push(...dearerTools(list, path));
@@ -34,9 +34,6 @@ export function responseNeeds(body: ResponsesBody, { json, betas }: NeedsReading
 }
 
 const audioTypes: ReadonlySet<unknown> = new Set(['input_audio']);
-
-/** Tiers at the catalogue's prices or below. */
-const usualTiers: readonly string[] = ['auto', 'default', 'flex'];
 
 /** What is said in a conversation is kept in it, whatever `store` says. */
 function storingMemberOf(body: ResponsesBody): string | undefined {

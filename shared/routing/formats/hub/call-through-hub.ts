@@ -4,10 +4,10 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import { type HubApi, type InterfaceId, largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
-import { type JsonAnswer, readInTurns } from '../../../protocol/interfaces/index.ts';
+import { readInTurns } from '../../../protocol/interfaces/index.ts';
 import type { CallSize } from '../../../protocol/wire/index.ts';
 import { askedOutputTokens, estimateInputTokens } from '../../billing/index.ts';
-import type { AttemptFailure, EventBatch, NoAnswer, Send } from '../../providers/index.ts';
+import type { AttemptFailure, CandidateOutcome, EventBatch, NoAnswer, Send, Spoken } from '../../providers/index.ts';
 import { boundedSend } from './bounded-send.ts';
 import { failureOfAnswer, finishFailure, knownEnd, untranslatable } from './failure.ts';
 import {
@@ -50,25 +50,6 @@ export interface HubRequest {
   readonly leftOut: readonly string[];
 }
 
-/** How the provider was asked. */
-export interface HubSpoken {
-  readonly format: HubApi;
-  /** Members of the request that the target has no words for, as paths. */
-  readonly leftOut: readonly string[];
-}
-
-/** In the form of the client's interface. */
-export type HubOutcome =
-  | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly spoken: HubSpoken }
-  | {
-      readonly kind: 'stream';
-      readonly spoken: HubSpoken;
-      readonly batches: AsyncGenerator<EventBatch, void, undefined>;
-      /** Called at the end: a socket that is read to its end serves the next call. */
-      readonly drain: () => void;
-    }
-  | NoAnswer;
-
 interface Asking {
   readonly model: ReturnType<HubTarget['openModel']>;
   readonly options: LanguageModelV4CallOptions;
@@ -77,7 +58,7 @@ interface Asking {
   readonly exchange: Exchange;
   readonly head: AnswerHead;
   /** Known once the package has written its request. */
-  readonly spoken: () => HubSpoken;
+  readonly spoken: () => Spoken;
   /** What packages are not given as it is. */
   readonly restore: {
     readonly content: (content: HubResult['content']) => HubResult['content'];
@@ -89,7 +70,7 @@ interface Asking {
 }
 
 /** Rejects where `send` does, or where the body breaks. */
-export async function callThroughHub(request: HubRequest, candidate: Candidate, send: Send): Promise<HubOutcome> {
+export async function callThroughHub(request: HubRequest, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
   const { entry } = candidate;
   const { api, stream, size, id } = request;
   const target = await loadTarget(api);
@@ -159,7 +140,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   }
 }
 
-async function askOnce(asking: Asking): Promise<HubOutcome> {
+async function askOnce(asking: Asking): Promise<CandidateOutcome> {
   const { model, options, source, target, head, restore, spoken, stops, nextStep } = asking;
   const generated = await model.doGenerate(options);
   const content = restore.content(generated.content);
@@ -176,7 +157,7 @@ async function askOnce(asking: Asking): Promise<HubOutcome> {
   return { kind: 'json', answer: { ...written, json }, spoken: spoken() };
 }
 
-async function openStream(asking: Asking): Promise<HubOutcome> {
+async function openStream(asking: Asking): Promise<CandidateOutcome> {
   const { stream } = await asking.model.doStream(asking.options);
   const drain = () => asking.exchange.answer()?.drain();
   return { kind: 'stream', batches: readParts(stream, asking), drain, spoken: asking.spoken() };

@@ -1,6 +1,7 @@
 // Arguments of tool calls as the provider wrote them. A package parses them, which rounds long numbers, and refuses an answer in
 // which a member is called `__proto__`. So it gets stand-ins, and what comes back of these is the text that they stand for.
-import { findMember, type JsonText, replaceValues, scanJson } from '../../../protocol/wire/index.ts';
+import { scanAnswer } from '../../../protocol/interfaces/index.ts';
+import { findMember, type JsonText, replaceValues } from '../../../protocol/wire/index.ts';
 import type { ArgumentsForm, HubPart, HubResult } from './middle/index.ts';
 
 export interface RawArguments {
@@ -12,18 +13,14 @@ export interface RawArguments {
 /** A step of a path. */
 const eachItem = '*';
 
-/** Nested as deep as answers may be. */
-const answerDepthMax = 512;
-
 /** `id`: no model knows it, so that none writes a text that is taken for a stand-in. */
 export function createRawArguments(id: string, form: ArgumentsForm | undefined): RawArguments {
   const texts = new Map<string, string>();
   return {
     takeOut(text) {
       if (form === undefined || !text.includes(form.mark)) return text;
-      const scanned = scanJson(text, { depthMax: answerDepthMax });
-      if (scanned.kind !== 'json' || !scanned.json.isObject(0)) return text;
-      const { json } = scanned;
+      const json = scanAnswer(text);
+      if (json === undefined) return text;
       const replaced = Array.from(argumentsIn(json, form), (value) => {
         const standIn = JSON.stringify({ [`arguments of ${id}`]: texts.size });
         texts.set(standIn, json.slice(value));

@@ -1,6 +1,7 @@
 // A stream of Messages as its package can read it: events bounded, without what is new to the package, with a usage that it
 // takes, and with the end that was said.
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
+import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import {
   type EventText,
   findMember,
@@ -9,7 +10,6 @@ import {
   pick,
   readEvents,
   rewriteMembers,
-  scanJson,
 } from '../../../../protocol/wire/index.ts';
 import { type Bytes, eventBytes, type Json, parsedObject } from './body-members.ts';
 import { readableUsage, type UsageForm } from './readable-usage.ts';
@@ -79,22 +79,20 @@ function openNewBlocks(): (text: string) => boolean {
 
 /** A whole answer without blocks that are new to the package. */
 export function withKnownBlocks(text: string): string {
-  const scanned = scanJson(text, { depthMax: answerDepthMax });
-  const list = scanned.kind === 'json' && scanned.json.isObject(0) ? findMember(scanned.json, 'content') : undefined;
-  if (scanned.kind !== 'json' || list === undefined || !scanned.json.isArray(list)) return text;
+  const json = scanAnswer(text);
+  const list = json && findMember(json, 'content');
+  if (json === undefined || list === undefined || !json.isArray(list)) return text;
   const isNewAt = (block: number) => {
-    const read = pick(scanned.json, block, blockShape);
+    const read = pick(json, block, blockShape);
     return isJsonObject(read) && typeof read.type === 'string' && !isKnownBlock(read);
   };
-  const isNew = [...scanned.json.inside(list)].map(isNewAt);
+  const isNew = [...json.inside(list)].map(isNewAt);
   if (!isNew.includes(true)) return text;
-  const blocks = parseJson(scanned.json.slice(list)) as readonly unknown[];
-  return rewriteMembers(scanned.json, new Map([['content', blocks.filter((_block, place) => !isNew[place])]]));
+  const blocks = parseJson(json.slice(list)) as readonly unknown[];
+  return rewriteMembers(json, new Map([['content', blocks.filter((_block, place) => !isNew[place])]]));
 }
 
 const blockShape = { members: new Map([['type', {}]]) };
-/** Nested as deep as answers may be. */
-const answerDepthMax = 512;
 
 const isEventObject = (text: string): boolean => typeof parsedObject(text)?.type === 'string';
 

@@ -1,17 +1,16 @@
 // Answers of chat completions as their package can read them: a usage that it takes, chunks that are some, and the end that
 // was said.
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
-import { isJsonObject, readEvents, rewriteMembers, scanJson } from '../../../../protocol/wire/index.ts';
+import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
+import { isJsonObject, readEvents, rewriteMembers } from '../../../../protocol/wire/index.ts';
 import { type Bytes, eventBytes, type Json, parsedObject } from './body-members.ts';
 import { chatUsage, readableOpenAiUsage } from './openai-usage.ts';
 
-const answerDepthMax = 512;
-
 /** A whole answer. */
 export function readableCompletion(text: string): string {
-  const scanned = scanJson(text, { depthMax: answerDepthMax });
-  if (scanned.kind !== 'json' || !scanned.json.isObject(0)) return text;
-  return rewriteMembers(scanned.json, new Map([['usage', readableOpenAiUsage(usageIn(text), chatUsage) ?? null]]));
+  const json = scanAnswer(text);
+  if (json === undefined) return text;
+  return rewriteMembers(json, new Map([['usage', readableOpenAiUsage(usageIn(text), chatUsage) ?? null]]));
 }
 
 const usageIn = (text: string): unknown => parsedObject(text)?.usage;

@@ -1,12 +1,11 @@
 // Packages refuse a whole answer whose usage is not as they expect it. Here such a usage is estimated, as at any provider:
 // negative counts take its place, and the reader of usage drops them.
 
-import { lastObjectIn } from '../../../../protocol/interfaces/index.ts';
+import { lastObjectIn, scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import {
   findMember,
   isJsonObject,
   rewriteMembers,
-  scanJson,
   type TokenReport,
   toCount,
   type UsageReport,
@@ -23,18 +22,15 @@ export interface UsageForm {
   readonly isWanted: boolean;
 }
 
-/** Nested as deep as answers may be. */
-const answerDepthMax = 512;
-
 /** Of a whole answer, or of an event that tells it. What cannot be read is the package's to refuse. */
 export function withReadableUsage(text: string, form: UsageForm): string {
-  const scanned = scanJson(text, { depthMax: answerDepthMax });
-  if (scanned.kind !== 'json' || !scanned.json.isObject(0)) return text;
-  const member = findMember(scanned.json, form.member);
+  const json = scanAnswer(text);
+  if (json === undefined) return text;
+  const member = findMember(json, form.member);
   if (member === undefined && !form.isWanted) return text;
-  const usage: unknown = member === undefined ? undefined : JSON.parse(scanned.json.slice(member));
+  const usage: unknown = member === undefined ? undefined : JSON.parse(json.slice(member));
   const readable = readableUsage(usage, form);
-  return readable === usage ? text : rewriteMembers(scanned.json, new Map([[form.member, readable]]));
+  return readable === usage ? text : rewriteMembers(json, new Map([[form.member, readable]]));
 }
 
 /** With one count that cannot be read, the others say too little: all are replaced. */
