@@ -93,7 +93,9 @@ describe('the configuration', () => {
     file.models = file.models.filter(({ id }: { id: string }) => id !== 'acme/other');
     file.providers.push({ id: 'openai', kind: 'openai' });
     file.models.push({ id: 'openai/gpt-5', providers: [{ provider: 'openai', output_price_per_million: '11' }] });
-    const { status, body, response } = await replace(stringify(file), undefined, '?dry_run=true');
+    // Of nearly 4 MiB, which is what it may have.
+    const padding = `# ${'x'.repeat(4 * 1024 * 1024 - 16_384)}`;
+    const { status, body, response } = await replace(stringify(file) + padding, undefined, '?dry_run=true');
     expect([status, body.data.created_keys]).toEqual([200, []]);
     expect(body.data.changes).toEqual([
       expect.objectContaining({ resource: 'catalogue', change: 'changed' }),
@@ -153,6 +155,10 @@ describe('the configuration', () => {
     // The same once more, as JSON: nothing to do, and nothing told.
     const again = await replace(JSON.stringify(parse(now.text)), `W/${now.etag}`);
     expect([again.status, again.body.data.changes, again.response.headers.get('etag')]).toEqual([200, [], now.etag]);
+    // A file that says nothing about access keeps it.
+    const { access: _left, ...without } = parse(now.text);
+    const kept = await replace(stringify(without), now.etag);
+    expect([kept.status, kept.body.data.changes, kept.response.headers.get('etag')]).toEqual([200, [], now.etag]);
     await gateway.settled();
     expect(changesSince(at)).toHaveLength(1);
   });

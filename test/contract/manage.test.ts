@@ -4,7 +4,7 @@ import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { type Operator, operatorOf, walk } from '../support/operator-requests.ts';
+import { asOperator, type Operator, operatorOf, walk } from '../support/operator-requests.ts';
 import { description, differencesOf, faultsOf, operationOf } from './api-description.ts';
 
 const hostile = '<img src=x onerror=alert(1)>';
@@ -100,6 +100,15 @@ describe('the management interface', () => {
     if (record === undefined) throw new Error('the operator must be stored');
     await operators.write({ ...record, status: 'revoked' });
     expect((await eve.get('/keys')).status).toBe(401);
+  });
+
+  it('refuses another secret under the public id of an operator', async () => {
+    const { operators } = gateway.composition;
+    const other = newKey();
+    const record = await operators.read(parseApiKey(ada.key)?.publicId ?? '');
+    if (record === undefined) throw new Error('the operator must be stored');
+    await operators.write({ ...record, publicId: parseApiKey(other)?.publicId ?? '' });
+    expect((await asOperator(gateway, other).get('/keys')).status).toBe(401);
   });
 
   it('may be read by no page of another origin, and answers nothing that a cache may keep', async () => {
@@ -586,6 +595,29 @@ describe('the keys', () => {
     );
     expect(told).toEqual([expect.objectContaining({ change: 'key activated', operator_name: 'ada' })]);
     expect(await shown()).toEqual({ ...before, status: 'active', state: 'active', rpm: 7, name: 'other twin' });
+  });
+
+  it('have a state beside their status: active, ending, expired or revoked', async () => {
+    const make = async (path: string, body: object) => (await ada.send('POST', path, body)).body.data.public_id;
+    const former = await make('/keys', { workspace: 'team', name: 'rotated' });
+    const active = await make(`/keys/${former}/rotate`, { grace: '1h' });
+    const revoked = await make('/keys', { workspace: 'team', name: 'to-revoke' });
+    await ada.send('PATCH', `/keys/${revoked}`, { status: 'revoked' });
+    const expired = await make('/keys', { workspace: 'team', name: 'to-expire' });
+    const record = await gateway.composition.keys.read(expired);
+    if (record === undefined) throw new Error('the key must be stored');
+    await gateway.composition.keys.write({ ...record, expiresAtMs: 1 });
+    const { data } = (await ada.get('/keys?workspace=team')).body;
+    const statesOf = (id: string) => {
+      const key = data.find(({ public_id }: { public_id: string }) => public_id === id);
+      return [key.status, key.state];
+    };
+    expect([former, active, revoked, expired].map(statesOf)).toEqual([
+      ['active', 'ending'],
+      ['active', 'active'],
+      ['revoked', 'revoked'],
+      ['active', 'expired'],
+    ]);
   });
 
   it('are walked page by page, each once, also those with names of markup', async () => {
