@@ -229,6 +229,7 @@ describe('stored functions', () => {
     expect([calls.length, asked.body.data.is_qualified, gateway.simulator.calls]).toEqual([2, false, []]);
     const wrong = await judge(calls.map(({ call }) => ({ call, text: 'Say yes' })));
     expect(wrong.body.data.cases.map(({ state }: { state: string }) => state)).toEqual(['passed', 'failed']);
+    expect(wrong.body.data.is_qualified).toBe(false);
     const answers = await Promise.all(
       calls.map(async ({ call, body }) => {
         const answer = (await (await gateway.post(body)).json()) as { choices: { message: { content: string } }[] };

@@ -29,7 +29,10 @@ beforeAll(async () => {
   provider = await startIdentityProvider();
   const label = { functions: [promptFunction('label', 'acme/echo')] };
   gateway = await startHarness({
-    models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
+    models: {
+      'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
+      'globex/failing': [{ provider: 'globex', upstream: 'error-500' }],
+    },
     workspace: { ...label, member_keys: memberKeys },
     moreWorkspaces: [
       { id: 'other', credit_usd: '1', keys: [{ name: 'theirs', key: otherKey }], ...label },
@@ -195,7 +198,25 @@ describe('every route of the management interface', () => {
       expect(JSON.stringify(body)).not.toMatch(/other|theirs/);
     }
     expect((await owner.get('/overview')).body.data.totals.calls).toBe(1);
-    expect((await (await person(people.admin)).get('/overview')).body.data.totals.calls).toBe(2);
+    const admin = await person(people.admin);
+    expect((await admin.get('/overview')).body.data.totals.calls).toBe(2);
+    // For another workspace a provider cools.
+    const authorization = `Bearer ${otherKey}`;
+    for (const _call of [1, 2, 3]) await (await gateway.post(hello('globex/failing'), { authorization })).text();
+    const coolingFor = async (operator: Operator) => {
+      const { body } = await operator.get('/providers');
+      return body.data
+        .flatMap(({ models }: { models: { cooling_for: unknown }[] }) => models)
+        .map(({ is_cooling, cooling_for }: Record<string, unknown>) => [is_cooling, cooling_for]);
+    };
+    expect(await coolingFor(admin)).toEqual([
+      [false, []],
+      [true, ['other']],
+    ]);
+    expect(await coolingFor(owner)).toEqual([
+      [false, []],
+      [false, []],
+    ]);
   });
 
   it('gives an operator key the role and workspaces that it was made with', async () => {
@@ -293,6 +314,23 @@ describe('keys of a member', () => {
 });
 
 describe('roles', () => {
+  it('of all entries that match add up, by the groups in the claim that the stage names', async () => {
+    const signIn = { issuer: provider.issuer, clientId, groupsClaim: 'cognito:groups' };
+    const other = await serveGateway(gateway.composition, testGateway(gateway.composition, signIn));
+    const rolesBy = async (claims: object) => {
+      const token = await provider.token({ sub: 'several', email: 'several@example.com', ...claims });
+      return (await asOperator({ url: other.url }, token).get('/session')).body;
+    };
+    expect((await rolesBy({ 'cognito:groups': ['staff', 'editors'] })).data.workspaces).toEqual({
+      member: ['closed', 'team'],
+      viewer: ['team'],
+      editor: ['team'],
+      owner: [],
+    });
+    expect(await rolesBy({ groups: ['staff', 'editors'] })).toMatchObject({ error: 'forbidden' });
+    await other.close();
+  });
+
   it('change with the next request', async () => {
     const late = await person({ email: 'late@example.com' });
     expect((await late.get('/session')).status).toBe(403);
@@ -446,9 +484,9 @@ describe('an identity provider that fails', () => {
           discoveryPath,
           JSON.stringify({
             issuer: 'https://other.example',
-            authorization_endpoint: 'https://other.example',
-            token_endpoint: 'https://other.example',
-            jwks_uri: 'https://other.example',
+            authorization_endpoint: one.issuer,
+            token_endpoint: one.issuer,
+            jwks_uri: one.issuer + keysPath,
           }),
         ),
     ],
