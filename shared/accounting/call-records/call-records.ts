@@ -1,4 +1,5 @@
 // The records behind usage reports: written after the last byte of a call, many at a time, and read by the operator.
+import { mergeParallel } from '../../foundation/parallel/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import { type BatchPut, type CallOptions, type Gathering, type Store, shareRuns } from '../../storage/store/index.ts';
 import {
@@ -16,6 +17,8 @@ import type { CallRecord, MemberName } from './record-members.ts';
 import { isUtcDay } from './utc-day.ts';
 
 const lifeDaysDefault = 90;
+/** Of one day at a time: while one page is read here, the store makes the next. */
+const shardReads = 2;
 
 interface ReadOptions<Name extends MemberName> extends CallOptions {
   /** Only calls that arrived from here on. */
@@ -85,10 +88,11 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
       if (!isUtcDay(day)) throw new RangeError(`"${day}" is no day: must be such as 2026-11-20`);
       const attributes = members && attributesOf(members);
       const range = { from: sortKeyAt(sinceMs), to: sortKeyAt(beforeMs), attributes, signal };
-      for (let shard = 0; shard < shardCount; shard += 1) {
-        for await (const item of store.query('records', partitionOf(workspace, day, shard), range)) {
-          if (!isExpired(item, clock.nowMs())) yield recordOf(item);
-        }
+      const shards = Array.from({ length: shardCount }, (_none, shard) =>
+        store.query('records', partitionOf(workspace, day, shard), range),
+      );
+      for await (const item of mergeParallel(shards, shardReads)) {
+        if (!isExpired(item, clock.nowMs())) yield recordOf(item);
       }
     },
   };

@@ -25,8 +25,8 @@ export interface CallWindow<Name extends MemberName = MemberName> {
 const firstWindowMs = 5 * 60_000;
 const growth = 4;
 const windowCallsMax = 10_000;
-/** A report is read behind the calls of clients: few reads at a time, and their turn comes after so many records. */
-const reportReads = 4;
+/** A report is read behind the calls of clients: few days at a time, and their turn comes after so many records. */
+const reportDays = 2;
 const recordsPerTurn = 200;
 /** A window of this length is read whole, whatever it holds. */
 const windowMinMs = 1_000;
@@ -89,5 +89,5 @@ export function readCalls<Name extends MemberName = MemberName>(
     onDay?.(days.length * workspaces.length);
   }
   const sources = workspaces.flatMap((workspace) => days.map((day) => readDay(workspace, day)));
-  return mergeParallel(sources, reportReads);
+  return mergeParallel(sources, reportDays);
 }

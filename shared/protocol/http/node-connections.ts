@@ -9,7 +9,7 @@ import { nextTurn } from '../../foundation/time/index.ts';
 import { NodeConnection, type SharedByConnections } from './node-connection.ts';
 
 /** Requests that wait, of all connections: 384 reads of Node's size. A connection that would exceed it is closed. */
-const waitingMaxBytes = 24 * 1024 * 1024;
+const waitingDefaultMaxBytes = 24 * 1024 * 1024;
 
 export interface NodeConnections {
   /** One more request of its connection: `serve` is called now, in its turn, or where the connection ends before it, never. */
@@ -19,8 +19,8 @@ export interface NodeConnections {
 }
 
 /** From here on the connections of this server are of this kind: Node's own listener takes any Duplex. */
-export function createNodeConnections(server: Server): NodeConnections {
-  const shared = sharedByConnections();
+export function createNodeConnections(server: Server, waitingMaxBytes = waitingDefaultMaxBytes): NodeConnections {
+  const shared = sharedByConnections(waitingMaxBytes);
   const listeners = server.listeners('connection');
   server.removeAllListeners('connection').on('connection', (socket: Socket) => {
     const connection = new NodeConnection(socket, shared);
@@ -38,7 +38,7 @@ function connectionOf(connection: Duplex): NodeConnection {
   throw new Error('a connection that this server did not accept');
 }
 
-function sharedByConnections(): SharedByConnections {
+function sharedByConnections(waitingMaxBytes: number): SharedByConnections {
   const inLine: (() => void)[] = [];
   let waitingBytes = 0;
   const serveLine = async () => {

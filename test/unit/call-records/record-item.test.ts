@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { recordOf, recordPut } from '../../../shared/accounting/call-records/call-record-item.ts';
-import { type CallRecord, callDocument } from '../../../shared/accounting/call-records/index.ts';
+import { recordOf, recordPut, shardCount } from '../../../shared/accounting/call-records/call-record-item.ts';
+import { type CallRecord, callDocument, createCallRecords } from '../../../shared/accounting/call-records/index.ts';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
+import type { Store } from '../../../shared/storage/store/index.ts';
 import { callRecord } from '../../support/call-record.ts';
+import { manualClock } from '../../support/manual-clock.ts';
 
 const itemOf = (more: Record<string, unknown> = {}) =>
   recordPut({ ...callRecord(), ...more } as CallRecord, 90).item as Record<string, unknown>;
@@ -251,3 +254,20 @@ const sizeOf = (value: unknown): number => {
   if (typeof value === 'boolean') return 1;
   return typeof value === 'string' ? Buffer.byteLength(value) : Math.min(21, Math.ceil(String(value).length / 2) + 1);
 };
+
+it('the records of a day are read from two of its partitions at a time, each of them once', async () => {
+  const read: string[] = [];
+  let [running, most] = [0, 0];
+  const query: Store['query'] = async function* (_table, partition) {
+    running += 1;
+    most = Math.max(most, running);
+    await nextTurn();
+    read.push(partition);
+    yield itemOf();
+    running -= 1;
+  };
+  const records = createCallRecords({ store: { query } as Store, clock: manualClock(callRecord().arrivedAtMs) });
+  let count = 0;
+  for await (const _record of records.read('team', '2026-11-20')) count += 1;
+  expect([most, count, new Set(read).size]).toEqual([2, shardCount, shardCount]);
+});

@@ -1,6 +1,7 @@
 // Over real sockets on 127.0.0.1, with gateways of a few lines.
 import { once } from 'node:events';
-import { Agent } from 'node:http';
+import { Agent, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '#jest';
 import type { GatewayError } from '../../../shared/errors/index.ts';
@@ -11,6 +12,7 @@ import {
   type GatewayRequest,
   type NodeServer,
 } from '../../../shared/protocol/http/index.ts';
+import { createNodeConnections } from '../../../shared/protocol/http/node-connections.ts';
 import { call, connected, exchangeBytes, open } from '../../support/raw-http.ts';
 import { adapterDependencies, answering, correlationId, eventStream, gate, partsOf, startMs } from './fixtures.ts';
 
@@ -373,6 +375,23 @@ describe('a request', () => {
       if (received > length + 10_000) break;
     }
     expect(served).toBeGreaterThan(1);
+  });
+
+  it('waits in bounded memory with those of all connections: one that is beyond ends, and the others stay', async () => {
+    const server = createServer();
+    const connections = createNodeConnections(server, 16 * 1024);
+    server.on('request', (incoming, outgoing) => connections.begin(incoming, outgoing, () => {}));
+    server.listen(0, host);
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const [quiet, ...greedy] = await Promise.all(Array.from({ length: 4 }, () => connected(port)));
+    quiet?.write('GET / HTTP/1.1\r\n\r\n'.repeat(2));
+    const ended = greedy.map((socket) => once(socket.resume(), 'close'));
+    for (const socket of greedy) socket.write('GET / HTTP/1.1\r\n\r\n'.repeat(1_000));
+    await Promise.race(ended);
+    expect(quiet?.closed).toBe(false);
+    for (const socket of [quiet, ...greedy]) socket?.destroy();
+    server.close();
   });
 
   it('after 16 that were answered is served like the first', async () => {

@@ -39,6 +39,10 @@ describe('the size of an image', () => {
     ['a JPEG of no height', jpeg(frame('0280', '0000'))],
     ['a WebP of nothing', webp('VP8 ', '000000 9d012a 0000 0000')],
     ['a JPEG of empty segments without end', jpeg(...new Array<Buffer>(40_000).fill(segment('e1', 0)))],
+    [
+      'a JPEG of more segments than one has',
+      jpeg(...new Array<Buffer>(20_000).fill(segment('e1', 0)), frame('0280', '01e0')),
+    ],
     ['a JPEG whose segments lead nowhere', jpeg(hex('ffe1 0000 00112233445566778899'))],
     ['another format', Buffer.from('II*\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0')],
     ['no bytes', Buffer.alloc(0)],

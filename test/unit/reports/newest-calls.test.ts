@@ -2,6 +2,7 @@ import { describe, expect, it } from '#jest';
 import { callsAsCsv } from '../../../functions/operator/reports/calls-as-csv.ts';
 import { type CallRecord, callPosition } from '../../../shared/accounting/call-records/index.ts';
 import { matchesFilter, readCallPage, readOverview } from '../../../shared/accounting/reports/index.ts';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { callRecord } from '../../support/call-record.ts';
 
 const nowMs = Date.parse('2026-11-20T12:00:00Z');
@@ -100,6 +101,31 @@ describe('a page of calls', () => {
     } while (before !== undefined && pages < 20);
     expect(found.map(({ keyName }) => keyName)).toEqual(['oldest']);
     expect(pages).toBeGreaterThan(1);
+  });
+
+  it('is read behind the calls of clients: of few days at a time, and others have their turn in between', async () => {
+    const table = tableOf(steadily(2_000, 60_000));
+    let [running, most, turns] = [0, 0, 0];
+    let isOver = false;
+    const records: typeof table.records = {
+      async *read(...asked) {
+        running += 1;
+        most = Math.max(most, running);
+        await nextTurn();
+        yield* table.records.read(...asked);
+        running -= 1;
+      },
+    };
+    const others = (async () => {
+      for (; !isOver; turns += 1) await nextTurn();
+    })();
+    const workspaces = Array.from({ length: 5 }, (_none, at) => `w${at}`);
+    const asked = { ...range(table, nowMs - dayMs), records, workspaces };
+    await readCallPage({ ...asked, nowMs, limit: 50, matches: () => false });
+    isOver = true;
+    await others;
+    expect(most).toBe(2);
+    expect(turns).toBeGreaterThan(table.counts.calls / 200);
   });
 
   it('leaves out and repeats no call where several came in one millisecond', async () => {

@@ -127,7 +127,7 @@ it('whatever reads sees what was written before it, page by page', () => {
   ]) {
     expect(input).toMatchObject({ ConsistentRead: true });
   }
-  expect(queryInput('dev', 'records', 'a', {}, last)).toMatchObject({ Limit: 500, ExclusiveStartKey: last });
+  expect(queryInput('dev', 'records', 'a', {}, last)).toMatchObject({ Limit: 250, ExclusiveStartKey: last });
 });
 
 /** Runs that end when the test says so. */
