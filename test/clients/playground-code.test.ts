@@ -13,9 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** In a shell, or as a module of this project: with no more than the key in a variable. */
+/** In a shell, or as a module of this project: with no more than the key in a variable. What Node compiled is kept. */
 function run(command: string, words: readonly string[], input: string): Promise<{ code: number | null; out: string }> {
-  const env = { PATH: process.env.PATH, GW_API_KEY: gateway.key };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, GW_API_KEY: gateway.key };
   const child = spawn(command, words, { env, cwd: `${import.meta.dirname}/../..` });
   let out = '';
   child.stdout.on('data', (data) => (out += data));
