@@ -147,11 +147,17 @@ describe('calls in flight', () => {
     await expectAllFree();
   });
 
-  it('of the service refuse a function with its own code', async () => {
+  it('of the service refuse a function with its own code, and nobody who only counts tokens, as those of a key do', async () => {
     const running = [...Array.from({ length: 3 }, () => slow()), slow(as('plain')), slow(as('plain'))];
     await isHeld(5);
     const refused = harness.post(ask('held'), as('plain'));
     await expectRefused(refused, 'execution_capacity', /^The gateway may have 5 calls in flight at once/);
+    const counted = await fetch(`${harness.url}/messages/count_tokens`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${harness.key}` },
+      body: JSON.stringify(hello('acme/echo')),
+    });
+    expect(counted.status).toBe(200);
     await letGo(5, running);
     await expectAllFree();
   });

@@ -378,7 +378,7 @@ describe('a request', () => {
   });
 
   it('waits in bounded memory with those of all connections: one that is beyond ends, and the others stay', async () => {
-    const server = createServer();
+    const server = createServer({ requireHostHeader: false });
     const connections = createNodeConnections(server, 16 * 1024);
     server.on('request', (incoming, outgoing) => connections.begin(incoming, outgoing, () => {}));
     server.listen(0, host);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '#jest';
 import { callsAsCsv } from '../../../functions/operator/reports/calls-as-csv.ts';
+import { inTurn } from '../../../functions/operator/request/in-turn.ts';
 import { type CallRecord, callPosition } from '../../../shared/accounting/call-records/index.ts';
 import { matchesFilter, readCallPage, readOverview } from '../../../shared/accounting/reports/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
@@ -187,4 +188,20 @@ describe('an overview', () => {
     expect(overview.isComplete).toBe(false);
     expect(table.counts.days).toBeLessThan(6_000);
   });
+});
+
+it('of several reports that are asked for at once each begins when the last has ended, also where that failed', async () => {
+  let [running, most, made] = [0, 0, 0];
+  const work = inTurn(async () => {
+    running += 1;
+    most = Math.max(most, running);
+    await nextTurn();
+    running -= 1;
+    made += 1;
+    if (made === 1) throw new Error('the store is unavailable');
+    return { status: 200, body: {} };
+  });
+  const asked = Array.from({ length: 3 }, () => work(...([] as unknown as Parameters<typeof work>)));
+  const ended = await Promise.allSettled(asked);
+  expect([most, ...ended.map(({ status }) => status)]).toEqual([1, 'rejected', 'fulfilled', 'fulfilled']);
 });
