@@ -321,14 +321,17 @@ describe('roles', () => {
       const token = await provider.token({ sub: 'several', email: 'several@example.com', ...claims });
       return (await asOperator({ url: other.url }, token).get('/session')).body;
     };
-    expect((await rolesBy({ 'cognito:groups': ['staff', 'editors'] })).data.workspaces).toEqual({
-      member: ['closed', 'team'],
-      viewer: ['team'],
-      editor: ['team'],
-      owner: [],
-    });
-    expect(await rolesBy({ groups: ['staff', 'editors'] })).toMatchObject({ error: 'forbidden' });
-    await other.close();
+    try {
+      expect((await rolesBy({ 'cognito:groups': ['staff', 'editors'] })).data.workspaces).toEqual({
+        member: ['closed', 'team'],
+        viewer: ['team'],
+        editor: ['team'],
+        owner: [],
+      });
+      expect(await rolesBy({ groups: ['staff', 'editors'] })).toMatchObject({ error: 'forbidden' });
+    } finally {
+      await other.close();
+    }
   });
 
   it('change with the next request', async () => {
