@@ -278,7 +278,16 @@ describe('the build of the project', () => {
         const send = async () => ({ kind: 'answer', contentType: 'application/json', readText, body: bytes });
         const body = { messages: [{ role: 'user', content: 'Hi.' }] };
         const size = { maxOutputTokens: 10, isOutputOpen: false };
-        const asked = { interfaceId: 'chat-completions', api, body, characters: 0, stream: false, size, id: 'a' };
+        const asked = {
+          interfaceId: 'chat-completions',
+          api,
+          body,
+          characters: 0,
+          stream: false,
+          size,
+          id: 'a',
+          leftOut: [],
+        };
         const called = await callThroughHub(
           asked,
           {
