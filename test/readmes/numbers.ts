@@ -110,7 +110,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `${kib(constants.headersMaxBytes)} KiB, ${seconds(number('node-server.ts', 'headersTimeoutMs'))} s to arrive`,
       `| whole request | ${seconds(number('node-server.ts', 'requestTimeoutMs'))} s to arrive`,
       `${mib(constants.plainBodyMaxBytes)} MiB (functions ${kib(constants.functionBodyMaxBytes)} KiB)`,
-      `… what waits in all connections | ${mib(number('node-connections.ts', 'waitingMaxBytes'))} MiB`,
+      `… what waits in all connections | ${mib(number('node-connections.ts', 'waitingDefaultMaxBytes'))} MiB`,
       `do not read them, all together | ${mib(number('unread-answers.ts', 'unreadMaxCharacters'))} Mi characters`,
       `up to ${mib(number('node-body.ts', 'discardMaxBytes'))} MiB or ${seconds(number('node-body.ts', 'discardMaxMs'))} s of it`,
       `${mib(number('node-body.ts', 'allBodiesMaxBytes'))} MiB, one key at most half`,
