@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, jest } from '#jest';
+import { upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { readStreamChunk } from '../../../shared/protocol/interfaces/chat-completions/provider-answer.ts';
 import { brokenStreamEnd, doneLine } from '../../../shared/protocol/interfaces/chat-completions/stream-ending.ts';
 import { readEvents, toEventLine } from '../../../shared/protocol/wire/index.ts';
@@ -83,6 +84,13 @@ describe('an event stream', () => {
     await expect(textsOf(body, [500, 900, 1_100, 1_900], 1_000)).rejects.toThrow(RangeError);
     const manyLines = `data: ${'x'.repeat(300)}\n`.repeat(10);
     await expect(textsOf(manyLines, [400, 800, 1_200, 1_600, 2_000], 1_000)).rejects.toThrow(RangeError);
+  });
+
+  it('of a provider may hold a large image', async () => {
+    const text = `{"type":"response.image_generation_call.partial_image","partial_image_b64":"${'A'.repeat(15 * 1024 * 1024)}"}`;
+    expect((await textsOf(`data: ${text}\n\n`, [], upstreamEventMaxBytes)).map(({ length }) => length)).toEqual([
+      text.length,
+    ]);
   });
 
   it('may be far longer than its longest event', async () => {
