@@ -107,7 +107,7 @@ export function faultFile(keys: Keys, met: readonly string[]): FileParts {
 const teamKeys = ({ team, limited, rateLimited }: Keys) => [
   { name: 'team', key: team },
   { name: 'limited', key: limited, spend_limit_usd: '0.001', concurrency: 4 },
-  { name: 'rateLimited', key: rateLimited, rpm: 20 },
+  { name: 'rateLimited', key: rateLimited, rpm: 1 },
 ];
 
 const workspace = (id: string, credit_usd: string, keys: object[], more: object = {}) => ({

@@ -97,6 +97,8 @@ const kinds: readonly Kind[] = [
   (random, behaviours) => [plainCall(random, behaviours)],
   (random, behaviours) => [plainCall(random, behaviours, random.pick(['limited', 'rateLimited', 'sharded', 'capped']))],
   (random) => [plainCall(random, ['echo'], 'poor')],
+  // Its key may make one a minute.
+  (random) => [1, 2].map(() => plainCall(random, ['echo'], 'rateLimited')),
   (random) => {
     const marker = `once-${uuidOf(random)}`;
     const model = aloneModel(random.pick(['echo', 'cut', 'error-500', 'slow']));
