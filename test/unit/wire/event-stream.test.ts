@@ -88,9 +88,9 @@ describe('an event stream', () => {
 
   it('of a provider may hold a large image', async () => {
     const text = `{"type":"response.image_generation_call.partial_image","partial_image_b64":"${'A'.repeat(15 * 1024 * 1024)}"}`;
-    expect((await textsOf(`data: ${text}\n\n`, [], upstreamEventMaxBytes)).map(({ length }) => length)).toEqual([
-      text.length,
-    ]);
+    expect(
+      (await textsOf(`data: ${text}\n\n`, [text.length], upstreamEventMaxBytes)).map(({ length }) => length),
+    ).toEqual([text.length]);
   });
 
   it('may be far longer than its longest event', async () => {
