@@ -91,6 +91,3 @@ export const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
     if (waitingForTurn.push(resolve) === 1) setImmediate(giveTurn);
   });
-
-/** Resolves a moment later, in which this thread may sleep and others run: a next turn alone leaves them no processor. */
-export const yieldProcessor = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1));

@@ -1,6 +1,6 @@
 // One request of the node:http server: handed to the gateway, answered, finished. Never rejects.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { waitAtMost, yieldProcessor } from '../../foundation/time/index.ts';
+import { waitAtMost } from '../../foundation/time/index.ts';
 import { closeBody, deliverBody, runFinish } from './delivery.ts';
 import { internalErrorAnswer } from './error-answers.ts';
 import {
@@ -60,8 +60,6 @@ export async function runExchange(
   try {
     await send(response, exchange, { arrivedAtMs, clientGone: gone.signal }, dependencies);
     flushed = endAnswer(outgoing, clock);
-    // A client on the same machine is woken on the processor that wrote its answer: it reads once this process rests.
-    await yieldProcessor();
   } catch (cause) {
     log.error({ event: 'answer_failed' }, cause);
     outgoing.destroy();
