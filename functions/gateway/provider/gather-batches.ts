@@ -1,0 +1,24 @@
+// Where many calls share a process, what a stream brings within a few milliseconds is read together: each write of a socket costs
+// as much as several events, and a reader sees no difference.
+import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
+import type { EventBatch } from '../../../shared/routing/providers/index.ts';
+
+/** A frame of the fastest screens. */
+const gatherMs = 4;
+
+/** The same batches, none asked for sooner than `gatherMs` behind the one before it while `isBusy`. */
+export function gatherBatches(
+  batches: AsyncIterator<EventBatch, void>,
+  clock: Clock,
+  isBusy: () => boolean,
+): AsyncIterable<EventBatch> {
+  let cameAtMs = clock.nowMs();
+  const next = async () => {
+    const leftMs = cameAtMs + gatherMs - clock.nowMs();
+    if (leftMs > 0 && isBusy()) await sleep(clock, leftMs);
+    const batch = await batches.next();
+    cameAtMs = clock.nowMs();
+    return batch;
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
+}
