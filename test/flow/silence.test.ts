@@ -5,7 +5,6 @@ import { openStream } from '../../functions/gateway/provider/open-stream.ts';
 import { limitSilence } from '../../functions/gateway/provider/silence.ts';
 import { withKeepAlive } from '../../functions/gateway/response/keep-alive.ts';
 import { formats } from '../../infra/local/simulator/formats/known-formats.ts';
-import { createCallsUnderWay } from '../../shared/accounting/slots/index.ts';
 import { startDeadline } from '../../shared/foundation/time/index.ts';
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import { readEvents } from '../../shared/protocol/wire/index.ts';
@@ -238,9 +237,7 @@ describe('a provider after its first output', () => {
 const event = (delta: object, finish_reason: string | null = null) =>
   Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
 
-function open(pieces: readonly (Buffer | Promise<Buffer>)[], calls = 1) {
-  const callsUnderWay = createCallsUnderWay();
-  for (let call = 0; call < calls; call += 1) callsUnderWay.enter('key');
+function open(pieces: readonly (Buffer | Promise<Buffer>)[]) {
   const clock = manualClock();
   const deadline = startDeadline(clock, clock.nowMs(), 55_000);
   const watch = startWatch(clock, deadline, { clientGone: new AbortController().signal });
@@ -251,34 +248,12 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[], calls = 1) {
   const silence = limitSilence(clock, watch, { provider, isStream: true, limitMs: Number.POSITIVE_INFINITY });
   const bytes = silence.timed(body());
   const batches = readBatches(readEvents(bytes, 100_000), chatCompletions.openEventReader(1), () => undefined);
-  const opened = openStream({ clock, callsUnderWay }, { batches, drain: () => {} }, { watch, silence }).then(
-    (stream) => {
-      if ('kind' in stream) throw new Error(`it is a ${stream.kind}`);
-      return stream;
-    },
-  );
+  const opened = openStream({ batches, drain: () => {} }, { watch, silence }).then((stream) => {
+    if ('kind' in stream) throw new Error(`it is a ${stream.kind}`);
+    return stream;
+  });
   return { clock, watch, opened };
 }
-
-describe('a stream that comes fast', () => {
-  it.each([
-    [15, 'is read as it comes'],
-    [16, 'is read every four milliseconds, and one that comes slower as it comes'],
-  ])('in a process with %i calls %s', async (calls) => {
-    const { clock, opened } = open([event({ content: 'a' }), event({ content: 'b' }), event({ content: 'c' })], calls);
-    const rest = (await opened).rest[Symbol.asyncIterator]();
-    let isRead = false;
-    const next = rest.next().then(() => (isRead = true));
-    for (const afterMs of [3, 1]) {
-      await new Promise(setImmediate);
-      expect(isRead).toBe(calls === 15);
-      clock.advance(afterMs);
-    }
-    await next;
-    clock.advance(4);
-    expect((await rest.next()).value).toMatchObject({ events: [expect.anything()] });
-  });
-});
 
 describe('a stream whose reader pauses', () => {
   it('is not given up, before the first piece is read nor between two', async () => {

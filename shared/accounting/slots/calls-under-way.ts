@@ -1,14 +1,11 @@
 // Calls in this process, also those that have no slot yet: a hint that needs no store, and decides nothing.
 export interface CallsUnderWay {
   readonly of: (publicId: string) => number;
-  /** So many, of all keys, that what each of them does by itself is worth doing for several at once. On Lambda a process has one. */
-  readonly areMany: () => boolean;
+  /** Of all keys. */
+  readonly all: () => number;
   /** Returns what ends it. */
   readonly enter: (publicId: string) => () => void;
 }
-
-/** From here on requests to the store and writes of sockets take most of the processor. */
-const manyCallsMin = 16;
 
 export function createCallsUnderWay(): CallsUnderWay {
   const counts = new Map<string, number>();
@@ -21,7 +18,7 @@ export function createCallsUnderWay(): CallsUnderWay {
   };
   return {
     of: (publicId) => counts.get(publicId) ?? 0,
-    areMany: () => all >= manyCallsMin,
+    all: () => all,
     enter(publicId) {
       add(publicId, 1);
       return () => add(publicId, -1);
