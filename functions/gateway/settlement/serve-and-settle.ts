@@ -30,13 +30,13 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
 }
 
 /** Throws the error, unless clients of the interface are to find it in a stream. */
-function toldInStream(
+async function toldInStream(
   { clock }: GatewayDependencies,
   { request, owner }: AdmittedCall,
   error: unknown,
-): GatewayResponse {
+): Promise<GatewayResponse> {
   const answer = { id: owner, createdSeconds: Math.floor(clock.nowMs() / 1_000) };
-  const body = request.refusedStream?.(toGatewayError(error), answer);
+  const body = await request.refusedStream?.(toGatewayError(error), answer);
   if (body === undefined) throw error;
   return { status: okStatus, headers: streamHeaders, body };
 }

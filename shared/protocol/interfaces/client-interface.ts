@@ -98,7 +98,7 @@ export interface ClientRequest extends RoutedRequest {
   /** For one stream, from its start. */
   readonly openStreamWriter: (options: StreamWriting) => StreamWriter;
   /** A whole stream in place of an error, where its clients act on the error there alone. Left out, undefined: the error. */
-  readonly refusedStream?: ((error: GatewayError, answer: RefusedStream) => string | undefined) | undefined;
+  readonly refusedStream?: ((error: GatewayError, answer: RefusedStream) => Promise<string | undefined>) | undefined;
 }
 
 export interface RefusedStream {

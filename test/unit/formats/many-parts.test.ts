@@ -1,12 +1,13 @@
 // Requests and answers of as many parts as they may hold: each part is looked at a few times, however many there are, and others have the
 // event loop between the steps of a translation.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { describe, expect, it } from '#jest';
+import { beforeEach, describe, expect, it } from '#jest';
 import { readAhead } from '../../../functions/gateway/routing/read-ahead.ts';
 import type { IdentifiedCall } from '../../../functions/gateway/stages.ts';
 import type { HubApi } from '../../../shared/foundation/constants/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
+import { responseSettings } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
 import { sealEnvelope } from '../../../shared/protocol/wire/index.ts';
 import {
@@ -15,6 +16,7 @@ import {
   type HubPart,
   imagesOfUser,
   oneCallAtATime,
+  toInputSchema,
   withCacheMarksMax,
 } from '../../../shared/routing/formats/hub/middle/index.ts';
 import { sourceOf } from '../../../shared/routing/formats/hub/sources/index.ts';
@@ -167,6 +169,56 @@ describe('of very many parts each is looked at a few times only', () => {
     });
     expect(written).toEqual([...names.flatMap((name) => [start(name), end(name)]), ...between, start('open'), last]);
     expect(looks).toBeLessThan(looksMax);
+  });
+});
+
+describe('of very many members of one object', () => {
+  let reads = 0;
+  /** Each member that is read is counted, also where it is copied. */
+  const many = (more: object = {}) =>
+    new Proxy(Object.fromEntries([...names.map((name) => [name, 1]), ...Object.entries(more)]), {
+      get: (members, name) => {
+        reads += 1;
+        return members[String(name)];
+      },
+    });
+  beforeEach(() => {
+    reads = 0;
+  });
+
+  it.each([
+    ['chat-completions', 'itself', (): object => many({ messages: [] })],
+    ['messages', 'itself', () => many({ messages: [] })],
+    ['messages', 'thinking', () => ({ messages: [], thinking: many() })],
+    ['messages', 'output_config', () => ({ messages: [], output_config: many() })],
+    ['messages', 'a tool', () => ({ messages: [], tools: [many({ input_schema: {} })] })],
+    ['responses', 'itself', () => many({ input: '' })],
+    ['responses', 'text', () => ({ input: '', text: many() })],
+    ['responses', 'reasoning', () => ({ input: '', reasoning: many() })],
+  ] as const)('a request of %s, in %s, as many are read as are told to be left out', async (source, _where, make) => {
+    const { call } = await sourceOf(source)(make() as Record<string, unknown>, noStep);
+    expect(call.optional).toHaveLength(32);
+    expect(call.optional.at(-1)?.member).toMatch(/f31$/);
+    expect(reads).toBeLessThan(looksMax);
+  });
+
+  it('a schema without a type is sent as it is, and no copy of it is made', () => {
+    const schema = many();
+    expect(toInputSchema(schema)).toBe(schema);
+    expect(reads).toBeLessThan(looksMax);
+    expect(toInputSchema({ required: [] })).toEqual({ type: 'object', properties: {}, required: [] });
+  });
+
+  it('a response repeats a tool without a copy of it, and of other settings what the call was made with', () => {
+    // A copy has none.
+    const tool = Object.defineProperty({ type: 'function', strict: true }, 'toJSON', {
+      value: () => ({ name: 'own' }),
+    });
+    const body = { tools: [tool], text: many(), reasoning: many({ effort: 'low' }) };
+    const { tools, text, reasoning } = JSON.parse(responseSettings(body));
+    expect(tools).toEqual([{ name: 'own', description: null, parameters: null }]);
+    expect(reads).toBeLessThan(looksMax);
+    expect([text, reasoning]).toEqual([{ format: { type: 'text' } }, { effort: 'low', summary: null }]);
   });
 });
 

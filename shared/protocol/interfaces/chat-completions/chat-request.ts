@@ -54,7 +54,7 @@ export const chatRequestSchema = z.looseObject({
   service_tier: anything,
   web_search_options: anything,
   plugins: anything,
-  stop: z.nullish(z.union([z.string(), listOf(z.string())])),
+  stop: z.nullish(z.union([z.string(), listOf(z.string(), { isGood: (one) => typeof one === 'string' })])),
   tools: z.nullish(listOf(z.looseObject({}), { isGood: isJsonObject })),
   response_format: z.nullish(z.looseObject({ type: z.string() })),
   usage: z.nullish(z.looseObject({ include: flag })),

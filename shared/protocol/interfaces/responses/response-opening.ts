@@ -1,6 +1,6 @@
 // A response that the gateway writes itself: what stands in it beside its output and what it repeats of its request.
 import type { GatewayError } from '../../../errors/index.ts';
-import { type JsonText, toEventLine } from '../../wire/index.ts';
+import { toEventLine } from '../../wire/index.ts';
 import type { RefusedStream } from '../index.ts';
 import { responseSettings } from './response-settings.ts';
 
@@ -50,18 +50,14 @@ const plainId = (id: string): string => id.replaceAll(/\W/g, '');
 
 // A stream of Responses whose prompt is too long for every model. Agents shorten the conversation when a response fails by
 // that, and take a 400 for final.
-
-/** Undefined: the error says more. */
 export function refusedStream(
-  json: JsonText,
+  body: Readonly<Record<string, unknown>>,
   error: GatewayError,
   { id, createdSeconds }: RefusedStream,
-): string | undefined {
-  if (error.reason !== 'context_length_exceeded') return undefined;
-  const body = JSON.parse(json.text) as Record<string, unknown>;
-  const settings = JSON.stringify(responseSettings(body));
+): string {
+  const settings = responseSettings(body);
   const facts = { id, createdSeconds, model: String(body.model ?? ''), settings };
-  const told = { code: error.reason, message: error.message };
+  const told = { code: 'context_length_exceeded', message: error.message };
   const events = {
     'response.created': `"sequence_number":0,"response":${responseText({ ...facts })}`,
     // SDKs throw this one, agents read the other.

@@ -4,11 +4,12 @@ import { isJsonObject } from '../../wire/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** In the order in which OpenAI writes them. Members that are left out or null become what the call was made with. */
-export function responseSettings(body: Json): Json {
-  const { text, reasoning } = body;
+/** The text of an object. Members that are left out or null become what the call was made with. */
+export function responseSettings(body: Json): string {
+  const { effort = null, summary = null } = membersIn(body.reasoning);
+  const { format, verbosity } = membersIn(body.text);
   const said = (member: string, otherwise: unknown = null) => body[member] ?? otherwise;
-  return {
+  const members = {
     access_programs: null,
     background: false,
     conversation: null,
@@ -21,15 +22,14 @@ export function responseSettings(body: Json): Json {
     prompt: null,
     prompt_cache_key: said('prompt_cache_key'),
     prompt_cache_retention: said('prompt_cache_retention'),
-    reasoning: { effort: null, summary: null, ...(isJsonObject(reasoning) ? reasoning : {}) },
+    reasoning: { effort, summary },
     safety_identifier: said('safety_identifier'),
     service_tier: said('service_tier', 'default'),
     // The gateway keeps no answer under its id.
     store: false,
     temperature: said('temperature', 1),
-    text: { format: { type: 'text' }, ...(isJsonObject(text) ? withoutNulls(text) : {}) },
+    text: { format: format ?? { type: 'text' }, ...((verbosity ?? null) === null ? {} : { verbosity }) },
     tool_choice: said('tool_choice', 'auto'),
-    tools: (Array.isArray(body.tools) ? body.tools : []).map(wholeTool),
     top_logprobs: 0,
     top_p: said('top_p', 1),
     frequency_penalty: 0,
@@ -37,18 +37,19 @@ export function responseSettings(body: Json): Json {
     truncation: 'disabled',
     ...(typeof body.user === 'string' ? { user: body.user } : {}),
   };
+  const tools = (Array.isArray(body.tools) ? body.tools : []).map(wholeTool);
+  return `${JSON.stringify(members).slice(0, -1)},"tools":[${tools.join(',')}]}`;
 }
 
-/** Of a function the SDKs declare these as required. */
-const wholeTool = (tool: unknown): unknown =>
-  isJsonObject(tool) && tool.type === 'function'
-    ? {
-        ...tool,
-        description: tool.description ?? null,
-        parameters: tool.parameters ?? null,
-        strict: tool.strict ?? false,
-      }
-    : tool;
+const membersIn = (value: unknown): Json => (isJsonObject(value) ? value : {});
 
-const withoutNulls = (members: Json): Json =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
+/** Of a function the SDKs declare these as required. */
+const functionMembers = Object.entries({ description: null, parameters: null, strict: false });
+
+/** Its text with what it lacks: a tool may be long, and a copy of it takes several times as long. */
+function wholeTool(tool: unknown): string {
+  const text = JSON.stringify(tool);
+  if (!isJsonObject(tool) || tool.type !== 'function') return text;
+  const missing = functionMembers.filter(([name]) => tool[name] === undefined);
+  return missing.length === 0 ? text : `${text.slice(0, -1)},${JSON.stringify(Object.fromEntries(missing)).slice(1)}`;
+}

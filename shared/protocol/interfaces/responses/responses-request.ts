@@ -1,6 +1,7 @@
 // Reads a Responses request: strict in what the gateway reads, blind to the rest.
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
+import { nextTurn } from '../../../foundation/time/index.ts';
 import {
   findMember,
   isEnvelope,
@@ -65,6 +66,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     throw fail('invalid_request', { message: 'background: is not served', param: 'background' });
   }
   const isKept = body.store !== false;
+  const members = hubMembers(() => json, readHubNeeds);
   return {
     interfaceId: 'responses',
     raw,
@@ -83,12 +85,16 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: once(() => responseNeeds(body, { json, betas })),
     size: once(() => responseSize(body, json)),
-    ...hubMembers(() => json, readHubNeeds),
+    ...members,
     upstreamBody: (target) => upstreamBody(json, body, target),
     schemaCheck: undefined,
     writeAnswer: writeResponse,
     openStreamWriter: openResponseWriter,
-    refusedStream: body.stream === true ? (error, answer) => refusedStream(json, error, answer) : undefined,
+    async refusedStream(error, answer) {
+      if (body.stream !== true || error.reason !== 'context_length_exceeded') return undefined;
+      await members.readWholeBody(nextTurn);
+      return refusedStream(members.wholeBody(), error, answer);
+    },
   };
 }
 

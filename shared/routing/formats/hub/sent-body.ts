@@ -2,7 +2,7 @@
 // in it. A model may refuse an option that its format has a word for, so the body itself is looked at.
 import { once } from '../../../foundation/cache/index.ts';
 import { isJsonObject, type JsonText, parseJson, rewriteMembers, scanJson } from '../../../protocol/wire/index.ts';
-import type { HubCall, HubTarget, OptionalName, TargetCall } from './middle/index.ts';
+import { type HubCall, type HubTarget, type OptionalName, type TargetCall, toldPathsMax } from './middle/index.ts';
 
 export interface SentBody {
   readonly text: string;
@@ -64,11 +64,9 @@ function leftOutOf(
     const words = optionalWords[name];
     return (words === undefined ? says.has(name) : isSent(words)) ? [] : [member];
   });
-  return [...new Set([...options, ...others])].slice(0, leftOutMax).map(asPath);
+  return [...new Set([...options, ...others])].slice(0, toldPathsMax).map(asPath);
 }
 
-/** As many as a record keeps; a client may send a thousand members that are not known. */
-const leftOutMax = 32;
 const pathMaxCharacters = 128;
 /** Clients choose the names of their members, and a path stands in a header. */
 const unsafe = /[^\w.[\]-]+/g;

@@ -10,11 +10,15 @@ export const numberOption = <Name extends string>(name: Name, value: unknown): {
     ? ({ [name]: typeof value === 'number' ? value : Number(value.rawJSON) } as { [name in Name]?: number })
     : {};
 
+/** An object of more members is no schema, and its copy would take longer than a turn may. */
+const schemaMembersMax = 256;
+
 /** Targets want its type said, also where a function has no parameters. */
-export const toInputSchema = (parameters: unknown): JSONSchema7 =>
-  isJsonObject(parameters) && parameters.type !== undefined
-    ? parameters
-    : { type: 'object', properties: {}, ...(isJsonObject(parameters) ? parameters : {}) };
+export function toInputSchema(parameters: unknown): JSONSchema7 {
+  if (!isJsonObject(parameters)) return { type: 'object', properties: {} };
+  const isSent = parameters.type !== undefined || Object.keys(parameters).length > schemaMembersMax;
+  return isSent ? parameters : { type: 'object', properties: {}, ...parameters };
+}
 
 /** What a schema of `true` takes. */
 const anyObject: JSONSchema7 = { type: 'object', additionalProperties: true };

@@ -9,6 +9,7 @@ import {
   numberOption,
   type OptionalMember,
   type OptionalName,
+  otherMembers,
   toResponseFormat,
 } from '../../middle/index.ts';
 import { toPrompt } from './chat-prompt.ts';
@@ -38,7 +39,7 @@ export async function toHubCall(body: Body, nextStep: () => Promise<void>): Prom
 }
 
 /** Members that the call carries, that the gateway reads itself, or without which it is refused. */
-const readMembers: ReadonlySet<string> = new Set([
+const bodyMembers = new Set([
   ...gatewayMembers,
   ...outputBoundNames,
   ...['model', 'messages', 'stream', 'stream_options', 'temperature', 'top_p', 'top_k', 'seed', 'stop'],
@@ -47,20 +48,20 @@ const readMembers: ReadonlySet<string> = new Set([
   ...['service_tier', 'web_search_options', 'plugins'],
 ]);
 
-const optionalNames: Readonly<Record<string, OptionalName>> = {
-  user: 'user',
-  safety_identifier: 'safety_identifier',
-  prompt_cache_key: 'cache_key',
-  verbosity: 'verbosity',
-};
+const optionalNames = new Map<string, OptionalName>([
+  ['user', 'user'],
+  ['safety_identifier', 'safety_identifier'],
+  ['prompt_cache_key', 'cache_key'],
+  ['verbosity', 'verbosity'],
+]);
 
 /** What every call does anyway asks for nothing. */
 const isSent = (value: unknown): boolean => (value ?? null) !== null && value !== false;
 
+const inBody = { read: bodyMembers, names: optionalNames, isSent };
+
 const readOptional = (body: Body): OptionalMember[] => [
-  ...Object.entries(body).flatMap(([member, value]): OptionalMember[] =>
-    readMembers.has(member) || !isSent(value) ? [] : [{ name: optionalNames[member] ?? 'other', member, value }],
-  ),
+  ...otherMembers(body, inBody),
   ...(readReasoning(body) === undefined
     ? []
     : [{ name: 'thinking', member: reasoningMember(body), value: true } as const]),

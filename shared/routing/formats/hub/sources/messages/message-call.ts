@@ -7,6 +7,7 @@ import {
   numberOption,
   type OptionalMember,
   type OptionalName,
+  otherMembers,
   type ToolNames,
 } from '../../middle/index.ts';
 import { toPrompt } from './message-prompt.ts';
@@ -51,41 +52,43 @@ function toResponseFormat(output: unknown, former: unknown): Pick<HubCall, 'resp
 }
 
 /** Members that the call carries, that the gateway reads itself, or without which it is refused. */
-const readMembers: ReadonlySet<string> = new Set([
+const bodyMembers = new Set([
   ...['model', 'models', 'provider', 'cache', 'stream', 'max_tokens', 'messages', 'system', 'tools', 'tool_choice'],
   ...['stop_sequences', 'temperature', 'top_p', 'top_k', 'thinking', 'output_config', 'output_format'],
   ...['thread', 'mcp_servers', 'container'],
 ]);
 
-const optionalNames: Readonly<Record<string, OptionalName>> = {
-  metadata: 'metadata',
-  context_management: 'context_management',
-  service_tier: 'service_tier',
-  inference_geo: 'inference_geo',
-  speed: 'speed',
-  diagnostics: 'diagnostics',
-  safeguards: 'safety_identifier',
-};
+const optionalNames = new Map<string, OptionalName>([
+  ['metadata', 'metadata'],
+  ['context_management', 'context_management'],
+  ['service_tier', 'service_tier'],
+  ['inference_geo', 'inference_geo'],
+  ['speed', 'speed'],
+  ['diagnostics', 'diagnostics'],
+  ['safeguards', 'safety_identifier'],
+]);
 
 const isSent = (value: unknown): boolean => (value ?? null) !== null && !(Array.isArray(value) && value.length === 0);
+
+const inBody = { read: bodyMembers, names: optionalNames, isSent };
+const inThinking = { read: new Set(['type', 'display', 'budget_tokens']), isSent, path: 'thinking.' };
+const inOutput = { read: new Set(['effort', 'format']), isSent, path: 'output_config.' };
 
 function readOptional(body: Body): OptionalMember[] {
   const said = (name: OptionalName, member: string, value: unknown): OptionalMember[] =>
     isSent(value) ? [{ name, member, value }] : [];
-  const { type, display: _shown, budget_tokens: _budget, ...thinkingRest } = membersIn(body.thinking);
-  const { effort, format: _format, ...outputRest } = membersIn(body.output_config);
+  const { type } = membersIn(body.thinking);
+  const { effort } = membersIn(body.output_config);
   const { disable_parallel_tool_use: isSerial } = membersIn(body.tool_choice);
   return [
-    ...Object.entries(body).flatMap(([member, value]) =>
-      readMembers.has(member) ? [] : said(optionalNames[member] ?? 'other', member, value),
-    ),
+    ...otherMembers(body, inBody),
     ...said(
       'thinking',
       isSent(effort) ? 'output_config.effort' : 'thinking',
       effort ?? (type === 'disabled' ? null : type),
     ),
-    ...Object.entries(thinkingRest).flatMap(([member, value]) => said('other', `thinking.${member}`, value)),
-    ...Object.entries(outputRest).flatMap(([member, value]) => said('other', `output_config.${member}`, value)),
+    ...otherMembers(body.thinking, inThinking),
+    ...otherMembers(body.output_config, inOutput),
     ...said('serial_calls', 'tool_choice.disable_parallel_tool_use', isSerial === true ? true : null),
     ...firstMarks(body),
     ...citedDocument(body),

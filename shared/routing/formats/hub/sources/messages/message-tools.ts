@@ -1,7 +1,7 @@
 // Tools and the choice among them. Tools that only their own provider knows are left out, and told.
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
-import { cacheMark, type OptionalMember, type ToolNames, toInputSchema } from '../../middle/index.ts';
+import { cacheMark, type OptionalMember, otherMembers, type ToolNames, toInputSchema } from '../../middle/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -19,7 +19,7 @@ export function toToolOptions({ tools: sent, tool_choice: choice }: Json, names:
     if (!isJsonObject(tool)) continue;
     if (isClientTool(tool)) {
       tools.push(toTool(tool, names));
-      leftOut.push(...otherMembers(tool));
+      leftOut.push(...otherMembers(tool, inTool));
     } else leftOut.push({ name: 'provider_tool', member: nameOfTool(tool, index), value: true });
   }
   const { disable_parallel_tool_use: isSerial } = isJsonObject(choice) ? choice : {};
@@ -36,15 +36,12 @@ const isClientTool = ({ type, input_schema: schema }: Json): boolean =>
   isJsonObject(schema) && ((type ?? 'custom') === 'custom' || type === null);
 
 /** All but these are for Anthropic's own models: whether arguments come in pieces changes no answer. */
-const toolMembers: ReadonlySet<string> = new Set([
+const toolMembers = new Set([
   ...['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'defer_loading'],
   'eager_input_streaming',
 ]);
 
-const otherMembers = (tool: Json): OptionalMember[] =>
-  Object.entries(tool).flatMap(([member, value]): OptionalMember[] =>
-    toolMembers.has(member) || (value ?? null) === null ? [] : [{ name: 'other', member: `tools.${member}`, value }],
-  );
+const inTool = { read: toolMembers, isSent: (value: unknown) => (value ?? null) !== null, path: 'tools.' };
 
 const versionSuffix = /_\d{8}$/;
 

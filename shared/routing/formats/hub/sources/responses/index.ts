@@ -12,7 +12,7 @@ export const responsesSource: HubSource = async (body, nextStep) => {
   const tools = createClientTools();
   const call = await toHubCall(body, tools, nextStep);
   // Written three times in a stream, and tools are long.
-  const settings = once(() => JSON.stringify(responseSettings(body)));
+  const settings = once(() => responseSettings(body));
   return {
     call,
     writeAnswer: (result, head) => writeResponse(result, { head, tools, settings }),

@@ -7,6 +7,7 @@ import {
   numberOption,
   type OptionalMember,
   type OptionalName,
+  otherMembers,
   toResponseFormat,
 } from '../../middle/index.ts';
 import type { ClientTools } from './client-tools.ts';
@@ -39,19 +40,19 @@ function readReasoning(reasoning: unknown): AskedReasoning | undefined {
 }
 
 /** Members that the call carries, that the gateway reads itself, or without which it is refused. */
-const readMembers: ReadonlySet<string> = new Set([
+const bodyMembers = new Set([
   ...['model', 'models', 'provider', 'cache', 'preset', 'stream', 'background', 'input', 'instructions', 'tools'],
   ...['tool_choice', 'parallel_tool_calls', 'max_output_tokens', 'temperature', 'top_p', 'reasoning', 'text'],
   ...['previous_response_id', 'conversation', 'prompt', 'store', 'truncation', 'top_logprobs', 'service_tier'],
 ]);
 
-const optionalNames: Readonly<Record<string, OptionalName>> = {
-  metadata: 'metadata',
-  user: 'user',
-  safety_identifier: 'safety_identifier',
-  prompt_cache_key: 'cache_key',
-  context_management: 'context_management',
-};
+const optionalNames = new Map<string, OptionalName>([
+  ['metadata', 'metadata'],
+  ['user', 'user'],
+  ['safety_identifier', 'safety_identifier'],
+  ['prompt_cache_key', 'cache_key'],
+  ['context_management', 'context_management'],
+]);
 
 /** What every model does anyway. */
 const usualTiers: ReadonlySet<unknown> = new Set(['auto', 'default']);
@@ -59,25 +60,21 @@ const isSent = (value: unknown): boolean =>
   (value ?? null) !== null && !(Array.isArray(value) && value.length === 0) && !(isJsonObject(value) && isEmpty(value));
 const isEmpty = (members: Body): boolean => Object.keys(members).length === 0;
 
+const inBody = { read: bodyMembers, names: optionalNames, isSent };
+const inText = { read: new Set(['verbosity', 'format']), isSent, path: 'text.' };
+const inReasoning = { read: new Set(['effort', 'summary', 'generate_summary']), isSent, path: 'reasoning.' };
+
 function readOptional(body: Body): OptionalMember[] {
-  const { verbosity, format: _format, ...textRest } = isJsonObject(body.text) ? body.text : {};
-  const {
-    effort,
-    summary: _summary,
-    generate_summary: _former,
-    ...reasoningRest
-  } = isJsonObject(body.reasoning) ? body.reasoning : {};
+  const { verbosity } = isJsonObject(body.text) ? body.text : {};
+  const { effort } = isJsonObject(body.reasoning) ? body.reasoning : {};
   const said = (name: OptionalName, member: string, value: unknown, isAsked = isSent(value)): OptionalMember[] =>
     isAsked ? [{ name, member, value }] : [];
-  const others = Object.entries(body).flatMap(([member, value]) =>
-    readMembers.has(member) ? [] : said(optionalNames[member] ?? 'other', member, value),
-  );
   return [
-    ...others,
+    ...otherMembers(body, inBody),
     ...said('verbosity', 'text.verbosity', verbosity),
-    ...Object.entries(textRest).flatMap(([member, value]) => said('other', `text.${member}`, value)),
+    ...otherMembers(body.text, inText),
     ...said('thinking', 'reasoning.effort', effort, isSent(effort) && effort !== 'none'),
-    ...Object.entries(reasoningRest).flatMap(([member, value]) => said('other', `reasoning.${member}`, value)),
+    ...otherMembers(body.reasoning, inReasoning),
     ...said('serial_calls', 'parallel_tool_calls', false, body.parallel_tool_calls === false),
     ...said(
       'service_tier',

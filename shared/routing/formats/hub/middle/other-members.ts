@@ -1,0 +1,34 @@
+// Members of a request that its call does not carry. A client may send a hundred thousand of them, and no target gets one.
+import { isJsonObject } from '../../../../protocol/wire/index.ts';
+import type { OptionalMember, OptionalName } from './hub-call.ts';
+
+/** As many paths of what was left out are told as a record keeps. */
+export const toldPathsMax = 32;
+
+export interface MembersRead {
+  /** Members that the call carries, that the gateway reads itself, or without which it is refused. */
+  readonly read: ReadonlySet<string>;
+  /** Members that some targets have a word for. */
+  readonly names?: ReadonlyMap<string, OptionalName>;
+  /** Whether a value asks for something. */
+  readonly isSent: (value: unknown) => boolean;
+  /** Of the object in the body, with its dot. */
+  readonly path?: string;
+}
+
+/** In their order; of those that no target has a word for no more than are told. */
+export function otherMembers(object: unknown, { read, names, isSent, path = '' }: MembersRead): OptionalMember[] {
+  const others: OptionalMember[] = [];
+  let unnamed = 0;
+  // Entries of a large object take three times as long as its keys.
+  for (const member of isJsonObject(object) ? Object.keys(object) : []) {
+    const name = names?.get(member) ?? 'other';
+    const isTold = name !== 'other' || unnamed < toldPathsMax;
+    if (!isTold || read.has(member)) continue;
+    const value = (object as Record<string, unknown>)[member];
+    if (!isSent(value)) continue;
+    if (name === 'other') unnamed += 1;
+    others.push({ name, member: `${path}${member}`, value });
+  }
+  return others;
+}
