@@ -101,6 +101,18 @@ export interface ClientRequest extends RoutedRequest {
   readonly refusedStream?: ((error: GatewayError, answer: RefusedStream) => Promise<string | undefined>) | undefined;
 }
 
+/** Names of what is made of the other members of a request. */
+export type MadeOfMembers =
+  | 'needs'
+  | 'size'
+  | 'wholeBody'
+  | 'readWholeBody'
+  | 'hubNeeds'
+  | 'upstreamBody'
+  | 'schemaCheck'
+  | 'writeAnswer'
+  | 'openStreamWriter';
+
 export interface RefusedStream {
   readonly id: string;
   readonly createdSeconds: number;

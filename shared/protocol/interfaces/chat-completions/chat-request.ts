@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { choicesMax } from '../../../foundation/constants/index.ts';
 import { cacheSchema, isJsonObject, listOf, presetSchema, providerSchema } from '../../wire/index.ts';
-import { type ClientRequest, conversation, fallbackModelsMax } from '../index.ts';
+import { type ClientRequest, conversation, fallbackModelsMax, type MadeOfMembers } from '../index.ts';
 
 /** Names of the output bound. A provider takes the one that it knows, so the largest of those sent counts. */
 export const outputBoundNames = [
@@ -86,15 +86,4 @@ export interface ChatRequest extends ClientRequest {
 }
 
 /** A request without what is made of it. */
-export type ChatMembers = Omit<
-  ChatRequest,
-  | 'needs'
-  | 'size'
-  | 'wholeBody'
-  | 'readWholeBody'
-  | 'hubNeeds'
-  | 'upstreamBody'
-  | 'schemaCheck'
-  | 'writeAnswer'
-  | 'openStreamWriter'
->;
+export type ChatMembers = Omit<ChatRequest, MadeOfMembers>;

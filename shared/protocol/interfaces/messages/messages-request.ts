@@ -1,7 +1,7 @@
 // The members of a Messages request that the gateway reads: their schema, and what is made of them.
 import * as z from 'zod/mini';
 import { isJsonObject, listOf } from '../../wire/index.ts';
-import { type ClientRequest, conversation, plainMembers } from '../index.ts';
+import { type ClientRequest, conversation, type MadeOfMembers, plainMembers } from '../index.ts';
 
 /** Read as far as it can be read: its type is the provider's business. */
 const anything = z.optional(z.unknown());
@@ -25,18 +25,7 @@ export const messagesSchema = z.looseObject({
 export const countTokensSchema = z.looseObject({ ...members, max_tokens: anything, stream: anything });
 
 /** A request without what is made of it. */
-export type MessagesMembers = Omit<
-  ClientRequest,
-  | 'needs'
-  | 'size'
-  | 'wholeBody'
-  | 'readWholeBody'
-  | 'hubNeeds'
-  | 'upstreamBody'
-  | 'schemaCheck'
-  | 'writeAnswer'
-  | 'openStreamWriter'
-> & {
+export type MessagesMembers = Omit<ClientRequest, MadeOfMembers> & {
   /** `max_tokens`, of which nothing is asked for where tokens are counted. */
   readonly maxOutputTokens: number;
 };
