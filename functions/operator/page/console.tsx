@@ -5,6 +5,7 @@ import type { Session, Single } from './connection/documents.ts';
 import { useManaged } from './connection/management.ts';
 import { signOut, useCredential } from './connection/operator-session.ts';
 import { type Rights, RightsContext, rightsOf } from './connection/session-rights.ts';
+import { Button } from './parts/button.tsx';
 import { Link } from './parts/link.tsx';
 import { Failure, Reading } from './parts/states.tsx';
 import { CallView } from './views/call.tsx';
@@ -65,9 +66,7 @@ const SignedIn = () => {
     <main class="sign-in" aria-busy={failure === undefined}>
       <h1>gw console</h1>
       {failure === undefined ? <Reading /> : <Failure failure={failure} retry={reload} />}
-      <button type="button" onClick={() => signOut()}>
-        Sign out
-      </button>
+      <Button text="Sign out" onClick={() => signOut()} />
     </main>
   );
 };
@@ -95,9 +94,7 @@ const Views = ({ rights }: { readonly rights: Rights }) => {
           </nav>
           <span class="who">
             <span class="muted">{rights.name}</span>
-            <button type="button" class="plain" onClick={() => signOut()}>
-              Sign out
-            </button>
+            <Button text="Sign out" kind="plain" onClick={() => signOut()} />
           </span>
         </div>
       </header>

@@ -21,8 +21,8 @@ interface KnownAnswer {
 /** Steps of a workflow follow each other, and each round brings at least one further. */
 const roundsMax = 64;
 
-/** Throws RequestFailed where a call got no answer: then nothing is known of the cases. */
-export async function runCases(run: CaseRun, told: (cases: Cases) => void): Promise<void> {
+/** Undefined: cases are left. Throws RequestFailed where a call got no answer: then nothing is known of the cases. */
+export async function runCases(run: CaseRun, told: (cases: Cases) => void): Promise<Cases | undefined> {
   const path = `functions/${encodeURIComponent(run.workspace)}/${encodeURIComponent(run.functionId)}/cases`;
   const answers: KnownAnswer[] = [];
   for (let round = 0; round < roundsMax; round += 1) {
@@ -30,10 +30,11 @@ export async function runCases(run: CaseRun, told: (cases: Cases) => void): Prom
     const { data } = await manage<Single<Cases>>(path, { method: 'POST', body });
     told(data);
     const missing = data.cases.flatMap(({ calls }) => calls);
-    if (missing.length === 0) return;
+    if (missing.length === 0) return data;
     // One after the other: the limits of a provider are not what is tested.
     for (const one of missing) answers.push({ call: one.call, text: await answerTo(run, one) });
   }
+  return undefined;
 }
 
 type MissingCall = Cases['cases'][number]['calls'][number];

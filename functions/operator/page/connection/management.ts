@@ -81,13 +81,12 @@ export interface Loaded<Answer> {
   readonly failure: RequestFailed | undefined;
   readonly isLoading: boolean;
   readonly reload: () => void;
+  readonly path: string | undefined;
 }
 
 /** Reads `path` now, whenever it changes, and when it is asked to. Undefined: nothing. */
 export function useManaged<Answer>(path: string | undefined): Loaded<Answer> {
-  const [state, setState] = useState<Omit<Loaded<Answer>, 'reload'> & { readonly path: string | undefined }>(
-    notLoaded(path),
-  );
+  const [state, setState] = useState<Omit<Loaded<Answer>, 'reload'>>(notLoaded(path));
   const [turn, setTurn] = useState(0);
   const reload = useCallback(() => setTurn((last) => last + 1), []);
   // Each turn reads again.

@@ -1,3 +1,4 @@
+// The fields of forms and filters: each a control under its title.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 
@@ -8,7 +9,6 @@ interface FieldProperties {
   readonly children: ComponentChildren;
 }
 
-/** A control under its title. */
 export const Field = ({ title, isWide = false, children }: FieldProperties) => (
   // biome-ignore lint/a11y/noLabelWithoutControl: the control is its child
   <label class={isWide ? 'wide' : ''}>
@@ -17,48 +17,102 @@ export const Field = ({ title, isWide = false, children }: FieldProperties) => (
   </label>
 );
 
-interface LimitFieldProperties {
+interface TextFieldProperties {
   readonly title: string;
   readonly name: string;
-  /** Null: there is none. */
-  readonly initial: number | string | null | undefined;
-  /** What an empty field means. */
-  readonly placeholder: string;
+  /** Null: nothing stands there. */
+  readonly initial?: number | string | null | undefined;
+  /** What may stand there, and in words. */
+  readonly pattern?: string;
+  readonly form?: string;
+  readonly placeholder?: string;
+  readonly required?: boolean;
+  readonly type?: 'number' | 'datetime-local';
+  readonly min?: number;
+  readonly maxLength?: number;
+  readonly inputMode?: 'decimal';
+  readonly autocomplete?: 'off';
+  readonly 'aria-describedby'?: string;
 }
 
-/** A whole number from 1, or nothing. */
-export const CountField = ({ title, name, initial, placeholder }: LimitFieldProperties) => (
+export const TextField = ({ title, initial, form, ...input }: TextFieldProperties) => (
   <Field title={title}>
-    <input name={name} type="number" min={1} defaultValue={initial ?? ''} placeholder={placeholder} />
+    <input spellcheck={false} autocapitalize="none" title={form} defaultValue={initial ?? ''} {...input} />
   </Field>
 );
+
+/** A whole number from 1, or nothing. */
+export const CountField = (field: TextFieldProperties) => <TextField type="number" min={1} {...field} />;
 
 /** Exact, so a text. */
-export const AmountField = ({ title, name, initial, placeholder }: LimitFieldProperties) => (
-  <Field title={title}>
-    <input
-      name={name}
-      inputMode="decimal"
-      pattern="\d+(\.\d+)?"
-      title="An amount such as 5 or 12.50"
-      defaultValue={initial ?? ''}
-      placeholder={placeholder}
-    />
-  </Field>
+export const AmountField = (field: TextFieldProperties) => (
+  <TextField inputMode="decimal" pattern="\d+(\.\d+)?" form="An amount such as 5 or 12.50" {...field} />
 );
 
-/** Of spending that counts against a limit. */
-export const ResetChoice = ({ name, initial }: { readonly name: string; readonly initial: string | null }) => {
-  const [value, setValue] = useState(initial ?? '');
+interface CheckFieldProperties {
+  readonly title: string;
+  readonly name?: string;
+  readonly defaultChecked?: boolean;
+  /** Where each change counts at once. */
+  readonly checked?: boolean;
+  readonly change?: (isChecked: boolean) => void;
+}
+
+export const CheckField = ({ title, change, ...input }: CheckFieldProperties) => (
+  <label class="check">
+    <input type="checkbox" {...input} onChange={({ currentTarget }) => change?.(currentTarget.checked)} />
+    {title}
+  </label>
+);
+
+interface ChoiceProperties {
+  readonly title: string;
+  /** What is sent, with the words that stand for it where they differ. */
+  readonly options: readonly (string | readonly [value: string, text: string])[];
+  /** Of a form. */
+  readonly name?: string;
+  readonly initial?: string | undefined;
+  readonly required?: boolean;
+  /** Where each choice counts at once. */
+  readonly value?: string;
+  readonly choose?: (value: string) => void;
+}
+
+export const Choice = ({ title, options, name, initial, required, value, choose }: ChoiceProperties) => {
+  const [chosen, setChosen] = useState(initial);
   return (
-    <label>
-      Spending starts again
-      <select name={name} value={value} onChange={({ currentTarget }) => setValue(currentTarget.value)}>
-        <option value="">never</option>
-        {['daily', 'weekly', 'monthly'].map((reset) => (
-          <option key={reset}>{reset}</option>
-        ))}
+    <Field title={title}>
+      <select
+        name={name}
+        required={required}
+        value={value ?? chosen}
+        onChange={({ currentTarget }) => (choose ?? setChosen)(currentTarget.value)}
+      >
+        {options.map((option) => {
+          const [sent, text] = typeof option === 'string' ? [option, option] : option;
+          return (
+            <option key={sent} value={sent}>
+              {text}
+            </option>
+          );
+        })}
       </select>
-    </label>
+    </Field>
   );
 };
+
+/** When spending starts again that counts against a limit. */
+export const ResetChoice = ({
+  name,
+  initial,
+}: {
+  readonly name: string;
+  readonly initial: string | null | undefined;
+}) => (
+  <Choice
+    title="Spending starts again"
+    name={name}
+    initial={initial ?? ''}
+    options={[['', 'never'], 'daily', 'weekly', 'monthly']}
+  />
+);

@@ -2,49 +2,50 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { List } from '../connection/documents.ts';
-import { manage, RequestFailed } from '../connection/management.ts';
-import { Failure } from './states.tsx';
+import { type Loaded, manage } from '../connection/management.ts';
+import { Button } from './button.tsx';
+import { Failure, Shown } from './states.tsx';
 import { Table, type TableProperties } from './table.tsx';
+import { useRequests } from './use-requests.ts';
 
 interface PagedTableProperties<Item, Row> extends Omit<TableProperties<Row>, 'rows' | 'empty'> {
-  /** That of the first page, with a query. */
-  readonly path: string;
+  /** The first page. */
+  readonly loaded: Loaded<List<Item>>;
   /** What the cursor goes back as. */
   readonly cursorName?: 'before' | 'cursor';
-  readonly first: List<Item>;
   readonly rowsOf: (items: readonly Item[]) => readonly Row[];
   readonly empty: (items: readonly Item[], hasMore: boolean) => ComponentChildren;
   readonly moreTitle: string;
 }
 
-export function PagedTable<Item, Row>(properties: PagedTableProperties<Item, Row>) {
+export const PagedTable = <Item, Row>({ loaded, ...table }: PagedTableProperties<Item, Row>) => (
+  <Shown loaded={loaded}>{(first) => <Pages key={loaded.path} {...table} path={loaded.path} first={first} />}</Shown>
+);
+
+interface PagesProperties<Item, Row> extends Omit<PagedTableProperties<Item, Row>, 'loaded'> {
+  /** With a query. */
+  readonly path: string | undefined;
+  readonly first: List<Item>;
+}
+
+function Pages<Item, Row>(properties: PagesProperties<Item, Row>) {
   const { path, cursorName = 'cursor', first, rowsOf, empty, moreTitle, ...table } = properties;
   const [more, setMore] = useState<readonly List<Item>[]>([]);
-  const [failure, setFailure] = useState<RequestFailed>();
+  const { failure, run } = useRequests();
   // Another first page makes those behind it disagree with it.
   useEffect(() => setMore([]), [first]);
   const pages = [first, ...more];
   const items = pages.flatMap(({ data }) => data);
   const cursor = pages.at(-1)?.next_cursor ?? null;
   const readMore = async (from: string) => {
-    setFailure(undefined);
-    try {
-      const page = await manage<List<Item>>(`${path}&${cursorName}=${encodeURIComponent(from)}`);
-      setMore((last) => [...last, page]);
-    } catch (error) {
-      if (!(error instanceof RequestFailed)) throw error;
-      setFailure(error);
-    }
+    const page = await run(() => manage<List<Item>>(`${path}&${cursorName}=${encodeURIComponent(from)}`));
+    if (page !== undefined) setMore((last) => [...last, page]);
   };
   return (
     <>
       <Table {...table} rows={rowsOf(items)} empty={empty(items, cursor !== null)} />
-      {failure && <Failure failure={failure} />}
-      {cursor !== null && (
-        <button type="button" onClick={() => void readMore(cursor)}>
-          {moreTitle}
-        </button>
-      )}
+      <Failure failure={failure} />
+      {cursor !== null && <Button text={moreTitle} onClick={() => readMore(cursor)} />}
     </>
   );
 }

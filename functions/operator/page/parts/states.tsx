@@ -1,20 +1,24 @@
 // What a view shows while it has nothing to show yet, or could not get it.
 import type { ComponentChildren } from 'preact';
 import type { Loaded, RequestFailed } from '../connection/management.ts';
+import { Button } from './button.tsx';
+
+interface FailureProperties {
+  /** Undefined: nothing is shown. */
+  readonly failure: RequestFailed | undefined;
+  readonly retry?: () => unknown;
+}
 
 /** Says what went wrong and offers to try again. */
-export const Failure = ({ failure, retry }: { readonly failure: RequestFailed; readonly retry?: () => void }) => (
-  <div class="failure" role="alert">
-    <p>
-      <strong>{failure.code}</strong> {failure.message}
-    </p>
-    {retry && (
-      <button type="button" onClick={retry}>
-        Try again
-      </button>
-    )}
-  </div>
-);
+export const Failure = ({ failure, retry }: FailureProperties) =>
+  failure && (
+    <div class="failure" role="alert">
+      <p>
+        <strong>{failure.code}</strong> {failure.message}
+      </p>
+      {retry && <Button text="Try again" onClick={retry} />}
+    </div>
+  );
 
 /** Told from nothing there: what is empty has another dress. */
 export const Reading = () => (

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Call, Single } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
+import { DescriptionList } from '../parts/description-list.tsx';
 import { Link } from '../parts/link.tsx';
 import { count, duration, none, usd } from '../parts/shown-values.ts';
 import { TimeLine } from '../parts/time-line.tsx';
@@ -25,14 +26,7 @@ export const CallPath = ({ id }: { readonly id: string }) => {
   if (call === undefined) return null;
   return (
     <>
-      <dl class="totals">
-        {figuresOf(call).map(([title, text]) => (
-          <div key={title}>
-            <dt>{title}</dt>
-            <dd>{text}</dd>
-          </div>
-        ))}
-      </dl>
+      <DescriptionList kind="totals" entries={figuresOf(call)} />
       <h2>
         Path of{' '}
         <Link view="call" parameters={{ id }}>

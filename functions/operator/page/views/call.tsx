@@ -2,6 +2,7 @@
 import type { Address } from '../connection/address.ts';
 import type { Call, Single } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
+import { DescriptionList } from '../parts/description-list.tsx';
 import { Link } from '../parts/link.tsx';
 import { count, duration, exactUsd, none, tagPairs } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
@@ -28,14 +29,7 @@ const Details = ({ call }: { readonly call: Call }) => (
     </h2>
     {call.error_message !== null && <p>{call.error_message}</p>}
     <TimeLine call={call} />
-    <dl class="facts">
-      {facts(call).map(([title, text]) => (
-        <div key={title}>
-          <dt>{title}</dt>
-          <dd>{text}</dd>
-        </div>
-      ))}
-    </dl>
+    <DescriptionList kind="facts" entries={facts(call)} />
   </>
 );
 

@@ -1,30 +1,31 @@
 // The newest calls that match the filters, which stand in the address.
-import { type Address, goTo, sinceOf } from '../connection/address.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { type Address, sinceOf } from '../connection/address.ts';
 import type { Call, List } from '../connection/documents.ts';
-import { useManaged } from '../connection/management.ts';
-import { useWorkspaceNames } from '../connection/workspace-names.ts';
+import { downloadCsv, type Loaded, useManaged } from '../connection/management.ts';
+import { useWorkspaceNames } from '../connection/session-rights.ts';
+import { Button } from '../parts/button.tsx';
+import { ChoiceFilter, TextFilter, TimeRange } from '../parts/filters.tsx';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { count, milliseconds, none, usd } from '../parts/shown-values.ts';
-import { Shown } from '../parts/states.tsx';
+import { Failure } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
-import { TextFilter } from '../parts/text-filter.tsx';
 import { Time } from '../parts/time.tsx';
 import { Outcome, pathOf } from '../parts/time-line.tsx';
-import { TimeRange } from '../parts/time-range.tsx';
-import { CallActions } from './call-actions.tsx';
+import { useRequests } from '../parts/use-requests.ts';
 
-const filterNames = [
-  'outcome',
-  'code',
-  'workspace',
-  'key',
-  'model',
-  'provider',
-  'interface',
-  'session',
-  'tag',
-] as const;
+/** Name in the address → title. */
+const textFilters = {
+  model: 'Model',
+  provider: 'Provider',
+  key: 'Key',
+  code: 'Code',
+  interface: 'Interface',
+  session: 'Session',
+  tag: 'Tag',
+};
+const filterNames = ['outcome', 'workspace', ...Object.keys(textFilters)];
 
 export const CallsView = ({ address }: { readonly address: Address }) => {
   const query = new URLSearchParams({ since: sinceOf(address) });
@@ -32,77 +33,79 @@ export const CallsView = ({ address }: { readonly address: Address }) => {
     const value = address.parameters.get(name);
     if (value) query.set(name, value);
   }
-  const path = `calls?${query}`;
   // A session is read as it went.
   const isSession = query.has('session');
-  const loaded = useManaged<List<Call>>(path);
+  const loaded = useManaged<List<Call>>(`calls?${query}`);
   return (
     <>
-      <Filters address={address} path={path} reload={loaded.reload} />
-      <Shown loaded={loaded}>
-        {(answer) => (
-          <PagedTable
-            key={path}
-            caption={isSession ? 'Calls of the session in their order' : 'Calls, the newest first'}
-            path={path}
-            cursorName="before"
-            first={answer}
-            columns={columns}
-            rowsOf={isSession ? (calls) => calls.toReversed() : allRows}
-            keyOf={({ id }) => id}
-            empty={(_calls, hasMore) =>
-              hasMore
-                ? 'No call matches among the newest. Go on with older calls, or take a filter away.'
-                : 'No call matches. Take a filter away or pick a longer time.'
-            }
-            moreTitle="Older calls"
-          />
-        )}
-      </Shown>
+      <Filters address={address} loaded={loaded} />
+      <PagedTable
+        caption={isSession ? 'Calls of the session in their order' : 'Calls, the newest first'}
+        loaded={loaded}
+        cursorName="before"
+        columns={columns}
+        rowsOf={isSession ? (calls) => calls.toReversed() : allRows}
+        keyOf={({ id }) => id}
+        empty={(_calls, hasMore) =>
+          hasMore
+            ? 'No call matches among the newest. Go on with older calls, or take a filter away.'
+            : 'No call matches. Take a filter away or pick a longer time.'
+        }
+        moreTitle="Older calls"
+      />
     </>
   );
 };
 
-interface FiltersProperties {
-  readonly address: Address;
-  readonly path: string;
-  readonly reload: () => void;
+interface CallsProperties {
+  readonly loaded: Loaded<List<Call>>;
 }
 
-const Filters = ({ address, path, reload }: FiltersProperties) => {
+const Filters = ({ address, loaded }: CallsProperties & { readonly address: Address }) => {
   const workspaces = useWorkspaceNames('member');
-  const value = (name: string) => address.parameters.get(name) ?? '';
-  const set = (name: string, choice: string) =>
-    goTo('calls', { ...Object.fromEntries(address.parameters), [name]: choice });
   return (
     <search class="filters many">
       <TimeRange address={address} />
-      <label>
-        Outcome
-        <select value={value('outcome')} onChange={({ currentTarget }) => set('outcome', currentTarget.value)}>
-          <option value="">all</option>
-          <option value="failed">failed</option>
-          <option value="refused">refused to clients</option>
-        </select>
-      </label>
-      <label>
-        Workspace
-        <select value={value('workspace')} onChange={({ currentTarget }) => set('workspace', currentTarget.value)}>
-          <option value="">all</option>
-          {workspaces.map((id) => (
-            <option key={id}>{id}</option>
-          ))}
-        </select>
-      </label>
-      <TextFilter address={address} name="model" title="Model" />
-      <TextFilter address={address} name="provider" title="Provider" />
-      <TextFilter address={address} name="key" title="Key" />
-      <TextFilter address={address} name="code" title="Code" />
-      <TextFilter address={address} name="interface" title="Interface" />
-      <TextFilter address={address} name="session" title="Session" />
-      <TextFilter address={address} name="tag" title="Tag" placeholder="team=search" />
-      <CallActions path={path} reload={reload} />
+      <ChoiceFilter
+        address={address}
+        name="outcome"
+        title="Outcome"
+        options={[['', 'all'], 'failed', ['refused', 'refused to clients']]}
+      />
+      <ChoiceFilter address={address} name="workspace" title="Workspace" options={[['', 'all'], ...workspaces]} />
+      {Object.entries(textFilters).map(([name, title]) => (
+        <TextFilter
+          key={name}
+          address={address}
+          name={name}
+          title={title}
+          placeholder={name === 'tag' ? 'team=search' : 'any'}
+        />
+      ))}
+      <Actions loaded={loaded} />
     </search>
+  );
+};
+
+const liveEveryMs = 5_000;
+
+/** Read the calls again, keep reading, take all of them along. */
+const Actions = ({ loaded: { path = '', reload } }: CallsProperties) => {
+  const [isLive, setIsLive] = useState(false);
+  const { failure, run } = useRequests();
+  useEffect(() => {
+    if (!isLive) return;
+    // A page behind others reads nothing.
+    const timer = setInterval(() => document.visibilityState === 'visible' && reload(), liveEveryMs);
+    return () => clearInterval(timer);
+  }, [isLive, reload]);
+  return (
+    <span class="actions">
+      <Button text="Refresh" onClick={reload} />
+      <Button text={isLive ? 'Live ●' : 'Live'} isPressed={isLive} onClick={() => setIsLive((last) => !last)} />
+      <Button text="CSV" onClick={() => run(() => downloadCsv(path, 'calls.csv'))} />
+      <Failure failure={failure} />
+    </span>
   );
 };
 

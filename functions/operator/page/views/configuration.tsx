@@ -3,8 +3,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readStoredFile, type StoredFile, sendFile } from '../connection/configuration.ts';
 import type { Replacement } from '../connection/documents.ts';
-import { RequestFailed, saveFile } from '../connection/management.ts';
+import { saveFile } from '../connection/management.ts';
+import { Button } from '../parts/button.tsx';
 import { Failure, Reading } from '../parts/states.tsx';
+import { useRequests } from '../parts/use-requests.ts';
 import { ReplacementSummary } from './replacement-summary.tsx';
 
 interface Tried {
@@ -14,49 +16,34 @@ interface Tried {
   readonly isApplied: boolean;
 }
 
-const fileName = 'gateway.yaml';
-
 export const ConfigurationView = () => {
   const [stored, setStored] = useState<StoredFile>();
   const [text, setText] = useState('');
   const [tried, setTried] = useState<Tried>();
-  const [failure, setFailure] = useState<RequestFailed>();
-  const [isBusy, setIsBusy] = useState(true);
+  const { isRunning, failure, run } = useRequests(true);
   const upload = useRef<HTMLInputElement>(null);
 
-  const work = async (step: () => Promise<void>) => {
-    setIsBusy(true);
-    setFailure(undefined);
-    try {
-      await step();
-    } catch (error) {
-      if (!(error instanceof RequestFailed)) throw error;
-      setFailure(error);
-    } finally {
-      setIsBusy(false);
-    }
-  };
   const read = () =>
-    work(async () => {
+    run(async () => {
       const file = await readStoredFile();
       setStored(file);
       setText(file.text);
       setTried(undefined);
     });
   const tryText = (against: StoredFile) =>
-    work(async () => {
+    run(async () => {
       setTried(undefined);
       const replacement = await sendFile({ text, etag: against.etag }, { isDry: true });
       setTried({ text, replacement, isApplied: false });
     });
   const tryAgainstNew = () =>
-    work(async () => {
+    run(async () => {
       const file = await readStoredFile();
       setStored(file);
       await tryText(file);
     });
   const apply = (against: StoredFile) =>
-    work(async () => {
+    run(async () => {
       const replacement = await sendFile({ text, etag: against.etag }, { isDry: false });
       // Before all else: keys that were made are in this answer only.
       setTried({ text, replacement, isApplied: true });
@@ -68,7 +55,7 @@ export const ConfigurationView = () => {
   useEffect(() => void read(), []);
 
   if (stored === undefined) {
-    if (failure !== undefined) return <Failure failure={failure} retry={() => void read()} />;
+    if (failure !== undefined) return <Failure failure={failure} retry={read} />;
     return (
       <div aria-busy="true">
         <Reading />
@@ -78,19 +65,15 @@ export const ConfigurationView = () => {
   const isTried = tried !== undefined && tried.text === text && !tried.isApplied;
   const changes = tried?.replacement.changes.length ?? 0;
   return (
-    <section class="configuration" aria-busy={isBusy}>
+    <section class="configuration" aria-busy={isRunning}>
       <div class="filters">
-        <button
-          type="button"
-          class={text === stored.text ? '' : 'danger'}
-          disabled={isBusy}
-          onClick={() => void read()}
-        >
-          Read again
-        </button>
-        <button type="button" onClick={() => upload.current?.click()}>
-          Upload a file
-        </button>
+        <Button
+          text="Read again"
+          kind={text === stored.text ? undefined : 'danger'}
+          disabled={isRunning}
+          onClick={read}
+        />
+        <Button text="Upload a file" onClick={() => upload.current?.click()} />
         <input
           ref={upload}
           type="file"
@@ -102,9 +85,10 @@ export const ConfigurationView = () => {
             currentTarget.value = '';
           }}
         />
-        <button type="button" onClick={() => saveFile(new Blob([text], { type: 'application/yaml' }), fileName)}>
-          Download
-        </button>
+        <Button
+          text="Download"
+          onClick={() => saveFile(new Blob([text], { type: 'application/yaml' }), 'gateway.yaml')}
+        />
       </div>
       <label>
         Gateway file
@@ -122,29 +106,25 @@ export const ConfigurationView = () => {
         In workspaces what is left out stays as it is stored; providers and models are described whole. Keys of
         providers are named, never shown: new ones of connections are stored by <code>npm run gw -- apply</code>.
       </p>
-      {failure && <Failure failure={failure} />}
+      <Failure failure={failure} />
       {failure?.code === 'precondition_failed' && (
         <p class="actions">
-          <button type="button" disabled={isBusy} onClick={() => void tryAgainstNew()}>
-            Show what this text would change now
-          </button>
-          <button type="button" class="danger" disabled={isBusy} onClick={() => void read()}>
-            Drop this text and read again
-          </button>
+          <Button text="Show what this text would change now" disabled={isRunning} onClick={tryAgainstNew} />
+          <Button text="Drop this text and read again" kind="danger" disabled={isRunning} onClick={read} />
         </p>
       )}
       <p class="actions">
-        <button type="button" disabled={isBusy || text === stored.text} onClick={() => void tryText(stored)}>
-          What would change?
-        </button>
-        <button
-          type="button"
-          class={(tried?.replacement.takes_away.length ?? 0) > 0 ? 'danger' : 'main'}
-          disabled={isBusy || !isTried || changes === 0}
-          onClick={() => void apply(stored)}
-        >
-          Apply
-        </button>
+        <Button
+          text="What would change?"
+          disabled={isRunning || text === stored.text}
+          onClick={() => tryText(stored)}
+        />
+        <Button
+          text="Apply"
+          kind={(tried?.replacement.takes_away.length ?? 0) > 0 ? 'danger' : 'main'}
+          disabled={isRunning || !isTried || changes === 0}
+          onClick={() => apply(stored)}
+        />
       </p>
       {tried && (isTried || tried.isApplied) && (
         <ReplacementSummary replacement={tried.replacement} isApplied={tried.isApplied} />

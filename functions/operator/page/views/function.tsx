@@ -1,15 +1,16 @@
 // One stored function: its revisions with their texts, two of them compared, test cases run, a new one published.
 import { useState } from 'preact/hooks';
-import { type Address, goTo } from '../connection/address.ts';
+import type { Address } from '../connection/address.ts';
 import type { ShownFunction, Single } from '../connection/documents.ts';
-import { useManaged } from '../connection/management.ts';
+import { manage, useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
-import { Field } from '../parts/field.tsx';
+import { Button } from '../parts/button.tsx';
+import { ChoiceFilter } from '../parts/filters.tsx';
 import { none } from '../parts/shown-values.ts';
 import { Failure, Shown } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time, timeOrNone } from '../parts/time.tsx';
-import { useChange } from '../parts/use-change.ts';
+import { useRequests } from '../parts/use-requests.ts';
 import { CaseResults } from './function-cases.tsx';
 import { PublishRevision } from './publish-revision.tsx';
 import { RevisionText } from './revision-text.tsx';
@@ -41,18 +42,17 @@ interface DetailsProperties {
 const Details = ({ shown, path, address, changed }: DetailsProperties) => {
   const { workspace, id, kind, status, active, revisions } = shown;
   const mayChange = useRights().holds('editor', workspace);
-  const { isChanging, failure, run } = useChange();
+  const { isRunning, failure, run } = useRequests();
   const toActivate = address.parameters.get('activate');
   const [task, setTask] = useState<Task | undefined>(
     toActivate === null ? undefined : { kind: 'cases', revision: toActivate, activates: true },
   );
   const change = async (action: 'enable' | 'disable' | 'activate', body?: object) => {
-    if ((await run(`${path}/${action}`, { method: 'POST', ...(body ? { body } : {}) })) !== undefined) changed();
+    const request = { method: 'POST', ...(body ? { body } : {}) } as const;
+    if ((await run(() => manage(`${path}/${action}`, request))) !== undefined) changed();
   };
   const left = address.parameters.get('left') ?? active ?? revisions[0]?.id ?? '';
   const right = address.parameters.get('right') ?? revisions.at(-1)?.id ?? '';
-  const choose = (name: 'left' | 'right', revision: string) =>
-    goTo('function', { ...Object.fromEntries(address.parameters), [name]: revision });
   const contentOf = (revision: string) => revisions.find((one) => one.id === revision)?.content;
   const action = status === 'disabled' ? 'enable' : 'disable';
   return (
@@ -60,20 +60,16 @@ const Details = ({ shown, path, address, changed }: DetailsProperties) => {
       <p>
         <code>gw/function/{id}</code> of {workspace}: {kind}, {status}, serving {active ?? none}
       </p>
-      {failure && <Failure failure={failure} />}
+      <Failure failure={failure} />
       {mayChange && (
         <p class="actions">
-          <button type="button" class="main" onClick={() => setTask({ kind: 'publish' })}>
-            Publish a revision
-          </button>
-          <button
-            type="button"
-            class={action === 'disable' ? 'danger' : ''}
-            disabled={isChanging}
-            onClick={() => void change(action)}
-          >
-            {action === 'enable' ? 'Enable' : 'Disable'}
-          </button>
+          <Button text="Publish a revision" kind="main" onClick={() => setTask({ kind: 'publish' })} />
+          <Button
+            text={action === 'enable' ? 'Enable' : 'Disable'}
+            kind={action === 'disable' ? 'danger' : undefined}
+            disabled={isRunning}
+            onClick={() => change(action)}
+          />
         </p>
       )}
       <Table
@@ -84,8 +80,8 @@ const Details = ({ shown, path, address, changed }: DetailsProperties) => {
         columns={columns({
           active,
           mayChange,
-          isChanging,
-          activate: (revision) => void change('activate', { revision }),
+          isRunning,
+          activate: (revision) => change('activate', { revision }),
           runCases: (revision, activates) => setTask({ kind: 'cases', revision, activates }),
         })}
       />
@@ -113,17 +109,11 @@ const Details = ({ shown, path, address, changed }: DetailsProperties) => {
         <>
           <h2>Texts</h2>
           <div class="filters">
-            {(['left', 'right'] as const).map((name) => (
-              <Field key={name} title={name === 'left' ? 'Revision' : 'Compared with'}>
-                <select
-                  value={name === 'left' ? left : right}
-                  onChange={({ currentTarget }) => choose(name, currentTarget.value)}
-                >
-                  {revisions.map((one) => (
-                    <option key={one.id}>{one.id}</option>
-                  ))}
-                </select>
-              </Field>
+            {[
+              { name: 'left', title: 'Revision', value: left },
+              { name: 'right', title: 'Compared with', value: right },
+            ].map((choice) => (
+              <ChoiceFilter key={choice.name} {...choice} address={address} options={revisions.map((one) => one.id)} />
             ))}
           </div>
           <RevisionText left={contentOf(left)} right={contentOf(right)} />
@@ -136,19 +126,13 @@ const Details = ({ shown, path, address, changed }: DetailsProperties) => {
 interface ColumnsProperties {
   readonly active: string | null;
   readonly mayChange: boolean;
-  readonly isChanging: boolean;
-  readonly activate: (revision: string) => void;
+  readonly isRunning: boolean;
+  readonly activate: (revision: string) => Promise<void>;
   readonly runCases: (revision: string, activates: boolean) => void;
 }
 
-const columns = ({
-  active,
-  mayChange,
-  isChanging,
-  activate,
-  runCases,
-}: ColumnsProperties): readonly Column<Revision>[] => [
-  { title: 'Revision', show: ({ id }) => (id === active ? <strong>{id} (serving)</strong> : id) },
+const columns = (properties: ColumnsProperties): readonly Column<Revision>[] => [
+  { title: 'Revision', show: ({ id }) => (id === properties.active ? <strong>{id} (serving)</strong> : id) },
   { title: 'State', show: ({ state }) => state },
   {
     title: 'Cases',
@@ -159,26 +143,24 @@ const columns = ({
   { title: 'Expires', show: ({ expires_at }) => timeOrNone(expires_at) },
   {
     title: 'Actions',
-    show: ({ id, has_cases, qualified_at, state }) =>
-      mayChange && (
-        <span class="actions">
-          {has_cases && (
-            <button type="button" aria-label={`Run cases of ${id}`} onClick={() => runCases(id, false)}>
-              Run cases
-            </button>
-          )}
-          <button
-            type="button"
-            aria-label={`Activate ${id}`}
-            disabled={isChanging || id === active || state === 'expired'}
-            onClick={() => {
-              if (state === 'draft' && has_cases && qualified_at === null) runCases(id, true);
-              else activate(id);
-            }}
-          >
-            Activate
-          </button>
-        </span>
-      ),
+    show: (revision) => properties.mayChange && <Actions revision={revision} {...properties} />,
   },
 ];
+
+type ActionsProperties = ColumnsProperties & { readonly revision: Revision };
+
+const Actions = ({ revision, active, isRunning, activate, runCases }: ActionsProperties) => {
+  const { id, has_cases, qualified_at, state } = revision;
+  const isTestedFirst = state === 'draft' && has_cases && qualified_at === null;
+  return (
+    <span class="actions">
+      {has_cases && <Button text="Run cases" label={`Run cases of ${id}`} onClick={() => runCases(id, false)} />}
+      <Button
+        text="Activate"
+        label={`Activate ${id}`}
+        disabled={isRunning || id === active || state === 'expired'}
+        onClick={() => (isTestedFirst ? runCases(id, true) : activate(id))}
+      />
+    </span>
+  );
+};

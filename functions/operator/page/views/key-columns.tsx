@@ -1,6 +1,7 @@
 // How keys are listed: what is true of each now, and what may be done with it.
 import type { ComponentChildren } from 'preact';
 import type { Key } from '../connection/documents.ts';
+import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
 import { count, none, tagPairs, time, usd } from '../parts/shown-values.ts';
 import type { Column } from '../parts/table.tsx';
@@ -50,26 +51,16 @@ export const keyColumns = (
         none
       ) : (
         <span class="actions">
-          <button type="button" aria-label={`Change key ${key.name}`} onClick={() => setTask({ kind: 'change', key })}>
-            Change
-          </button>
+          <Button text="Change" label={`Change key ${key.name}`} onClick={() => setTask({ kind: 'change', key })} />
           {key.state === 'active' && (
-            <button
-              type="button"
-              aria-label={`Rotate key ${key.name}`}
-              onClick={() => setTask({ kind: 'rotate', key })}
-            >
-              Rotate
-            </button>
+            <Button text="Rotate" label={`Rotate key ${key.name}`} onClick={() => setTask({ kind: 'rotate', key })} />
           )}
-          <button
-            type="button"
-            class="danger"
-            aria-label={`Revoke key ${key.name}`}
+          <Button
+            text="Revoke"
+            kind="danger"
+            label={`Revoke key ${key.name}`}
             onClick={() => setTask({ kind: 'revoke', key })}
-          >
-            Revoke
-          </button>
+          />
         </span>
       ),
   },

@@ -1,6 +1,6 @@
 // What stands in the form of a key, and what of it is sent.
 import type { Key } from '../connection/documents.ts';
-import { formValues } from '../parts/form-values.ts';
+import { formValues } from '../parts/form.tsx';
 
 /** Whole numbers: each has a field, and words in the list. */
 export const countLimits = [

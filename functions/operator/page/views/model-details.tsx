@@ -1,12 +1,15 @@
 // All that is stored of a model: what it costs, what it can do and is bound to at each provider, and where the model list of the
 // release differs, which can be taken over.
-import type { ListUpdate, Model, Single } from '../connection/documents.ts';
+import type { Model } from '../connection/documents.ts';
+import { manage } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
+import { Button } from '../parts/button.tsx';
+import { DescriptionList } from '../parts/description-list.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { count, none, usd } from '../parts/shown-values.ts';
 import { Failure } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { useChange } from '../parts/use-change.ts';
+import { useRequests } from '../parts/use-requests.ts';
 
 interface ModelDialogProperties {
   readonly model: Model;
@@ -16,10 +19,10 @@ interface ModelDialogProperties {
 
 export const ModelDialog = ({ model, close, changed }: ModelDialogProperties) => {
   const mayTakeOver = useRights().holdsInAll('owner') && model.differences.length > 0;
-  const { isChanging, failure, run } = useChange();
+  const { isRunning, failure, run } = useRequests();
   const takeOver = async () => {
     const body = { models: [model.id] };
-    if ((await run<Single<ListUpdate>>('models/update', { method: 'POST', body })) === undefined) return;
+    if ((await run(() => manage('models/update', { method: 'POST', body }))) === undefined) return;
     changed();
     close();
   };
@@ -36,19 +39,13 @@ export const ModelDialog = ({ model, close, changed }: ModelDialogProperties) =>
         empty={isListed(model) ? 'Nothing differs.' : 'The list does not know it: the gateway file says all of it.'}
         columns={differenceColumns}
       />
-      {failure && <Failure failure={failure} />}
+      <Failure failure={failure} />
       {mayTakeOver && model.differences.some(({ written_in_file }) => written_in_file) && (
         <p class="muted">What the gateway file writes itself, its next apply writes again.</p>
       )}
       <p class="actions">
-        {mayTakeOver && (
-          <button type="button" class="main" disabled={isChanging} onClick={() => void takeOver()}>
-            Take the list over
-          </button>
-        )}
-        <button type="button" onClick={close}>
-          Close
-        </button>
+        {mayTakeOver && <Button text="Take the list over" kind="main" disabled={isRunning} onClick={takeOver} />}
+        <Button text="Close" onClick={close} />
       </p>
     </Dialog>
   );
@@ -94,14 +91,7 @@ const AtProvider = ({ entry }: { readonly entry: Entry }) => {
         empty=""
         columns={priceColumns}
       />
-      <dl class="facts">
-        {Object.entries(facts).map(([title, value]) => (
-          <div key={title}>
-            <dt>{title}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <DescriptionList kind="facts" entries={Object.entries(facts)} />
     </section>
   );
 };

@@ -2,6 +2,7 @@
 // minutes, whether it cools, and what is used of its limits.
 import type { Health, LimitUse, List, Model, Provider, ProviderModel } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
+import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
 import { PagedTable } from '../parts/paged-table.tsx';
 import { count, milliseconds, none, share } from '../parts/shown-values.ts';
@@ -10,14 +11,11 @@ import type { Column } from '../parts/table.tsx';
 import { ProviderSwitches } from './provider-switches.tsx';
 import { StoredModels } from './stored-models.tsx';
 
-const providersPath = 'providers?limit=200';
-const modelsPath = 'models?limit=200';
-
 const howToConfigure = 'They are written in the gateway file and applied with npm run gw -- apply.';
 
 export const ModelsView = () => {
-  const providers = useManaged<List<Provider>>(providersPath);
-  const models = useManaged<List<Model>>(modelsPath);
+  const providers = useManaged<List<Provider>>('providers?limit=200');
+  const models = useManaged<List<Model>>('models?limit=200');
   const reload = () => {
     providers.reload();
     models.reload();
@@ -25,40 +23,22 @@ export const ModelsView = () => {
   return (
     <>
       <div class="filters">
-        <button type="button" onClick={reload}>
-          Refresh
-        </button>
+        <Button text="Refresh" onClick={reload} />
       </div>
       <h2>Providers</h2>
       <Shown loaded={providers}>{({ data }) => <ProviderSwitches providers={data} reload={reload} />}</Shown>
       <h2>Providers at their models</h2>
-      <Shown loaded={providers}>
-        {(answer) => (
-          <PagedTable
-            caption="Providers at each of their models"
-            path={providersPath}
-            first={answer}
-            columns={providerColumns}
-            rowsOf={(all) =>
-              all.flatMap((provider) => provider.models.map((one): ProviderRow => ({ ...one, provider })))
-            }
-            keyOf={({ provider, model }) => `${provider.id} ${model}`}
-            empty={() => `There is no provider that serves a model. ${howToConfigure}`}
-            moreTitle="More providers"
-          />
-        )}
-      </Shown>
+      <PagedTable
+        caption="Providers at each of their models"
+        loaded={providers}
+        columns={providerColumns}
+        rowsOf={(all) => all.flatMap((provider) => provider.models.map((one): ProviderRow => ({ ...one, provider })))}
+        keyOf={({ provider, model }) => `${provider.id} ${model}`}
+        empty={() => `There is no provider that serves a model. ${howToConfigure}`}
+        moreTitle="More providers"
+      />
       <h2>Models</h2>
-      <Shown loaded={models}>
-        {(answer) => (
-          <StoredModels
-            path={modelsPath}
-            first={answer}
-            empty={`There is no model. ${howToConfigure}`}
-            reload={models.reload}
-          />
-        )}
-      </Shown>
+      <StoredModels loaded={models} empty={`There is no model. ${howToConfigure}`} />
     </>
   );
 };

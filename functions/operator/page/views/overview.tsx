@@ -3,12 +3,13 @@ import { useMemo } from 'preact/hooks';
 import { type Address, sinceChoices, sinceOf } from '../connection/address.ts';
 import type { Figures, Overview, Single } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
+import { Button } from '../parts/button.tsx';
+import { DescriptionList } from '../parts/description-list.tsx';
+import { TextFilter, TimeRange } from '../parts/filters.tsx';
 import { Link } from '../parts/link.tsx';
 import { Plot, type PlotLine } from '../parts/plot.tsx';
 import { count, duration, share, time, usd } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
-import { TextFilter } from '../parts/text-filter.tsx';
-import { TimeRange } from '../parts/time-range.tsx';
 import { Groups } from './overview-groups.tsx';
 
 export const OverviewView = ({ address }: { readonly address: Address }) => {
@@ -21,9 +22,7 @@ export const OverviewView = ({ address }: { readonly address: Address }) => {
       <div class="filters">
         <TimeRange address={address} />
         <TextFilter address={address} name="tag" title="Group by tag" placeholder="its name" />
-        <button type="button" onClick={loaded.reload}>
-          Refresh
-        </button>
+        <Button text="Refresh" onClick={loaded.reload} />
       </div>
       <Shown loaded={loaded}>
         {({ data }) =>
@@ -95,22 +94,18 @@ const Charts = ({ overview, since, tag }: ChartsProperties) => (
 );
 
 const Totals = ({ totals }: { readonly totals: Figures }) => (
-  <dl class="totals">
-    {Object.entries({
-      Spend: usd(totals.cost_usd),
-      Calls: count(totals.calls),
-      Failed: `${count(totals.failed)} (${share(totals.failed, totals.calls)})`,
-      Refused: `${count(totals.refused)} (${share(totals.refused, totals.calls)})`,
-      Tokens: count(totals.tokens),
-      'Latency p50': duration(totals.p50_ms),
-      'Latency p95': duration(totals.p95_ms),
-    }).map(([title, text]) => (
-      <div key={title}>
-        <dt>{title}</dt>
-        <dd>{text}</dd>
-      </div>
-    ))}
-  </dl>
+  <DescriptionList
+    kind="totals"
+    entries={[
+      ['Spend', usd(totals.cost_usd)],
+      ['Calls', count(totals.calls)],
+      ['Failed', `${count(totals.failed)} (${share(totals.failed, totals.calls)})`],
+      ['Refused', `${count(totals.refused)} (${share(totals.refused, totals.calls)})`],
+      ['Tokens', count(totals.tokens)],
+      ['Latency p50', duration(totals.p50_ms)],
+      ['Latency p95', duration(totals.p95_ms)],
+    ]}
+  />
 );
 
 const intervalSeconds = { hour: 3_600, day: 86_400 };

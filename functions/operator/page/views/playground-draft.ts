@@ -1,7 +1,7 @@
 // What stands in the form of the playground, as a draft. Throws RequestFailed where a field cannot be read: nothing was sent then.
 import { RequestFailed } from '../connection/management.ts';
 import type { Draft, Tool, ToolCall, Turn } from '../connection/playground/draft.ts';
-import { formValues } from '../parts/form-values.ts';
+import { formValues } from '../parts/form.tsx';
 
 /** Of the name of the field that takes what a tool answered. */
 export const resultField = (id: string): string => `result-${id}`;

@@ -5,7 +5,7 @@ import type { ToolCall } from '../connection/playground/draft.ts';
 import { isFunction } from '../connection/playground/draft.ts';
 import { type InterfaceName, interfaceNames, interfaces } from '../connection/playground/playground-interfaces.ts';
 import { useRights } from '../connection/session-rights.ts';
-import { Field } from '../parts/field.tsx';
+import { CheckField, Choice, Field } from '../parts/field.tsx';
 import { Link } from '../parts/link.tsx';
 import { resultField } from './playground-draft.ts';
 
@@ -42,18 +42,12 @@ export const PlaygroundFields = (properties: PlaygroundFieldsProperties) => {
           aria-describedby="api-key-help"
         />
       </Field>
-      <Field title="Interface">
-        <select
-          value={interfaceName}
-          onChange={({ currentTarget }) => setInterfaceName(currentTarget.value as InterfaceName)}
-        >
-          {interfaceNames.map((name) => (
-            <option key={name} value={name}>
-              {interfaces[name].title}
-            </option>
-          ))}
-        </select>
-      </Field>
+      <Choice
+        title="Interface"
+        options={interfaceNames.map((name) => [name, interfaces[name].title])}
+        value={interfaceName}
+        choose={(name) => setInterfaceName(name as InterfaceName)}
+      />
       <Field title="Model">
         <input
           name="model"
@@ -115,12 +109,7 @@ export const PlaygroundFields = (properties: PlaygroundFieldsProperties) => {
           <textarea name="prompt" rows={4} required defaultValue="Hello" />
         </Field>
       )}
-      {isText && (
-        <label class="check">
-          <input type="checkbox" name="stream" defaultChecked />
-          Stream the answer
-        </label>
-      )}
+      {isText && <CheckField title="Stream the answer" name="stream" defaultChecked />}
       <p id="api-key-help" class="muted wide">
         A call costs what it costs any client with this key. The key is forgotten with the page; make one under{' '}
         <Link view="keys">Keys</Link>.

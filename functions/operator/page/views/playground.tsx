@@ -2,13 +2,14 @@
 // and the same request for a shell and for a program.
 import { useState } from 'preact/hooks';
 import type { Address } from '../connection/address.ts';
-import { RequestFailed } from '../connection/management.ts';
-import type { Draft } from '../connection/playground/draft.ts';
 import { isFunction } from '../connection/playground/draft.ts';
 import { type InterfaceName, interfaceNames, interfaces } from '../connection/playground/playground-interfaces.ts';
 import { useConversation } from '../connection/playground/use-conversation.ts';
 import { useBaseUrl } from '../connection/settings.ts';
+import { Button } from '../parts/button.tsx';
+import { Form } from '../parts/form.tsx';
 import { Failure } from '../parts/states.tsx';
+import { useRequests } from '../parts/use-requests.ts';
 import { PlaygroundAnswer, PlaygroundTurns } from './playground-answer.tsx';
 import { readDraft } from './playground-draft.ts';
 import { PlaygroundFields } from './playground-fields.tsx';
@@ -24,21 +25,16 @@ export const PlaygroundView = ({ address }: { readonly address: Address }) => {
   const { outcome, isRunning, turns, send, stop, forget } = useConversation();
   const [interfaceName, setInterfaceName] = useState(() => interfaceOf(address.parameters.get('interface')));
   const [model, setModel] = useState(address.parameters.get('model') ?? 'auto');
-  const [fault, setFault] = useState<RequestFailed>();
+  const reading = useRequests();
   const spoken = interfaces[interfaceName];
   const waiting = outcome?.failure === undefined ? (outcome?.calls ?? []) : [];
   const keepsTurns = interfaceName !== 'embeddings' && !isFunction(model);
 
   const submit = async (form: HTMLFormElement) => {
-    setFault(undefined);
-    let draft: Draft;
-    try {
-      draft = await readDraft(form, { streams: spoken.hasStreams && !isFunction(model), calls: waiting });
-    } catch (error) {
-      if (!(error instanceof RequestFailed)) throw error;
-      setFault(error);
-      return;
-    }
+    const draft = await reading.run(() =>
+      readDraft(form, { streams: spoken.hasStreams && !isFunction(model), calls: waiting }),
+    );
+    if (draft === undefined) return;
     lastKey = String(new FormData(form).get('api-key') ?? '').trim();
     const all = keepsTurns ? [...turns, ...draft.turns] : draft.turns;
     await send({ baseUrl, key: lastKey }, interfaceName, { ...draft, turns: all });
@@ -46,13 +42,7 @@ export const PlaygroundView = ({ address }: { readonly address: Address }) => {
 
   return (
     <>
-      <form
-        class="playground"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!isRunning) void submit(event.currentTarget);
-        }}
-      >
+      <Form class="playground" submit={(form) => isRunning || submit(form)}>
         <PlaygroundFields
           interfaceName={interfaceName}
           setInterfaceName={(name) => {
@@ -65,19 +55,15 @@ export const PlaygroundView = ({ address }: { readonly address: Address }) => {
           baseUrl={baseUrl}
           calls={isRunning ? [] : waiting}
         />
-        {fault && <Failure failure={fault} />}
+        <Failure failure={reading.failure} />
         <p class="actions wide">
           <button type="submit" class="main" disabled={isRunning}>
             Send
           </button>
-          <button type="button" disabled={!isRunning} onClick={stop}>
-            Stop
-          </button>
-          <button type="button" disabled={isRunning || outcome === undefined} onClick={forget}>
-            New conversation
-          </button>
+          <Button text="Stop" disabled={!isRunning} onClick={stop} />
+          <Button text="New conversation" disabled={isRunning || outcome === undefined} onClick={forget} />
         </p>
-      </form>
+      </Form>
       {outcome && <PlaygroundTurns turns={outcome.draft.turns} />}
       {outcome && <PlaygroundAnswer outcome={outcome} isRunning={isRunning} baseUrl={baseUrl} />}
     </>

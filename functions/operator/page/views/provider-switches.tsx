@@ -1,10 +1,12 @@
 // Providers on and off. It says which models have no provider then.
 import { useState } from 'preact/hooks';
 import type { Provider, Single, Switched } from '../connection/documents.ts';
+import { manage } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
+import { Button } from '../parts/button.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
-import { useChange } from '../parts/use-change.ts';
+import { useRequests } from '../parts/use-requests.ts';
 
 interface ProviderSwitchesProperties {
   readonly providers: readonly Provider[];
@@ -13,20 +15,32 @@ interface ProviderSwitchesProperties {
 
 export const ProviderSwitches = ({ providers, reload }: ProviderSwitchesProperties) => {
   const maySwitch = useRights().holdsInAll('editor');
-  const { isChanging, failure, run } = useChange();
+  const { isRunning, failure, run } = useRequests();
   const [note, setNote] = useState<string>();
   const change = async ({ id, status }: Provider) => {
     setNote(undefined);
     const path = `providers/${encodeURIComponent(id)}/${status === 'enabled' ? 'disable' : 'enable'}`;
-    const answer = await run<Single<Switched>>(path, { method: 'POST' });
+    const answer = await run(() => manage<Single<Switched>>(path, { method: 'POST' }));
     if (answer === undefined) return;
     const unserved = answer.data.models_without_provider;
     if (unserved.length > 0) setNote(`No provider serves now: ${unserved.join(', ')}`);
     reload();
   };
+  const switchOf = (provider: Provider) => {
+    const action = provider.status === 'enabled' ? 'Disable' : 'Enable';
+    return (
+      <Button
+        text={action}
+        kind={action === 'Disable' ? 'danger' : undefined}
+        disabled={isRunning}
+        label={`${action} provider ${provider.id}`}
+        onClick={() => change(provider)}
+      />
+    );
+  };
   return (
     <>
-      {failure && <Failure failure={failure} />}
+      <Failure failure={failure} />
       {note && (
         <p class="note" role="status">
           {note}
@@ -42,24 +56,7 @@ export const ProviderSwitches = ({ providers, reload }: ProviderSwitchesProperti
           { title: 'Name', show: ({ display_name }) => display_name },
           { title: 'Base URL', show: ({ base_url }) => <code>{base_url}</code> },
           { title: 'Status', show: ({ status }) => status },
-          ...(maySwitch
-            ? [
-                {
-                  title: 'Actions',
-                  show: (provider: Provider) => (
-                    <button
-                      type="button"
-                      class={provider.status === 'enabled' ? 'danger' : ''}
-                      disabled={isChanging}
-                      aria-label={`${provider.status === 'enabled' ? 'Disable' : 'Enable'} provider ${provider.id}`}
-                      onClick={() => void change(provider)}
-                    >
-                      {provider.status === 'enabled' ? 'Disable' : 'Enable'}
-                    </button>
-                  ),
-                },
-              ]
-            : []),
+          ...(maySwitch ? [{ title: 'Actions', show: switchOf }] : []),
         ]}
       />
     </>

@@ -3,6 +3,8 @@ import { useState } from 'preact/hooks';
 import { goToIdentityProvider } from '../connection/identity.ts';
 import { refusal, signInWithKey } from '../connection/operator-session.ts';
 import { type SignInSettings, useSettings } from '../connection/settings.ts';
+import { Button } from '../parts/button.tsx';
+import { Form } from '../parts/form.tsx';
 
 export const SignIn = () => {
   const signIn = useSettings()?.sign_in;
@@ -27,9 +29,11 @@ const PersonSignIn = ({ settings }: { readonly settings: SignInSettings }) =>
     </p>
   ) : (
     <p class="lines">
-      <button type="button" class="main" onClick={() => void goToIdentityProvider(settings)}>
-        {refusal === undefined ? 'Sign in' : 'Sign in again'}
-      </button>
+      <Button
+        text={refusal === undefined ? 'Sign in' : 'Sign in again'}
+        kind="main"
+        onClick={() => goToIdentityProvider(settings)}
+      />
       <span class="muted">at {new URL(settings.issuer).host}</span>
     </p>
   );
@@ -38,12 +42,7 @@ const KeySignIn = ({ isOnly }: { readonly isOnly: boolean }) => {
   const [key, setKey] = useState('');
   return (
     <>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (key.trim() !== '') signInWithKey(key.trim());
-        }}
-      >
+      <Form submit={() => key.trim() !== '' && signInWithKey(key.trim())}>
         <label>
           Operator key
           <input
@@ -60,7 +59,7 @@ const KeySignIn = ({ isOnly }: { readonly isOnly: boolean }) => {
         <button type="submit" class={isOnly ? 'main' : ''}>
           Open the console
         </button>
-      </form>
+      </Form>
       <p id="key-help" class="muted">
         An API key does not open the console. Make an operator key with{' '}
         <code>npm run gw -- operators create --name NAME</code>; a local demo prints one as it starts. It is kept in

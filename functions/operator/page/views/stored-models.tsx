@@ -1,6 +1,8 @@
 // The models that are stored: what they take and cost, how their providers do, and whether the model list differs.
 import { useState } from 'preact/hooks';
 import type { List, Model } from '../connection/documents.ts';
+import type { Loaded } from '../connection/management.ts';
+import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { count, usd } from '../parts/shown-values.ts';
@@ -8,36 +10,31 @@ import type { Column } from '../parts/table.tsx';
 import { isListed, ModelDialog } from './model-details.tsx';
 
 interface StoredModelsProperties {
-  readonly path: string;
-  readonly first: List<Model>;
+  readonly loaded: Loaded<List<Model>>;
   readonly empty: string;
-  readonly reload: () => void;
 }
 
-export const StoredModels = ({ path, first, empty, reload }: StoredModelsProperties) => {
+export const StoredModels = ({ loaded, empty }: StoredModelsProperties) => {
   const [shown, setShown] = useState<Model>();
   return (
     <>
       <PagedTable
         caption="Models"
-        path={path}
-        first={first}
+        loaded={loaded}
         columns={[...columns, { title: 'Actions', show: (model) => <Actions model={model} show={setShown} /> }]}
         rowsOf={allRows}
         keyOf={({ id }) => id}
         empty={() => empty}
         moreTitle="More models"
       />
-      {shown && <ModelDialog model={shown} close={() => setShown(undefined)} changed={reload} />}
+      {shown && <ModelDialog model={shown} close={() => setShown(undefined)} changed={loaded.reload} />}
     </>
   );
 };
 
 const Actions = ({ model, show }: { readonly model: Model; readonly show: (model: Model) => void }) => (
   <span class="actions">
-    <button type="button" aria-label={`Details of ${model.id}`} onClick={() => show(model)}>
-      Details
-    </button>
+    <Button text="Details" label={`Details of ${model.id}`} onClick={() => show(model)} />
     <Link view="playground" parameters={{ model: model.id }}>
       Playground
     </Link>

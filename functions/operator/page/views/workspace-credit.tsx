@@ -2,14 +2,17 @@
 import { useState } from 'preact/hooks';
 import type { Addition, List, Workspace } from '../connection/documents.ts';
 import { randomText } from '../connection/identity.ts';
-import { useManaged } from '../connection/management.ts';
+import { manage, useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
+import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { AmountField } from '../parts/field.tsx';
+import { Form, formValues } from '../parts/form.tsx';
 import { usd } from '../parts/shown-values.ts';
 import { Failure, Shown } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import { useChange } from '../parts/use-change.ts';
+import { useRequests } from '../parts/use-requests.ts';
 
 interface CreditDialogProperties {
   readonly workspace: Workspace;
@@ -48,41 +51,31 @@ export const CreditDialog = ({ workspace: { id }, close, changed }: CreditDialog
         )}
       </Shown>
       <p class="actions">
-        <button type="button" onClick={close}>
-          Close
-        </button>
+        <Button text="Close" onClick={close} />
       </p>
     </Dialog>
   );
 };
 
 const AddCredit = ({ path, added }: { readonly path: string; readonly added: () => void }) => {
-  const { isChanging, failure, run } = useChange();
+  const { isRunning, failure, run } = useRequests();
   const [id, setId] = useState(newId);
   const add = async (form: HTMLFormElement) => {
-    const amount_usd = String(new FormData(form).get('amount_usd')).trim();
-    if ((await run(path, { method: 'POST', body: { amount_usd, id } })) === undefined) return;
+    const body = { amount_usd: formValues(form).text('amount_usd'), id };
+    if ((await run(() => manage(path, { method: 'POST', body }))) === undefined) return;
     form.reset();
     setId(newId());
     added();
   };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void add(event.currentTarget);
-      }}
-    >
-      <label>
-        Amount in USD
-        <input
-          name="amount_usd"
-          required
-          inputMode="decimal"
-          pattern="-?\d+(\.\d+)?"
-          title="An amount such as 25 or 12.50; below 0 takes away"
-        />
-      </label>
+    <Form submit={add}>
+      <AmountField
+        title="Amount in USD"
+        name="amount_usd"
+        required
+        pattern="-?\d+(\.\d+)?"
+        form="An amount such as 25 or 12.50; below 0 takes away"
+      />
       <label>
         Id, such as the number of an invoice
         <input
@@ -94,13 +87,13 @@ const AddCredit = ({ path, added }: { readonly path: string; readonly added: () 
         />
       </label>
       <p class="muted">The same id is added once within 30 days: send it again where no answer came.</p>
-      {failure && <Failure failure={failure} />}
+      <Failure failure={failure} />
       <p class="actions">
-        <button type="submit" class="main" disabled={isChanging}>
+        <button type="submit" class="main" disabled={isRunning}>
           Add
         </button>
       </p>
-    </form>
+    </Form>
   );
 };
 

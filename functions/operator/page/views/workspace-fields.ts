@@ -1,6 +1,6 @@
 // What stands in the form of a workspace, and what of it is sent.
 import type { Workspace } from '../connection/documents.ts';
-import { formValues } from '../parts/form-values.ts';
+import { formValues } from '../parts/form.tsx';
 
 type Fields = Pick<
   Workspace,

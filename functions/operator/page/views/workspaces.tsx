@@ -3,21 +3,19 @@ import { useState } from 'preact/hooks';
 import type { List, Workspace } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
+import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { count, none, usd } from '../parts/shown-values.ts';
-import { Shown } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { CreditDialog } from './workspace-credit.tsx';
 import { WorkspaceForm } from './workspace-form.tsx';
 
 type Task = { readonly kind: 'make' } | { readonly kind: 'change' | 'credit'; readonly workspace: Workspace };
 
-const path = 'workspaces?limit=200';
-
 export const WorkspacesView = () => {
   const rights = useRights();
-  const loaded = useManaged<List<Workspace>>(path);
+  const loaded = useManaged<List<Workspace>>('workspaces?limit=200');
   const [task, setTask] = useState<Task>();
   const close = () => setTask(undefined);
   const done = () => {
@@ -28,25 +26,18 @@ export const WorkspacesView = () => {
     <>
       {rights.holdsInAll('owner') && (
         <div class="filters">
-          <button type="button" class="main" onClick={() => setTask({ kind: 'make' })}>
-            Make a workspace
-          </button>
+          <Button text="Make a workspace" kind="main" onClick={() => setTask({ kind: 'make' })} />
         </div>
       )}
-      <Shown loaded={loaded}>
-        {(answer) => (
-          <PagedTable
-            caption="Workspaces"
-            path={path}
-            first={answer}
-            columns={columns(setTask, (id) => rights.holds('owner', id))}
-            rowsOf={allRows}
-            keyOf={({ id }) => id}
-            empty={() => 'There is no workspace. Make one: keys and credit belong to a workspace.'}
-            moreTitle="More workspaces"
-          />
-        )}
-      </Shown>
+      <PagedTable
+        caption="Workspaces"
+        loaded={loaded}
+        columns={columns(setTask, (id) => rights.holds('owner', id))}
+        rowsOf={allRows}
+        keyOf={({ id }) => id}
+        empty={() => 'There is no workspace. Make one: keys and credit belong to a workspace.'}
+        moreTitle="More workspaces"
+      />
       {task?.kind === 'make' && <WorkspaceForm close={close} saved={done} />}
       {task?.kind === 'change' && <WorkspaceForm changed={task.workspace} close={close} saved={done} />}
       {task?.kind === 'credit' && <CreditDialog workspace={task.workspace} close={close} changed={loaded.reload} />}
@@ -75,21 +66,17 @@ const columns = (setTask: (task: Task) => void, isOwned: (id: string) => boolean
     show: (workspace) => (
       <span class="actions">
         {isOwned(workspace.id) && (
-          <button
-            type="button"
-            aria-label={`Change workspace ${workspace.id}`}
+          <Button
+            text="Change"
+            label={`Change workspace ${workspace.id}`}
             onClick={() => setTask({ kind: 'change', workspace })}
-          >
-            Change
-          </button>
+          />
         )}
-        <button
-          type="button"
-          aria-label={`Credit of workspace ${workspace.id}`}
+        <Button
+          text="Credit"
+          label={`Credit of workspace ${workspace.id}`}
           onClick={() => setTask({ kind: 'credit', workspace })}
-        >
-          Credit
-        </button>
+        />
       </span>
     ),
   },

@@ -1,0 +1,46 @@
+// What a view is about stands in its address: each filter changes one parameter of it, and the others stay.
+import { type Address, goTo, sinceChoices, sinceOf } from '../connection/address.ts';
+import { Choice, Field } from './field.tsx';
+
+export const changeAddress = ({ view, parameters }: Address, name: string, value: string): void =>
+  goTo(view, { ...Object.fromEntries(parameters), [name]: value });
+
+interface FilterProperties {
+  readonly address: Address;
+  /** Of its parameter in the address. */
+  readonly name: string;
+  readonly title: string;
+}
+
+/** A filter that is typed. `placeholder`: what an empty field stands for. */
+export const TextFilter = (properties: FilterProperties & { readonly placeholder?: string }) => {
+  const { address, name, title, placeholder = 'any' } = properties;
+  return (
+    <Field title={title}>
+      <input
+        value={address.parameters.get(name) ?? ''}
+        placeholder={placeholder}
+        spellcheck={false}
+        autocapitalize="none"
+        onChange={({ currentTarget }) => changeAddress(address, name, currentTarget.value.trim())}
+      />
+    </Field>
+  );
+};
+
+type ChoiceFilterProperties = FilterProperties & Pick<Parameters<typeof Choice>[0], 'options' | 'value'>;
+
+export const ChoiceFilter = ({ address, name, value, ...choice }: ChoiceFilterProperties) => (
+  <Choice
+    {...choice}
+    value={value ?? address.parameters.get(name) ?? ''}
+    choose={(chosen) => changeAddress(address, name, chosen)}
+  />
+);
+
+/** The time that a view is about. */
+export const TimeRange = ({ address }: { readonly address: Address }) => {
+  const since = sinceOf(address);
+  const choices = { ...(since in sinceChoices ? {} : { [since]: `last ${since}` }), ...sinceChoices };
+  return <ChoiceFilter address={address} name="since" title="Time" value={since} options={Object.entries(choices)} />;
+};
