@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { planOriginChange } from '../../infra/cdk/deployment/accepted-origins.ts';
-import { planComputeChange } from '../../infra/cdk/deployment/compute-change.ts';
+import { planComputeChange } from '../../infra/cdk/deployment/check-before-deployment.ts';
 import { cdkRuns, readDeployOptions } from '../../infra/cdk/deployment/deploy-options.ts';
 import { findImageBuilder } from '../../infra/cdk/deployment/image-builder.ts';
 import { stagesLine } from '../../infra/cdk/deployment/stages-line.ts';

@@ -1,8 +1,10 @@
 // Opens the store that the line names. What was started for it ends with `close`.
 
 import { DescribeTableCommand, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
-import { type KeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
+import { type KeyWrapper, kmsKeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
+import { once } from '../../../shared/foundation/cache/index.ts';
 import { physicalTableName, type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import {
   createDynamoClient,
@@ -13,15 +15,14 @@ import {
   refuseWrite,
   type Store,
 } from '../../../shared/storage/store/index.ts';
+import { connectionKeyAlias } from '../../cdk/resource-names.ts';
 import { createTables } from '../../local/create-tables.ts';
 import { hasTables } from '../../local/dynamodb-process.ts';
 import { sharedFolderOf } from '../../local/local-adapters.ts';
 import { startPrivateDynamo } from '../../local/private-dynamodb.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { commandCallTimeoutMs } from './call-timeout.ts';
-import { lazyKeyWrapper, stageKeyWrapper } from './key-wrappers.ts';
 import type { ShellAccess } from './shell-access.ts';
-import type { StageTarget, Target } from './target.ts';
+import { commandCallTimeoutMs, type StageTarget, type Target } from './target.ts';
 
 export interface OpenOptions {
   /**
@@ -150,4 +151,22 @@ async function describeTable(client: DynamoClient, stage: string, table: TableNa
     if (!(error instanceof ResourceNotFoundException)) throw error;
     return { table, name, status: undefined, items: undefined, bytes: undefined };
   }
+}
+
+// What seals the keys of BYOK connections.
+
+/** The KMS key of a stage, used with the credentials of the shell. Calls nothing yet. */
+export const stageKeyWrapper = (access: ShellAccess, stage: string): KeyWrapper =>
+  kmsKeyWrapper({ access, randomness: systemRandomness, keyId: connectionKeyAlias(stage) });
+
+/**
+ * Opens the real one no earlier than it is needed: most files hold no BYOK connection, and opening it makes a master key
+ * on this machine.
+ */
+function lazyKeyWrapper(open: () => KeyWrapper): KeyWrapper {
+  const wrapper = once(open);
+  return {
+    createDataKey: async (context) => wrapper().createDataKey(context),
+    unwrap: async (wrapped, context) => wrapper().unwrap(wrapped, context),
+  };
 }

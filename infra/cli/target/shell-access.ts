@@ -6,8 +6,7 @@ import { fromIni } from '@aws-sdk/credential-providers';
 import { type AwsAccess, awsAccess, awsClientSettings } from '../../../shared/storage/aws-clients/index.ts';
 import { checkPlace } from '../../cdk/settings-schema.ts';
 import { stageSettings } from '../../cdk/stage-settings.ts';
-import { commandCallTimeoutMs } from './call-timeout.ts';
-import type { StageTarget } from './target.ts';
+import { commandCallTimeoutMs, type StageTarget } from './target.ts';
 
 export type ShellAccess = AwsAccess;
 

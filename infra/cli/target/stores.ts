@@ -9,8 +9,8 @@ import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
 import type { Session } from '../args/session.ts';
-import { commandCallTimeoutMs } from './call-timeout.ts';
 import type { OpenOptions } from './open-target.ts';
+import { commandCallTimeoutMs } from './target.ts';
 
 export async function openAdministration(
   { open, clock, randomness }: Session,

@@ -1,4 +1,5 @@
 // Which store a command works on: a stage in an AWS account, a DynamoDB server, or the folder of a local run.
+import { storeCallTimeoutMs } from '../../../shared/foundation/constants/index.ts';
 import { type ParseOption, UsageError } from '../args/option-values.ts';
 
 /** The tables of a stage, with the AWS credentials and the region of the shell, or those that the line names. */
@@ -90,3 +91,7 @@ export function describeTarget(target: Target): string {
   if (target.kind === 'stage') return `stage ${target.stage}`;
   return target.kind === 'server' ? target.url : target.folder;
 }
+
+// continent alone takes what a whole call may take inside the region.
+
+export const commandCallTimeoutMs = 10 * storeCallTimeoutMs;

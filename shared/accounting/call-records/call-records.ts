@@ -1,4 +1,6 @@
 // The records behind usage reports: written after the last byte of a call, many at a time, and read by the operator.
+import { createCache } from '../../foundation/cache/index.ts';
+import { cachedKeysMax, refusalRecordsPerSecond } from '../../foundation/constants/index.ts';
 import { mergeParallel } from '../../foundation/parallel/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import { type BatchPut, type CallOptions, type Gathering, type Store, shareRuns } from '../../storage/store/index.ts';
@@ -94,6 +96,32 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
       for await (const item of mergeParallel(shards, shardReads)) {
         if (!isExpired(item, clock.nowMs())) yield recordOf(item);
       }
+    },
+  };
+}
+
+// How many refused calls of a key leave a record: a client that repeats a call which cannot succeed must not fill the
+
+// table at the price of nothing. What is beyond stands in the log only.
+
+export interface RefusalQuota {
+  /** Whether one more refused call of this key is recorded. In any second at most `refusalRecordsPerSecond` are. */
+  take(keyPublicId: string): boolean;
+}
+
+const windowMs = 1_000;
+
+/** Of one process. */
+export function createRefusalQuota(clock: Clock): RefusalQuota {
+  /** When the last ones were recorded. A key without calls for a second is as good as a new one. */
+  const recorded = createCache<readonly number[]>({ sizeMax: cachedKeysMax, age: { freshMs: windowMs, clock } });
+  return {
+    take(keyPublicId) {
+      const nowMs = clock.nowMs();
+      const within = (recorded.get(keyPublicId) ?? []).filter((atMs) => atMs > nowMs - windowMs);
+      if (within.length >= refusalRecordsPerSecond) return false;
+      recorded.set(keyPublicId, [...within, nowMs]);
+      return true;
     },
   };
 }

@@ -8,8 +8,7 @@ export {
 } from './call-document.ts';
 export type { CallAttempt, CallOutcome, CallShare } from './call-record.ts';
 export { callPosition } from './call-record-item.ts';
-export { type CallRecords, createCallRecords } from './call-records.ts';
+export { type CallRecords, createCallRecords, createRefusalQuota, type RefusalQuota } from './call-records.ts';
 export { csvHeader, csvLine, describePath } from './csv-line.ts';
 export { attemptsText, type CallRecord, type MemberName } from './record-members.ts';
-export { createRefusalQuota, type RefusalQuota } from './refusal-quota.ts';
 export { isUtcDay, utcDayOf, utcDaysBetween } from './utc-day.ts';

@@ -1,6 +1,13 @@
-export { type CallFilter, matchesFilter } from './call-filter.ts';
 export { type CallPageQuery, isCallPosition, readCallPage } from './call-page.ts';
-export { type CallOrder, type CallSearch, callOrders, findCall, findCalls } from './find-calls.ts';
+export {
+  type CallFilter,
+  type CallOrder,
+  type CallSearch,
+  callOrders,
+  findCall,
+  findCalls,
+  matchesFilter,
+} from './find-calls.ts';
 export { type ConfiguredProvider, type ProviderHealth, readProviderHealth } from './provider-state.ts';
 export { readOverview } from './usage-overview.ts';
 export { isTagGrouping, type UsageGrouping, usageGroupings } from './usage-shares.ts';

@@ -1,8 +1,10 @@
 // Making, changing and revoking API keys. Only what makes a key knows its text.
-import { holdsName, type KeyRecord, type KeyWrite, newApiKey } from '../keys/index.ts';
+import { readKeySpending } from '../../accounting/holds/index.ts';
+import type { PicoUsd } from '../../foundation/money/index.ts';
+import { collect, mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
+import { holdsName, isKeyExpired, type KeyRecord, type KeyWrite, newApiKey } from '../keys/index.ts';
 import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
 import { readWorkspace } from './change-workspaces.ts';
-import { type KeyFigures, readFigures } from './key-figures.ts';
 import { checkKeyRules, claimKeyName, type KeyChanges } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
@@ -60,3 +62,33 @@ export async function updateKey(
 /** Refused from its next request on. A revoked key stays in the list, and its spending counts. */
 export const revokeKey = ({ keys }: Pick<Dependencies, 'keys'>, record: KeyRecord): Promise<KeyWrite> =>
   keys.update(record, { status: 'revoked' });
+
+// Keys with what they have spent, as their own items say.
+
+type Readers = Pick<Dependencies, 'keys' | 'clock'>;
+
+export interface KeyFigures extends KeyRecord {
+  /** Null without a spend limit: spending is then counted in the call records only. */
+  readonly spent: PicoUsd | null;
+  /** Of calls that run now; null as above. */
+  readonly held: PicoUsd | null;
+  /** Its `expiresAtMs` has passed. */
+  readonly isExpired: boolean;
+}
+
+/** Every key, or those of one workspace; by workspace and name. */
+export async function readKeys({ keys, clock }: Readers, workspace?: string): Promise<KeyFigures[]> {
+  const all = await collect(keys.list());
+  const records = all.filter((record) => workspace === undefined || record.workspace === workspace);
+  const figures = await mapParallel(records, parallelReads, (record) => readFigures({ keys, clock }, record));
+  return figures.sort((a, b) => compare(a.workspace, b.workspace) || compare(a.name, b.name));
+}
+
+export async function readFigures({ keys, clock }: Readers, record: KeyRecord): Promise<KeyFigures> {
+  const item = (await keys.readItem(record.publicId)) ?? {};
+  const nowMs = clock.nowMs();
+  const { spent, held } = readKeySpending(item, nowMs) ?? { spent: null, held: null };
+  return { ...record, spent, held, isExpired: isKeyExpired(record, nowMs) };
+}
+
+const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);

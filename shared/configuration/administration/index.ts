@@ -14,10 +14,17 @@ export {
 } from './change-bodies.ts';
 export { ChangeFailed, type ChangeFailure } from './change-failed.ts';
 export { changeFunction, publishFunction, readFunction, readFunctions, showFunction } from './change-functions.ts';
-export { createKey, readKey, revokeKey, updateKey } from './change-keys.ts';
+export {
+  createKey,
+  type KeyFigures,
+  readFigures as readKeyFigures,
+  readKey,
+  readKeys,
+  revokeKey,
+  updateKey,
+} from './change-keys.ts';
 export { createOperator, readOperator, readOperators, revokeOperator } from './change-operators.ts';
 export { changeWorkspace, createWorkspace, readWorkspace, readWorkspaces } from './change-workspaces.ts';
-export { type KeyFigures, readFigures as readKeyFigures, readKeys } from './key-figures.ts';
 export type { KeyChanges } from './key-rules.ts';
 export { checkWithin, claimMemberSlot, memberBounds, withinBounds } from './member-keys.ts';
 export { type AdministrationDependencies, createAdministration, type OperatorStores } from './operator-stores.ts';

@@ -4,10 +4,13 @@ export {
   type Catalogue,
   type CatalogueModel,
   hubApisFor,
+  isOpenAiThinker,
   loadCatalogue,
+  plainModelName,
   serves,
   speaksOwn,
   type TokenPrices,
+  thinksWithToolsOnResponsesOnly,
 } from './catalogue.ts';
 export type {
   CatalogueDocument,
@@ -27,4 +30,3 @@ export {
   type CatalogueStore,
   createCatalogueStore,
 } from './catalogue-store.ts';
-export { isOpenAiThinker, plainModelName, thinksWithToolsOnResponsesOnly } from './model-names.ts';

@@ -20,6 +20,5 @@ export {
 } from './open-revision.ts';
 export { checkInput, type FunctionInput } from './read-input.ts';
 export { type FunctionRequest, promptRequest, toRequest } from './request.ts';
-export { runWorkflow, type StepAnswer } from './run-workflow.ts';
-export { findCycle, planSteps, type StepNeeds, stepsMax } from './step-graph.ts';
+export { findCycle, planSteps, runWorkflow, type StepAnswer, type StepNeeds, stepsMax } from './run-workflow.ts';
 export { formatReference, parseTemplate, type Reference } from './template.ts';

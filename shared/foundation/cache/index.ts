@@ -1,2 +1,1 @@
-export { type Cache, createCache, once } from './create-cache.ts';
-export { createReadCache } from './read-cache.ts';
+export { type Cache, createCache, createReadCache, once } from './read-cache.ts';

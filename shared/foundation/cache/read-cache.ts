@@ -1,7 +1,7 @@
 // A cache in front of a read. Callers at the same time share one read, and an old value is never served, not even while
-// reads fail: where an old value is better than none (the catalogue), this is the wrong cache.
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../time/index.ts';
-import { createCache } from './create-cache.ts';
+// reads fail: where an old value is better than none (the catalogue), this is the wrong cache.
 
 export interface ReadCacheOptions<Value> {
   readonly sizeMax: number;
@@ -53,5 +53,43 @@ export function createReadCache<Value>(options: ReadCacheOptions<Value>): ReadCa
       const isFresh = open !== undefined && clock.nowMs() - open.startedAtMs < freshMs;
       return isFresh ? open.value : start(key, read);
     },
+  };
+}
+
+// Bounded caches: what was used longest ago is dropped first.
+
+export type Cache<Value extends {}> = LRUCache<string, Value>;
+
+interface CacheOptions<Value> {
+  /** Upper bound of the sum of all sizes. Each value counts 1 unless `set` is given its size. */
+  readonly sizeMax: number;
+  /** From this age on an entry is not served. `freshMs` is more than 1. Left out: entries have no age. */
+  readonly age?: { readonly freshMs: number; readonly clock: Clock } | undefined;
+  /** Called with what left the cache, for whatever reason. */
+  readonly onDrop?: (value: Value) => void;
+}
+
+export const createCache = <Value extends {}>({ sizeMax, age, onDrop }: CacheOptions<Value>): Cache<Value> =>
+  new LRUCache<string, Value>({
+    maxSize: sizeMax,
+    sizeCalculation: () => 1,
+    ...(age === undefined ? {} : ttlOptions(age)),
+    ...(onDrop === undefined ? {} : { dispose: onDrop }),
+  });
+
+const ttlOptions = ({ freshMs, clock }: NonNullable<CacheOptions<unknown>['age']>) => ({
+  // The library still serves an entry that is exactly `ttl` old.
+  ttl: freshMs - 1,
+  // Every look at the age asks our clock; the library's default keeps the time for a millisecond by a timer.
+  ttlResolution: 0,
+  perf: { now: () => clock.nowMs() },
+});
+
+/** A value that is made on first use, and kept. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }

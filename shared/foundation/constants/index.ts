@@ -1,11 +1,12 @@
 export * from './bounds.ts';
 export * from './call-times.ts';
 export { environmentNames } from './environment-names.ts';
-export { type Extra, extraNames } from './extras.ts';
 export { headerNames } from './header-names.ts';
 export { autoModelId, brand, functionAliasPrefix, idPattern, reservedModelPrefix } from './ids.ts';
 export {
   countsOnly,
+  type Extra,
+  extraNames,
   type HubApi,
   type InterfaceId,
   interfaceIds,

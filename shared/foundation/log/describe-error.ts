@@ -1,6 +1,6 @@
 // What of an error may stand in a log. Messages of foreign errors quote what they choke on (a JSON text, a header
+import { masked } from './mask-secrets.ts';
 // value), so quoted text and anything that looks like a token is masked, and of causes only names and codes are kept.
-import { redact } from './redact.ts';
 
 export interface ErrorDescription {
   readonly name: string;
@@ -75,4 +75,53 @@ function causesOf(error: object): string {
     cause = member(cause, 'cause');
   }
   return names.join(' < ');
+}
+
+// Masks what looks like a credential in a text that others wrote.
+
+/** In this order: a rule may see what the ones before it have left. */
+const rules: readonly (readonly [RegExp, string])[] = [
+  // https://user:password@host, and the values of query parameters: some providers take their key there.
+  [/\/\/[^/\s@]+@/g, `//${masked}@`],
+  [/([?&][\w.-]+=)[^\s&"'<>]+/g, `$1${masked}`],
+  [/\b(?:bearer|basic)\s+\S+/gi, masked],
+  // Prefixes of well-known keys, also of those that a provider has masked in part.
+  [/\b(?:sk|pk|rk|gsk|csk|xai|hf|ghp|pplx|nvapi)[-_][^\s"',;)]{4,}|\bAIza[\w-]{8,}|\bAKIA\w{8,}/g, masked],
+  // A value that is said to be one. A count of tokens is none.
+  [
+    /\b((?:api[-_ ]?key|token|secret|password|authorization|credential)s?["']?(?:\s+(?:provided|is|was))?\s*[:=]\s*["']?)(?!\d+\b)[^\s"',;]+/gi,
+    `$1${masked}`,
+  ],
+];
+
+/** Runs of 20 or more that hold a digit, and longer ones without: keys, hashes, signatures, but also ids and names of models. */
+const runs = /(?=[\w+=-]*\d)[\w+=-]{20,}|[A-Za-z0-9+/=]{32,}/g;
+
+/** Ids that an interface gives to what is said in a conversation. */
+const conversationIds = /^(?:toolu|srvtoolu|tooluse|call|fc|msg|rs|resp|chatcmpl|req|file|item|ws|thread)[_-]\w/;
+
+/** A piece of a key mixes letters and digits, or is a long number; those of a model's name are words, short sizes and dates. */
+const keyPieces = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{8,}$|^\d{16,}$/;
+const wordPieces = /^[a-z]{0,20}\d{0,3}$/;
+
+function isName(run: string): boolean {
+  if (conversationIds.test(run)) return true;
+  const pieces = run.split(/[-_+=/]/);
+  return /[-_]/.test(run)
+    ? !pieces.some((piece) => keyPieces.test(piece))
+    : pieces.every((piece) => wordPieces.test(piece));
+}
+
+const keyLike = /\bsk-[\w-]{16,}/g;
+
+/** API keys alone: for names and ids of clients, some of which put their key there. */
+export const maskKeys = (text: string): string => text.replaceAll(keyLike, `sk-${masked}`);
+
+/**
+ * Takes time that grows with the square of the text: it is cut before. `isKnown`: its reader knows this run
+ * already.
+ */
+export function redact(text: string, isKnown: (run: string) => boolean = () => false): string {
+  const left = rules.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);
+  return left.replace(runs, (run) => (isName(run) || isKnown(run) ? run : masked));
 }

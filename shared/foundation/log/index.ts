@@ -1,4 +1,4 @@
-export { describeError } from './describe-error.ts';
+export { describeError, maskKeys, redact } from './describe-error.ts';
 export type { Metrics } from './embedded-metrics.ts';
 export { createLineBatches } from './line-batches.ts';
 export {
@@ -8,4 +8,3 @@ export {
   type LogLevel,
 } from './log.ts';
 export { masked, maskSecrets, maskSecretsAcross } from './mask-secrets.ts';
-export { maskKeys, redact } from './redact.ts';

@@ -17,5 +17,4 @@ export { ParsedEvent, parseEvent } from './parsed-event.ts';
 export * from './plain-members.ts';
 export { keptCacheMember, passesAnything } from './plain-members.ts';
 export { membersOf, readMembers } from './read-members.ts';
-export { orFault, readPlainBody } from './read-plain-body.ts';
-export { otherCaseCheck, refuseDoubles } from './refuse-doubles.ts';
+export { orFault, otherCaseCheck, readPlainBody, refuseDoubles } from './read-plain-body.ts';

@@ -1,11 +1,11 @@
 // The steps by which a body is read where only the gateway's plain members are its own.
+
 import type * as z from 'zod/mini';
 import { fail, GatewayError } from '../../errors/index.ts';
-import { checkMembers, type JsonText } from '../wire/index.ts';
+import { checkMembers, findMember, type JsonText } from '../wire/index.ts';
 import { namesFunction } from './asked-model.ts';
 import { plainGatewayMembers } from './plain-members.ts';
 import { type MemberReading, readMembers } from './read-members.ts';
-import { refuseDoubles } from './refuse-doubles.ts';
 
 export interface PlainBodyReading<Schema extends z.ZodMiniObject> {
   readonly schema: Schema;
@@ -43,4 +43,54 @@ function refuseChatOnly(json: JsonText, { preset }: Readonly<Record<string, unkn
   if ((preset ?? null) !== null) {
     throw fail('invalid_request', { message: 'preset: is read on chat completions only', param: 'preset' });
   }
+}
+
+/**
+ * Refuses a name that stands twice in one object of these members, at any depth: a restriction must not be overruled by its own
+ * double.
+ */
+export function refuseDoubles(json: JsonText, members: Iterable<string>): void {
+  for (const member of members) {
+    const found = findMember(json, member);
+    if (found !== undefined) refuseIn(json, found, member);
+  }
+}
+
+/** Every value in it follows it directly, however deep. */
+function refuseIn(json: JsonText, value: number, member: string): void {
+  const end = json.next(value);
+  for (let inner = value; inner < end; inner += 1) {
+    if (!json.isObject(inner)) continue;
+    const names = new Set<string>();
+    for (const { name } of json.members(inner)) {
+      const shown = name.slice(0, nameMaxCharacters);
+      if (names.has(name))
+        throw fail('invalid_request', { message: `${member}: "${shown}" stands in it twice`, param: member });
+      names.add(name);
+    }
+  }
+}
+
+const nameMaxCharacters = 64;
+
+/** Such a name is a used one itself, or none. */
+const lowerCase = /^[a-z0-9_]*$/;
+
+/**
+ * Refuses a name that differs from a used one in its case only. A provider that reads names without case (many Go servers)
+ * would see another `model` or `max_tokens` than the one that was checked and paid for.
+ */
+export function otherCaseCheck(used: Iterable<string>): (names: Iterable<string>) => void {
+  /** Lower case → the name as the gateway knows it. */
+  const usedNames: ReadonlyMap<string, string> = new Map([...used].map((name) => [name.toLowerCase(), name]));
+  const maxCharacters = Math.max(...[...usedNames.keys()].map(({ length }) => length));
+  return (names) => {
+    for (const name of names) {
+      if (name.length > maxCharacters || lowerCase.test(name)) continue;
+      // Upper case first, because Go takes a long s for an s.
+      const known = usedNames.get(name.toUpperCase().toLowerCase());
+      if (known === undefined || known === name) continue;
+      throw fail('invalid_request', { message: `${known}: was also sent in another letter case`, param: known });
+    }
+  };
 }

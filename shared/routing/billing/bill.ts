@@ -1,8 +1,9 @@
 // What one call owes: a charge for every answer a provider gave for it, also for those that no client saw (a retried
+
 // structured output). Belongs to one request; written by the stages that call providers, read by settlement.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import type { CallSize, UsageReport } from '../../protocol/wire/index.ts';
+import { type CallSize, isJsonObject, type UsageReport } from '../../protocol/wire/index.ts';
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
 import { addCosts, type Cost, costOf, noCost } from './cost.ts';
 import { contextTokensMax, estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
@@ -70,3 +71,34 @@ export function openBill(): Bill {
         .reduce((sum, { cost }) => sum + cost.total, 0n),
   };
 }
+
+// The usage of several provider calls as one: counts are added, at any depth, under the names that the
+
+// providers use. The members of the gateway itself are merged in afterwards.
+
+type Usage = Readonly<Record<string, unknown>>;
+
+/** `completion_tokens_details` is the deepest in use. What nests further is left out. */
+const depthMax = 3;
+
+/** Undefined where no provider reported anything. */
+export function sumUsage(reported: readonly (Usage | undefined)[]): Usage | undefined {
+  const usages = reported.filter((usage) => usage !== undefined);
+  return usages.length === 0 ? undefined : usages.reduce((sum, usage) => add(sum, usage, depthMax), {});
+}
+
+function add(sum: Usage, usage: Usage, depth: number): Usage {
+  // By entries: a member may be called __proto__.
+  const members = new Map(Object.entries(sum));
+  for (const [name, value] of Object.entries(usage)) {
+    const former = members.get(name);
+    if (isCount(value)) members.set(name, (isCount(former) ? former : 0) + value);
+    else if (isJsonObject(value)) {
+      if (depth > 1) members.set(name, add(isJsonObject(former) ? former : {}, value, depth - 1));
+    } else if (former === undefined && typeof value !== 'number') members.set(name, value);
+  }
+  return Object.fromEntries(members);
+}
+
+/** Negative numbers and NaN never give credit. */
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;

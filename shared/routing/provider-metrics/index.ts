@@ -1,2 +1,7 @@
-export type { AdmittedCandidate, Attempt } from './attempt.ts';
-export { type ProviderMetricsDependencies, reportAttempt, settleAttempts } from './provider-metrics.ts';
+export {
+  type AdmittedCandidate,
+  type Attempt,
+  type ProviderMetricsDependencies,
+  reportAttempt,
+  settleAttempts,
+} from './provider-metrics.ts';

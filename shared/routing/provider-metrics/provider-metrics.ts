@@ -1,12 +1,15 @@
 // Statistics, cooldowns and limit counters learn of each attempt exactly once. Attempts that a client's own key pays for
+import type { Permit, ProviderLimiter } from '../../accounting/limits/index.ts';
 // are left out: their limits are not ours, and one client's wrong key must not cool a provider for the others.
-import type { ProviderLimiter } from '../../accounting/limits/index.ts';
 import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../accounting/provider-health/index.ts';
+import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
+import type { AnswerDetails } from '../../protocol/interfaces/index.ts';
 import { retryWrite } from '../../storage/store/index.ts';
+import type { Charge } from '../billing/index.ts';
+import type { Spoken } from '../formats/index.ts';
 import { entryOf } from '../planner/index.ts';
-import type { CredentialSource, FailureKind } from '../providers/index.ts';
-import type { Attempt } from './attempt.ts';
+import type { AttemptFailure, CredentialSource, FailureKind } from '../providers/index.ts';
 
 export interface ProviderMetricsDependencies {
   readonly clock: Clock;
@@ -75,4 +78,34 @@ export async function settleAttempts(deps: ProviderMetricsDependencies, attempts
     // A credential may have been replaced where it is kept: the next call should have the new one.
     ours.some(({ outcome }) => outcome !== 'ok' && outcome.refusedCredential === true) && credentials.refresh(),
   ]);
+}
+
+// One call of a provider, when it has ended. Types only.
+
+/** A candidate that may be called now: its limits were asked. */
+export interface AdmittedCandidate {
+  readonly candidate: Candidate;
+  /** Undefined: the call is paid with a key of the client's, whose limits are not ours to count. */
+  readonly permit: Permit | undefined;
+  readonly startedAtMs: number;
+  /** Of its trace. Undefined: telemetry is off. */
+  readonly spanId?: string | undefined;
+}
+
+export interface Attempt extends AdmittedCandidate {
+  readonly outcome: 'ok' | AttemptFailure;
+  /** Until the whole answer was there. */
+  readonly latencyMs: number;
+  /** Of a stream: until its first output. */
+  readonly firstOutputMs?: number | undefined;
+  /** What the provider's token limits count: 0 for a call that failed before any output. */
+  readonly tokens: number;
+  /** Undefined: there was no answer that is charged. */
+  readonly charge?: Charge | undefined;
+  /** Where and by which rule its answer fails the schema of the call. Undefined: it satisfies it, or there is none. */
+  readonly schemaMismatch?: string | undefined;
+  /** How its provider was asked, where it answered. */
+  readonly spoken?: Spoken | undefined;
+  /** What the answer says of itself. */
+  readonly said?: AnswerDetails | undefined;
 }

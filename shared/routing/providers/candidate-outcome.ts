@@ -1,8 +1,9 @@
 // What comes of a call of one candidate, in the form of the client's interface.
+
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import type { JsonAnswer } from '../../protocol/interfaces/index.ts';
-import type { NoAnswer } from './send.ts';
-import type { EventBatch } from './stream-reader.ts';
+import type { AttemptFailure } from './classify.ts';
+import type { DescribeText, EventBatch } from './stream-reader.ts';
 
 export interface EventStream {
   readonly batches: AsyncGenerator<EventBatch, void, undefined>;
@@ -21,3 +22,34 @@ export type CandidateOutcome =
   | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly spoken: Spoken }
   | ({ readonly kind: 'stream'; readonly spoken: Spoken } & EventStream)
   | NoAnswer;
+
+// The way from a format to a provider. The gateway hands each format a `send` of its own, so that credentials, time limits
+
+// and the classification of failures are the same for all.
+
+export interface CandidateRequest {
+  /** Behind the provider's base URL. */
+  readonly path: string;
+  readonly accept: string;
+  /** Beside those of `send`; never a credential. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Made by `send`: a fault in it is the gateway's, not the provider's. */
+  readonly body: () => string;
+}
+
+/** A success, as far as its status says. */
+export interface CandidateAnswer {
+  readonly contentType: string;
+  /** Reads a body to its end. Undefined: it is larger than any answer, and was closed. */
+  readonly readText: () => Promise<string | undefined>;
+  /** In place of `readText`. Leaving it early keeps the socket: `drain` what is left. */
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly drain: () => void;
+  /** The words of an error in it. */
+  readonly describe: DescribeText;
+}
+
+export type NoAnswer = { readonly kind: 'failure'; readonly failure: AttemptFailure };
+
+/** Adds URL, credential and signature, times silence by bytes. Rejects where the connection breaks or the call is ended. */
+export type Send = (request: CandidateRequest) => Promise<({ readonly kind: 'answer' } & CandidateAnswer) | NoAnswer>;

@@ -1,4 +1,12 @@
-export type { CandidateOutcome, EventStream, Spoken } from './candidate-outcome.ts';
+export type {
+  CandidateAnswer,
+  CandidateOutcome,
+  CandidateRequest,
+  EventStream,
+  NoAnswer,
+  Send,
+  Spoken,
+} from './candidate-outcome.ts';
 export {
   type AttemptFailure,
   agreedParam,
@@ -26,7 +34,6 @@ export { readRetryDelaySeconds } from './fault-behind-invalid.ts';
 export { type ProviderCredentials, providerCredentials } from './provider-credentials.ts';
 export { isProviderCredential, providerSecret } from './provider-secret.ts';
 export { describeProviderText, readProviderText } from './provider-text.ts';
-export type { CandidateAnswer, CandidateRequest, NoAnswer, Send } from './send.ts';
 export { signedCredentials } from './signed-credentials.ts';
 export { type DescribeText, type EventBatch, midStreamCodeOf, readStream } from './stream-reader.ts';
 export {

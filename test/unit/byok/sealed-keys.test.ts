@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from '#jest';
-import { commandCallTimeoutMs } from '../../../infra/cli/target/call-timeout.ts';
+import { commandCallTimeoutMs } from '../../../infra/cli/target/target.ts';
 import { SealBroken } from '../../../shared/configuration/byok/aes-gcm.ts';
 import { createDataKeys, dataKeyLifeMs, dataKeysMax } from '../../../shared/configuration/byok/data-keys.ts';
 import { type KeyWrapper, localKeyWrapper, type SealedKey } from '../../../shared/configuration/byok/index.ts';

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '#jest';
-import { knownModels } from '../../../infra/model-list/known-models.ts';
 import { findSecondPrices } from '../../../infra/model-list/read-genai-prices.ts';
 import { readLitellm } from '../../../infra/model-list/read-litellm.ts';
-import { writeListDocument } from '../../../infra/model-list/write-list.ts';
+import { knownModels, writeListDocument } from '../../../infra/model-list/write-list.ts';
 import {
   type ListDocument,
   type ListedModel,

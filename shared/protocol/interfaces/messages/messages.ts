@@ -1,10 +1,16 @@
 // The interface of Anthropic's Messages, and the count of tokens beside it.
+
 import { headerNames, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
-import { type ClientInterface, plainGatewayMembers, plainLeftOutOfCacheKey, vendorHeaders } from '../index.ts';
+import {
+  type ClientInterface,
+  plainGatewayMembers,
+  plainLeftOutOfCacheKey,
+  type RejectionToTell,
+  vendorHeaders,
+} from '../index.ts';
 import { openEventReader } from './message-events.ts';
 import { readMessage, readTokenCount } from './read-message.ts';
 import { readCountRequest, readMessagesRequest } from './read-messages-request.ts';
-import { repairWords } from './repair-words.ts';
 
 export const messages: ClientInterface = {
   id: 'messages',
@@ -40,3 +46,52 @@ export const countTokens: ClientInterface = {
   answerMaxBytes: () => upstreamBodyMaxBytes,
   readAnswer: readTokenCount,
 };
+
+// In which words a client of Messages is told of a rejected request. Agents look for those of Anthropic's interface, shorten
+
+// the conversation or leave images out, and send it again: so a provider that meant the same is quoted in them.
+
+/** Undefined: the provider has said nothing, and the gateway knows no words for it. */
+function repairWords(rejection: RejectionToTell): string | undefined {
+  const { said, reason } = rejection;
+  if (said !== undefined && ownWords.test(said)) return said;
+  if (reason === 'context_length_exceeded') return overflowWords(rejection);
+  if (reason === 'invalid_image') return said === undefined ? noImage : `${noImage}: ${said}`;
+  return said;
+}
+
+const noImage = 'Could not process image';
+const ownWords =
+  /prompt is too long: \d+ tokens > \d+ maximum|input length and `max_tokens` exceed context limit: \d+ \+ \d+ > \d+|Could not process image/;
+
+const number = String.raw`(\d[\d,]{0,9})`;
+/** `This model's maximum context length is 8192 tokens`, `the maximum number of tokens allowed (8192)`. */
+const limitShape = new RegExp(
+  `(?:context (?:length|window|limit|size)|tokens allowed|maximum)(?: \\w+){0,3}[ (:]+${number}`,
+  'i',
+);
+/** `you requested 9001 tokens (8000 in the messages, 1001 in the completion)`, `your request has 8000 input tokens`. */
+const inputShape = new RegExp(`${number} (?:in the (?:messages|prompt|input)|input tokens)`, 'i');
+const outputShape = new RegExp(
+  `${number} (?:in the (?:completion|output)|output tokens)|max_\\w*tokens\\W.{0,40}too large: ${number}`,
+  'i',
+);
+/** Figures of a context. Fewer digits, or what is part of a name, is a version or a place. */
+const figures = /(?<![\w.-])\d[\d,]{2,9}(?![\w-])/g;
+
+const numberIn = (text: string): number => Number(text.replaceAll(',', ''));
+
+function overflowWords({ said = '', promptTokens, contextTokens }: RejectionToTell): string {
+  const read = (shape: RegExp): number | undefined => {
+    const [, first, second] = shape.exec(said) ?? [];
+    const found = first ?? second;
+    return found === undefined ? undefined : numberIn(found);
+  };
+  const [limit = contextTokens, input, output = 0] = [read(limitShape), read(inputShape), read(outputShape)];
+  if (input !== undefined && input <= limit && input + output > limit) {
+    return `input length and \`max_tokens\` exceed context limit: ${input} + ${output} > ${limit}, decrease input length or \`max_tokens\` and try again`;
+  }
+  const beyond = (said.match(figures) ?? []).map(numberIn).filter((figure) => figure > limit);
+  const tokens = input ?? (beyond.length > 0 ? Math.max(...beyond) : promptTokens);
+  return `prompt is too long: ${Math.max(tokens, limit + 1)} tokens > ${limit} maximum`;
+}
