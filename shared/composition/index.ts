@@ -1,10 +1,6 @@
 export { type AwsAdapters, bundleAdapters, createAwsAdapters, localCredentials } from './create-aws-adapters.ts';
 export { type Composition, createComposition } from './create-composition.ts';
-export {
-  type CompositionOptions,
-  createGatewayComposition,
-  type GatewayComposition,
-} from './create-gateway-composition.ts';
+export * from './create-gateway-composition.ts';
 export { createOperatorComposition } from './create-operator-composition.ts';
 export { createTableReaders } from './create-table-readers.ts';
 export { warmGateway, warmModels } from './warm-start.ts';

@@ -1,17 +1,5 @@
 export { addCredit, readCredit, readCredits, type WorkspaceCredit } from './add-credit.ts';
-export {
-  activationSchema,
-  caseAnswersSchema,
-  creditSchema,
-  jsonSchemaOf,
-  keyChangesSchema,
-  listUpdateSchema,
-  newKeySchema,
-  newWorkspaceSchema,
-  publicationSchema,
-  rotationSchema,
-  workspaceChangesSchema,
-} from './change-bodies.ts';
+export * from './change-bodies.ts';
 export { ChangeFailed, type ChangeFailure } from './change-failed.ts';
 export { changeFunction, publishFunction, readFunction, readFunctions, showFunction } from './change-functions.ts';
 export {

@@ -12,18 +12,7 @@ export {
   type TokenPrices,
   thinksWithToolsOnResponsesOnly,
 } from './catalogue.ts';
-export type {
-  CatalogueDocument,
-  DeclaredPolicy,
-  ModelDocument,
-  ModelProviderDocument,
-  PriceTierDocument,
-  ProviderAuth,
-  ProviderDocument,
-  SecretReference,
-  ServiceDocument,
-  SupportedParams,
-} from './catalogue-document.ts';
+export * from './catalogue-document.ts';
 export { type CatalogueReader, createCatalogueReader, refuseWhileRestored } from './catalogue-reader.ts';
 export {
   type CataloguePointer,

@@ -1,1 +1,95 @@
-export { type Cache, createCache, createReadCache, once } from './read-cache.ts';
+// A cache in front of a read. Callers at the same time share one read, and an old value is never served, not even while
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../time/index.ts';
+// reads fail: where an old value is better than none (the catalogue), this is the wrong cache.
+
+export interface ReadCacheOptions<Value> {
+  readonly sizeMax: number;
+  /** Above 0. Left out: 1 each. */
+  readonly sizeOf?: (value: Value) => number;
+  /** Age that a value may have, counted from the start of its read: the answer may be old when it arrives. */
+  readonly freshMs?: number;
+  /** Whether a value is worth keeping: one that refuses calls, and may be another at any moment, is not. Left out: all are. */
+  readonly keeps?: (value: Value & {}) => boolean;
+  readonly clock: Clock;
+}
+
+export interface ReadCache<Value> {
+  /** The cached value, or what `read` gives. Failures, undefined and what is not worth keeping are not cached and displace nothing. */
+  get(key: string, read: () => Promise<Value>): Promise<Value>;
+}
+
+interface OpenRead<Value> {
+  readonly startedAtMs: number;
+  readonly value: Promise<Value>;
+}
+
+export function createReadCache<Value>(options: ReadCacheOptions<Value>): ReadCache<Value> {
+  const { sizeMax, sizeOf = () => 1, freshMs = Number.POSITIVE_INFINITY, keeps = () => true, clock } = options;
+  const age = freshMs === Number.POSITIVE_INFINITY ? undefined : { freshMs, clock };
+  const values = createCache<Value & {}>({ sizeMax, age });
+  /** Bounded by the callers that wait for them. */
+  const openReads = new Map<string, OpenRead<Value>>();
+
+  function start(key: string, read: () => Promise<Value>): Promise<Value> {
+    const open = { startedAtMs: clock.nowMs(), value: read() };
+    openReads.set(key, open);
+    const settle = (value?: Value): void => {
+      // A later read of this key has taken its place.
+      if (openReads.get(key) !== open) return;
+      openReads.delete(key);
+      if (value !== undefined && value !== null && keeps(value))
+        values.set(key, value, { size: sizeOf(value), start: open.startedAtMs });
+    };
+    open.value.then(settle, () => settle());
+    return open.value;
+  }
+
+  return {
+    async get(key, read) {
+      const value = values.get(key);
+      if (value !== undefined) return value;
+      const open = openReads.get(key);
+      const isFresh = open !== undefined && clock.nowMs() - open.startedAtMs < freshMs;
+      return isFresh ? open.value : start(key, read);
+    },
+  };
+}
+
+// Bounded caches: what was used longest ago is dropped first.
+
+export type Cache<Value extends {}> = LRUCache<string, Value>;
+
+interface CacheOptions<Value> {
+  /** Upper bound of the sum of all sizes. Each value counts 1 unless `set` is given its size. */
+  readonly sizeMax: number;
+  /** From this age on an entry is not served. `freshMs` is more than 1. Left out: entries have no age. */
+  readonly age?: { readonly freshMs: number; readonly clock: Clock } | undefined;
+  /** Called with what left the cache, for whatever reason. */
+  readonly onDrop?: (value: Value) => void;
+}
+
+export const createCache = <Value extends {}>({ sizeMax, age, onDrop }: CacheOptions<Value>): Cache<Value> =>
+  new LRUCache<string, Value>({
+    maxSize: sizeMax,
+    sizeCalculation: () => 1,
+    ...(age === undefined ? {} : ttlOptions(age)),
+    ...(onDrop === undefined ? {} : { dispose: onDrop }),
+  });
+
+const ttlOptions = ({ freshMs, clock }: NonNullable<CacheOptions<unknown>['age']>) => ({
+  // The library still serves an entry that is exactly `ttl` old.
+  ttl: freshMs - 1,
+  // Every look at the age asks our clock; the library's default keeps the time for a millisecond by a timer.
+  ttlResolution: 0,
+  perf: { now: () => clock.nowMs() },
+});
+
+/** A value that is made on first use, and kept. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -4,15 +4,7 @@ export * from './event-lines.ts';
 export { type BodyText, isJsonObject, readJsonBody, readRequestBody, readUnambiguousBody } from './json-body.ts';
 export { JsonText } from './json-text.ts';
 export { createBracketReader, endOfBrackets } from './json-tokens.ts';
-export {
-  autoModelObject,
-  type FunctionModelObject,
-  type ModelListObject,
-  type ModelObject,
-  noStats,
-  type ProviderEntryObject,
-  type StatsObject,
-} from './model-list.ts';
+export * from './model-list.ts';
 export { parseInTurns } from './parse-in-turns.ts';
 export * from './provider-preferences.ts';
 export * from './read-json-text.ts';

@@ -1,7 +1,111 @@
-export {
-  type AdmittedCandidate,
-  type Attempt,
-  type ProviderMetricsDependencies,
-  reportAttempt,
-  settleAttempts,
-} from './provider-metrics.ts';
+// Statistics, cooldowns and limit counters learn of each attempt exactly once. Attempts that a client's own key pays for
+import type { Permit, ProviderLimiter } from '../../accounting/limits/index.ts';
+// are left out: their limits are not ours, and one client's wrong key must not cool a provider for the others.
+import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../accounting/provider-health/index.ts';
+import type { Candidate } from '../../configuration/catalogue/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import type { AnswerDetails } from '../../protocol/interfaces/index.ts';
+import { retryWrite } from '../../storage/store/index.ts';
+import type { Charge } from '../billing/index.ts';
+import type { Spoken } from '../formats/index.ts';
+import { entryOf } from '../planner/index.ts';
+import type { AttemptFailure, CredentialSource, FailureKind } from '../providers/index.ts';
+
+export interface ProviderMetricsDependencies {
+  readonly clock: Clock;
+  readonly limiter: ProviderLimiter;
+  readonly cooldowns: Cooldowns;
+  readonly recorder: StatisticsRecorder;
+  readonly statistics: StatisticsReader;
+  readonly credentials: CredentialSource;
+}
+
+/** Our own deadline and a client that left say nothing about the provider, so they are not counted. */
+const countedOutcomes: Partial<Record<FailureKind, 'failed' | 'rate_limited' | 'invalid'>> = {
+  failed: 'failed',
+  rate_limited: 'rate_limited',
+  invalid: 'invalid',
+};
+
+/** The client's call: its workspace and correlation id. */
+export interface CallIdentity {
+  readonly workspace: string;
+  readonly callId: string;
+}
+
+/** In memory and at once, so that the next plan of this process knows it. */
+export function reportAttempt(
+  { recorder, cooldowns }: ProviderMetricsDependencies,
+  attempt: Attempt,
+  call: CallIdentity,
+): void {
+  if (attempt.permit === undefined) return;
+  const { outcome, latencyMs, firstOutputMs, candidate } = attempt;
+  const entry = entryOf(candidate);
+  if (outcome === 'ok') {
+    const firstToken = firstOutputMs === undefined ? {} : { firstTokenMs: firstOutputMs };
+    recorder.record({ ...entry, latencyMs, ...firstToken, outcome });
+    return;
+  }
+  if (outcome.isOurFault === true) return;
+  const isRefused = outcome.refusedCredential === true || outcome.hasNoQuota === true;
+  const counted = isRefused ? 'refused' : countedOutcomes[outcome.kind];
+  if (counted !== undefined) recorder.record({ ...entry, latencyMs, outcome: counted });
+  // It answered: waiting would not make the answer smaller.
+  if (outcome.refusedAnswer !== undefined) return;
+  // A request that the provider rejected as invalid cools nothing.
+  const { kind, retryAfterSeconds = 0 } = outcome;
+  if (kind !== 'failed' && kind !== 'rate_limited') return;
+  cooldowns.report(entry, {
+    ...call,
+    isRateLimited: kind === 'rate_limited',
+    retryAfterMs: retryAfterSeconds * 1_000,
+  });
+}
+
+/**
+ * After the last byte: corrects the limit counters to the real tokens and writes what is due. Everything is awaited: a
+ * process that Lambda freezes halfway through a refresh would leave it to the next request.
+ */
+export async function settleAttempts(deps: ProviderMetricsDependencies, attempts: readonly Attempt[]): Promise<void> {
+  const { limiter, recorder, cooldowns, statistics, credentials, clock } = deps;
+  const ours = attempts.filter(({ permit }) => permit !== undefined);
+  await Promise.all([
+    ...ours.map(({ permit, tokens }) => permit && retryWrite(clock, () => limiter.settle(permit, tokens))),
+    recorder.flush(),
+    cooldowns.flush(),
+    statistics.settled(),
+    // A credential may have been replaced where it is kept: the next call should have the new one.
+    ours.some(({ outcome }) => outcome !== 'ok' && outcome.refusedCredential === true) && credentials.refresh(),
+  ]);
+}
+
+// One call of a provider, when it has ended. Types only.
+
+/** A candidate that may be called now: its limits were asked. */
+export interface AdmittedCandidate {
+  readonly candidate: Candidate;
+  /** Undefined: the call is paid with a key of the client's, whose limits are not ours to count. */
+  readonly permit: Permit | undefined;
+  readonly startedAtMs: number;
+  /** Of its trace. Undefined: telemetry is off. */
+  readonly spanId?: string | undefined;
+}
+
+export interface Attempt extends AdmittedCandidate {
+  readonly outcome: 'ok' | AttemptFailure;
+  /** Until the whole answer was there. */
+  readonly latencyMs: number;
+  /** Of a stream: until its first output. */
+  readonly firstOutputMs?: number | undefined;
+  /** What the provider's token limits count: 0 for a call that failed before any output. */
+  readonly tokens: number;
+  /** Undefined: there was no answer that is charged. */
+  readonly charge?: Charge | undefined;
+  /** Where and by which rule its answer fails the schema of the call. Undefined: it satisfies it, or there is none. */
+  readonly schemaMismatch?: string | undefined;
+  /** How its provider was asked, where it answered. */
+  readonly spoken?: Spoken | undefined;
+  /** What the answer says of itself. */
+  readonly said?: AnswerDetails | undefined;
+}

@@ -1,21 +1,5 @@
-export type {
-  CandidateAnswer,
-  CandidateOutcome,
-  CandidateRequest,
-  EventStream,
-  NoAnswer,
-  Send,
-  Spoken,
-} from './candidate-outcome.ts';
-export {
-  type AttemptFailure,
-  agreedParam,
-  classifyErrorObject,
-  classifyStatus,
-  type FailureKind,
-  ownParam,
-  readRetryAfterSeconds,
-} from './classify.ts';
+export * from './candidate-outcome.ts';
+export * from './classify.ts';
 export {
   type CheckedCredentials,
   type CredentialCheck,
@@ -36,11 +20,5 @@ export { isProviderCredential, providerSecret } from './provider-secret.ts';
 export { describeProviderText, readProviderText } from './provider-text.ts';
 export { signedCredentials } from './signed-credentials.ts';
 export { type DescribeText, type EventBatch, midStreamCodeOf, readStream } from './stream-reader.ts';
-export {
-  createTransport,
-  readBoundedBody,
-  type Transport,
-  type UpstreamAnswer,
-  type UpstreamRequest,
-} from './transport.ts';
+export * from './transport.ts';
 export { startWatch, type Watch } from './watch.ts';

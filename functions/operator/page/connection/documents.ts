@@ -11,7 +11,6 @@ export type {
   ManagedCases as Cases,
   ManagedFunction as StoredFunction,
   ManagedKey as Key,
-  ManagedListUpdate as ListUpdate,
   ManagedModel as Model,
   ManagedProvider as Provider,
   ManagedReplacement as Replacement,
