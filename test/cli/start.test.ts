@@ -1,8 +1,6 @@
 // `npm start` as a person types it: processes, signals, exit codes.
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { startSimulator } from '../../infra/local/simulator/index.ts';
@@ -35,19 +33,6 @@ describe('npm start', () => {
     for (const name of ['--port', '--host', '--config', '--data', '--dynamodb', '--stream-budget', '--log', '--help']) {
       expect(stdout).toContain(`  ${name}`);
     }
-  });
-
-  it('on a port that is taken says so in one line and ends with 1', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as { port: number };
-    expect(start('--port', String(port))).toEqual({
-      status: 1,
-      stdout: '',
-      lines: [`gw: port ${port} is in use; choose another with --port`],
-    });
-    taken.close();
-    await once(taken, 'close');
   });
 
   it('with a file that is not valid has one line for each problem and ends with 1', () => {

@@ -101,24 +101,6 @@ describe('the interface of Embeddings', () => {
     expect(gateway.logLines.filter((line) => line.includes('charge_over_hold'))).toEqual([]);
   });
 
-  it('falls back, replays and caches like a chat completion', async () => {
-    const fallback = await post({ model: 'acme/failing', input: 'Hello' });
-    expect([fallback.status, fallback.headers.get('x-gw-provider')]).toEqual([200, 'globex']);
-    const outcomes: (string | null)[] = [];
-    for (const _turn of [1, 2]) {
-      const response = await post({ input: 'Cached', cache: {} }, {});
-      outcomes.push(response.headers.get('x-gw-cache'));
-      await response.text();
-      await gateway.settled();
-    }
-    expect(outcomes).toEqual(['MISS', 'HIT']);
-    const headers = { 'idempotency-key': 'embeddings-1' };
-    const first = await (await post({ input: 'Once' }, headers)).text();
-    gateway.simulator.clear();
-    expect(await (await post({ input: 'Once' }, headers)).text()).toBe(first);
-    expect(gateway.simulator.calls).toEqual([]);
-  });
-
   const send = (key: string, body: string, headers: Record<string, string> = {}) =>
     fetch(`${gateway.url}/embeddings`, {
       method: 'POST',

@@ -92,14 +92,6 @@ describe('a function call', () => {
     await refused(harness.post({ ...ask('echo'), model }), 400, 'invalid_function_alias');
   });
 
-  it.each(['gw/function/', 'gw/function/echo@r1@r1'])(
-    'whose model is no alias is told so before the types of what a function fixes: %s',
-    async (model) => {
-      const fixed = { temperature: 'hot', provider: 'acme', n: -1, response_format: { type: 'json_schema' }, Model: 1 };
-      await refused(harness.post({ ...ask('echo'), ...fixed, model }), 400, 'invalid_function_alias');
-    },
-  );
-
   it.each<[string, unknown]>([
     ['temperature', 'hot'],
     ['max_tokens', -1],
@@ -152,19 +144,6 @@ describe('a function call', () => {
     expect(usage.attempts).toBe(1);
   });
 
-  it('with a revoked key is api_key_revoked', async () => {
-    await refused(harness.post(ask('echo'), as('revoked')), 401, 'api_key_revoked');
-  });
-
-  it('over the requests per minute of its key is api_key_rate_limit, refused calls counted too', async () => {
-    await answerOf(await harness.post(ask('free'), as('rateLimited')));
-    await expectError(await harness.post(ask('nobody'), as('rateLimited')), 404, 'function_not_found');
-    harness.simulator.clear();
-    const { headers } = await refused(harness.post(ask('free'), as('rateLimited')), 429, 'api_key_rate_limit');
-    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
-  });
-
   it.each<[string, KeyName, string, RegExp]>([
     ['spend limit of its key', 'limited', 'spend_limit_exceeded', /spend limit of the key/],
     ['credit of its workspace', 'poor', 'PAYMENT_REQUIRED', /USD of credit/],
@@ -179,18 +158,6 @@ describe('a function call', () => {
   });
 
   describe('with a key of the client’s own', () => {
-    it.each<KeyName>(['limited', 'allowed', 'always'])(
-      'in its header is function_requires_managed_funding, BYOK enabled or not: %s',
-      async (key) => {
-        const headers = { ...as(key), 'x-byok-key': 'sk-own' };
-        await refused(harness.post(ask('free'), headers), 400, 'function_requires_managed_funding');
-      },
-    );
-
-    it('in a connection that must be used is function_requires_managed_funding', async () => {
-      await refused(harness.post(ask('free'), as('always')), 400, 'function_requires_managed_funding');
-    });
-
     it('in a connection that must be used means nothing where BYOK is not enabled', async () => {
       await answerOf(await harness.post(ask('free'), as('alwaysOff')));
     });

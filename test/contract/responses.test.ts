@@ -300,13 +300,6 @@ describe('the interface of Responses', () => {
     }
   });
 
-  it('is another call than a chat completion under the same Idempotency-Key', async () => {
-    const headers = { 'idempotency-key': 'two-interfaces' };
-    const body = { model: 'acme/echo', messages: [{ role: 'user', content: 'Hello' }] };
-    await (await gateway.post({ ...body, input: 'Hello' }, headers)).text();
-    expect(await postJson(body, headers)).toMatchObject({ error: 'idempotency_conflict' });
-  });
-
   it('takes the session of its clients where no header of the gateway names one', async () => {
     await (await post({ model: 'acme/echo' }, { 'session-id': 'codex-1' })).text();
     expect(await lastRecord()).toMatchObject({ sessionId: 'codex-1' });

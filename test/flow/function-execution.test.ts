@@ -276,24 +276,4 @@ describe('an execution', () => {
       expect(record?.gatewayMs).toBe(0);
     });
   });
-
-  it('is recorded with its ids, its model and its cost', async () => {
-    const { gw } = await answerOf(await call('usage-1000-500'));
-    await harness.settled();
-    const record = (await harness.records()).find(({ executionId }) => executionId === gw.execution_id);
-    expect(record).toMatchObject({
-      functionId: 'usage-1000-500',
-      revisionId: 'r1',
-      modelAsked: 'gw/function/usage-1000-500',
-      modelServed: 'acme/usage:1000:500',
-      provider: 'acme',
-      outcome: 'ok',
-      attempts: 1,
-      promptTokens: 1000,
-      completionTokens: 500,
-      costPicoUsd: 2_000_000_000n,
-      isByok: false,
-      stream: false,
-    });
-  });
 });

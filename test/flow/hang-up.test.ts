@@ -123,16 +123,6 @@ describe.each(forms)('a client of $name that hangs up', ({ hello, brokenWith, ..
     expect(gateway.simulator.calls.map(({ model }) => model)).toEqual(['silent', 'echo']);
   });
 
-  it('while a stream stalls ends the provider’s work', async () => {
-    const { answer, hangUp } = start(hello('acme/stall', { stream: true }));
-    await readUntil(await answer, 'Hello!');
-    hangUp();
-    await graceStarts();
-    clock.advance(streamReadOnMaxMs);
-    await closedEarly();
-    expect(gateway.simulator.calls).toHaveLength(1);
-  });
-
   it('leaves the gateway well', async () => {
     expect(
       brokenWith((await readWhole(await gateway.post(hello('acme/echo', { stream: true })))).text),

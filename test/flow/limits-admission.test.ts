@@ -138,18 +138,6 @@ describe('a limit of requests per minute', () => {
 });
 
 describe('a limit of tokens', () => {
-  it('takes an estimate, and is corrected to what the provider counted', async () => {
-    // Five letters are two tokens; 900 may come out.
-    expect(await ask('acme/corrected', { max_tokens: 900 })).toBe(200);
-    await settled('acme/corrected', 30);
-    // Without the correction 902 of 1,000 would be taken.
-    expect(await ask('acme/corrected', { max_tokens: 900 })).toBe(200);
-    await settled('acme/corrected', 60);
-    const refused = await post('acme/corrected', { max_tokens: 939 });
-    await expectError(refused, 429, 'rate_limited');
-    expect(gateway.simulator.calls).toHaveLength(2);
-  });
-
   it('is corrected after a stream, and after a provider that failed', async () => {
     expect(await ask('acme/streamed', { stream: true })).toBe(200);
     await settled('acme/streamed', 30);

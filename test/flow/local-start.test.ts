@@ -168,16 +168,6 @@ describe('a start without --config', () => {
     expect(started.lines.join('\n')).not.toContain('demo key');
   });
 
-  it.each([
-    ['a workspace beside the demo', { id: 'mine' }],
-    ['the workspace that the demo has too, with another catalogue', { id: 'demo' }],
-  ])('changes nothing where the store holds %s', async (_title, workspace) => {
-    await (await start({ config: writeFile(ownFile(newKey(), { workspace })) })).stop();
-    const before = await storedState();
-    await start();
-    expect(await storedState()).toBe(before);
-  });
-
   it('on a store of the demo serves the demo again, and keeps what was changed in its workspace', async () => {
     const first = await start();
     expect(await statusOf(first.url, publishedKey)).toBe(200);
@@ -468,11 +458,6 @@ describe('a start with a file', () => {
     if (note !== undefined) expect(started.lines).toContainEqual(expect.stringMatching(note));
   });
 
-  it('says nothing of a provider and a workspace that lack nothing', async () => {
-    const started = await start({ config: writeFile(ownFile(newKey())) });
-    expect(started.lines.filter((line) => line.startsWith('note:'))).toEqual([]);
-  });
-
   it('that is not valid, or cannot become what is stored, is refused with a line per problem, and nothing changes', async () => {
     const key = newKey();
     await (await start({ config: writeFile(ownFile(key)) })).stop();
@@ -594,16 +579,6 @@ describe('the folder of --data', () => {
     expect(second.lines.at(-1)).toBe(
       'gateway.lock was removed, and another gateway serves the folder now: this one stops',
     );
-  });
-
-  it('copied whole while no gateway runs is the same gateway elsewhere', async () => {
-    const data = join(folder, 'original');
-    const key = newKey();
-    const running = await start({ data, dynamodb: undefined, config: writeFile(ownFile(key)) });
-    await running.stop();
-    cpSync(data, join(folder, 'restored'), { recursive: true });
-    const restored = await start({ data: join(folder, 'restored'), dynamodb: undefined });
-    expect(await modelsOf(restored.url, key)).toEqual(['auto', 'own/chat']);
   });
 
   it('backed up by SQLite while a gateway runs holds the last write, which stands in the write-ahead log alone', async () => {

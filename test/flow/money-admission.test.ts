@@ -131,15 +131,4 @@ describe('the admission of a call', () => {
     expect(roundCount()).toBe(2);
     await expectBalancedBooks(harness);
   });
-
-  it('takes two rounds after a refusal for money too where what is stored may be the answer', async () => {
-    await startWatched({ models: limited, key: { rpm: 60, spend_limit_usd: little } });
-    const body = hello('acme/limited', { max_tokens: 5 });
-    expect(await outcomeOf(await harness.post({ ...body, max_tokens: 4_096 }))).toBe('PAYMENT_REQUIRED');
-    await callTwice(body, (id) => ({ 'idempotency-key': id, 'x-gw-span-id': id }));
-    const { first, later } = rounds();
-    expect(first).toEqual(['ask idempotency put', 'ask keys update', 'ask spans put']);
-    expect(later.toSorted()).toEqual(['ask keys update', 'ask ledger update', 'ask limits update']);
-    expect(roundCount()).toBe(2);
-  });
 });

@@ -70,26 +70,7 @@ describe('calls against a limit', () => {
     expect(message).toContain('0.0001 USD');
     expect(message).toMatch(/ 0 USD of /);
   });
-
-  it.each(['key', 'workspace'])('leave what they did not use to the next, to the last that fits: %s', async (kind) => {
-    const workspace = `${kind}-in-turn`;
-    const call = hello('acme/half', { max_tokens: 50 });
-    for (let calls = 0; calls < 5; calls += 1) {
-      expect(await countOutcomes([post(workspace, call)])).toEqual({ ok: 1 });
-      await harness.settled();
-    }
-    const { message } = await expectError(await post(workspace, call), 402, 'PAYMENT_REQUIRED');
-    expect(message).toMatch(/may cost 0\.0001 USD, and 0\.00005 USD of /);
-    expect(harness.simulator.calls).toHaveLength(5);
-    await harness.settled();
-    expect(await expectBalancedBooks(harness, workspace)).toBe(usd('0.00025'));
-  });
 });
-
-const bounds = [
-  { max_tokens: 51, max_completion_tokens: 1 },
-  { max_tokens: 1, max_completion_tokens: 51 },
-];
 
 describe('amounts', () => {
   it('are exact to the pico-USD, however small the limit', async () => {
@@ -116,19 +97,6 @@ describe('amounts', () => {
     expect(harness.simulator.calls).toHaveLength(0);
     await harness.settled();
     expect(await expectBalancedBooks(harness, 'asks-for-more')).toBe(0n);
-  });
-
-  it('hold for the largest limit on output that was sent, whichever the provider heeds', async () => {
-    for (const members of bounds) {
-      await expectError(await post('two-limits', hello('acme/full', members)), 402, 'PAYMENT_REQUIRED');
-    }
-    expect(harness.simulator.calls).toHaveLength(0);
-  });
-
-  it('of nothing need no credit at all', async () => {
-    expect(await countOutcomes([post('nothing', hello('acme/free'))])).toEqual({ ok: 1 });
-    await harness.settled();
-    expect(await expectBalancedBooks(harness, 'nothing')).toBe(0n);
   });
 
   it('are held for the dearest provider that may answer, and settled for the one that did', async () => {

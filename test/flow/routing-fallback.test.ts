@@ -2,11 +2,8 @@
 
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '#jest';
-import { createProviderLimiter, type ProviderLimiter } from '../../shared/accounting/limits/index.ts';
-import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, type HarnessOptions, hello, startHarness } from '../support/harness.ts';
-import { readUntil } from '../support/read-stream.ts';
 import { startMuteServer, startScriptedProvider } from '../support/scripted-provider.ts';
 import { type WatchedClock, watchedClock } from '../support/watched-clock.ts';
 
@@ -147,21 +144,6 @@ describe('a provider entry', () => {
     }
   });
 
-  it('bounds the silence in the middle of a stream', async () => {
-    const { gateway, clock } = await start({
-      models: { 'acme/model': [nth('slow', 'stall:3', 1), nth('good', 'echo', 2)] },
-      providers: { slow: { idle_timeout_ms: 321 } },
-    });
-    const response = await gateway.post(hello('acme/model', { stream: true }));
-    const reader = await readUntil(response, '"content":" wrote"');
-    clock.advance(320);
-    expect(gateway.simulator.calls[0]?.ended).toBe(false);
-    clock.advance(1);
-    await gateway.simulator.until(([call]) => call?.closedEarly === true);
-    await reader.cancel();
-    expect(asked(gateway)).toEqual(['slow']);
-  });
-
   it('that drips blanks in place of an answer still leaves ten seconds to the one behind it', async () => {
     let outgoing: ServerResponse | undefined;
     const dripping = await startScriptedProvider((response) => {
@@ -225,49 +207,5 @@ describe('what providers say together', () => {
     const streamed = hello('acme/differ', { stream: true });
     await expectError(await gateway.post(streamed), 400, 'invalid_request');
     expect(asked(gateway)).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c']);
-  });
-});
-
-describe('a limiter that fails behind a provider that failed', () => {
-  async function startWith(admitBackup: () => Promise<never>) {
-    let real: ProviderLimiter | undefined;
-    const limiter = (): ProviderLimiter => {
-      if (real === undefined) throw new Error('the gateway is not ready');
-      return real;
-    };
-    const run = await start({
-      models: { 'acme/model': [nth('down', 'error-500', 1), nth('backup', 'echo', 2)] },
-      replace: () => ({
-        limiter: {
-          admit: (entry, ...rest) => (entry.provider === 'backup' ? admitBackup() : limiter().admit(entry, ...rest)),
-          settle: (...permit) => limiter().settle(...permit),
-          giveBack: (...permit) => limiter().giveBack(...permit),
-        },
-      }),
-    });
-    const { counters, clock, randomness } = run.gateway.composition;
-    real = createProviderLimiter({ writer: counters.writer, clock, randomness });
-    return run;
-  }
-
-  it('is RATE_LIMITER_UNAVAILABLE, and the provider whose limits are unknown is not called', async () => {
-    const { gateway } = await startWith(() => Promise.reject(new StoreUnavailable(new Error('down'))));
-    await expectError(await gateway.post(hello('acme/model')), 503, 'RATE_LIMITER_UNAVAILABLE');
-    expect(asked(gateway)).toEqual(['down']);
-  });
-
-  it('and does not answer at all is waited for no longer than two seconds', async () => {
-    const asking = Promise.withResolvers<void>();
-    const { gateway, clock } = await startWith(() => {
-      asking.resolve();
-      return new Promise(() => {});
-    });
-    const answer = gateway.post(hello('acme/model'));
-    await asking.promise;
-    clock.advance(2_000);
-    const response = await answer;
-    await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
-    expect(response.headers.get('retry-after')).toBe('1');
-    expect(asked(gateway)).toEqual(['down']);
   });
 });

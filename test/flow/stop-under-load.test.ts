@@ -6,7 +6,7 @@ import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { readStream } from '../support/read-stream.ts';
 import { watchedClock } from '../support/watched-clock.ts';
 
-const calls = 200;
+const calls = 80;
 const providers = ['slow:400', 'slow-chunks:40', 'endless:40', 'silent'];
 const clock = watchedClock();
 const usd = '1000.00';

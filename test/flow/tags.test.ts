@@ -76,10 +76,6 @@ describe('tags', () => {
     expect(refused).toMatchObject({ status: 400, tags: told, line: formatTags(told) });
   });
 
-  it('are none of a call that has none', async () => {
-    expect(await tagsOf(plainKey, {})).toMatchObject({ tags: null, line: undefined });
-  });
-
   it('are those of the retry where its answer is a replay, and other tags are no conflict', async () => {
     const name = { 'idempotency-key': 'told-twice' };
     const first = await tagsOf(plainKey, { ...name, 'x-gw-tags': 'run=1' });
