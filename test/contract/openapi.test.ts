@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import fc from 'fast-check';
 import { parse } from 'yaml';
-import { describe, expect, it } from '#jest';
-import { errorColumns, errorRows, memberDescriptions } from '../../infra/openapi/description/index.ts';
-import { errorCatalogue } from '../../shared/errors/index.ts';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { errorColumns, errorRows, memberDescriptions, parameters } from '../../infra/openapi/description/index.ts';
+import { errorCatalogue, GatewayError } from '../../shared/errors/index.ts';
 import {
   configFreshMs,
   connectTimeoutDefaultMs,
@@ -16,7 +17,12 @@ import {
   refusalRecordsPerSecond,
   requestBudgetMs,
 } from '../../shared/foundation/constants/index.ts';
-import { componentSchema, description, faultsOf, operationOf } from './api-description.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { readCorrelation } from '../../shared/protocol/http/index.ts';
+import { readChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
+import { promptFunction } from '../support/gateway-file.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { componentSchema, description, differencesOf, faultsOf, operationOf } from './api-description.ts';
 
 const projectRoot = join(import.meta.dirname, '../..');
 const print = (...args: string[]): string =>
@@ -164,3 +170,217 @@ const tableIn = (markdown: string): string[][] =>
         .split('|')
         .map((cell) => cell.trim()),
     );
+
+// What the gateway answers is what the description of the API says.
+const upstreams = {
+  'acme/echo': 'echo',
+  'acme/tools': 'tools',
+  'acme/no-usage': 'no-usage',
+  'acme/unknown-members': 'unknown-members',
+  'acme/broken': 'error-after-chunks:2',
+  'acme/failing': 'error-500',
+  'acme/limited': 'error-429:x:30',
+  'acme/rejecting': 'error-400:context_length_exceeded',
+  'acme/prose': 'invalid-json',
+};
+const schema = { type: 'object', properties: { label: { type: 'string' } }, required: ['label'] };
+const responseFormat = { type: 'json_schema', json_schema: { name: 'label', schema } };
+const usage = { include: true };
+const stream_options = { include_usage: true };
+
+describe('the answers of the gateway', () => {
+  let gateway: Harness;
+
+  beforeAll(async () => {
+    gateway = await startHarness({
+      models: {
+        ...Object.fromEntries(
+          Object.entries(upstreams).map(([id, upstream]) => [id, [{ provider: 'acme', upstream }]]),
+        ),
+        'acme/unconfigured': [{ provider: 'unset', upstream: 'echo' }],
+      },
+      providers: { unset: { auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } } },
+      workspace: {
+        functions: [promptFunction('label', 'acme/echo', { options: { max_tokens: 64 } })],
+      },
+    });
+  });
+  afterAll(() => gateway.stop());
+
+  const chat = operationOf('POST', '/v1/chat/completions');
+
+  it.each([
+    ['a JSON answer', hello('acme/echo')],
+    ['an answer whose usage is an estimate', hello('acme/no-usage')],
+    ['an answer with members of the provider', hello('acme/unknown-members')],
+    ['a structured answer', hello('acme/echo', { response_format: responseFormat })],
+    ['the answer of a function', hello('gw/function/label')],
+    ['a stream', hello('acme/echo', { stream: true })],
+    ['a stream with every usage chunk', hello('acme/tools', { stream: true, usage, stream_options })],
+    ['a stream with members of the provider', hello('acme/unknown-members', { stream: true })],
+    ['a stream that breaks', hello('acme/broken', { stream: true })],
+  ])('are as described: %s', async (_answer, body) => {
+    const response = await gateway.post(body);
+    expect(response.status).toBe(200);
+    expect(await differencesOf(chat, response)).toEqual([]);
+  });
+
+  it('are as described where a stored or a cached answer is given again', async () => {
+    const body = hello('acme/echo', { cache: {} });
+    const first = await gateway.post(body, { 'idempotency-key': 'once' });
+    const replayed = await gateway.post(body, { 'idempotency-key': 'once' });
+    // An answer is stored once its call is settled.
+    await gateway.settled();
+    const cached = await gateway.post(body);
+    expect(replayed.headers.get('idempotent-replayed')).toBe('true');
+    expect(cached.headers.get('x-gw-cache')).toBe('HIT');
+    for (const response of [first, replayed, cached]) expect(await differencesOf(chat, response)).toEqual([]);
+  });
+
+  it.each([
+    ['invalid_request', '{', {}],
+    ['invalid_request', hello('acme/rejecting'), {}],
+    ['unknown_model', hello('nobody/nothing'), {}],
+    ['invalid_correlation', hello('acme/echo'), { 'x-gw-trace-id': '?' }],
+    ['UNAUTHORIZED', hello('acme/echo'), { authorization: 'Bearer nothing' }],
+    ['price_cap_exceeded', hello('acme/echo', { provider: { max_price: 0 } }), {}],
+    ['function_not_found', hello('gw/function/none'), {}],
+    ['request_too_large', hello('gw/function/label', { user: 'x'.repeat(300_000) }), {}],
+    ['schema_validation_failed', hello('acme/prose', { response_format: responseFormat }), {}],
+    ['rate_limited', hello('acme/limited'), {}],
+    ['no_available_provider', hello('acme/failing'), {}],
+    ['provider_not_configured', hello('acme/unconfigured'), {}],
+  ])('are as described: %s', async (code, body, headers) => {
+    const response = await gateway.post(body, headers);
+    expect(await response.clone().json()).toMatchObject({ error: code });
+    expect(await differencesOf(chat, response)).toEqual([]);
+  });
+
+  it('are as described: the models, and their errors', async () => {
+    const models = operationOf('GET', '/v1/models');
+    const answers = [
+      await gateway.get('/models'),
+      await gateway.get('/models', { authorization: 'Bearer nothing' }),
+      await gateway.get('/models', { traceparent: '?' }),
+      await fetch(`${gateway.url}/models`, { method: 'DELETE' }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 400, 405]);
+    for (const answer of answers) expect(await differencesOf(models, answer)).toEqual([]);
+  });
+
+  it('include the description itself at one path only', async () => {
+    const { origin } = new URL(gateway.url);
+    for (const path of ['/openapi.yaml', '/v1/openapi.json', '/docs']) {
+      expect((await fetch(origin + path)).status).toBe(404);
+    }
+  });
+});
+
+// What the description says of a request is what the gateway does: the same bodies and headers are good or bad to both.
+const isDescribed = (body: unknown): boolean => faultsOf(componentSchema('ChatCompletionRequest'), body).length === 0;
+const isAccepted = (body: Record<string, unknown>): boolean => !(readChatRequest(body) instanceof GatewayError);
+
+const value = fc.oneof(
+  fc.constantFrom(
+    null,
+    true,
+    false,
+    0,
+    1,
+    -1,
+    2.5,
+    100_000,
+    1e21,
+    '',
+    'x',
+    'price',
+    '1.50',
+    '0.0000000000001',
+    '-1',
+    '1e3',
+    'low',
+  ),
+  fc.constantFrom('a@1', 'a@', 'deny', 'eu', 'EU', 'x'.repeat(65), 'auto', 'json_schema'),
+  fc.constantFrom<unknown>([], ['x'], [''], [1], {}, { schema: {} }, { schema: true }, { schema: 1 }, [
+    { role: 'user' },
+  ]),
+);
+
+const objectOf = (...names: readonly string[]) =>
+  fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 3 }) as fc.Arbitrary<Record<string, unknown>>;
+
+/** One member of the body as a body of its own. */
+const member = fc.oneof(
+  objectOf(
+    'sort',
+    'max_price',
+    'only',
+    'order',
+    'ignore',
+    'zdr',
+    'data_collection',
+    'data_residency',
+    'require_parameters',
+    'other',
+  ).map((provider) => ({ provider })),
+  objectOf('prompt', 'completion').map((max_price) => ({ provider: { max_price } })),
+  objectOf('enabled', 'ttl', 'refresh', 'namespace').map((cache) => ({ cache })),
+  objectOf('slug', 'version').map((preset) => ({ preset })),
+  objectOf('effort', 'max_tokens', 'exclude', 'summary').map((reasoning) => ({ reasoning })),
+  objectOf('type', 'json_schema').map((response_format) => ({ response_format })),
+  // What the gateway checks in code, met often.
+  fc.constantFrom('price', 'latency', 'throughput', 'speed').map((sort) => ({ provider: { sort } })),
+  fc
+    .record({ effort: fc.constantFrom('low', null), max_tokens: fc.constantFrom(5, null) }, { requiredKeys: [] })
+    .map((reasoning) => ({ reasoning })),
+  value.map((json_schema) => ({ response_format: { type: 'json_schema', json_schema } })),
+  objectOf('provider', 'cache', 'preset', 'reasoning', 'response_format', 'model', 'models', 'messages'),
+  value.map((models) => ({ models })),
+  objectOf('stream', 'temperature', 'max_tokens', 'n', 'stop', 'tools', 'usage', 'stream_options', 'seed'),
+);
+
+const whole = { model: 'acme/echo', messages: [{ role: 'user', content: 'x' }] };
+const bodies = fc
+  .tuple(
+    fc.constantFrom<Record<string, unknown>>(whole, whole, whole, { model: 'auto' }, { messages: whole.messages }),
+    member,
+    member,
+  )
+  .map(([body, one, other]): Record<string, unknown> => ({ ...body, ...one, ...other }));
+
+describe('the description of a request', () => {
+  it('takes exactly the bodies that the gateway takes', () => {
+    const seen = { accepted: 0, refused: 0 };
+    fc.assert(
+      fc.property(bodies, (body) => {
+        const accepted = isAccepted(body);
+        seen[accepted ? 'accepted' : 'refused'] += 1;
+        expect(isDescribed(body)).toBe(accepted);
+      }),
+      { numRuns: 400 },
+    );
+    expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(25);
+  });
+
+  it.each([
+    headerNames.traceId,
+    headerNames.spanId,
+    headerNames.sessionId,
+    headerNames.sessionIdAlias,
+    headerNames.traceparent,
+  ])('takes exactly the values of %s that the gateway takes', (name) => {
+    const described = parameters.chat.find((parameter) => parameter.name === name);
+    const pattern = new RegExp(String(described?.schema.pattern));
+    const hex = (length: number) => fc.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`));
+    const traceparents = fc
+      .tuple(fc.constantFrom('00', '01', 'ff', '0g'), hex(32), hex(16), hex(2), fc.constantFrom([], ['more']))
+      .map(([version, trace, parent, flags, more]) => [version, trace, parent, flags, ...more].join('-'));
+    const values = fc.oneof(fc.string({ maxLength: 300 }), fc.stringMatching(/^[\w.:-]{1,140}$/), traceparents);
+    fc.assert(
+      fc.property(values, (text) => {
+        const { fault } = readCorrelation({ [name]: [text] }, systemRandomness);
+        expect(pattern.test(text)).toBe(fault === undefined);
+      }),
+    );
+  });
+});

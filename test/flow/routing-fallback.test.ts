@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '#jest';
+import { createProviderLimiter, type ProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, type HarnessOptions, hello, startHarness } from '../support/harness.ts';
 import { startMuteServer, startScriptedProvider } from '../support/scripted-provider.ts';
@@ -207,5 +208,43 @@ describe('what providers say together', () => {
     const streamed = hello('acme/differ', { stream: true });
     await expectError(await gateway.post(streamed), 400, 'invalid_request');
     expect(asked(gateway)).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c']);
+  });
+});
+
+describe('a limiter that fails behind a provider that failed', () => {
+  async function startWith(admitBackup: () => Promise<never>) {
+    let real: ProviderLimiter | undefined;
+    const limiter = (): ProviderLimiter => {
+      if (real === undefined) throw new Error('the gateway is not ready');
+      return real;
+    };
+    const run = await start({
+      models: { 'acme/model': [nth('down', 'error-500', 1), nth('backup', 'echo', 2)] },
+      replace: () => ({
+        limiter: {
+          admit: (entry, ...rest) => (entry.provider === 'backup' ? admitBackup() : limiter().admit(entry, ...rest)),
+          settle: (...permit) => limiter().settle(...permit),
+          giveBack: (...permit) => limiter().giveBack(...permit),
+        },
+      }),
+    });
+    const { counters, clock, randomness } = run.gateway.composition;
+    real = createProviderLimiter({ writer: counters.writer, clock, randomness });
+    return run;
+  }
+
+  it('and does not answer is waited for no longer than two seconds: RATE_LIMITER_UNAVAILABLE', async () => {
+    const asking = Promise.withResolvers<void>();
+    const { gateway, clock } = await startWith(() => {
+      asking.resolve();
+      return new Promise(() => {});
+    });
+    const answer = gateway.post(hello('acme/model'));
+    await asking.promise;
+    clock.advance(2_000);
+    const response = await answer;
+    await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(asked(gateway)).toEqual(['down']);
   });
 });
