@@ -10,6 +10,7 @@ import {
   jsonAnswerBytes,
   metricCosts,
   promptBytes,
+  smallCosts,
   streamBytesPerToken,
   sumOf,
   taskCpuMs,
@@ -106,6 +107,16 @@ describe('the price of a month', () => {
     expect(row(deploying, 'metrics of calls')[2]).toContain(`${metrics} × $${usd(usdPrices.perCustomMetricMonth)}`);
     expect(deploying).toContain(`${ofStage} of the stage, ${ofProvider} for each provider`);
     expect([ofClass, deploying.includes(`three classes make ${metrics}`)]).toEqual([1, true]);
+  });
+
+  it('of what is easily overlooked is named as it is computed', () => {
+    for (const text of [
+      `${usd(smallCosts.recordsOfAMillionCallsAMonth)} a month for records`,
+      `${usd(smallCosts.configurationReadsOfTenProcesses)} a month for configuration`,
+      `${usd(smallCosts.aMillionStarts)} per million starts`,
+      `${usd(smallCosts.tracesOfAMillionCalls)} per million calls for traces`,
+    ])
+      expect(deploying).toContain(`$${text}`);
   });
 
   it('is the same statement on the first page and in the description of the package', () => {
