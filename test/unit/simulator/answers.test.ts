@@ -1,38 +1,6 @@
 import { describe, expect, it } from '#jest';
 import { schemaInstance } from '../../../infra/local/simulator/index.ts';
-import { ask, chunksOf, contentOf, streamed, userMessage, withSimulator } from './simulated.ts';
-
-const tool = (name: string, properties: object) => ({
-  type: 'function',
-  function: { name, parameters: { type: 'object', properties, required: Object.keys(properties) } },
-});
-const tools = [
-  tool('get_weather', { city: { type: 'string' }, days: { type: 'integer', minimum: 2 } }),
-  tool('get_time', { zone: { enum: ['UTC', 'CET'] } }),
-];
-
-describe('tools', () => {
-  it('answers with text once the results are there, and where tools are forbidden or not asked for', () =>
-    withSimulator(async (simulator) => {
-      const called = { id: 'a', type: 'function', function: { name: 'get_weather', arguments: '{}' } };
-      const results = [
-        userMessage('?'),
-        { role: 'assistant', tool_calls: [called] },
-        { role: 'tool', tool_call_id: 'a', content: 'sunny' },
-      ];
-      for (const [model, members] of [
-        ['tools', { tools, messages: results }],
-        ['tools', { tools, tool_choice: 'none' }],
-        ['echo', { tools }],
-      ] as const) {
-        const { choices } = JSON.parse((await ask(simulator, model, members)).text);
-        expect(choices[0].finish_reason).toBe('stop');
-        expect(choices[0].message.tool_calls).toBeUndefined();
-      }
-      const { text } = await ask(simulator, 'tools', { tools, messages: results });
-      expect(text).toContain('“sunny”');
-    }));
-});
+import { ask, chunksOf, contentOf, streamed, withSimulator } from './simulated.ts';
 
 describe('instances of schemas', () => {
   it.each([
