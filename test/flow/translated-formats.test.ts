@@ -27,7 +27,11 @@ const families: Readonly<Record<Api, string>> = {
   converse: 'anthropic.claude-sonnet-4-5-20250929-v1',
   'generate-content': 'gemini-3-pro-preview',
 };
-const upstreams = ['echo', 'no-usage', 'wrong-usage:strings', 'wrong-usage:nulls', 'byte-split:5'];
+const unreadableUsages = [
+  'no-usage',
+  ...['strings', 'nulls', 'text', 'negative', 'fractions'].map((kind) => `wrong-usage:${kind}`),
+];
+const upstreams = ['echo', ...unreadableUsages, 'byte-split:5'];
 /** All orders of a list. */
 const ordersOf = <T>(list: readonly T[]): readonly (readonly T[])[] =>
   list.length < 2
@@ -90,18 +94,15 @@ const weather = {
 };
 
 describe.each(apis)('a provider of %s', (api) => {
-  it.each(['no-usage', 'wrong-usage:strings', 'wrong-usage:nulls'])(
-    'is estimated where it reports nothing, or nothing that counts: %s',
-    async (upstream) => {
-      const { lines } = await readStream(
-        await post(api, upstream, { stream: true, stream_options: { include_usage: true } }),
-      );
-      expect(JSON.parse(lines.at(-1) ?? '').usage.estimated).toBe(true);
-      const { usage } = await answerOf(await post(api, upstream));
-      expect(usage.estimated).toBe(true);
-      expect(usage.cost).toBeGreaterThan(0);
-    },
-  );
+  it.each(unreadableUsages)('is estimated where it reports nothing, or nothing that counts: %s', async (upstream) => {
+    const { lines } = await readStream(
+      await post(api, upstream, { stream: true, stream_options: { include_usage: true } }),
+    );
+    expect(JSON.parse(lines.at(-1) ?? '').usage.estimated).toBe(true);
+    const { usage } = await answerOf(await post(api, upstream));
+    expect(usage.estimated).toBe(true);
+    expect(usage.cost).toBeGreaterThan(0);
+  });
 
   it('gives no reasoning where it is excluded, and no chunk that would be empty', async () => {
     const asked = { reasoning: { effort: 'high', exclude: true }, max_tokens: 4_000 };

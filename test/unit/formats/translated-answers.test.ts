@@ -2,7 +2,6 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
-import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/read-usage.ts';
 import { readChunks } from '../../support/read-chunks.ts';
 import {
   ask,
@@ -101,37 +100,6 @@ describe.each(apis)('an answer of %s', (api) => {
     }
   });
 
-  it('whose connection breaks rejects with what broke it, unless everything was said', async () => {
-    const answer = streamOf(api, usual);
-    const reset = new Error('socket hang up');
-    const early = await streamed(api, { ...answer, bytes: answer.bytes.slice(0, 4), breaksWith: reset });
-    expect([early.error, early.texts.includes('[DONE]')]).toEqual([reset, false]);
-    const late = await streamed(api, { ...answer, breaksWith: reset });
-    expect([late.error, late.texts.at(-1)]).toEqual([undefined, '[DONE]']);
-    const json = ask({ api, answer: { ...jsonAnswer({}), breaksWith: reset }, body: {} });
-    await expect(json).rejects.toBe(reset);
-    await expect(ask({ api, answer: reset, body: {} })).rejects.toBe(reset);
-  });
-
-  it('that is a failure of `send` stays that failure, and nothing is asked twice', async () => {
-    const failure = { kind: 'rate_limited', retryAfterSeconds: 7, status: 429, cause: 'status_429' } as const;
-    for (const stream of [false, true]) {
-      const { outcome, sent } = await ask({ api, stream, answer: failure, body: {} });
-      expect([outcome, sent.length]).toEqual([{ kind: 'failure', failure }, 1]);
-    }
-  });
-
-  it('that is none is a failure of the provider, not an error of the gateway', async () => {
-    for (const answer of [jsonAnswer({ nonsense: true }), jsonAnswer([]), { ...jsonAnswer({}), bytes: [] }]) {
-      const whole = await ask({ api, answer, body: {} });
-      expect(failureOf(whole.outcome)).toMatchObject({ kind: 'failed', cause: 'unreadable_answer' });
-      const stream = await ask({ api, stream: true, answer, body: {} });
-      expect(failureOf(stream.outcome)).toMatchObject({ kind: 'failed', cause: 'unreadable_answer' });
-    }
-    const { texts, error } = await streamed(api, { ...streamOf(api, usual), bytes: [Buffer.from('<html>no</html>')] });
-    expect([brokenBy(error).kind, texts]).toEqual(['failed', []]);
-  });
-
   it('of more values than an answer may hold is a failure that no package has read, and says what it has used', async () => {
     const junk = Array.from({ length: jsonValuesMax }, () => ({}));
     const { outcome } = await ask({ api, answer: jsonAnswer({ ...jsonOf(api, usual), junk }), body: {} });
@@ -180,26 +148,6 @@ describe.each(apis)('an answer of %s', (api) => {
         expect(['json', 'failure']).toContain(outcome.kind);
       }
     }
-  });
-
-  it('leaves what follows its end to be drained', async () => {
-    const answer = streamOf(api, usual);
-    const { outcome, drained } = await ask({ api, stream: true, answer, body: {} });
-    await readTexts(outcome);
-    expect(drained()).toBe(0);
-    if (outcome.kind === 'stream') outcome.drain();
-    expect(drained()).toBe(1);
-  });
-
-  it('of a stream names the same id, model and time in each chunk, and begins with the role', async () => {
-    const { texts } = await streamed(api, streamOf(api, usual));
-    const chunks = texts.slice(0, -1).map((text) => JSON.parse(text));
-    const heads = chunks.map(({ id, model, created, object }) => JSON.stringify([id, model, created, object]));
-    expect(new Set(heads).size).toBe(1);
-    expect(chunks[0].object).toBe('chat.completion.chunk');
-    expect(chunks[0].choices[0].delta).toEqual({ role: 'assistant', content: '' });
-    expect(chunks.at(-1).choices).toEqual([]);
-    expect(chunks.at(-2).choices[0]).toMatchObject({ delta: {}, finish_reason: 'tool_calls' });
   });
 });
 
@@ -280,73 +228,6 @@ describe('why an answer ended', () => {
   });
 });
 
-describe.each(apis)('a usage of %s that cannot be read', (api) => {
-  const [member = '', first = '', second = ''] = {
-    messages: ['usage', 'input_tokens', 'output_tokens'],
-    responses: ['usage', 'input_tokens', 'output_tokens'],
-    converse: ['usage', 'inputTokens', 'outputTokens'],
-    'generate-content': ['usageMetadata', 'promptTokenCount', 'candidatesTokenCount'],
-  }[api];
-  const whole = jsonOf(api, { blocks: [{ text: 'So' }] });
-  const sound = whole[member] as Json;
-
-  it.each([
-    ['text', 'many'],
-    ['a list', [1]],
-    ['null', null],
-    ['counts that are text', { ...sound, [second]: '5' }],
-    ['negative', { ...sound, [first]: -1 }],
-    ['fractions', { ...sound, [first]: 0.5, [second]: 0.5 }],
-    ['a count that is null', { ...sound, [first]: null }],
-  ])('costs no answer and says nothing: %s', async (_what, usage) => {
-    const { outcome } = await ask({ api, answer: jsonAnswer({ ...whole, [member]: usage }), body: {} });
-    const completion = completionOf(outcome);
-    expect(completion.choices[0].message.content).toBe('So');
-    expect(readUsageReport(completion.usage)?.tokens.output).toBeUndefined();
-    const answers = {
-      messages: () =>
-        eventStream(
-          { type: 'message_start', message: { id: 'm', role: 'assistant', model: 'c', usage } },
-          { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-          { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'So' } },
-          { type: 'content_block_stop', index: 0 },
-          { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 'x' } },
-          { type: 'message_stop' },
-        ),
-      responses: () =>
-        eventStream(
-          { type: 'response.created', response: { id: 'r', created_at: 1, model: 'm' } },
-          { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'm' } },
-          { type: 'response.output_text.delta', item_id: 'm', output_index: 0, delta: 'So' },
-          { type: 'response.output_item.done', output_index: 0, item: { type: 'message', id: 'm' } },
-          { type: 'response.completed', response: { id: 'r', usage } },
-        ),
-      converse: () =>
-        frames(
-          ['messageStart', { role: 'assistant' }],
-          ['contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'So' } }],
-          ['messageStop', { stopReason: 'end_turn' }],
-          ['metadata', { usage, metrics: { latencyMs: 1 } }],
-        ),
-      'generate-content': () => {
-        const candidate = { content: { role: 'model', parts: [{ text: 'So' }] }, index: 0 };
-        const interim = { promptTokenCount: 3, totalTokenCount: 3 };
-        return eventStream(
-          { candidates: [candidate], usageMetadata: interim },
-          { candidates: [{ finishReason: 'STOP', index: 0 }], usageMetadata: usage },
-        );
-      },
-    };
-    const { texts, error } = await streamed(api, answers[api]());
-    const read = readChunks(texts);
-    expect([error, read.message.content, read.finishReason]).toEqual([undefined, 'So', 'stop']);
-    // Gemini has told the input before.
-    if (usage !== null || api !== 'generate-content') {
-      expect(readUsageReport(read.usage)?.tokens.output).toBeUndefined();
-    }
-  });
-});
-
 describe('a stream of Messages', () => {
   const usualEvents = () => streamOf('messages', { blocks: [{ text: 'So far' }] });
 
@@ -359,17 +240,6 @@ describe('a stream of Messages', () => {
     });
     const read = readChunks(texts);
     expect([error, read.message.content, read.finishReason]).toEqual([undefined, 'So far', 'stop']);
-  });
-
-  it('that has said why it ends is whole, however its connection ends then', async () => {
-    const { bytes, contentType } = usualEvents();
-    const cut = { contentType, bytes: bytes.slice(0, -1) };
-    for (const answer of [cut, { ...cut, breaksWith: new Error('socket hang up') }]) {
-      const { texts, error } = await streamed('messages', answer);
-      expect([error, readChunks(texts).finishReason, texts.at(-1)]).toEqual([undefined, 'stop', '[DONE]']);
-    }
-    const early = await streamed('messages', { contentType, bytes: bytes.slice(0, -2) });
-    expect(brokenBy(early.error).cause).toBe('truncated_stream');
   });
 });
 
@@ -400,17 +270,6 @@ it.each(['messages', 'converse'] as const)(
   },
 );
 
-describe('a prompt that is blocked', () => {
-  it('is none where the answer was filtered, which is an answer', async () => {
-    const filtered = { candidates: [{ finishReason: 'SAFETY', index: 0 }], usageMetadata: { promptTokenCount: 3 } };
-    const { outcome } = await ask({ api: 'generate-content', answer: jsonAnswer(filtered), body: {} });
-    expect(completionOf(outcome).choices[0]).toMatchObject({
-      finish_reason: 'content_filter',
-      message: { content: '' },
-    });
-  });
-});
-
 describe('an error with a status that says success', () => {
   it('is looked for in an answer of up to 1 MiB: a longer one was written by a model', async () => {
     const answerWith = (characters: number) => {
@@ -427,35 +286,6 @@ describe('an error with a status that says success', () => {
 describe('an error inside a stream', () => {
   const begun = (api: Api) =>
     streamOf(api, { blocks: [{ text: 'So far, so good' }] }).bytes.slice(0, api === 'responses' ? 6 : 4);
-  const anthropicError = (type: string) => eventStream({ type: 'error', error: { type, message: 'No.' } });
-
-  it('is told to the operator in the words of the provider', async () => {
-    const { error } = await streamed('messages', {
-      ...anthropicError('overloaded_error'),
-      bytes: [...begun('messages'), ...anthropicError('overloaded_error').bytes],
-    });
-    expect(brokenBy(error)).toMatchObject({ status: 529, cause: 'error_object_529' });
-    expect(brokenBy(error).providerText?.forOperator).toContain('No.');
-  });
-
-  it.each(apis)('%s: a stream may be longer than any event', async (api) => {
-    const long = 'x'.repeat(1024 * 1024);
-    const [first = Buffer.of(), ...rest] = streamOf(api, { blocks: [{ text: 'abcdef' }] }).bytes;
-    const more = rest.map((piece) => Buffer.from(piece));
-    const event = {
-      messages: () => eventStream({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: long } }),
-      responses: () =>
-        eventStream({ type: 'response.output_text.delta', item_id: 'msg_0', output_index: 0, delta: long }),
-      converse: () => frames(['contentBlockDelta', { contentBlockIndex: 0, delta: { text: long } }]),
-      'generate-content': () => eventStream({ candidates: [{ content: { role: 'model', parts: [{ text: long }] } }] }),
-    }[api]();
-    const pieces = Array.from({ length: 6 }, () => event.bytes[0] ?? Buffer.of());
-    const at = { messages: 3, responses: 4, converse: 1, 'generate-content': 1 }[api];
-    const bytes = [first, ...more.slice(0, at), ...pieces, ...more.slice(at)];
-    const { texts, error } = await streamed(api, { ...event, bytes });
-    expect([error, texts.at(-1)]).toEqual([undefined, '[DONE]']);
-    expect(String(readChunks(texts).message.content).length).toBe(6 * long.length + 6);
-  });
 
   it.each(['messages', 'responses', 'generate-content'] as const)(
     '%s: an event without end is too large',
@@ -469,19 +299,6 @@ describe('an error inside a stream', () => {
 });
 
 describe("Gemini's answers", () => {
-  it('carry a signature of a call in the call, where other clients look for it, and as a detail of its id', async () => {
-    const answer = { blocks: [{ id: 'fc1', name: 'weather', args: {} }] };
-    for (const message of [
-      (await wholeMessage('generate-content', answer)).choices[0].message,
-      readChunks((await streamed('generate-content', streamOf('generate-content', answer))).texts).message,
-    ]) {
-      expect(message.tool_calls[0].extra_content).toEqual({ google: { thought_signature: 'of fc1' } });
-      expect(message.reasoning_details).toEqual([
-        { type: 'reasoning.encrypted', data: 'of fc1', id: 'fc1', format: 'google-gemini-v1', index: 0 },
-      ]);
-    }
-  });
-
   it('give calls without an id one of their own', async () => {
     const parts = ['a', 'b'].map((name) => ({ functionCall: { name, args: {} } }));
     const gemini = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] };

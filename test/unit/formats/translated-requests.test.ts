@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import type { HubApi } from '../../../shared/foundation/constants/index.ts';
 import { jsonValuesMax } from '../../../shared/foundation/constants/index.ts';
 import { rawNumber } from '../../../shared/foundation/ids/index.ts';
-import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import { can } from '../../../shared/routing/formats/capabilities.ts';
 import { ask, failureOf, type Json, jsonAnswer } from './fake-send.ts';
 import { apis, jsonOf } from './provider-answers.ts';
 
@@ -50,26 +47,6 @@ const called = [
 ];
 
 describe.each(apis)('a request to a provider of %s', (api) => {
-  it('goes to the path of its model, asks for what it reads, and streams only on demand', async () => {
-    const paths = {
-      messages: ['/messages', '/messages'],
-      responses: ['/responses', '/responses'],
-      converse: ['/model/a%2Fb/converse', '/model/a%2Fb/converse-stream'],
-      'generate-content': ['/models/a-b:generateContent', '/models/a-b:streamGenerateContent?alt=sse'],
-    }[api];
-    const model = api === 'generate-content' ? 'a-b' : 'a/b';
-    const answer = jsonAnswer({});
-    const asked = await Promise.all([false, true].map((stream) => ask({ api, body: {}, answer, stream, model })));
-    const [whole, streamed] = asked.map(({ sent }) => sent[0]);
-    expect([whole?.path, streamed?.path]).toEqual(paths);
-    expect(whole?.accept).toBe('application/json');
-    expect(streamed?.accept).toBe(api === 'converse' ? 'application/vnd.amazon.eventstream' : 'text/event-stream');
-    if (api === 'messages' || api === 'responses')
-      expect([whole?.body.stream, streamed?.body.stream]).toEqual([undefined, true]);
-    // Credentials and everything else of a request are the gateway's.
-    expect([Object.keys(whole ?? {}).sort(), whole?.headers]).toEqual([['accept', 'body', 'path'], undefined]);
-  });
-
   it('asks for no more output than is held, however much thinking is asked for', async () => {
     const models: readonly string[] = {
       messages: [
@@ -223,31 +200,6 @@ describe('a conversation with tools', () => {
     for (const id of calls) expect(id).toMatch(/^[\w-]{1,64}$/);
   });
 
-  it.each(apis)('%s: an id that was there before, as models that count anew give it, gets another', async (api) => {
-    const turn = (answer: string): Json[] => [
-      { role: 'assistant', content: null, tool_calls: ['f:0', 'call_1', 'tool_call_1'].map((id) => call(id, '{}')) },
-      ...['f:0', 'call_1', 'tool_call_1'].map((id) => ({ role: 'tool', tool_call_id: id, content: answer })),
-    ];
-    const messages = [user('?'), ...turn('1'), ...turn('2'), ...turn('3')];
-    const [calls, results] = ids(await sentBody(api, { messages, tools: [weather] }), api);
-    expect(calls).toEqual(results);
-    expect(new Set(calls).size).toBe(9);
-    expect(calls.slice(1, 3)).toEqual(['call_1', 'tool_call_1']);
-  });
-
-  it.each(apis)('%s: numbers reach the provider with every digit', async (api) => {
-    const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
-    const messages = [
-      user('?'),
-      { role: 'assistant', tool_calls: [call('a', '{"id":12345678901234567890}')] },
-      { role: 'tool', tool_call_id: 'a', content: '1' },
-    ];
-    const body = { messages, tools: [weather], seed: rawNumber('98765432109876543210') };
-    const { texts } = await ask({ api, body, answer });
-    expect(texts[0]?.replaceAll('\\', '')).toContain('{"id":12345678901234567890}');
-    if (api === 'generate-content') expect(texts[0]).toContain('"seed":98765432109876543210');
-  });
-
   it.each([
     ['no JSON', '{"city": "Kö', '{"city": "Kö'],
     ['no object', '[1]', [1]],
@@ -313,17 +265,6 @@ describe('thinking', () => {
     ]);
   });
 
-  it.each(['messages', 'converse'] as const)(
-    '%s: is off on results of calls whose thinking did not come back, which is refused',
-    async (api) => {
-      const asked = { reasoning: { effort: 'high' }, tools: [weather] };
-      expect(await thinkingOf(api, { ...asked, messages: called })).toBeUndefined();
-      const thought = { reasoning_details: [{ type: 'reasoning.text', text: 'Hm', signature: 's', index: 0 }] };
-      const messages = called.map((one) => (one.role === 'assistant' ? { ...one, ...thought } : one));
-      expect(await thinkingOf(api, { ...asked, messages })).toMatchObject({ type: 'enabled' });
-    },
-  );
-
   const forced: readonly (readonly [string, Json, messages: Json, converse: Json])[] = [
     ['a call of any tool', { tool_choice: 'required' }, { type: 'any' }, { any: {} }],
     [
@@ -359,66 +300,6 @@ describe('thinking', () => {
     },
   );
 
-  it('with a budget is off where Converse is told by a member of Claude which tool to call', async () => {
-    const named = { type: 'function', function: { name: 'weather' } };
-    for (const choice of ['required', named]) {
-      const asked = { tools: [weather], reasoning_effort: 'high', tool_choice: choice, parallel_tool_calls: false };
-      const { additionalModelRequestFields: fields } = await sentBody('converse', asked);
-      expect(fields.tool_choice).toMatchObject({ disable_parallel_tool_use: true });
-      expect(fields.thinking).toBeUndefined();
-    }
-    const open = { tools: [weather], reasoning_effort: 'high', parallel_tool_calls: false };
-    const { additionalModelRequestFields: fields } = await sentBody('converse', open);
-    expect([fields.tool_choice.type, fields.thinking.type]).toEqual(['auto', 'enabled']);
-  });
-
-  it('without a budget is off too where the request wants a call, which stays a duty', async () => {
-    const asked = { tools: [weather], reasoning_effort: 'high', tool_choice: 'required' };
-    for (const model of ['claude-opus-4-6', 'claude-opus-4-7']) {
-      const { thinking, tool_choice } = await sentBody('messages', asked, model);
-      expect([thinking, tool_choice]).toEqual([undefined, { type: 'any' }]);
-      const { toolConfig, additionalModelRequestFields } = await sentBody(
-        'converse',
-        asked,
-        `eu.anthropic.${model}-v1`,
-      );
-      expect([additionalModelRequestFields.thinking, toolConfig.toolChoice]).toEqual([undefined, { any: {} }]);
-    }
-  });
-
-  it('that is off because it did not come back leaves JSON that is a call of a tool a duty', async () => {
-    const schema = { type: 'object', properties: { label: { type: 'string' } } };
-    const response_format = { type: 'json_schema', json_schema: { name: 'label', schema } };
-    const asked = { messages: called, tools: [weather], reasoning_effort: 'high', response_format };
-    const { thinking, tool_choice } = await sentBody('messages', asked, 'claude-sonnet-4-0');
-    expect([thinking, tool_choice]).toMatchObject([undefined, { type: 'any' }]);
-  });
-
-  it('of another maker is not sent: its signature would be refused', async () => {
-    const details = (format: string) => [
-      { type: 'reasoning.text', text: 'Hm', signature: 's', format, index: 0 },
-      { type: 'reasoning.encrypted', data: 'd', format, index: 1 },
-    ];
-    const messages = (format: string) => [
-      user('?'),
-      { role: 'assistant', content: 'So.', reasoning_details: details(format) },
-      user('!'),
-    ];
-    const claude = await sentBody('messages', { messages: messages('google-gemini-v1') });
-    expect(claude.messages[1].content).toEqual([{ type: 'text', text: 'So.' }]);
-    const gemini = await sentBody('generate-content', { messages: messages('anthropic-claude-v1') });
-    expect(gemini.contents[1].parts).toEqual([{ text: 'So.' }]);
-    // Only the first piece of a stream says whose it is.
-    const pieces = [
-      { type: 'reasoning.text', text: 'Hm', format: 'anthropic-claude-v1', index: 0 },
-      { type: 'reasoning.text', text: '', signature: 's', index: 0 },
-    ];
-    const body = await sentBody('generate-content', {
-      messages: [user('?'), { role: 'assistant', content: 'So.', reasoning_details: pieces }, user('!')],
-    });
-    expect(body.contents[1].parts).toEqual([{ text: 'So.' }]);
-  });
-
   it('in the pieces of a stream is put together', async () => {
     const pieces = [
       { type: 'reasoning.text', text: 'Let me ', index: 0 },
@@ -451,78 +332,17 @@ describe('thinking', () => {
   });
 });
 
-describe('what a format lacks', () => {
-  const lacksOf = (body: Json, api: HubApi) => readHubNeeds(body).filter((need) => !can(api, need));
-
-  const of = (...content: unknown[]): Json => ({
-    messages: [user('Hi.'), user([{ type: 'text', text: 'See' }, ...content])],
+it('an image of a kind that the provider does not take is a rejected request, not a fault', async () => {
+  const { outcome, sent } = await ask({
+    api: 'converse',
+    body: { messages: [user([image('data:image/tiff;base64,AAAA')])] },
+    answer: jsonAnswer({}),
   });
-  const part = 'messages[1].content[1]';
-  /** By format: the member that is named, or true where the format takes it. */
-  const table: readonly (readonly [
-    string,
-    Json,
-    messages: string | true,
-    responses: string | true,
-    converse: string | true,
-    gemini: string | true,
-  ])[] = [
-    ['an image at no URL', of(image('file:///etc/passwd')), part, part, part, part],
-    ['an image without its data', of(image('data:image/png;base64')), part, part, part, part],
-    [
-      'a former answer in audio',
-      { messages: [{ role: 'assistant', audio: { id: 'a' } }] },
-      'messages[0].audio',
-      'messages[0].audio',
-      'messages[0].audio',
-      'messages[0].audio',
-    ],
-    ['a voice', { audio: { voice: 'alloy' } }, 'audio', 'audio', 'audio', 'audio'],
-    [
-      'what asks for nothing',
-      { n: 1, logprobs: null, tools: [], functions: [], plugins: [], modalities: ['text'] },
-      true,
-      true,
-      true,
-      true,
-    ],
-  ];
-
-  it.each(table)('%s', async (_what, asked, ...expected) => {
-    const body = { messages: [user('Hi.')], ...asked };
-    for (const [index, api] of apis.entries()) {
-      const lacks = expected[index] === true ? [] : [expected[index]];
-      expect([api, lacksOf(body, api).map(({ member }) => member)]).toEqual([api, lacks]);
-      const { outcome, sent } = await ask({
-        api,
-        body,
-        answer: jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] })),
-      });
-      if (lacks.length === 0) expect([api, outcome.kind, sent.length]).toEqual([api, 'json', 1]);
-      // Nothing is dropped in silence, also where nobody asked before.
-      else expect([failureOf(outcome).kind, failureOf(outcome).param, sent]).toEqual(['invalid', lacks[0], []]);
-    }
-  });
-
-  it('that is asked for a hundred thousand times is told once', () => {
-    const parts = Array.from({ length: 50_000 }, () => ({ type: 'hologram' }));
-    const lacks = lacksOf({ messages: [user(parts), user(parts)], tools: parts }, 'messages');
-    expect(lacks.map(({ member }) => member)).toEqual(['tools[0]', 'messages[0].content[0]']);
-  });
-
-  it('an image of a kind that the provider does not take is a rejected request, not a fault', async () => {
-    const { outcome, sent } = await ask({
-      api: 'converse',
-      body: of(image('data:image/tiff;base64,AAAA')),
-      answer: jsonAnswer({}),
-    });
-    expect([failureOf(outcome), sent]).toEqual([
-      { kind: 'invalid', reason: 'unsupported_image_format', cause: 'not_translatable' },
-      [],
-    ]);
-  });
+  expect([failureOf(outcome), sent]).toEqual([
+    { kind: 'invalid', reason: 'unsupported_image_format', cause: 'not_translatable' },
+    [],
+  ]);
 });
-
 it('members of any type are sent or refused, never an error of the gateway', async () => {
   const details = [{ type: 'reasoning.text', text: 'r', signature: 's', index: 0 }];
   const answered = { role: 'assistant', content: 'a', reasoning_details: details, tool_calls: [call('q', '{}')] };
