@@ -13,7 +13,7 @@ import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
-import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 
 let database: TestStore;
@@ -140,13 +140,6 @@ describe('the connections of a file', () => {
     expect((await read(id)).map(({ provider }) => provider)).toEqual(['other']);
     expect(changesOf(await apply(id, [gone], { ACME_BYOK: canary }))).toEqual(['unchanged']);
   });
-
-  it('are StoreUnavailable while the store is down, and nothing is written', async () => {
-    const { store: real, puts } = watched();
-    const store: Store = { ...real, get: () => Promise.reject(new StoreUnavailable('down')) };
-    await expect(apply(newWorkspace(), [inFile('acme')], {}, { store })).rejects.toThrow(StoreUnavailable);
-    expect(puts()).toBe(0);
-  });
 });
 
 describe('a variable that is not set', () => {
@@ -176,11 +169,6 @@ describe('a variable that is not set', () => {
     const { skipped } = await apply(newWorkspace(), [inFile('acme')], { ACME_BYOK: 'two\nlines' });
     expect(skipped[0]).toContain('ACME_BYOK does not hold');
     expect(skipped[0]).not.toContain('lines');
-  });
-
-  it('is treated as a secret, which is not read here', async () => {
-    const { skipped } = await apply(newWorkspace(), [inFile('acme', { key: { secret: 'vault-entry' } })], {});
-    expect(skipped[0]).toContain('secret vault-entry');
   });
 });
 

@@ -68,17 +68,6 @@ const expectConserved = ({ granted, available, held, spent }: CreditSummary): vo
 };
 
 describe('sharded credit', () => {
-  it('is never overspent in sum, and used to the last call', async () => {
-    const account: CreditAccount = { workspace: 'sum', shards: 4, spendLimit: null };
-    const ledger = newLedger();
-    await ledger.create('sum', 1_000n);
-    const takes = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => ledger.take(account, newHold(`o-${n}`, 100n))),
-    );
-    expect(takes.filter(({ kind }) => kind === 'taken')).toHaveLength(10);
-    expect(await ledger.show(account)).toMatchObject({ granted: 1_000n, available: 0n, held: 1_000n });
-  });
-
   it('spreads to a shard that calls met empty, so that the next one is one write', async () => {
     const account: CreditAccount = { workspace: 'spread', shards: 2, spendLimit: 900n };
     const ledger = newLedger(test.store, always(1, 2));
@@ -90,20 +79,6 @@ describe('sharded credit', () => {
     const second = await ledger.take(account, newHold('b', 10n));
     expect(second).toMatchObject({ kind: 'taken', hold: { shard: 1 } });
     expectConserved(await ledger.show(account));
-  });
-
-  it('keeps to the spend limit in sum, and its shards lend each other room under it', async () => {
-    const account: CreditAccount = { workspace: 'capped', shards: 3, spendLimit: 100n };
-    const ledger = newLedger();
-    await ledger.create('capped', 1_000n);
-    const large = await ledger.take(account, newHold('large', 90n));
-    expect(large.kind).toBe('taken');
-    const results = await Promise.all(Array.from({ length: 8 }, (_, n) => ledger.take(account, newHold(`o-${n}`, 4n))));
-    expect(results.filter(({ kind }) => kind === 'taken')).toHaveLength(2);
-    for (const result of results) {
-      if (result.kind === 'insufficient') expect(result.short).toBe('spend_limit');
-    }
-    expect(await ledger.show(account)).toMatchObject({ underSpendLimit: 2n, held: 98n, available: 902n });
   });
 
   it('shows what dead owners held as available, in whatever shard it stands, before anything gives it back', async () => {
@@ -134,21 +109,6 @@ describe('sharded credit', () => {
     });
     expect((await ledger.take(account, newHold('next', 60n, clock.nowMs()))).kind).toBe('taken');
     expect(await ledger.show(account)).toMatchObject({ available: 20n, underSpendLimit: 0n, held: 80n, expired: 0n });
-  });
-
-  it('pays a debt of one shard out of the others before another call can hold that', async () => {
-    const account: CreditAccount = { workspace: 'debt', shards: 2, spendLimit: null };
-    const ledger = newLedger(test.store, always(1, 2));
-    await ledger.create('debt', 100n);
-    const take = await ledger.take(account, newHold('a', 10n));
-    if (take.kind !== 'taken') throw new Error('taken');
-    await ledger.settle(take.hold, 1n);
-    const next = await ledger.take(account, newHold('b', 20n));
-    expect(next).toMatchObject({ kind: 'taken', hold: { shard: 1 } });
-    if (next.kind === 'taken') await ledger.settle(next.hold, 95n);
-    expect(await ledger.show(account)).toMatchObject({ available: 4n, spent: 96n });
-    expect(await ledger.take(account, newHold('c', 5n))).toMatchObject({ kind: 'insufficient', available: 4n });
-    expect((await ledger.take(account, newHold('c', 4n))).kind).toBe('taken');
   });
 
   it('of an unsharded workspace stays where it was when shards are added', async () => {
@@ -207,42 +167,6 @@ describe('sharded credit', () => {
     const account: CreditAccount = { workspace: 'many', shards: 33, spendLimit: null };
     await expect(newLedger().take(account, newHold('a', 1n))).rejects.toThrow(RangeError);
   });
-});
-
-describe('a transfer between shards', () => {
-  const positions = Array.from({ length: 10 }, (_, n) => [n + 1, n % 2 === 0] as const).flatMap(([writes]) => [
-    { writes, isLastDone: false },
-    { writes, isLastDone: true },
-  ]);
-
-  it.each(positions)(
-    'loses and creates nothing when its process dies with write $writes (done: $isLastDone)',
-    async (death) => {
-      const workspace = `dies-${death.writes}-${death.isLastDone}`;
-      const account: CreditAccount = { workspace, shards: 3, spendLimit: 1_000n };
-      const clock = manualClock(nowMs);
-      const ledger = newLedger(test.store, systemRandomness, clock);
-      await ledger.create(workspace, 90n);
-      // Credit in every shard, so that the last take needs two transfers.
-      for (const shard of [1, 2]) {
-        const spreading = newLedger(test.store, always(shard, 3));
-        const take = await spreading.take(account, newHold(`s-${shard}`, 3n));
-        if (take.kind === 'taken') await spreading.giveBack(take.hold);
-      }
-      const dying = newLedger(dyingStore(death.writes, death.isLastDone), always(1, 3));
-      await dying.take(account, newHold('dying', 90n)).catch((error: unknown) => {
-        expect(error).toBeInstanceOf(StoreUnavailable);
-      });
-      const summary = await ledger.show(account);
-      expectConserved(summary);
-      expect(summary.underSpendLimit).toBe(1_000n - summary.held);
-      // Nothing waits for its owner: all of it can be held as soon as the lease is over.
-      clock.advance(holdLifeMs);
-      const take = await ledger.take(account, newHold('next', 90n, clock.nowMs()));
-      expect(take.kind).toBe('taken');
-      expect(await ledger.show(account)).toMatchObject({ available: 0n, held: 90n });
-    },
-  );
 });
 
 it('sharded credit adds up under random calls, deaths and shortages', async () => {

@@ -105,35 +105,6 @@ describe('the credit of a workspace', () => {
   });
 });
 
-describe('the spend limit of a workspace', () => {
-  it('caps what its credit would cover, and counts what was spent before it was set', async () => {
-    const { ledger, account } = await newAccount('capped', 100n);
-    await ledger.settle(holdOf(await ledger.take(account, newHold('a', 20n))), 20n);
-    const capped = { ...account, spendLimit: 30n };
-    const refused = await ledger.take(capped, newHold('b', 11n));
-    expect(refused).toEqual({ kind: 'insufficient', short: 'spend_limit', needed: 11n, available: 10n });
-    expect((await ledger.take(capped, newHold('b', 10n))).kind).toBe('taken');
-    expect((await ledger.take({ ...account, spendLimit: 31n }, newHold('c', 1n))).kind).toBe('taken');
-    expect(await ledger.show(capped)).toMatchObject({ available: 69n, underSpendLimit: -1n, held: 11n, spent: 20n });
-  });
-
-  it('does not grow with the credit', async () => {
-    const { ledger, account } = await newAccount('capped-added', 100n, 50n);
-    await ledger.add({ workspace: account.workspace, amount: 100n, id: 'x', nowMs });
-    const take = await ledger.take(account, newHold('a', 51n));
-    expect(take).toMatchObject({ kind: 'insufficient', short: 'spend_limit', available: 50n });
-  });
-
-  it('gets back what a dead owner held, as the credit does', async () => {
-    const { ledger, account, clock } = await newAccount('capped-dead', 100n, 50n);
-    await ledger.take(account, newHold('dead', 50n));
-    clock.advance(holdLifeMs - 1);
-    expect((await ledger.take(account, newHold('b', 1n))).kind).toBe('insufficient');
-    clock.advance(1);
-    expect((await ledger.take(account, newHold('b', 50n, nowMs + holdLifeMs))).kind).toBe('taken');
-  });
-});
-
 // Credit that an operator takes away: never what calls hold, and once for every id.
 describe.each([1, 4])('credit in %i shards', (shards) => {
   async function newAccount(name: string, credit: bigint) {

@@ -1,15 +1,9 @@
 // Holds on a real engine: what many takers at once may do cannot be shown on a fake.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import {
-  type Counter,
-  type Counters,
-  createCounters,
-  readHeld,
-  UpdateDraft,
-} from '../../shared/accounting/holds/index.ts';
+import { type Counter, createCounters, readHeld, UpdateDraft } from '../../shared/accounting/holds/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
-import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
+import type { Item, Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
 
@@ -54,69 +48,6 @@ function counterOf(key: string, limit: bigint | null, store: Store = test.store)
   return { clock, process, item, state, ...process() };
 }
 
-/** A store that counts its writes, or loses the answer of the next one although it was done. */
-function watched(store: Store) {
-  const seen = { writes: 0, reads: 0, losesNextAnswer: false };
-  const watchedStore: Store = {
-    ...store,
-    get: (...args) => {
-      seen.reads += 1;
-      return store.get(...args);
-    },
-    update: async (update, options) => {
-      seen.writes += 1;
-      const result = await store.update(update, options);
-      if (!seen.losesNextAnswer) return result;
-      seen.losesNextAnswer = false;
-      throw new StoreUnavailable(new Error('the answer was lost'));
-    },
-  };
-  return { store: watchedStore, seen };
-}
-
-describe('a hold', () => {
-  it('is taken by one write and settled by one', async () => {
-    const { store, seen } = watched(test.store);
-    const { take, settle, state } = counterOf('one-write', 100n, store);
-    await take('a', 40n);
-    expect(seen).toMatchObject({ writes: 1, reads: 0 });
-    expect(await state()).toEqual({ balance: -40n, held: 40n, spent: 0n });
-    expect(await settle('a', 15n)).toMatchObject({ kind: 'settled', wasLate: false });
-    expect(seen).toMatchObject({ writes: 2, reads: 0 });
-    expect(await state()).toEqual({ balance: -15n, held: 0n, spent: 15n });
-  });
-
-  it('whose amount is zero or negative, or whose owner is no id, is refused before the store is asked', async () => {
-    const { store, seen } = watched(test.store);
-    const { take, settle } = counterOf('amounts', 10n, store);
-    for (const amount of [0n, -1n]) await expect(take('a', amount)).rejects.toThrow(RangeError);
-    await expect(take('a#b', 1n)).rejects.toThrow(RangeError);
-    await expect(settle('a', -1n)).rejects.toThrow(RangeError);
-    expect(seen).toMatchObject({ writes: 0, reads: 0 });
-  });
-
-  it('without a limit is always taken, and what it spends is counted', async () => {
-    const { take, settle, state } = counterOf('no-limit', null);
-    for (const owner of ['a', 'b', 'c']) {
-      expect((await take(owner, 10n ** 9n)).kind).toBe('taken');
-      await settle(owner, 5n);
-    }
-    expect(await state()).toEqual({ balance: -15n, spent: 15n, held: 0n });
-    expect(await take('d', 2n, 16n)).toMatchObject({ kind: 'insufficient', available: 1n });
-  });
-
-  it('leaves an item whose size does not depend on how many calls hold something', async () => {
-    const { process, item } = counterOf('size', null);
-    const bytes = async () =>
-      JSON.stringify(await item(), (_name, value) => (typeof value === 'bigint' ? Number(value) : value)).length;
-    const { take } = process();
-    await take('first', 1_000_000n);
-    const one = await bytes();
-    await Promise.all(Array.from({ length: 500 }, (_, n) => take(`o-${n}`, 1_000_000n)));
-    expect(await bytes()).toBeLessThan(one + 10);
-  });
-});
-
 describe('a settlement', () => {
   it('leaves a mark that the next write of its process removes, or any process once it is old', async () => {
     const { process, item, clock } = counterOf('marks', 100n);
@@ -134,43 +65,6 @@ describe('a settlement', () => {
     clock.advance(110_000);
     await second.take('c', 1n);
     expect(await marks()).toHaveLength(0);
-  });
-});
-
-describe('the hold of a dead owner', () => {
-  it('is given back by a settlement that meets it, so that nothing waits for a shortage', async () => {
-    const { clock, take, settle, state, item } = counterOf('healed', 100n);
-    await take('dead', 10n);
-    clock.advance(holdLifeMs);
-    await take('me', 20n);
-    await settle('me', 5n);
-    expect(await state()).toEqual({ balance: -5n, held: 0n, spent: 5n });
-    clock.advance(holdLifeMs);
-    await take('later', 20n);
-    await settle('later', 5n);
-    expect(readHeld(await item())).toEqual([{ amount: 0n, expiresAtMs: clock.nowMs() + holdLifeMs }]);
-  });
-});
-
-describe('a longer lease', () => {
-  it('keeps its holds in as many buckets, so that they come back within a fifteenth of it', async () => {
-    const clock = manualClock();
-    const longMs = 855_000;
-    const counters: Counters = createCounters({
-      store: test.store,
-      clock,
-      randomness: systemRandomness,
-      holdLifeMs: longMs,
-    });
-    const counter: Counter = { table: 'ledger', key: 'long-lease', balances: [{ attribute: 'balance', limit: 100n }] };
-    for (let second = 0; second < 855; second += 15) {
-      await counters.take(counter, { owner: `o-${second}`, amount: 1n, expiresAtMs: clock.nowMs() + longMs });
-      clock.advance(15_000);
-    }
-    expect(readHeld((await test.store.get('ledger', 'long-lease')) ?? {}).length).toBeLessThanOrEqual(16);
-    clock.advance(longMs + longMs / 15);
-    const hold = { owner: 'next', amount: 100n, expiresAtMs: clock.nowMs() + longMs };
-    expect((await counters.take(counter, hold)).kind).toBe('taken');
   });
 });
 

@@ -50,30 +50,6 @@ const requestsOf = async (shard: number) => countsIn(await itemOf(shard)).reques
 const startOne = (at: Clock = clock, store: Store = test.store, randomness: Randomness = firstShard) =>
   startLimiter(store, at, randomness);
 
-describe('an instance that does not know of a late correction', () => {
-  const limits = { ...noLimits, tpm: 1_000 };
-
-  it('admits nothing on the ground of what it remembers, when the call took more', async () => {
-    const permit = await take(other, limits, 100);
-    clock.advance(30_000);
-    await take(one, limits, 10);
-    await other.settle(permit, 900);
-    expect((await one.admit(entry, limits, 500)).kind).toBe('limited');
-    expect(await counts()).toMatchObject({ minuteTokens: 910 });
-  });
-
-  it('admits nothing too much when what it remembers is over and was corrected since', async () => {
-    const permits = [await take(other, limits, 400), await take(other, limits, 400)];
-    clock.advance(50_000);
-    await take(one, limits, 10);
-    for (const permit of permits) await other.settle(permit, 1);
-    clock.advance(10_000);
-    expect((await other.admit(entry, limits, 800)).kind).toBe('admitted');
-    expect((await one.admit(entry, limits, 191)).kind).toBe('limited');
-    expect((await one.admit(entry, limits, 190)).kind).toBe('admitted');
-  });
-});
-
 describe('a permit', () => {
   const limits = { rpm: 2, tpm: 1_000, tpd: 5_000 };
 
@@ -153,11 +129,6 @@ describe('an admission', () => {
     }
   });
 
-  it('is one read and one write on an instance that does not know the entry', async () => {
-    await counted().cost();
-    expect(await counted().cost()).toEqual({ kind: 'admitted', reads: 1, writes: 1 });
-  });
-
   it('shares its write with those that want the same entry at the same time', async () => {
     const { limiter, calls } = counted();
     const wide = { ...noLimits, rpm: 300 };
@@ -167,15 +138,6 @@ describe('an admission', () => {
     const before = { ...calls };
     await Promise.all(permits.map((permit) => limiter.settle(permit, 7)));
     expect(calls.writes - before.writes).toBe(2);
-  });
-
-  it('without limits asks the store nothing, nor does what follows it', async () => {
-    const { limiter, calls } = counted();
-    const permit = permitOf(await limiter.admit(entry, noLimits, 100));
-    await limiter.settle(permit, 50);
-    await limiter.giveBack(permitOf(await limiter.admit(entry, noLimits, 100)));
-    expect(calls).toEqual({ reads: 0, writes: 0 });
-    expect(await itemOf()).toBeUndefined();
   });
 
   it('needs one more write to be settled, and none where no tokens are limited or the estimate was right', async () => {
@@ -223,53 +185,7 @@ describe('an entry with shards', () => {
   });
 });
 
-describe('an admission that always comes second', () => {
-  it('gives up after ten writes', async () => {
-    const { store, calls } = countingCalls({
-      ...test.store,
-      update: async () => ({ kind: 'refused', item: { requests_total: 1 } }),
-    });
-    await expect(startOne(clock, store).admit(entry, { ...noLimits, rpm: 10 }, 1)).rejects.toThrow(StoreUnavailable);
-    expect(calls.writes).toBeLessThanOrEqual(10);
-  });
-});
-
 describe('a store that fails', () => {
-  const limits = { rpm: 10, tpm: 1_000, tpd: null };
-
-  it('rejects an admission, which was asked for once', async () => {
-    const { store, calls } = countingCalls({
-      ...test.store,
-      update: async () => {
-        throw new StoreUnavailable('down');
-      },
-    });
-    await expect(startOne(clock, store).admit(entry, limits, 1)).rejects.toThrow(StoreUnavailable);
-    expect(calls).toEqual({ reads: 1, writes: 1 });
-  });
-
-  it.each(['before', 'after'])(
-    'rejects a settlement, which may then be made again and counts once: answer lost %s the write',
-    async (when) => {
-      let isDown = false;
-      const limiter = startOne(clock, {
-        ...test.store,
-        update: async (update, options) => {
-          if (isDown && when === 'before') throw new StoreUnavailable('down');
-          const result = await test.store.update(update, options);
-          if (isDown) throw new StoreUnavailable('answer lost');
-          return result;
-        },
-      });
-      const permit = permitOf(await limiter.admit(entry, limits, 500));
-      isDown = true;
-      await expect(limiter.settle(permit, 200)).rejects.toThrow(StoreUnavailable);
-      isDown = false;
-      await limiter.settle(permit, 200);
-      expect(countsIn(await itemOf())).toMatchObject({ minuteTokens: 200 });
-    },
-  );
-
   it('leaves a slot taken when the answer of an admission is lost, until its window is over', async () => {
     const losing = startOne(clock, {
       ...test.store,

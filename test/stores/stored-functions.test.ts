@@ -9,7 +9,7 @@ import {
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import type { Item, Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
-import { declared, emptyWorkflow, functionOf, message, refusalOf } from '../support/function-revisions.ts';
+import { declared, functionOf, message, refusalOf } from '../support/function-revisions.ts';
 
 let database: TestStore;
 let functions: FunctionStore;
@@ -96,47 +96,6 @@ describe('applying a function', () => {
     expect(await apply(workspace, document)).toBe('unchanged');
   });
 
-  it('does not take back an activation, and keeps revisions that are no longer written', async () => {
-    const workspace = newWorkspace();
-    await apply(workspace, functionOf(both, { active: 'r2' }));
-    await apply(workspace, functionOf([declared('r1'), declared('r3', activated)], { active: 'r3' }));
-    for (const id of ['r1', 'r2', 'r3']) {
-      expect(await opened(workspace, `gw/function/f@${id}`)).toMatchObject({ revisionId: id });
-    }
-  });
-
-  it('refuses an active revision that is not activated, and a function that becomes another kind', async () => {
-    const workspace = newWorkspace();
-    await expect(apply(workspace, functionOf([declared('r1')], { active: 'r1' }))).rejects.toThrow('not activated');
-    expect(await items(workspace)).toEqual([]);
-    await apply(workspace, functionOf(both));
-    await expect(apply(workspace, emptyWorkflow)).rejects.toThrow('cannot become a workflow');
-  });
-
-  it.each<[title: string, change: object, place: RegExp]>([
-    ['an input schema', { input: { type: 'object', schema: { type: 'nothing' } } }, /input\.schema.*\/type/],
-    [
-      'a response schema',
-      { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { pattern: '(' } } } },
-      /response_format.*\/pattern/,
-    ],
-    ['an option', { options: { temperature: 'hot' } }, /options: temperature/],
-    ['a case', { cases: [{ input: 'x', expect: { schema: { minimum: 'x' } } }] }, /cases\[0\]\.expect\.schema/],
-    ['too much', { messages: [message('system', systemRandomness.bytes(600_000).toString('base64'))] }, /bytes/],
-  ])('refuses a revision that no call could use for %s, and writes nothing', async (_title, change, place) => {
-    const workspace = newWorkspace();
-    const document = functionOf([declared('r0'), declared('r1', change)]);
-    await expect(functions.plan(workspace, document, nowMs)).rejects.toThrow(place);
-    await expect(apply(workspace, document)).rejects.toThrow(place);
-    expect((await items(workspace)).filter(({ pk }) => String(pk).startsWith('FUNCTION#'))).toEqual([]);
-  });
-
-  it('is planned without a write', async () => {
-    const workspace = newWorkspace();
-    await functions.plan(workspace, functionOf(both, { active: 'r2' }), nowMs);
-    expect(await items(workspace)).toEqual([]);
-  });
-
   it('takes revisions of any id', async () => {
     const workspace = newWorkspace();
     const ids = ['__proto__', 'constructor', 'toString', '-', '0'];
@@ -158,21 +117,6 @@ describe('applying a function', () => {
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => apply(workspace, document)));
     expect(outcomes.toSorted()).toEqual(['created', ...Array(7).fill('unchanged')]);
     expect(await items(workspace)).toHaveLength(3);
-  });
-});
-
-describe('a workspace', () => {
-  it('lists its functions, and shows one with all its contents', async () => {
-    const workspace = newWorkspace();
-    await apply(workspace, functionOf(both));
-    await apply(workspace, functionOf([], { id: 'g' }));
-    const listed: string[] = [];
-    for await (const { id } of functions.list(workspace)) listed.push(id);
-    expect(listed.toSorted()).toEqual(['f', 'g']);
-    const shown = await functions.show(workspace, 'f');
-    expect([...(shown?.contents.keys() ?? [])]).toEqual(['r1', 'r2']);
-    expect(shown?.contents.get('r2')).toMatchObject(other);
-    expect(await functions.show(workspace, 'none')).toBeUndefined();
   });
 });
 
@@ -208,24 +152,6 @@ describe('a function', () => {
 });
 
 describe('a revision', () => {
-  it('expires at its expires_at, active or pinned, and does not become active again', async () => {
-    const workspace = newWorkspace();
-    const expires_at = new Date(nowMs + dayMs).toISOString();
-    await apply(workspace, functionOf([declared('r1', { ...activated, expires_at })], { active: 'r1' }));
-    expect(await opened(workspace, 'gw/function/f', nowMs + dayMs - 1)).toMatchObject({ revisionId: 'r1' });
-    for (const alias of ['gw/function/f', 'gw/function/f@r1']) {
-      await refusalOf('qualification_expired', () => opened(workspace, alias, nowMs + dayMs));
-    }
-    await expect(functions.activate(workspace, 'f', 'r1', nowMs + dayMs)).rejects.toThrow('has expired');
-  });
-
-  it('of which the file says that it expired long ago can be applied', async () => {
-    const workspace = newWorkspace();
-    const expires_at = '2020-01-01T00:00:00.000Z';
-    await apply(workspace, functionOf([declared('r1', { ...activated, expires_at })], { active: 'r1' }));
-    await refusalOf('qualification_expired', () => opened(workspace));
-  });
-
   it('without cases is valid for its valid_for from its activation, however often the file is applied', async () => {
     const workspace = newWorkspace();
     const document = (state: 'draft' | 'activated') => functionOf([declared('r1', { state, valid_for: '30d' })]);
@@ -263,14 +189,5 @@ describe('a revision with test cases', () => {
     expect(await revisionOf(workspace, 'r1')).toMatchObject({ qualifiedAtMs: null, expiresAtMs: null });
     await expect(qualify()).rejects.toThrow('changed while it was being qualified');
     await expect(functions.activate(workspace, 'f', 'r1', nowMs)).rejects.toThrow('not qualified');
-  });
-
-  it('is what qualification is for: one without cases is refused', async () => {
-    const workspace = newWorkspace();
-    await apply(workspace, functionOf(both));
-    const textSha256 = (await revisionOf(workspace, 'r1'))?.textSha256 ?? '';
-    await expect(functions.qualify(workspace, 'f', { revisionId: 'r1', textSha256 }, nowMs)).rejects.toThrow(
-      'no cases',
-    );
   });
 });

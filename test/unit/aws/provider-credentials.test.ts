@@ -100,13 +100,6 @@ describe('provider credentials of a stage', () => {
     expect(lines[0]).toContain('provider_secret_unreachable');
   });
 
-  it('are unconfigured, not unavailable, where there is no secret', async () => {
-    const { credentials, start, lines } = create();
-    await start({ kind: 'absent' });
-    expect(credentials.find(acme)).toBeUndefined();
-    expect(lines.join()).toContain('provider_secret_absent');
-  });
-
   it('are asked for again a second after a failure, not in every request', async () => {
     const { credentials, start, reads, clock, answer } = create();
     await start(new Error('unreachable'));
@@ -173,16 +166,6 @@ describe('provider credentials of a stage', () => {
     expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer new' } });
   });
 
-  it('that cannot be read at once leave the old ones, and no call sees an error', async () => {
-    const { credentials, start, clock, answer } = create();
-    await start(valuesOf({ acme: 'old' }));
-    clock.advance(10_000);
-    const refreshed = credentials.refresh();
-    await answer(new Error('unreachable'));
-    await expect(refreshed).resolves.toBeUndefined();
-    expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer old' } });
-  });
-
   it('for requests signed with AWS credentials are none of this source', async () => {
     const { credentials, start } = create();
     await start(valuesOf({ acme: 'key-1' }));
@@ -224,13 +207,6 @@ describe('one secret', () => {
       // No key of a header can be made of it.
       expect(stage.credentials.find({ auth: { bearer: { secret: 'vertex' } } } as ProviderDocument)).toBeUndefined();
       await endpoint.stop();
-    });
-
-    it('gives the credential that stands in it under the name, and asks for no other secret', async () => {
-      const { credentials } = await readyStage(holding('{"acme":"sk-acme-key"}'));
-      expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer sk-acme-key' } });
-      expect(server.operations()).toEqual(['GetSecretValue']);
-      expect(server.requests.map(({ body }) => JSON.parse(body))).toEqual([{ SecretId: secretId }]);
     });
 
     it.each([

@@ -226,11 +226,6 @@ describe('the item of a call record', () => {
     });
     expect(writeUnitsOf(longest)).toBe(30);
   });
-
-  it('gives back the record that it was made of', () => {
-    const record = callRecord({ attemptCauses: ['status_503', 'silent'], attempts: 3 });
-    expect(recordOf(itemOf(record as unknown as Record<string, unknown>))).toEqual(record);
-  });
 });
 
 function attemptOr<Value>(action: () => Value, expected: new (message: string) => Error): Value | undefined {

@@ -25,22 +25,7 @@ describe('the store', () => {
 
   const documentWith = (queueMs: number, displayName = 'Acme'): CatalogueDocument => ({
     service: { function_execution: 'enabled', function_concurrency: null, queue_ms: queueMs },
-    providers: [
-      {
-        id: 'acme',
-        display_name: displayName,
-        status: 'enabled',
-        base_url: 'https://api.acme.example/v1',
-        apis: ['chat-completions'],
-        auth: 'none',
-        accepts_byok_header: false,
-        data_policy: {},
-        idle_timeout_ms: 15_000,
-        connect_timeout_ms: 3_000,
-        reasoning_style: 'effort',
-        reasoning_tokens: 'included',
-      },
-    ],
+    providers: [providerOf('acme', { display_name: displayName })],
     models: [],
   });
 

@@ -149,6 +149,15 @@ describe.each(apis)('an answer of %s', (api) => {
       }
     }
   });
+
+  it('leaves what follows its end to be drained', async () => {
+    const answer = streamOf(api, usual);
+    const { outcome, drained } = await ask({ api, stream: true, answer, body: {} });
+    await readTexts(outcome);
+    expect(drained()).toBe(0);
+    if (outcome.kind === 'stream') outcome.drain();
+    expect(drained()).toBe(1);
+  });
 });
 
 it('a frame of Converse with a wrong byte, or of a length that cannot be, is a failure of the provider', async () => {

@@ -200,6 +200,18 @@ describe('a conversation with tools', () => {
     for (const id of calls) expect(id).toMatch(/^[\w-]{1,64}$/);
   });
 
+  it.each(apis)('%s: an id that was there before, as models that count anew give it, gets another', async (api) => {
+    const turn = (answer: string): Json[] => [
+      { role: 'assistant', content: null, tool_calls: ['f:0', 'call_1', 'tool_call_1'].map((id) => call(id, '{}')) },
+      ...['f:0', 'call_1', 'tool_call_1'].map((id) => ({ role: 'tool', tool_call_id: id, content: answer })),
+    ];
+    const messages = [user('?'), ...turn('1'), ...turn('2'), ...turn('3')];
+    const [calls, results] = ids(await sentBody(api, { messages, tools: [weather] }), api);
+    expect(calls).toEqual(results);
+    expect(new Set(calls).size).toBe(9);
+    expect(calls.slice(1, 3)).toEqual(['call_1', 'tool_call_1']);
+  });
+
   it.each([
     ['no JSON', '{"city": "Kö', '{"city": "Kö'],
     ['no object', '[1]', [1]],
@@ -299,6 +311,20 @@ describe('thinking', () => {
       }
     },
   );
+
+  it('without a budget is off too where the request wants a call, which stays a duty', async () => {
+    const asked = { tools: [weather], reasoning_effort: 'high', tool_choice: 'required' };
+    for (const model of ['claude-opus-4-6', 'claude-opus-4-7']) {
+      const { thinking, tool_choice } = await sentBody('messages', asked, model);
+      expect([thinking, tool_choice]).toEqual([undefined, { type: 'any' }]);
+      const { toolConfig, additionalModelRequestFields } = await sentBody(
+        'converse',
+        asked,
+        `eu.anthropic.${model}-v1`,
+      );
+      expect([additionalModelRequestFields.thinking, toolConfig.toolChoice]).toEqual([undefined, { any: {} }]);
+    }
+  });
 
   it('in the pieces of a stream is put together', async () => {
     const pieces = [

@@ -1,16 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
-import {
-  ApplyInterrupted,
-  type ApplyReport,
-  planGatewayFile,
-} from '../../../shared/configuration/gateway-file/index.ts';
+import { ApplyInterrupted, type ApplyReport } from '../../../shared/configuration/gateway-file/index.ts';
 import { createApiKey, createKeyStore, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { type Store, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
-import { applyTo, changed, planOn, storesOn } from './applying.ts';
-import { exampleKey, exampleText, fileOf, spoiled } from './example-file.ts';
+import { applyTo, changed, planOn } from './applying.ts';
+import { exampleKey, exampleText, spoiled } from './example-file.ts';
 
 let database: TestStore;
 beforeEach(async () => {
@@ -138,44 +134,5 @@ describe('the rules of a key', () => {
     ]);
     await plan.apply();
     expect(await item()).toMatchObject({ expires_at_ms: null, models: null, spend_limit_reset: null, tags: null });
-  });
-});
-
-describe('a start', () => {
-  const startWith = (text: string) =>
-    planGatewayFile({
-      file: fileOf(text),
-      stores: storesOn(database.store),
-      readVariable: () => undefined,
-      randomness: systemRandomness,
-      nowMs: 1_800_000_000_000,
-      keepsRevoked: true,
-    });
-
-  it.each([
-    ['its text and status: active', keyLine],
-    ['its name and status: active', '{ name: ci, status: active }'],
-    ['its name alone', '{ name: ci }'],
-  ])('never gives a revoked key back by %s, says so, and makes no other one', async (_title, line) => {
-    await apply(exampleText);
-    await revoke(exampleKey);
-    const plan = await startWith(spoiled(keyLine, line));
-    expect(plan.notes).toContain('key ci of team-a was revoked and stays revoked');
-    expect(await plan.apply()).toMatchObject({ createdKeys: [] });
-    expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'revoked' });
-  });
-
-  it('says nothing of a key that its file revokes, and is not stopped by several revoked ones of a name', async () => {
-    await apply(exampleText);
-    expect((await startWith(spoiled('status: active', 'status: revoked'))).notes).not.toContainEqual(
-      expect.stringContaining('stays revoked'),
-    );
-    const other = createApiKey(systemRandomness);
-    await revoke(exampleKey);
-    await apply(spoiled(exampleKey, other));
-    await revoke(other);
-    const plan = await startWith(spoiled(keyLine, '{ name: ci, status: active }'));
-    await plan.apply();
-    expect(await keys().read(publicIdOf(other))).toMatchObject({ status: 'revoked' });
   });
 });

@@ -14,7 +14,7 @@ import {
 } from '../../../shared/protocol/http/index.ts';
 import { createNodeConnections } from '../../../shared/protocol/http/node-connections.ts';
 import { call, connected, exchangeBytes, open } from '../../support/raw-http.ts';
-import { adapterDependencies, answering, correlationId, eventStream, gate, partsOf, startMs } from './fixtures.ts';
+import { adapterDependencies, answering, eventStream, gate, partsOf, startMs } from './fixtures.ts';
 
 const hardSize = 4 * 1024 * 1024;
 const host = '127.0.0.1';
@@ -217,23 +217,6 @@ describe('a request', () => {
     socket.destroy();
     await server.close();
     expect(bodies).toEqual([Buffer.alloc(0), 'invalid_request']);
-  });
-
-  it.each([
-    ['no HTTP at all', 'hello\r\n\r\n'],
-    ['a header line without colon', 'GET / HTTP/1.1\r\nbroken\r\n\r\n'],
-    ['two lengths', 'POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
-    ['a broken chunk', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
-    ['headers over the limit', `GET / HTTP/1.1\r\nA: ${'a'.repeat(17 * 1024)}\r\n\r\n`],
-  ])('of %s is refused through the gateway, once, and the server lives', async (_name, bytes) => {
-    const { requests, refused, bodies, gateway } = recorder();
-    const { port } = await serve(gateway);
-    const [head = '', body = ''] = (await exchangeBytes(port, bytes)).split('\r\n\r\n');
-    expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-    expect(body).toBe('The HTTP request is malformed, too large or too slow.');
-    expect(requests.length + refused.length).toBe(1);
-    expect(bodies.filter((read) => read instanceof Buffer)).toEqual([]);
-    expect((await call(port)).status).toBe(200);
   });
 
   it('that is refused has what could be read of its head, and no line of it that was cut', async () => {
@@ -490,22 +473,6 @@ describe('an answer', () => {
     expect(await text(incoming)).toBe('data: [DONE]\n\n');
   });
 
-  it('whose stream breaks ends with an error line and the end marker, and finishes once', async () => {
-    async function* body() {
-      yield 'data: 1\n\n';
-      throw new Error('broken');
-    }
-    const { finish, count, called } = counter();
-    const { port, events } = await serve(answering({ ...eventStream, body: body(), finish }));
-    const { body: received } = await call(port);
-    expect(received).toMatch(
-      /^data: 1\n\ndata: \{"error":\{"code":"no_available_provider",.*\}\}\n\ndata: \[DONE\]\n\n$/,
-    );
-    await called;
-    expect(count.value).toBe(1);
-    expect(events()).toEqual(['body_failed']);
-  });
-
   it('to HEAD has the headers and no body; a stream is released without being read', async () => {
     const { port } = await serve(answering({ body: '{"a":1}' }));
     const agent = new Agent({ keepAlive: true });
@@ -522,17 +489,6 @@ describe('an answer', () => {
     const streaming = await serve(answering({ body: body() }));
     expect((await call(streaming.port, { method: 'HEAD' })).body).toBe('');
     expect(read).toBe(0);
-  });
-
-  it('of a gateway that fails is an internal_error envelope, and the server lives', async () => {
-    const { port, events } = await serve(() => Promise.reject(new Error('broken')));
-    for (const _ of [1, 2]) {
-      const { status, body, headers } = await call(port);
-      expect(status).toBe(500);
-      expect(headers['x-request-id']).toBe(correlationId);
-      expect(JSON.parse(body)).toMatchObject({ error: 'internal_error', correlation_id: correlationId });
-    }
-    expect(events()).toEqual(['request_failed', 'request_failed']);
   });
 
   it('with a header that cannot be written is an internal_error envelope, its body released and finish run once', async () => {
@@ -605,47 +561,6 @@ describe('an answer', () => {
 });
 
 describe('a client that hangs up', () => {
-  it('before the answer aborts clientGone; the body it no longer gets is released, and finish runs once', async () => {
-    const { finish, count, called } = counter();
-    const { opened, open: entered } = gate();
-    const aborted = gate();
-    let reads = 0;
-    async function* body() {
-      reads += 1;
-      yield 'never read';
-    }
-    const { port } = await serve(async (_request, { clientGone }) => {
-      entered();
-      await once(clientGone, 'abort');
-      aborted.open();
-      return { status: 200, ...eventStream, body: partsOf(body()), finish };
-    });
-    const socket = await connected(port);
-    socket.write('GET / HTTP/1.1\r\n\r\n');
-    await opened;
-    socket.destroy();
-    await aborted.opened;
-    await called;
-    expect([count.value, reads]).toEqual([1, 0]);
-  });
-
-  it('during a stream aborts clientGone, returns the iterator, writes no more and finishes once', async () => {
-    const { finish, count, called } = counter();
-    const gone = gate();
-    const { body, released } = waitingStream('data: 1\n\n', gone.opened);
-    const { port, events } = await serve(async (_request, { clientGone }) => {
-      clientGone.addEventListener('abort', () => gone.open());
-      return { status: 200, ...eventStream, body, finish };
-    });
-    const incoming = await open(port);
-    await once(incoming, 'data');
-    incoming.destroy();
-    await released;
-    await called;
-    expect(count.value).toBe(1);
-    expect(events()).toEqual([]);
-  });
-
   it('from a stream that does not end is still finished with, after a bounded wait', async () => {
     const { finish, count, called } = counter();
     const { body } = waitingStream('data: 1\n\n', new Promise(() => {}));
@@ -680,34 +595,6 @@ describe('a client that hangs up', () => {
 });
 
 describe('closing', () => {
-  it('lets a running request end, answers it with connection: close, and does not wait for idle connections', async () => {
-    const { opened, open: answerNow } = gate();
-    const entered = gate();
-    let served = 0;
-    const { port, server } = await serve(async ({ path }) => {
-      served += 1;
-      if (path === '/slow') {
-        entered.open();
-        await opened;
-      }
-      return { status: 200, headers: {}, body: '{}' };
-    });
-    const idle = new Agent({ keepAlive: true });
-    await call(port, { agent: idle });
-    const running = call(port, { path: '/slow', agent: new Agent({ keepAlive: true }) });
-    await entered.opened;
-    const closed = server.close();
-    answerNow();
-    const answer = await running;
-    expect(answer).toMatchObject({ status: 200, body: '{}' });
-    expect(answer.headers.connection).toBe('close');
-    await closed;
-    idle.destroy();
-    // Its port may belong to another process by now.
-    await call(port).catch(() => undefined);
-    expect(served).toBe(2);
-  });
-
   /** Advances the clock by each bound in turn, once the server waits for it. */
   async function pass(clock: { advance(byMs: number): void }, ...boundsMs: readonly number[]): Promise<void> {
     for (const boundMs of boundsMs) {
@@ -716,27 +603,6 @@ describe('closing', () => {
     }
     await nextTurn();
   }
-
-  it('cuts a stream that does not end within five seconds: it may still say so, and its finish runs before closing is done', async () => {
-    const { finish, count } = counter();
-    const never = gate();
-    const { body } = waitingStream('data: 1\n\n', never.opened);
-    const { port, server, clock } = await serve(async (_request, { cut }) => {
-      cut?.addEventListener('abort', () => never.open());
-      return { status: 200, ...eventStream, body, finish };
-    });
-    const incoming = await open(port);
-    incoming.on('error', () => {});
-    await once(incoming, 'data');
-    const closed = server.close();
-    await nextTurn();
-    clock.advance(4_999);
-    expect(count.value).toBe(0);
-    clock.advance(1);
-    await closed;
-    expect(count.value).toBe(1);
-    expect(clock.pending()).toBe(0);
-  });
 
   it('destroys, a second later, the connection of a stream that does not end when it is cut', async () => {
     const { finish, count } = counter();

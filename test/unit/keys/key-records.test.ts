@@ -89,13 +89,6 @@ describe('at rest', () => {
       await expect(keys.write({ ...record, secretSha256: '0'.repeat(64) })).rejects.toThrow('another secret');
       expect(await keys.read(record.publicId)).toEqual(record);
     });
-
-    it('written by two operators at once are one key', async () => {
-      const keys = createKeyStore(database.store);
-      const { record } = newKey();
-      await Promise.all([keys.write(record), keys.write(record), keys.write(record)]);
-      expect(await keys.read(record.publicId)).toEqual(record);
-    });
   });
 
   describe('a name', () => {

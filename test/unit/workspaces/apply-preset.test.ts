@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { loadCatalogue } from '../../../shared/configuration/catalogue/index.ts';
 import type { WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { readChatRequest } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { makePlan } from '../../../shared/routing/planner/index.ts';
+import { catalogueOf, entryOf, factsOf, modelOf, providerOf } from '../../support/planning.ts';
 
 type Json = Record<string, unknown>;
 
@@ -102,48 +102,9 @@ const declarations = [true, undefined].flatMap((zdr) =>
     [['eu'], ['us'], ['eu', 'us'], undefined].map((data_residency) => ({ zdr, data_collection, data_residency })),
   ),
 );
-const catalogue = loadCatalogue(
-  {
-    service: { function_execution: 'enabled', function_concurrency: null, queue_ms: 0 },
-    providers: declarations.map((data_policy, index) => ({
-      id: `p${index}`,
-      display_name: `P${index}`,
-      status: 'enabled',
-      base_url: 'http://127.0.0.1',
-      apis: ['chat-completions'],
-      auth: 'none',
-      accepts_byok_header: false,
-      data_policy,
-      idle_timeout_ms: 1,
-      connect_timeout_ms: 1,
-      reasoning_style: 'effort',
-      reasoning_tokens: 'included',
-    })),
-    models: [
-      {
-        id: 'm',
-        display_name: 'M',
-        created: 0,
-        context_length: 1_000,
-        modalities: ['text'],
-        auto: false,
-        providers: declarations.map((_declared, index) => ({
-          provider: `p${index}`,
-          upstream_model: 'm',
-          input_price_per_million: '1',
-          output_price_per_million: '1',
-          context_length: 1_000,
-          max_output_tokens: 10,
-          supported_params: { tools: true, vision: true, json_mode: true, json_schema: true },
-          streaming: true,
-          rate_limit_rpm: null,
-          rate_limit_tpm: null,
-          rate_limit_tpd: null,
-        })),
-      },
-    ],
-  },
-  '1',
+const catalogue = catalogueOf(
+  [modelOf('m', { providers: declarations.map((_declared, index) => entryOf(`p${index}`)) })],
+  declarations.map((data_policy, index) => providerOf(`p${index}`, { data_policy })),
 );
 
 function plan(presetProvider: Json, requestProvider: Json | undefined, data_policy: WorkspaceDocument['data_policy']) {
@@ -153,13 +114,7 @@ function plan(presetProvider: Json, requestProvider: Json | undefined, data_poli
   if (applied instanceof GatewayError) return applied;
   const request = readChatRequest(applied.body);
   if (request instanceof GatewayError) return request;
-  return makePlan(request, {
-    catalogue,
-    workspace: applied.workspace,
-    isConfigured: () => true,
-    statsOf: () => undefined,
-    isCooling: () => false,
-  } as Parameters<typeof makePlan>[1]);
+  return makePlan(request, { ...factsOf(catalogue), workspace: applied.workspace });
 }
 
 describe('a data policy of a preset', () => {

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
-  createWorkspaceReader,
   createWorkspaceStore,
   mergeWorkspace,
   type WorkspaceDocument,
 } from '../../../shared/configuration/workspaces/index.ts';
-import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 
@@ -59,16 +57,6 @@ describe('workspaces at rest', () => {
         }
       }),
     );
-  });
-
-  it('keep the parts of a preset exactly, numbers included', async () => {
-    const workspaces = createWorkspaceStore(database.store);
-    const config = { seed: 9007199254740991, temperature: 0.1, stop: [''], nested: { a: null } };
-    const document = workspace('c', {
-      presets: [{ slug: 's', designated: '1', versions: [{ version: '1', config }] }],
-    });
-    await workspaces.write(document);
-    expect(await workspaces.read('c')).toEqual(document);
   });
 });
 
@@ -138,55 +126,5 @@ describe('what changes leave out', () => {
     expect(mergeWorkspace(stored, { id: 'm', presets: [moved] }).presets).toEqual([{ ...s, designated: '2' }, t]);
     const absent = { slug: 't', state: 'absent' as const };
     expect(mergeWorkspace(stored, { id: 'm', presets: [absent] }).presets).toEqual([s]);
-  });
-
-  it('merged twice is as merged once', () => {
-    const changes = {
-      id: 'm',
-      presets: [{ slug: 'n', versions: [{ version: '1', config: {} }] }],
-      models: 'all' as const,
-    };
-    const once = mergeWorkspace(stored, changes);
-    expect(mergeWorkspace(once, changes)).toEqual(once);
-  });
-});
-
-describe('the workspaces of an instance', () => {
-  function caching() {
-    const reads: string[] = [];
-    const state = { nowMs: 1_000_000, isDown: false };
-    const reader = createWorkspaceReader({
-      clock: { nowMs: () => state.nowMs, after: () => () => {} },
-      workspaces: {
-        read: async (id) => {
-          reads.push(id);
-          if (state.isDown) throw new Error('down');
-          return id === 'missing' ? undefined : workspace(id);
-        },
-      },
-    });
-    return { reader, reads, state };
-  }
-
-  it('asks once while it is fresh, for any number of callers, and again after that', async () => {
-    const { reader, reads, state } = caching();
-    await Promise.all([reader.read('a'), reader.read('a'), reader.read('a')]);
-    state.nowMs += configFreshMs - 1;
-    await reader.read('a');
-    expect(reads).toEqual(['a']);
-    state.nowMs += 1;
-    await reader.read('a');
-    expect(reads).toEqual(['a', 'a']);
-  });
-
-  it('never serves an old workspace while the store is down, and does not cache a failure', async () => {
-    const { reader, state } = caching();
-    await reader.read('a');
-    state.isDown = true;
-    state.nowMs += configFreshMs;
-    await expect(reader.read('a')).rejects.toThrow('down');
-    state.isDown = false;
-    expect((await reader.read('a')).id).toBe('a');
-    await expect(reader.read('missing')).rejects.toThrow('does not exist');
   });
 });
