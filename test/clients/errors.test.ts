@@ -116,8 +116,8 @@ describe('the README', () => {
     });
   });
 
-  it('shows the very lines for LangChain.js that are tested here', () => {
-    expect(readme).toContain(readFileSync(join(import.meta.dirname, 'langchain-retries.ts'), 'utf8'));
+  it.each(['langchain-retries.ts', 'ai-sdk-fetch.ts'])('shows the very lines that are tested here: %s', (file) => {
+    expect(readme).toContain(readFileSync(join(import.meta.dirname, file), 'utf8'));
   });
 
   it('says how many requests each client makes of each kind, on either base URL', async () => {

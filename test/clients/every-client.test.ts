@@ -1,8 +1,6 @@
 // Every client library on both base URLs, and at providers of every format: what works is the same.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Agent, OpenAIChatCompletionsModel, Runner } from '@openai/agents';
-import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { countTokens } from '../../infra/local/simulator/index.ts';
 import { type BasePath, basePaths } from '../../shared/foundation/constants/index.ts';
@@ -158,21 +156,4 @@ describe('the README', () => {
       expect(thinkingRows(readme)[name]).toEqual(shown);
     },
   );
-});
-
-describe('@openai/agents', () => {
-  it('sends an Idempotency-Key as a default header of a client of its own', async () => {
-    const ask = async (key: string) => {
-      const defaultHeaders = { 'Idempotency-Key': key };
-      const client = new OpenAI({ baseURL: baseUrlOf(gateway, '/openai/v1'), apiKey: gateway.key, defaultHeaders });
-      const agent = new Agent({ name: 'helper', model: new OpenAIChatCompletionsModel(client, 'acme/echo') });
-      const { rawResponses } = await new Runner({ tracingDisabled: true }).run(agent, 'Hello');
-      return rawResponses[0]?.responseId;
-    };
-    gateway.simulator.clear();
-    const [first, again, other] = [await ask('one'), await ask('one'), await ask('two')];
-    expect([first, other]).toEqual([expect.stringMatching(/^chatcmpl/), expect.stringMatching(/^chatcmpl/)]);
-    expect([again === first, other === first]).toEqual([true, false]);
-    expect(gateway.simulator.calls).toHaveLength(2);
-  });
 });
