@@ -128,26 +128,6 @@ describe.each(translated)('Responses on a model of %s', (format) => {
     const whole = await client.responses.stream(question).finalResponse();
     expect(comparable(whole)).toEqual(comparable(json));
   });
-
-  it('leaves out what the format has no words for, and tells it in a header and in the record', async () => {
-    const { response } = await client.responses
-      .create({
-        model: echo,
-        input: 'Hello',
-        tools: [weather, { type: 'web_search' }, { type: 'image_generation' }],
-        include: ['reasoning.encrypted_content'],
-        prompt_cache_key: 'key',
-        safety_identifier: 'someone',
-        text: { verbosity: 'low' },
-        truncation: 'auto',
-      })
-      .withResponse();
-    const leftOut = response.headers.get('x-gw-left-out')?.split(',');
-    expect(leftOut).toEqual(
-      expect.arrayContaining(['tools.web_search', 'tools.image_generation', 'text.verbosity', 'include', 'truncation']),
-    );
-    expect((await recordOf(response.headers.get('x-request-id')))?.leftOut).toEqual(leftOut);
-  });
 });
 
 /** One item is open at a time, and what is said of a part stands between its start and its end. */

@@ -20,7 +20,6 @@ import {
   whatGoesIn,
 } from '../support/format-features/index.ts';
 import { projectRoot, readMarkdownFiles, readSourceFiles } from '../support/source-files.ts';
-import { numbersOf, statedNumbers } from './numbers.ts';
 
 const sources = readSourceFiles(['shared', 'functions', 'infra']);
 const pages = readMarkdownFiles();
@@ -184,21 +183,4 @@ describe('the tables of the page on translated formats', () => {
       expect(table).toEqual(rows.map(([feature, cells]) => [feature, ...columns.map((format) => cells[format]?.says)]));
     },
   );
-});
-
-describe('the limits that the pages state', () => {
-  /** Without code and addresses; each run of spaces is one. */
-  const proseOf = (path: string): string => {
-    const { text } = pages.find((page) => page.path === path) ?? { text: '' };
-    return text
-      .replaceAll(fences, '')
-      .replaceAll(/`[^`\n]+`/g, '`')
-      .replaceAll(/\]\([^)]*\)/g, ']')
-      .replaceAll(/[ \n]+/g, ' ');
-  };
-
-  it.each(Object.entries(statedNumbers(numbersOf(sources))))('of %s are those of the code', (path, phrases) => {
-    const prose = proseOf(path);
-    expect(phrases.filter((phrase) => !prose.includes(phrase))).toEqual([]);
-  });
 });

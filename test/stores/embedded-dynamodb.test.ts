@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, it } from '#jest';
 import { createTables } from '../../infra/local/create-tables.ts';
-import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 import { startPrivateDynamo } from '../../infra/local/private-dynamodb.ts';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import {
@@ -128,24 +126,6 @@ describe('the store of a local run', () => {
     const second = await start(folder);
     await createTables(second.client, 'test');
     expect(await second.store.get('keys', 'a')).toEqual({ pk: 'a', n: 10n ** 20n });
-  });
-
-  it('reads what a shared server kept on disk', async () => {
-    const folder = temporaryFolder();
-    const shared = await startEmbeddedDynamo({ dataDir: folder, log: () => {} });
-    const { client, store } = open({ endpoint: shared.endpoint });
-    await createTables(client, 'test');
-    await store.put({ table: 'keys', item: { pk: 'a', bytes: new Uint8Array([0, 255]) } });
-    await shared.stop();
-    const own = await start(folder);
-    expect(await own.store.get('keys', 'a')).toEqual({ pk: 'a', bytes: new Uint8Array([0, 255]) });
-  });
-
-  it('runs many times at once, each with items of its own', async () => {
-    const servers = await Promise.all([start(), start(), start(), start()]);
-    await Promise.all(servers.map(({ client }) => createTables(client, 'test')));
-    await servers[0]?.store.put({ table: 'keys', item: { pk: 'mine' } });
-    expect(await servers[1]?.store.get('keys', 'mine')).toBeUndefined();
   });
 
   it('tells of twenty refused writes at once which item refused them', async () => {
@@ -279,28 +259,6 @@ describe('the store of a local run', () => {
     expect(await ends(engine)).toBe(true);
   });
 });
-
-describe('a DynamoDB that tests share', () => {
-  it('takes connections until it is stopped', async () => {
-    const { endpoint, stop } = await startEmbeddedDynamo({ log: () => {} });
-    expect(await isListening(endpoint)).toBe(true);
-    await stop();
-    expect(await isListening(endpoint)).toBe(false);
-  });
-});
-
-async function isListening(endpoint: string): Promise<boolean> {
-  const { hostname, port } = new URL(endpoint);
-  const socket = connect(Number(port), hostname);
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}
 
 describe('the tables', () => {
   it('are created once by several processes at the same time, with their time to live', async () => {

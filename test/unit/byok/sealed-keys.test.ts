@@ -11,7 +11,7 @@ import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { isWiped, place, vaultOn, watchedWrapper } from './watched-wrapper.ts';
+import { isWiped, place, vaultOn, watchedWrapper } from '../../support/watched-wrapper.ts';
 
 const canary = 'canary-Key-7Q2-provider';
 

@@ -5,7 +5,7 @@ import { createWorkspaceReader, mergeWorkspace } from '../../../shared/configura
 import { cachedWorkspacesMax, configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { vaultOn } from '../byok/watched-wrapper.ts';
+import { vaultOn } from '../../support/watched-wrapper.ts';
 
 type Fetch = <Value>(key: string, value: Value) => Promise<Value>;
 type Clock = ReturnType<typeof manualClock>;

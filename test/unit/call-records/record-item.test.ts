@@ -42,7 +42,7 @@ describe('the item of a call record', () => {
         const item = attemptOr(() => itemOf({ [name]: value }), TypeError);
         if (item !== undefined) expect(Object.values(item).every(isScalar)).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 

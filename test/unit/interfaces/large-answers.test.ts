@@ -60,19 +60,7 @@ describe('an answer of Embeddings', () => {
 
 describe('an answer with log probabilities', () => {
   const one = { token: ' word', logprob: -0.25, bytes: [32, 119, 111, 114, 100] };
-  const content = Array(1_500).fill({ ...one, top_logprobs: Array(20).fill(one) });
   const usage = { prompt_tokens: 3, completion_tokens: 1_500 };
-
-  it('is read with 20 of them for each token of a long answer', async () => {
-    const choice = {
-      index: 0,
-      finish_reason: 'stop',
-      message: { role: 'assistant', content: 'Hi' },
-      logprobs: { content },
-    };
-    const read = await chatCompletions.readAnswer(JSON.stringify({ choices: [choice], usage }));
-    expect(read).toMatchObject({ kind: 'answer', answer: { usage: { tokens: { output: 1_500 } }, outputBytes: 2 } });
-  });
 
   const longAnswer = (text: string, beside = '') => {
     const choice = `{"index":0,"message":{"content":${JSON.stringify(text)}},"logprobs":${logprobs}}`;

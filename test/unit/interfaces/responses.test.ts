@@ -1,9 +1,8 @@
 // What is read of Responses, and what of it a client gets: events cut anywhere, usage in every shape, every way to end.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { unknownMembersTexts } from '../../../infra/local/simulator/index.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
-import { brokenStreamMessages, jsonTextOf, readEvents, toEventLine } from '../../../shared/protocol/wire/index.ts';
+import { jsonTextOf, readEvents, toEventLine } from '../../../shared/protocol/wire/index.ts';
 
 type Json = Record<string, unknown>;
 
@@ -42,14 +41,6 @@ const factsOf = (event: Json) => {
 const ended = (type: string, response: Json) => factsOf({ type, response });
 
 describe('a stream of Responses', () => {
-  it('is the same for its client, byte for byte, wherever its bytes were cut', async () => {
-    const sent = unknownMembersTexts('responses').events.join('');
-    const bytes = Buffer.from(sent);
-    for (let at = 0; at <= bytes.length; at += 1) {
-      expect(await relay([bytes.subarray(0, at), bytes.subarray(at)])).toBe(sent);
-    }
-  });
-
   it('keeps every event whose type nobody knows, with its name, whatever stands in it', async () => {
     const word = fc.stringMatching(/^[a-z_]{1,12}$/);
     const unknown = fc.record({ type: word.map((each) => `response.new_${each}.delta`), delta: fc.jsonValue() });
@@ -118,21 +109,6 @@ describe('a stream of Responses', () => {
     for (const text of ['{"type":"response.comp', '7', '[DONE]', 'null']) {
       expect(responses.openEventReader(1).read({ text })).toEqual({ kind: 'unreadable' });
     }
-  });
-
-  it('that broke goes on counting where the provider stopped, under the id that began', () => {
-    const writer = openWriter();
-    const began = { type: 'response.created', sequence_number: 41, response: { id: 'resp_began' } };
-    const read = readOne(began);
-    if (read.kind === 'event') writer.event(read.event);
-    const [error, failed] = writer
-      .broken('rate_limited')
-      .trim()
-      .split('\n\n')
-      .map((event) => JSON.parse(event.split('\ndata: ')[1] ?? ''));
-    const message = brokenStreamMessages.rate_limited;
-    expect(error).toEqual({ type: 'error', code: 'rate_limited', message, sequence_number: 42 });
-    expect(failed).toMatchObject({ type: 'response.failed', sequence_number: 43, response: { id: 'resp_began' } });
   });
 });
 

@@ -11,7 +11,7 @@ import { png } from '../../support/png.ts';
 import { anyBody, anyConfiguration, type Body, type Configuration } from './arbitrary-configurations.ts';
 import { mayPrecede, naiveVerdict, namesNoOrder, type Runner } from './naive-plan.ts';
 
-const runs = { numRuns: 300 };
+const runs = { numRuns: 150 };
 
 const factsOf = (configuration: Configuration): PlanInput => ({
   catalogue: loadCatalogue(configuration.document, 'v1'),

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
 import { warmGateway } from '../../../shared/composition/index.ts';
@@ -17,7 +15,6 @@ import {
   readStream,
 } from '../../../shared/routing/providers/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
-import { manualClock } from '../../support/manual-clock.ts';
 import { catalogueOf, providerOf } from '../../support/planning.ts';
 
 describe('a call to a provider', () => {
@@ -63,13 +60,6 @@ describe('a call to a provider', () => {
     expect(simulator.calls).toHaveLength(2 * faults.length);
   });
 
-  it('hands out status and headers, and a redirect as what it is', async () => {
-    const { status, headers, drain } = await transport.send(requestFor('redirect', never()));
-    expect([status, headers.location]).toEqual([307, '/redirected/v1/chat/completions']);
-    drain();
-    expect(simulator.calls).toHaveLength(1);
-  });
-
   it('counts its body in bytes', async () => {
     const request = requestFor('echo', never());
     const { body } = await transport.send(request);
@@ -78,61 +68,12 @@ describe('a call to a provider', () => {
     expect(simulator.calls[0]?.bodyText).toBe(request.body);
   });
 
-  it('ends with its signal, before and after it was sent', async () => {
-    const before = transport.send(requestFor('echo', AbortSignal.abort()));
-    await expect(before).rejects.toThrow(ConnectionBroken);
-    const controller = new AbortController();
-    const waiting = transport.send(requestFor('silent', controller.signal));
-    await simulator.until((calls) => calls.length === 1);
-    controller.abort();
-    await expect(waiting).rejects.toThrow(ConnectionBroken);
-    await simulator.until(([call]) => call?.closedEarly === true);
-    expect(simulator.calls).toHaveLength(1);
-  });
-
   it('is unreachable where nothing listens, and its error does not name the address', async () => {
     const url = new URL('http://127.0.0.1:1/v1/chat/completions');
     const failure = await transport.send({ ...requestFor('echo', never()), url }).catch((error) => error);
     expect(failure).toBeInstanceOf(ConnectionBroken);
     expect(failure).toMatchObject({ wasDead: false, mayHaveArrived: false });
     expect(failure.message).not.toContain('127.0.0.1');
-  });
-
-  it('is given up where the connection does not come about in its time, handshake included', async () => {
-    const clock = manualClock();
-    const patient = createTransport(clock);
-    const mute = createServer().listen(0, '127.0.0.1');
-    await once(mute, 'listening');
-    const url = new URL(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`);
-    const sent = patient.send({ ...requestFor('echo', never()), url });
-    const [socket] = await once(mute, 'connection');
-    clock.advance(1_000);
-    await expect(sent).rejects.toThrow(ConnectionBroken);
-    socket.destroy();
-    mute.close();
-    patient.close();
-  });
-
-  it('is sent once to a provider that works on it and then goes away, pooled socket or not', async () => {
-    const clock = manualClock();
-    let requests = 0;
-    const server = createServer((socket) => {
-      socket.on('data', () => {
-        requests += 1;
-        if (requests === 1) return void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
-        clock.advance(3_000);
-        socket.destroy();
-      });
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    const patient = createTransport(clock);
-    const { body } = await patient.send({ ...requestFor('any', never()), url });
-    await readBoundedBody(body, 100, () => {});
-    await expect(patient.send({ ...requestFor('any', never()), url })).rejects.toThrow(ConnectionBroken);
-    expect(requests).toBe(2);
-    patient.close();
-    server.close();
   });
 
   it('keeps no more of a body than it may', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '#jest';
-import { callsAsCsv } from '../../../functions/operator/reports/calls-as-csv.ts';
 import { inTurn } from '../../../functions/operator/request/in-turn.ts';
 import { type CallRecord, callPosition } from '../../../shared/accounting/call-records/index.ts';
 import { matchesFilter, readCallPage, readOverview } from '../../../shared/accounting/reports/index.ts';
@@ -66,16 +65,6 @@ describe('a page of calls', () => {
     expect(page.calls.map(callPosition)).toEqual(table.calls.slice(0, 50).map(callPosition));
     expect(page.next).toBe(callPosition(table.calls[49] as CallRecord));
     expect(table.counts.calls).toBeLessThan(500);
-  });
-
-  it('is one of many where all are asked for as CSV', async () => {
-    const table = tableOf(steadily(1_500, 60_000));
-    const { text, headers } = await callsAsCsv({ ...range(table, nowMs - 90 * dayMs), nowMs, matches: all });
-    const [head, ...lines] = text.trimEnd().split('\r\n');
-    expect(head).toMatch(/^created_at,id,/);
-    const times = table.calls.map(({ arrivedAtMs }) => `"${new Date(arrivedAtMs).toISOString()}"`);
-    expect(lines.map((line) => line.split(',')[0])).toEqual(times);
-    expect(headers).not.toHaveProperty('x-next-cursor');
   });
 
   it('of a busy minute is found without reading the hour', async () => {

@@ -61,29 +61,6 @@ describe('a usage summary', () => {
     );
   });
 
-  it('by provider counts each attempt at the provider that was called, and all else at the one that answered', async () => {
-    const attemptLog = [
-      { provider: 'globex', outcome: 'status_500', status: 500, ms: 3 },
-      { provider: 'globex', outcome: 'timeout', ms: 9 },
-      { provider: 'acme', outcome: 'ok', status: 200, ms: 5 },
-    ];
-    const rescued = callRecord({ attempts: 3, attemptLog, costPicoUsd: 7n });
-    const refused = callRecord({
-      modelServed: undefined,
-      provider: undefined,
-      outcome: 'no_available_provider',
-      attempts: 1,
-      attemptLog: attemptLog.slice(0, 1),
-      costPicoUsd: 0n,
-    });
-    const { groups: rows } = await summarizeUsage([rescued, refused], 'provider');
-    expect(rows.map((row) => [row.group, row.calls, row.attempts, row.failedAttempts, row.costPicoUsd])).toEqual([
-      [null, 1, 0n, 0n, 0n],
-      ['acme', 1, 1n, 0n, 7n],
-      ['globex', 0, 3n, 3n, 0n],
-    ]);
-  });
-
   it('by model and by provider gives each what it answered, of a workflow and of a call that got no result', async () => {
     const other = { model: 'apex/small', provider: 'apex', promptTokens: 200, cachedTokens: 0, completionTokens: 50 };
     const workflow = callRecord({

@@ -34,7 +34,6 @@ const limitMs = 800;
 const refused = (status: number, name: string) =>
   Object.assign(new Error(name), { name, $metadata: { httpStatusCode: status } });
 const throttled = () => refused(400, 'ThrottlingException');
-const broken = () => Object.assign(new Error('the connection broke'), { code: 'ECONNRESET' });
 const failedTo = (syscall: string, code: string) => Object.assign(new Error(`${syscall} ${code}`), { syscall, code });
 const neverConnected = () => failedTo('connect', 'ECONNREFUSED');
 
@@ -51,37 +50,11 @@ function harness(kind: CallKind, outcomes: (() => unknown)[], callerSignal?: Abo
 }
 
 describe('the attempts of a call', () => {
-  it('end with the first answer, and no timer is left', async () => {
-    const { result, calls, timers } = harness('repeatable', [throttled, () => 'answer', () => 'never']);
-    await expect(result).resolves.toBe('answer');
-    expect(calls()).toBe(2);
-    expect(timers).toEqual([]);
-  });
-
   it('end without the text of an answer that is no JSON: it may hold a secret', async () => {
     const { result } = harness('repeatable', [() => new SyntaxError('Unexpected token, "hunter2" is not valid JSON')]);
     const error: Error = await result.then(() => new Error('no error')).catch((thrown) => thrown);
     expect(error.message).toBe('the answer is not the JSON that was expected');
     expect(`${error.stack} ${error.cause}`).not.toContain('hunter2');
-  });
-
-  it('end when the time of the whole call is up, even if the call itself never ends', async () => {
-    const { clock, timers } = manualClock();
-    const options = { clock, randomness, limitMs, kind: 'repeatable', callerSignal: undefined } as const;
-    const result = callWithAttempts(options, () => new Promise(() => {}));
-    while (timers.length > 0) timers.shift()?.();
-    await expect(result).rejects.toThrow('no answer within 800 ms');
-  });
-
-  it('end with the signal of the caller, and an aborted signal lets no call out', async () => {
-    const caller = new AbortController();
-    const running = harness('repeatable', [() => new Promise(() => {})], caller.signal);
-    caller.abort(new Error('over'));
-    await expect(running.result).rejects.toThrow('over');
-    const late = harness('repeatable', [() => 'never'], caller.signal);
-    await expect(late.result).rejects.toThrow('over');
-    expect(late.calls()).toBe(0);
-    expect(late.timers).toEqual([]);
   });
 });
 
@@ -96,25 +69,6 @@ describe('another attempt', () => {
     ['a host without an address', failedTo('getaddrinfo', 'ENOTFOUND')],
   ])('follows %s even for a write, because nothing was executed', (_case, error) => {
     expect(maySendAgain(error, 'once')).toBe(true);
-  });
-
-  it.each([
-    ['a broken connection', broken()],
-    ['a connection that broke while it was read', failedTo('read', 'ECONNRESET')],
-    ['a 500', refused(500, 'InternalServerError')],
-    ['a 503', refused(503, 'Unknown')],
-  ])('follows %s for a read and never for a write, because it may have been executed', (_case, error) => {
-    expect(maySendAgain(error, 'repeatable')).toBe(true);
-    expect(maySendAgain(error, 'once')).toBe(false);
-  });
-
-  it.each([
-    ['an invalid expression', refused(400, 'ValidationException')],
-    ['a missing right', refused(400, 'AccessDeniedException')],
-    ['a mistake of ours', new TypeError('x is undefined')],
-    ['something that is no error', undefined],
-  ])('never follows %s', (_case, error) => {
-    expect(maySendAgain(error, 'repeatable')).toBe(false);
   });
 });
 

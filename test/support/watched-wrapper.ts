@@ -1,8 +1,8 @@
 // A key wrapper that counts and can be told what to do, and vaults on it.
-import { createKeyVault, type KeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
-import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
-import type { Clock } from '../../../shared/foundation/time/index.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createKeyVault, type KeyWrapper, localKeyWrapper } from '../../shared/configuration/byok/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import type { Clock } from '../../shared/foundation/time/index.ts';
+import { manualClock } from './manual-clock.ts';
 
 export interface WatchedWrapper extends KeyWrapper {
   readonly unwraps: () => number;
