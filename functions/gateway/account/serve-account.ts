@@ -6,6 +6,7 @@ import { type KeyRecord, readCredential, readKeyRecord } from '../../../shared/c
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
+import { instantOf } from '../../../shared/foundation/time/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope } from '../../../shared/protocol/router/index.ts';
 import { type Item, startAdmissionTime } from '../../../shared/storage/store/index.ts';
@@ -55,7 +56,7 @@ export function keyDocument({ record, spending }: ShownKey, defaultRpm?: number)
     usage_usd: spending && formatUsd(spending.spent),
     // A limit that was lowered may lie below what was spent.
     limit_remaining_usd: spending && formatUsd(atLeastNothing(spending.limit - spending.spent - spending.held)),
-    expires_at: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
+    expires_at: instantOf(expiresAtMs),
     models,
     is_free_tier: false,
   };

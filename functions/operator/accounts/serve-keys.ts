@@ -16,7 +16,7 @@ import {
 import { fromWrittenKey, type KeyRecord, writtenKey } from '../../../shared/configuration/keys/index.ts';
 import type { ManagedKey } from '../../../shared/configuration/management-documents/index.ts';
 import { id } from '../../../shared/configuration/value-forms/index.ts';
-import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
+import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import { dayMs } from '../../../shared/foundation/time/index.ts';
 import type { OperatorDependencies } from '../dependencies.ts';
@@ -89,8 +89,6 @@ function changesOf({ spend_limit_usd: limit, ...written }: Written) {
   return changes;
 }
 
-const amountOf = (amount: PicoUsd | null): string | null => (amount === null ? null : formatUsd(amount));
-
 const shownKey = async (deps: OperatorDependencies, publicId: string): Promise<ManagedKey> =>
   keyDocument(await readKeyFigures(deps, await readKey(deps, publicId)));
 
@@ -101,8 +99,8 @@ export const keyDocument = (key: KeyFigures): ManagedKey => ({
   ...writtenKey(key),
   state: stateOf(key),
   owner: key.owner,
-  spent_usd: amountOf(key.spent),
-  held_usd: amountOf(key.held),
+  spent_usd: formatUsd(key.spent),
+  held_usd: formatUsd(key.held),
   replaced_by: key.replacedBy,
 });
 

@@ -1,7 +1,7 @@
 // GET /v1/manage/providers: how each provider does at each of its models, and what is used of its limits.
 import * as z from 'zod/mini';
 import { readLimitUse } from '../../../shared/accounting/limits/index.ts';
-import type { Statistics } from '../../../shared/accounting/provider-health/index.ts';
+import { awaitStatistics } from '../../../shared/accounting/provider-health/index.ts';
 import { type ProviderHealth, readProviderHealth } from '../../../shared/accounting/reports/index.ts';
 import { configuredProviders, planProviderStatus } from '../../../shared/configuration/administration/index.ts';
 import type { CatalogueDocument, ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
@@ -41,15 +41,8 @@ export async function readHealths(
 ): Promise<ProviderHealth[]> {
   const lacksCredential = (provider: ProviderDocument) =>
     credentials !== undefined && credentials.find(provider) === undefined;
-  const [current] = await Promise.all([readStatistics(statistics), cooldowns.refresh()]);
+  const [current] = await Promise.all([awaitStatistics(statistics), cooldowns.refresh()]);
   return readProviderHealth(configuredProviders(document, lacksCredential), { statistics: current, cooldowns });
-}
-
-/** A call waits for them for a second at most; an operator waits until they are there. */
-async function readStatistics(statistics: OperatorDependencies['statistics']): Promise<Statistics> {
-  await statistics.current();
-  await statistics.settled();
-  return statistics.current();
 }
 
 async function show(

@@ -9,9 +9,7 @@ import type {
   RevisionRecord,
   ShownFunction,
 } from '../../../shared/configuration/stored-functions/index.ts';
-
-const instantOf = (epochMs: number | null): string | null =>
-  epochMs === null ? null : new Date(epochMs).toISOString();
+import { instantOf } from '../../../shared/foundation/time/index.ts';
 
 export const functionDocument = (record: FunctionRecord, nowMs: number): ManagedFunction => ({
   ...headOf(record),

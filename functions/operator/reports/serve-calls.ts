@@ -9,6 +9,7 @@ import { interfaceIds } from '../../../shared/foundation/constants/index.ts';
 import { timeOfUuidv7 } from '../../../shared/foundation/ids/index.ts';
 import { readTags } from '../../../shared/protocol/wire/index.ts';
 import { anyText, sinceParameter } from '../request/forms.ts';
+import { inTurn } from '../request/in-turn.ts';
 import type { ManageRequest, Work } from '../request/manage.ts';
 import { cursorParameter, fromCursor, limitParameter, toCursor } from '../request/pages.ts';
 import { readQuery } from '../request/read-asked.ts';
@@ -50,19 +51,14 @@ export const listCalls: Work = async (deps, request) => {
     limit,
     matches: (record: CallRecord) => matchesFilter(record, { ...filter, tags }),
   };
-  if (wantsCsv(request)) return inOneAtATime(() => callsAsCsv(query));
+  if (wantsCsv(request)) return csvInTurn(query);
   const page = await readCallPage(query);
   const next_cursor = page.next === undefined ? null : toCursor(page.next);
   return { data: page.calls.map(operatorCallDocument), next_cursor };
 };
 
 /** A list of everything holds as much memory as an overview. */
-let lastCsv: Promise<unknown> = Promise.resolve();
-function inOneAtATime<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-  const answer = lastCsv.then(work);
-  lastCsv = answer.catch(() => undefined);
-  return answer;
-}
+const csvInTurn = inTurn(callsAsCsv);
 
 const wantsCsv = ({ http }: ManageRequest): boolean =>
   (http.headers.accept ?? []).some((one) => one.includes('text/csv'));

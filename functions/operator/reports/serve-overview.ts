@@ -4,6 +4,7 @@ import { readOverview, type UsageSummary } from '../../../shared/accounting/repo
 import type { Overview } from '../../../shared/configuration/management-documents/index.ts';
 import { matching } from '../../../shared/configuration/value-forms/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
+import { instantOf } from '../../../shared/foundation/time/index.ts';
 import { tagNameShape } from '../../../shared/protocol/wire/index.ts';
 import { sinceParameter } from '../request/forms.ts';
 import type { Work } from '../request/manage.ts';
@@ -50,8 +51,6 @@ export const overview: Work = async (deps, request) => {
   };
   return { data };
 };
-
-const instantOf = (epochMs: number): string => new Date(epochMs).toISOString();
 
 /** Latencies are those of calls that were answered well; null: there are none. */
 const figuresOf = (summary: UsageSummary) => ({

@@ -1,10 +1,9 @@
 // Reports of many calls, one at a time in a process: several at once would take the store from the calls of clients.
-import type { Work } from './manage.ts';
 
-export function inTurn(work: Work): Work {
+export function inTurn<Asked extends unknown[], Report>(make: (...asked: Asked) => Promise<Report>) {
   let last: Promise<unknown> = Promise.resolve();
-  return (deps, request) => {
-    const report = last.then(() => work(deps, request));
+  return (...asked: Asked): Promise<Report> => {
+    const report = last.then(() => make(...asked));
     last = report.catch(() => undefined);
     return report;
   };

@@ -43,14 +43,6 @@ export function readPublicId(name: string, text: string): string {
   throw new UsageError(`${name} is the 16 letters and digits behind sk-gw-, as the list shows them`);
 }
 
-export const readOneOf =
-  <Word extends string>(words: readonly Word[]): ((name: string, text: string) => Word) =>
-  (name, text) => {
-    const known = words.find((word) => word === text);
-    if (known !== undefined) return known;
-    throw new UsageError(`${name} is one of ${words.join(', ')}`);
-  };
-
 /** Ids with commas between them. */
 export function readIds(name: string, text: string): readonly string[] {
   const ids = text.split(',');

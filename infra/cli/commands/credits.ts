@@ -7,10 +7,10 @@ import {
   type WorkspaceCredit,
 } from '../../../shared/configuration/administration/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
+import { instantOf } from '../../../shared/foundation/time/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readUsdChange } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
-import { isoTime } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
 
@@ -81,7 +81,7 @@ async function showHistory(session: Session, workspace: string): Promise<Outcome
 }
 
 const additionFields: readonly Field<CreditAddition>[] = [
-  { member: 'time', title: 'time', value: ({ atMs }) => isoTime(atMs) },
+  { member: 'time', title: 'time', value: ({ atMs }) => instantOf(atMs) },
   { member: 'amount_usd', title: 'USD', align: 'decimal', value: ({ amount: added }) => formatUsd(added) },
   { member: 'id', title: 'id', isFlexible: true, value: ({ id }) => id },
 ];
@@ -94,10 +94,7 @@ const amount = (
   member,
   title,
   align: 'decimal',
-  value: (credit) => {
-    const value = amountOf(credit);
-    return value === null ? null : formatUsd(value);
-  },
+  value: (credit) => formatUsd(amountOf(credit)),
 });
 
 export const creditFields: readonly Field<WorkspaceCredit>[] = [

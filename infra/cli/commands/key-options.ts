@@ -94,7 +94,7 @@ export const toKeyChanges = (session: Session, options: KeyOptions): KeyChanges 
   name: options.name,
   rpm: orNull(options.rpm),
   concurrency: orNull(options.concurrency),
-  spendLimitUsd: options.spendLimit === undefined ? undefined : toUsd(orNull(options.spendLimit) ?? null),
+  spendLimitUsd: options.spendLimit === undefined ? undefined : formatUsd(orNull(options.spendLimit) ?? null),
   spendLimitReset: orNull(options.spendLimitReset),
   expiresAtMs: toExpiry(session, options.expires),
   models: options.models === 'all' ? null : options.models,
@@ -103,8 +103,6 @@ export const toKeyChanges = (session: Session, options: KeyOptions): KeyChanges 
 
 export const orNull = <Value>(value: Value | 'none' | undefined): Value | null | undefined =>
   value === 'none' ? null : value;
-
-const toUsd = (amount: PicoUsd | null): string | null => (amount === null ? null : formatUsd(amount));
 
 /** Epoch milliseconds; null: never. Throws UsageError for what is over. */
 export function toExpiry({ clock }: Session, expires: KeyOptions['expires']): number | null | undefined {

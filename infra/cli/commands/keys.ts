@@ -9,7 +9,7 @@ import {
   updateKey,
 } from '../../../shared/configuration/administration/index.ts';
 import { type WrittenKey, writtenKey } from '../../../shared/configuration/keys/index.ts';
-import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
+import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readKeyName, readOwner, readPublicId, UsageError } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
@@ -138,8 +138,6 @@ async function updateOne(session: Session, publicId: string, options: KeyOptions
   };
 }
 
-const amountOf = (amount: PicoUsd | null): string | null => (amount === null ? null : formatUsd(amount));
-
 /** What a gateway file says of a key, in its words. */
 const setting = (member: keyof WrittenKey, column: Omit<Field<KeyFigures>, 'member' | 'value'>): Field<KeyFigures> => ({
   member,
@@ -163,8 +161,8 @@ export const keyFields: readonly Field<KeyFigures>[] = [
   setting('concurrency', { title: 'at once', align: 'right', leftOut: 2 }),
   setting('spend_limit_usd', { title: 'spend limit', align: 'decimal' }),
   setting('spend_limit_reset', { title: 'reset' }),
-  { member: 'spent_usd', title: 'spent USD', align: 'decimal', value: ({ spent }) => amountOf(spent) },
-  { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ held }) => amountOf(held) },
+  { member: 'spent_usd', title: 'spent USD', align: 'decimal', value: ({ spent }) => formatUsd(spent) },
+  { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ held }) => formatUsd(held) },
   setting('expires_at', { title: 'expires' }),
   { member: 'models', title: 'models', isFlexible: true, value: ({ models }) => models },
   setting('tags', { title: 'tags', isFlexible: true, leftOut: 1 }),

@@ -8,8 +8,9 @@ import {
   revokeOperator,
 } from '../../../shared/configuration/administration/index.ts';
 import type { OperatorRecord } from '../../../shared/configuration/keys/index.ts';
+import { instantOf } from '../../../shared/foundation/time/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import { readIds, readKeyName, readOneOf, readPublicId } from '../args/option-values.ts';
+import { readChoice, readIds, readKeyName, readPublicId } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
@@ -23,7 +24,7 @@ export function addOperators(program: CommandLine): void {
     .command('create')
     .description('make an operator key and print it once')
     .requiresOption('--name <N>', 'who has it; no other active operator has this name', readKeyName)
-    .takesOption('--role <R>', `viewer, editor or owner; left out: owner`, readOneOf(operatorRoles))
+    .takesOption('--role <R>', `viewer, editor or owner; left out: owner`, readChoice(operatorRoles))
     .takesOption('--workspaces <LIST>', 'ids with commas between them; left out: all', readIds)
     .notes(
       'It opens /v1/manage and the console, and calls no model. Every change that it makes is logged with the name.',
@@ -91,5 +92,5 @@ const operatorFields: readonly Field<OperatorRecord>[] = [
     isFlexible: true,
     value: ({ workspaces }) => (workspaces === 'all' ? workspaces : workspaces.join(', ')),
   },
-  { member: 'created_at', title: 'created', value: ({ createdAtMs }) => new Date(createdAtMs).toISOString() },
+  { member: 'created_at', title: 'created', value: ({ createdAtMs }) => instantOf(createdAtMs) },
 ];

@@ -1,14 +1,12 @@
 // How each provider of each model does, for `status`.
 import {
+  awaitStatistics,
   createCooldowns,
   createStatisticsReader,
-  type Statistics,
 } from '../../../shared/accounting/provider-health/index.ts';
 import { type ProviderHealth, readProviderHealth } from '../../../shared/accounting/reports/index.ts';
 import { configuredProviders } from '../../../shared/configuration/administration/index.ts';
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
-import type { Clock } from '../../../shared/foundation/time/index.ts';
-import type { Store } from '../../../shared/storage/store/index.ts';
 import { withoutWrites } from '../../../shared/storage/store/index.ts';
 import type { Session } from '../args/session.ts';
 import type { Field } from '../output/table.ts';
@@ -25,7 +23,8 @@ export async function readProviders(session: Session, opened: OpenTarget) {
   const all = document?.providers ?? [];
   const cooldowns = createCooldowns({ store, clock: session.clock });
   const [statistics, credentials] = await Promise.all([
-    readStatistics(store, session.clock),
+    // Where the shared statistics are old, new ones are computed here, on a store that takes no write.
+    awaitStatistics(createStatisticsReader({ store: withoutWrites(store), clock: session.clock })),
     readCredentialStatus(session, opened, all),
     cooldowns.refresh(),
   ]);
@@ -38,17 +37,6 @@ export async function readProviders(session: Session, opened: OpenTarget) {
     ...(credentials.unknown === undefined ? [] : [`credentials could not be looked at: ${credentials.unknown}`]),
   ];
   return { version: pointer?.version, statistics, providers, notes };
-}
-
-/**
- * Where the shared statistics are old, new ones are computed here, on a store that takes no write. A request would wait
- * for a second at most; an operator waits until they are there.
- */
-async function readStatistics(store: Store, clock: Clock): Promise<Statistics> {
-  const reader = createStatisticsReader({ store: withoutWrites(store), clock });
-  await reader.current();
-  await reader.settled();
-  return reader.current();
 }
 
 const isCooling = ({ coolingFor }: ProviderHealth): boolean => coolingFor.length > 0;

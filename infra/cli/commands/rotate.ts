@@ -1,9 +1,9 @@
 // `keys rotate`: a second key beside the first, which ends when every client had the time to take the new one.
 import { rotateKey } from '../../../shared/configuration/administration/index.ts';
+import { instantOf } from '../../../shared/foundation/time/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readKeyName, readTime, UsageError } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
-import { isoTime } from '../output/format.ts';
 import { openAdministration } from '../target/stores.ts';
 import { expiresForm, type KeyOptions, readExpires, toExpiry } from './key-options.ts';
 
@@ -43,14 +43,14 @@ async function rotate(session: Session, name: string, options: RotateOptions): P
   const administration = await openAdministration(session, { writes: true });
   const rotated = await rotateKey(administration, { workspace, name, graceMs, expiresAtMs });
   const { publicId, text, former, isFormerEnding } = rotated;
-  const ends = isoTime(former.expiresAtMs);
+  const ends = instantOf(former.expiresAtMs);
   return {
     json: {
       workspace,
       name,
       public_id: publicId,
       key: text,
-      expires_at: isoTime(rotated.expiresAtMs),
+      expires_at: instantOf(rotated.expiresAtMs),
       former: { public_id: former.publicId, expires_at: ends },
     },
     lines: () => [

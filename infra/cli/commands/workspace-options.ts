@@ -1,5 +1,5 @@
 // What may be set of a workspace, as options of `workspaces create` and `workspaces update`.
-import type { WorkspaceChanges } from '../../../shared/configuration/workspaces/index.ts';
+import { type WorkspaceChanges, written } from '../../../shared/configuration/workspaces/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readChoice, readOrNone, readPositiveInteger, readUsd, UsageError } from '../args/option-values.ts';
@@ -77,12 +77,12 @@ export const settingOptions = (command: CommandLine): CommandLine =>
 export function toWorkspaceChanges(id: string, options: WorkspaceOptions): WorkspaceChanges {
   const { spendLimit, concurrency, functionConcurrency, models, byok, presets } = options;
   const { zdr, dataCollection, dataResidency } = options;
-  const data_policy = said({
+  const data_policy = written({
     zdr: zdr && (zdr === 'on' ? true : null),
     data_collection: orNull(dataCollection),
     data_residency: orNull(dataResidency),
   });
-  const features = said({ byok: byok && byok === 'on', presets: presets && presets === 'on' });
+  const features = written({ byok: byok && byok === 'on', presets: presets && presets === 'on' });
   const settings = {
     spend_limit_usd: usdOrNull(spendLimit),
     concurrency: orNull(concurrency),
@@ -92,11 +92,11 @@ export function toWorkspaceChanges(id: string, options: WorkspaceOptions): Works
     data_policy: isEmpty(data_policy) ? undefined : data_policy,
     features: isEmpty(features) ? undefined : features,
   };
-  return { id, ...said(settings) };
+  return { id, ...written(settings) };
 }
 
 function membersMake({ memberKeys: max, ...options }: WorkspaceOptions) {
-  const limits = said({
+  const limits = written({
     max: max === 'none' ? undefined : max,
     rpm: orNull(options.memberRpm),
     concurrency: orNull(options.memberConcurrency),
@@ -113,8 +113,3 @@ const usdOrNull = (amount: PicoUsd | 'none' | undefined) =>
   typeof amount === 'bigint' ? formatUsd(amount) : orNull(amount);
 
 const isEmpty = (members: object): boolean => Object.keys(members).length === 0;
-
-const said = <Members extends object>(members: Members) =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Members]?: Exclude<Members[Name], undefined>;
-  };

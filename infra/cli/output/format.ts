@@ -27,9 +27,6 @@ export const oneLine = (text: string): string =>
 /** A text of several lines. */
 export const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, '·');
 
-export const isoTime = (epochMs: number | null): string | null =>
-  epochMs === null ? null : new Date(epochMs).toISOString();
-
 /** A length of time to its two largest units: 3d 4h, 2m 5s, 12s. */
 export function formatAge(durationMs: number): string {
   let seconds = Math.max(0, Math.round(durationMs / 1000));

@@ -1,7 +1,7 @@
 // Stored functions as tables and documents.
 import type { FunctionRecord, RevisionRecord } from '../../../shared/configuration/stored-functions/index.ts';
+import { instantOf } from '../../../shared/foundation/time/index.ts';
 import type { Outcome } from '../args/session.ts';
-import { isoTime } from './format.ts';
 import { type Field, fieldJson, fieldTable } from './table.ts';
 
 export const functionOutcome = (record: FunctionRecord, nowMs: number): Outcome & { readonly json: object } => ({
@@ -23,9 +23,9 @@ export const revisionFields = ({ active }: FunctionRecord, nowMs: number): reado
   // Expiry is not stored: every reader compares the time.
   { member: 'state', title: 'state', value: (r) => ((r.expiresAtMs ?? Infinity) <= nowMs ? 'expired' : r.state) },
   { member: 'has_cases', title: 'cases', value: ({ hasCases }) => hasCases },
-  { member: 'qualified_at', title: 'qualified', value: ({ qualifiedAtMs }) => isoTime(qualifiedAtMs) },
-  { member: 'activated_at', title: 'activated', value: ({ activatedAtMs }) => isoTime(activatedAtMs) },
-  { member: 'expires_at', title: 'expires', value: ({ expiresAtMs }) => isoTime(expiresAtMs) },
+  { member: 'qualified_at', title: 'qualified', value: ({ qualifiedAtMs }) => instantOf(qualifiedAtMs) },
+  { member: 'activated_at', title: 'activated', value: ({ activatedAtMs }) => instantOf(activatedAtMs) },
+  { member: 'expires_at', title: 'expires', value: ({ expiresAtMs }) => instantOf(expiresAtMs) },
   { title: '', value: ({ id }) => (id === active ? 'active' : '') },
 ];
 

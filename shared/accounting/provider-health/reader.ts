@@ -30,6 +30,13 @@ export interface StatisticsReader {
   settled(): Promise<void>;
 }
 
+/** For an operator, who waits until they are there. */
+export async function awaitStatistics(reader: StatisticsReader): Promise<Statistics> {
+  await reader.current();
+  await reader.settled();
+  return reader.current();
+}
+
 export interface StatisticsReaderOptions {
   readonly store: Pick<Store, 'get' | 'put' | 'update'>;
   readonly clock: Clock;

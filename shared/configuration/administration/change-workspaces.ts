@@ -11,7 +11,7 @@ type Dependencies = Pick<AdministrationDependencies, 'workspaceStore' | 'credit'
 
 /** Throws ChangeFailed where there is one of that id already, or a model is not in the catalogue. */
 export async function createWorkspace(deps: Dependencies, wanted: WorkspaceChanges): Promise<WorkspaceDocument> {
-  await checkModels(deps, wanted);
+  await checkModels(deps, wanted.models);
   if ((await deps.workspaceStore.read(wanted.id)) !== undefined) {
     throw new ChangeFailed('taken', `there is a workspace ${wanted.id} already: give another id`, { param: 'id' });
   }
@@ -27,13 +27,17 @@ export async function changeWorkspace(
   changes: WorkspaceChanges,
 ): Promise<{ readonly isChanged: boolean; readonly workspace: WorkspaceDocument }> {
   await readWorkspace(deps, changes.id);
-  await checkModels(deps, changes);
+  await checkModels(deps, changes.models);
   const isChanged = (await deps.workspaceStore.write(changes)) !== 'unchanged';
   return { isChanged, workspace: await readWorkspace(deps, changes.id) };
 }
 
-async function checkModels({ catalogues }: Dependencies, { models }: WorkspaceChanges): Promise<void> {
-  if (models === undefined || models === 'all') return;
+/** Throws ChangeFailed for a model that is not in the catalogue. */
+export async function checkModels(
+  { catalogues }: Pick<Dependencies, 'catalogues'>,
+  models: readonly string[] | 'all' | null | undefined,
+): Promise<void> {
+  if (models === undefined || models === 'all' || models === null) return;
   const known = new Set((await catalogues.read())?.models.map(({ id }) => id));
   const unknown = models.find((id) => !known.has(id));
   if (unknown !== undefined) throw new ChangeFailed('invalid', `there is no model ${unknown} in the catalogue`);

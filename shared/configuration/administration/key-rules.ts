@@ -2,6 +2,7 @@
 import { collect } from '../../foundation/parallel/index.ts';
 import { holdersOf, isKeyExpired, type KeySettings, type NamedKey } from '../keys/index.ts';
 import { ChangeFailed } from './change-failed.ts';
+import { checkModels } from './change-workspaces.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 /** Settings that operators give a key. What is left out stays, or has its default. */
@@ -17,10 +18,7 @@ export async function checkKeyRules(
   if (expiresAtMs !== undefined && isKeyExpired({ expiresAtMs }, clock.nowMs())) {
     throw new ChangeFailed('invalid', 'the end of the key is not in the future; revoke it to end it now');
   }
-  if (models === undefined || models === null) return;
-  const known = new Set((await catalogues.read())?.models.map(({ id }) => id));
-  const unknown = models.find((id) => !known.has(id));
-  if (unknown !== undefined) throw new ChangeFailed('invalid', `there is no model ${unknown} in the catalogue`);
+  await checkModels({ catalogues }, models);
 }
 
 /** Throws ChangeFailed where another active key of the workspace has the name, or gets it at this moment. */

@@ -51,7 +51,7 @@ export const toItem = (workspace: string, revision: number, connections: readonl
     ({ provider, policy, budgetPicoUsd, sealed, keySource }): StoredConnection => ({
       provider,
       policy,
-      budget_usd: budgetPicoUsd === null ? null : formatUsd(budgetPicoUsd),
+      budget_usd: formatUsd(budgetPicoUsd),
       key: sealed,
       key_source: keySource,
     }),

@@ -18,8 +18,4 @@ export type { KeyWrapper } from './key-wrapper.ts';
 export { kmsKeyWrapper } from './kms-key-wrapper.ts';
 export { localKeyWrapper, masterKeyFile } from './local-key-wrapper.ts';
 export { type ConnectionInFile, readConnection } from './wanted-connection.ts';
-export {
-  type PlannedConnection,
-  requiresManagedFunding,
-  workspaceConnections,
-} from './workspace-connections.ts';
+export { type PlannedConnection, requiresManagedFunding, workspaceConnections } from './workspace-connections.ts';

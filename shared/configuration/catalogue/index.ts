@@ -14,8 +14,4 @@ export {
 } from './catalogue.ts';
 export * from './catalogue-document.ts';
 export { type CatalogueReader, createCatalogueReader, refuseWhileRestored } from './catalogue-reader.ts';
-export {
-  type CataloguePointer,
-  type CatalogueStore,
-  createCatalogueStore,
-} from './catalogue-store.ts';
+export { type CataloguePointer, type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';

@@ -15,7 +15,7 @@ export function connectionMembers({ former, next, hasNewKey }: ConnectionChange)
 const writtenConnection = ({ policy, budgetPicoUsd, keySource }: Connection) => ({
   key: keySource,
   policy,
-  budget_usd: budgetPicoUsd === null ? null : formatUsd(budgetPicoUsd),
+  budget_usd: formatUsd(budgetPicoUsd),
 });
 
 export function keyMembers(former: KeyRecord | undefined, wanted: WantedKey): MemberChange[] {

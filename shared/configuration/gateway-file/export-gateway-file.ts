@@ -61,7 +61,7 @@ const connectionsInFile = async ({ connectionStore }: ExportStores, workspace: s
     provider,
     key: keySource ?? { env: variableName(workspace, provider) },
     policy,
-    budget_usd: budgetPicoUsd === null ? null : formatUsd(budgetPicoUsd),
+    budget_usd: formatUsd(budgetPicoUsd),
   }));
 
 /** `BYOK_TEAM_A_ACME`: for a connection that was stored before its source was kept. */

@@ -1,6 +1,7 @@
 // What operators set of a key: the attributes of the item and the settings of a record follow from this table, and key-schema.ts
 // says of each member what may be written.
 import { keyAttributes, type SpendLimitReset } from '../../accounting/holds/index.ts';
+import { instantOf } from '../../foundation/time/index.ts';
 import type { Tags } from '../../protocol/wire/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 
@@ -41,7 +42,7 @@ const settings = {
     attribute: keyAttributes.expiresAtMs,
     member: 'expires_at',
     initial: null as number | null,
-    toWritten: (epochMs) => (epochMs === null ? null : new Date(epochMs).toISOString()),
+    toWritten: instantOf,
     fromWritten: (instant: string | null) => (instant === null ? null : Date.parse(instant)),
   }),
   /** Ids of the models that the key may call; any other is unknown to it. Null: those of its workspace. */

@@ -1,23 +1,14 @@
 export { UnusableRevisions } from './check-content.ts';
 export { outputTextOf, toFunctionAnswer } from './function-answer.ts';
 export type * from './function-document.ts';
-export {
-  createFunctionList,
-  type FunctionList,
-  isCallable,
-  type ListedFunction,
-} from './function-list.ts';
+export { createFunctionList, type FunctionList, isCallable, type ListedFunction } from './function-list.ts';
 export { createFunctionReader, type FunctionReader } from './function-reader.ts';
 export { createFunctionReads } from './function-reads.ts';
 export type { FunctionRecord, RevisionRecord } from './function-record.ts';
 export { createFunctionStore, type FunctionStore, type PlannedFunction, type ShownFunction } from './function-store.ts';
 export { judgeCase } from './judge-case.ts';
 export { type MatchedInput, matchInput } from './match-input.ts';
-export {
-  type OpenRevision,
-  openRevision,
-  parseFunctionAlias,
-} from './open-revision.ts';
+export { type OpenRevision, openRevision, parseFunctionAlias } from './open-revision.ts';
 export { checkInput, type FunctionInput } from './read-input.ts';
 export { type FunctionRequest, promptRequest, toRequest } from './request.ts';
 export { findCycle, planSteps, runWorkflow, type StepAnswer, type StepNeeds, stepsMax } from './run-workflow.ts';

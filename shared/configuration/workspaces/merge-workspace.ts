@@ -77,7 +77,7 @@ function mergePresets(stored: readonly PresetDocument[], changes: readonly Prese
 }
 
 /** Only the members that are written: undefined is left out. */
-const written = <Members extends object>(members: Members) =>
+export const written = <Members extends object>(members: Members) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Members]?: Exclude<Members[Name], undefined>;
   };

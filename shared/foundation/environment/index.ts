@@ -2,9 +2,4 @@ export { hasAwsCredentials, readRegion } from './aws-environment.ts';
 export { readContainerEnvironment } from './container-environment.ts';
 export { type Environment, readEnvironment, readVariable } from './environment.ts';
 export { isTrustedUrl, readSignIn, readSignInEnvironment, type SignInSettings } from './sign-in-environment.ts';
-export {
-  readPairs,
-  readTelemetryEnvironment,
-  type TelemetryEnvironment,
-  toHeaders,
-} from './telemetry-environment.ts';
+export { readPairs, readTelemetryEnvironment, type TelemetryEnvironment, toHeaders } from './telemetry-environment.ts';

@@ -15,8 +15,10 @@ export function parseUsd(text: string): PicoUsd | undefined {
   return BigInt(whole) * picoPerUsd + BigInt(fraction.padEnd(fractionDigits, '0'));
 }
 
-/** The exact decimal string without trailing zeros: 1_500_000_000_000n is "1.5", 0n is "0". */
-export function formatUsd(amount: PicoUsd): string {
+/** The exact decimal string without trailing zeros: 1_500_000_000_000n is "1.5", 0n is "0". Null, no amount, stays null. */
+export function formatUsd<Amount extends PicoUsd | null>(amount: Amount): string | Extract<Amount, null>;
+export function formatUsd(amount: PicoUsd | null): string | null {
+  if (amount === null) return null;
   const sign = amount < 0n ? '-' : '';
   const digits = (amount < 0n ? -amount : amount).toString().padStart(fractionDigits + 1, '0');
   const fraction = digits.slice(-fractionDigits).replace(/0+$/, '');

@@ -1,6 +1,3 @@
 export { fetchText } from './fetch-text.ts';
-export {
-  ConnectionBroken,
-  createOutgoingCalls,
-} from './outgoing-calls.ts';
+export { ConnectionBroken, createOutgoingCalls } from './outgoing-calls.ts';
 export { createSocketPool, type SocketPool } from './socket-pool.ts';

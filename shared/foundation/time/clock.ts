@@ -33,3 +33,9 @@ export function readDuration(written: string, units: readonly (keyof typeof unit
   const known = units.find((one) => one === unit);
   return known === undefined ? undefined : Number(count) * unitMs[known];
 }
+
+/** As JSON has it: `2026-11-22T20:15:00.000Z`. Null, no instant, stays null. */
+export function instantOf<Time extends number | null>(epochMs: Time): string | Extract<Time, null>;
+export function instantOf(epochMs: number | null): string | null {
+  return epochMs === null ? null : new Date(epochMs).toISOString();
+}

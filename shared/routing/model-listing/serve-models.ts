@@ -8,7 +8,7 @@ import { type FunctionList, isCallable, type ListedFunction } from '../../config
 import type { WorkspaceDocument, WorkspaceReader } from '../../configuration/workspaces/index.ts';
 import { okStatus } from '../../errors/index.ts';
 import { brand, functionAliasPrefix } from '../../foundation/constants/index.ts';
-import type { Clock } from '../../foundation/time/index.ts';
+import { type Clock, instantOf } from '../../foundation/time/index.ts';
 import type { GatewayRequest } from '../../protocol/http/index.ts';
 import { type Endpoint, jsonHeaders } from '../../protocol/router/index.ts';
 import type { FunctionModelObject } from '../../protocol/wire/index.ts';
@@ -61,7 +61,7 @@ function toFunctionModel({ id, kind, active }: ListedFunction): FunctionModelObj
   if (active === null) return [];
   const { id: revision, expiresAtMs, activatedAtMs } = active;
   const created = Math.floor(activatedAtMs / 1_000);
-  const expires_at = expiresAtMs === null ? null : new Date(expiresAtMs).toISOString();
+  const expires_at = instantOf(expiresAtMs);
   const alias = `${functionAliasPrefix}${id}`;
   return [{ id: alias, object: 'model', created, owned_by: brand, display_name: id, kind, revision, expires_at }];
 }

@@ -11,14 +11,6 @@ export { otherMembers, toldPathsMax } from './other-members.ts';
 export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
 export { type ContentPart, fileOfUrl, isBlank, textParts } from './prompt-parts.ts';
 export { base64Of, contentOf, estimatedOutputTokens, tokensOf } from './read-result.ts';
-export {
-  byBudget,
-  isEffort,
-  reasoningOf,
-  type Thinking,
-  thinkingMinTokens,
-  thinkingOf,
-  untold,
-} from './reasoning.ts';
+export { byBudget, isEffort, reasoningOf, type Thinking, thinkingMinTokens, thinkingOf, untold } from './reasoning.ts';
 export { envelopeOptions, isSigned, sealed, signedOptions, withOwnSigned } from './signed.ts';
 export { createToolNames, type ToolNames } from './tool-names.ts';
