@@ -52,11 +52,7 @@ describe('the interface of Embeddings', () => {
   const client = () =>
     new OpenAI({ apiKey: gateway.key, baseURL: new URL('/openai/v1', gateway.url).href, maxRetries: 0 });
   const post = (body: Json, headers: Record<string, string> = {}) =>
-    fetch(`${gateway.url}/embeddings`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ model: 'acme/embed', ...body }),
-    });
+    gateway.postTo('/embeddings', { model: 'acme/embed', ...body }, headers);
 
   it.each(['float', 'base64'] as const)(
     'serves the stock client vectors as %s, for the input alone',
@@ -102,11 +98,7 @@ describe('the interface of Embeddings', () => {
   });
 
   const send = (key: string, body: string, headers: Record<string, string> = {}) =>
-    fetch(`${gateway.url}/embeddings`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      body,
-    });
+    gateway.postTo('/embeddings', body, { authorization: `Bearer ${key}`, ...headers });
 
   it('holds its input alone, so that of forty calls at once exactly the seven pass that a spend limit covers', async () => {
     gateway.simulator.clear();

@@ -94,11 +94,7 @@ describe('a failure of every provider says where to look', () => {
 
 describe('a refusal speaks the words of the interface that was called', () => {
   const post = (path: string, body: unknown, key: string) =>
-    fetch(`${gateway.url}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}` },
-      body: JSON.stringify(body),
-    });
+    gateway.postTo(path, body, { authorization: `Bearer ${key}` });
 
   it('of a key it says what is wrong with it, and names no header that agents take for a log-in of their own', async () => {
     const response = await post('/messages', hello('acme/echo'), 'nonsense');

@@ -52,11 +52,7 @@ afterAll(async () => {
 
 async function ask({ path, hello, api }: SpokenInterface, said: readonly Refusal[], more: object = {}, headers = {}) {
   refusals.splice(0, 2, ...said);
-  return fetch(`${gateway.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gateway.key}`, ...headers },
-    body: JSON.stringify({ ...hello(`${said.length === 1 ? 'one' : 'both'}/${api}`), ...more }),
-  });
+  return gateway.postTo(path, { ...hello(`${said.length === 1 ? 'one' : 'both'}/${api}`), ...more }, headers);
 }
 
 const refused = async (response: Promise<Response>, reason?: string): Promise<ErrorBody> =>

@@ -44,11 +44,7 @@ describe('the interface of Responses', () => {
   const client = (base: '/v1' | '/openai/v1' = '/openai/v1') =>
     new OpenAI({ apiKey: gateway.key, baseURL: new URL(base, gateway.url).href, maxRetries: 0 });
   const post = (body: Json, headers: Record<string, string> = {}) =>
-    fetch(`${gateway.url}/responses`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ input: 'Hello', ...body }),
-    });
+    gateway.postTo('/responses', { input: 'Hello', ...body }, headers);
   const postJson = async (body: Json, headers: Record<string, string> = {}) =>
     (await (await post(body, headers)).json()) as Json;
   const lastRecord = async () => {
@@ -155,15 +151,9 @@ describe('the interface of Responses', () => {
     const more = { include: ['reasoning.encrypted_content'] };
     const text = `{"model":"acme/request","input":"Hi","reasoning":${JSON.stringify(reasoning)},"include":${JSON.stringify(more.include)},"client_metadata":{"a":1},"seed":12345678901234567890,"models":["acme/echo"],"provider":{"only":["acme"]},"cache":{"enabled":false}}`;
     gateway.simulator.clear();
-    const response = await fetch(`${gateway.url}/responses`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${gateway.key}`,
-        'content-type': 'application/json',
-        'openai-beta': 'responses=v1',
-        'x-stainless-lang': 'js',
-      },
-      body: text,
+    const response = await gateway.postTo('/responses', text, {
+      'openai-beta': 'responses=v1',
+      'x-stainless-lang': 'js',
     });
     expect(response.status).toBe(200);
     const [call] = gateway.simulator.calls;

@@ -122,11 +122,7 @@ describe('a provider that says its kind alone', () => {
 
   async function received(path: string, body: Json): Promise<ReceivedCall | undefined> {
     harness.simulator.clear();
-    const answer = await fetch(`${harness.url}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${harness.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
+    const answer = await harness.postTo(path, body);
     expect(answer.status).toBe(200);
     await answer.text();
     expect(harness.simulator.calls).toHaveLength(1);

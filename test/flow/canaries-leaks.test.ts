@@ -22,6 +22,9 @@ const upstreams = [
   'reset',
 ];
 
+/** What one of these says is masked before any form is read: others show that theirs is led through it. */
+const upstreamsOf = (api: string) =>
+  /^(chat-completions|messages)$/.test(api) ? upstreams : ['error-leak:400', 'error-after-chunks:3'];
 const env = 'GW_TEST_CANARY_ENV';
 const auths = [
   { api: 'chat-completions', sentIn: 'authorization', scheme: 'Bearer ', auth: { bearer: { env } } },
@@ -73,7 +76,7 @@ describe.each(auths)('a secret that is sent in $sentIn to a provider of $api', (
     for (const { headers } of calls) for (const name of others) expect(headers).not.toHaveProperty(name);
   });
 
-  it.each(upstreams)('is in no answer of a provider that %s', async (upstream) => {
+  it.each(upstreamsOf(api))('is in no answer of a provider that %s', async (upstream) => {
     for (const stream of [false, true]) {
       const body = hello(`acme/${upstream}`, { stream, cache: {}, usage: { include: true } });
       const names = (kind: string) => ({
@@ -116,7 +119,7 @@ describe.each(auths)('a secret that is sent in $sentIn to a provider of $api', (
     await harness.settled();
     const dump = await harness.testStore.dumpTables();
     const log = harness.logLines.join('');
-    expect(texts.length).toBeGreaterThan(50);
+    expect(texts.length).toBeGreaterThan(12 * upstreamsOf(api).length);
     expect(harness.logLines.length).toBeGreaterThan(0);
     for (const secret of [...Object.values(canaries), harness.key, stored]) {
       for (const part of [secret, secret.slice(-20), Buffer.from(secret).toString('base64').slice(0, 24)]) {

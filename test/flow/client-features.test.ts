@@ -59,20 +59,16 @@ interface Answered {
 async function ask(client: ClientId, format: ColumnFormat, row: AskingRow, isAsked = true): Promise<Answered> {
   gateway.simulator.clear();
   const { asks, beside, headers, isThinker } = row;
-  const response = await fetch(`${gateway.url}/${client}`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${gateway.key}`,
-      'x-gw-error-format': 'openai',
-      ...(isAsked ? headers : {}),
-    },
-    body: JSON.stringify({
+  const response = await gateway.postTo(
+    `/${client}`,
+    {
       model: `${format}/${isThinker === true ? 1 : 0}`,
       ...usual[client],
       ...beside,
       ...(isAsked ? asks : {}),
-    }),
-  });
+    },
+    { 'x-gw-error-format': 'openai', ...(isAsked ? headers : {}) },
+  );
   const answer = await response.text();
   return {
     id: response.headers.get('x-request-id'),

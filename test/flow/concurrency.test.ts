@@ -152,11 +152,7 @@ describe('calls in flight', () => {
     await isHeld(5);
     const refused = harness.post(ask('held'), as('plain'));
     await expectRefused(refused, 'execution_capacity', /^The gateway may have 5 calls in flight at once/);
-    const counted = await fetch(`${harness.url}/messages/count_tokens`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${harness.key}` },
-      body: JSON.stringify(hello('acme/echo')),
-    });
+    const counted = await harness.postTo('/messages/count_tokens', hello('acme/echo'));
     expect(counted.status).toBe(200);
     await letGo(5, running);
     await expectAllFree();

@@ -70,12 +70,7 @@ describe.each(forms)('a client of $name that hangs up', ({ hello, brokenWith, ..
   const leave = new Error('the client left');
   function start(body: Record<string, unknown>) {
     const client = new AbortController();
-    const answer = fetch(`${gateway.url}${speaks.path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${gateway.key}` },
-      body: JSON.stringify(body),
-      signal: client.signal,
-    });
+    const answer = gateway.postTo(speaks.path, body, {}, client.signal);
     return { answer, hangUp: () => client.abort(leave) };
   }
   const closedEarly = () => gateway.simulator.until(([call]) => call?.closedEarly === true);
@@ -157,12 +152,12 @@ describe('a client that leaves a stream with a large image', () => {
       const { spent } = await gateway.credit();
       const messages = [{ role: 'user', content: [imageOf(png(100, 100, 1_000_000))] }];
       const client = new AbortController();
-      const answer = await fetch(`${gateway.url}${path}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${gateway.key}` },
-        body: JSON.stringify(hello(`${id}/endless`, { messages, stream: true, max_tokens: 100 })),
-        signal: client.signal,
-      });
+      const answer = await gateway.postTo(
+        path,
+        hello(`${id}/endless`, { messages, stream: true, max_tokens: 100 }),
+        {},
+        client.signal,
+      );
       await readUntil(answer, 'and on');
       client.abort();
       await clock.waitsFor((delayMs) => delayMs === streamReadOnMaxMs);

@@ -146,11 +146,7 @@ const poorKey = newKey();
 
 /** Any call through the harness: with another key, or of another interface. */
 const send = (harness: Harness, body: object, path: string, key: string): Promise<Response> =>
-  fetch(`${harness.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+  harness.postTo(path, body, { authorization: `Bearer ${key}` });
 
 /** With a key that may spend a fifth of a cent. */
 async function poor(harness: Harness, body: object): Promise<{ readonly status: number; readonly message: string }> {

@@ -179,11 +179,7 @@ describe('a provider after its first output', () => {
   async function openHalf({ path, hello, ...spoken }: SpokenInterface) {
     sendRest = Promise.withResolvers();
     clock.forget();
-    const response = await fetch(`${gateway.url}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${gateway.key}` },
-      body: JSON.stringify(hello(`model/${idOf({ path, hello, ...spoken })}`, { stream: true })),
-    });
+    const response = await gateway.postTo(path, hello(`model/${idOf({ path, hello, ...spoken })}`, { stream: true }));
     const text = response.text();
     await clock.waitsFor((delayMs) => delayMs === idleMs);
     const { rest, outgoing } = await sendRest.promise;

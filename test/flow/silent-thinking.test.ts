@@ -163,12 +163,7 @@ async function startStream({ path, hello, api }: SpokenInterface, more: object =
   const thinking = thinkingOf[api] as Thinking;
   contentType = thinking.contentType ?? 'text/event-stream';
   const client = new AbortController();
-  const answer = fetch(`${gateway.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gateway.key}` },
-    body: JSON.stringify(hello(`think/${api}`, { stream: true, ...more })),
-    signal: client.signal,
-  });
+  const answer = gateway.postTo(path, hello(`think/${api}`, { stream: true, ...more }), {}, client.signal);
   const outgoing = await thinker.promise;
   return { answer, outgoing, client, thinking };
 }

@@ -288,14 +288,7 @@ describe('the trace of a call', () => {
 });
 
 describe('the trace of a call by another interface', () => {
-  const post = (path: string, body: object) =>
-    traceOf(
-      fetch(`${harness.url}${path}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${harness.key}`, 'content-type': 'application/json', 'x-gw-tags': 'run=7' },
-        body: JSON.stringify(body),
-      }),
-    );
+  const post = (path: string, body: object) => traceOf(harness.postTo(path, body, { 'x-gw-tags': 'run=7' }));
   const message = { max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] };
 
   it('is of no chat where it only counts tokens', async () => {

@@ -38,6 +38,8 @@ export interface HarnessOptions extends FileParts, GatewayOptions {
 export interface ServedGateway extends Pick<GatewayServer, 'url' | 'settled' | 'close'> {
   readonly composition: Composition;
   post(body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
+  /** To a path below the base URL. */
+  postTo(path: string, body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
 }
 
@@ -107,16 +109,24 @@ export async function startHarness({
   };
 }
 
-const requestsTo = (url: string, key: string, path = '/chat/completions'): Pick<ServedGateway, 'post' | 'get'> => ({
-  post: (body, headers = {}, signal) =>
-    fetch(`${url}${path}`, {
+function requestsTo(
+  url: string,
+  key: string,
+  path = '/chat/completions',
+): Pick<ServedGateway, 'post' | 'postTo' | 'get'> {
+  const postTo: ServedGateway['postTo'] = (to, body, headers = {}, signal) =>
+    fetch(url + to, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
       ...(signal === undefined ? {} : { signal }),
-    }),
-  get: (path, headers = {}) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } }),
-});
+    });
+  return {
+    postTo,
+    post: (body, headers, signal) => postTo(path, body, headers, signal),
+    get: (to, headers = {}) => fetch(url + to, { headers: { authorization: `Bearer ${key}`, ...headers } }),
+  };
+}
 
 /** The data lines of an event stream, the end marker included. */
 export const dataLines = (text: string): string[] =>

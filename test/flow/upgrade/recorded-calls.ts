@@ -108,11 +108,7 @@ export interface RecordedAnswer {
 }
 
 export async function send(harness: Harness, { path, text, headers }: RecordedCall): Promise<RecordedAnswer> {
-  const response = await fetch(`${harness.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${harness.key}`, 'content-type': 'application/json', ...headers },
-    body: text,
-  });
+  const response = await harness.postTo(path, text, headers);
   return {
     status: response.status,
     contentType: response.headers.get('content-type'),
