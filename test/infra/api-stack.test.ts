@@ -1,6 +1,12 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from '#jest';
+import {
+  gatewayTableActions,
+  modelsTableActions,
+  type TableActions,
+} from '../../infra/cdk/constructs/table-actions.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import { physicalTableName, type TableName } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 interface Statement {
@@ -96,6 +102,13 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
     for (const { Properties } of resourcesOf(api, 'AWS::IAM::Role')) {
       expect(Properties).not.toHaveProperty('ManagedPolicyArns');
     }
+  });
+
+  it.each([
+    ['ChatCompletions', gatewayTableActions],
+    ['Models', modelsTableActions],
+  ] as const)('lets %s make the calls it makes on each of its tables, and no other call on any', (prefix, actions) => {
+    expect(tableGrants(statementsOf(prefix), stage)).toEqual(sortedActions(actions));
   });
 
   it('tells the functions their stage, hashes of the origin secret and where secrets are, never a secret', () => {
@@ -270,6 +283,23 @@ const concerns =
   (service: string) =>
   ({ Action }: Statement): boolean =>
     JSON.stringify(Action).includes(service);
+/** Table → actions, as the policies of a function grant them. */
+const tableGrants = (statements: readonly Statement[], stage: string): Record<string, string[]> => {
+  const grants: Record<string, string[]> = {};
+  for (const { Action, Resource } of statements.filter(concerns('dynamodb'))) {
+    const names = [...JSON.stringify(Resource).matchAll(/:table\/([^"]+)"/g)].map(([, name]) => String(name));
+    for (const name of names) {
+      const table = name.slice(physicalTableName(stage, '' as TableName).length);
+      grants[table] = [Action]
+        .flat()
+        .map((action) => action.replace('dynamodb:', ''))
+        .toSorted();
+    }
+  }
+  return grants;
+};
+const sortedActions = (actions: TableActions): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(actions).map(([table, list]) => [table, list.toSorted()]));
 /** ARNs that are joined from parts, as text. */
 const arnsIn = (resource: unknown): string[] =>
   ([resource].flat() as ReadonlyArray<{ 'Fn::Join': [string, ReadonlyArray<string | { Ref: string }>] }>)
