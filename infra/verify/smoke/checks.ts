@@ -62,17 +62,33 @@ function readStreamCostUsd(body: string): { readonly costUsd: number; readonly c
 
 /** Name → check, which gives a few words on what was found. */
 export function smokeChecks(options: SmokeOptions) {
-  const { model, storedFunction, deployed, streamsArrive = true, clock = systemClock } = options;
-  const startedAtMs = clock.nowMs();
+  const smoke = openSmoke(options);
+  return {
+    ...answerChecks(smoke),
+    ...stageChecks(smoke),
+    async cost() {
+      const sum = smoke.costsUsd.reduce((total, cost) => total + cost, 0);
+      return `${sum.toFixed(9)} USD for ${smoke.costsUsd.length} calls`;
+    },
+  };
+}
+
+function openSmoke(options: SmokeOptions) {
+  const { model, streamsArrive = true } = options;
   const client = createClient(options);
   const chat = (members: object, headers?: Record<string, string>) =>
     client.call('/chat/completions', { model, messages: [{ role: 'user', content: 'Hello' }], ...members }, headers);
   const describe = (arrival: Arrival) =>
     streamsArrive ? describeArrival(arrival) : 'its arrival is not measured: it is known to be held back';
-
   const costsUsd: number[] = [];
-  let firstId: string | null = null;
+  return { options, client, chat, describe, costsUsd };
+}
 
+type Smoke = ReturnType<typeof openSmoke>;
+
+/** Of any gateway. */
+function answerChecks({ options: { model, storedFunction }, client, chat, describe, costsUsd }: Smoke) {
+  let firstId: string | null = null;
   return {
     async list() {
       const { data } = JSON.parse((await client.call('/models')).body) as { data: { id: string }[] };
@@ -145,6 +161,13 @@ export function smokeChecks(options: SmokeOptions) {
       expectThat(outcome === 'ok', `the record of the first call says ${outcome}`);
       return `key ${name} of ${workspace}, ${remaining} USD left`;
     },
+  };
+}
+
+function stageChecks({ options, client, describe, costsUsd }: Smoke) {
+  const { model, deployed, clock = systemClock } = options;
+  const startedAtMs = clock.nowMs();
+  return {
     async direct() {
       if (deployed === undefined) return leftOut;
       if (deployed.directUrl === undefined)
@@ -165,10 +188,6 @@ export function smokeChecks(options: SmokeOptions) {
     },
     async alarm() {
       return deployed === undefined ? leftOut : deployed.tryAlarm();
-    },
-    async cost() {
-      const sum = costsUsd.reduce((total, cost) => total + cost, 0);
-      return `${sum.toFixed(9)} USD for ${costsUsd.length} calls`;
     },
   };
 }

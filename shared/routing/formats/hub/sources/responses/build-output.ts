@@ -23,7 +23,7 @@ export interface OutputBuilder {
 
 export function createOutput({ head, tools }: Writing, emit: Emit): OutputBuilder {
   const events = createItemEvents(head, emit);
-  const { items, newId, ofItem, begin, end, addSignature } = events;
+  const { items, newId, ofItem, begin, addSignature } = events;
   const { addInput, closeMessage, closeReasoning, closeCall } = createClosers(events, emit);
   let open: Open | undefined;
 
@@ -102,21 +102,11 @@ export function createOutput({ head, tools }: Writing, emit: Emit): OutputBuilde
     },
     addImage(base64) {
       close();
-      const item = { id: newId('ig'), type: 'image_generation_call', status: 'in_progress', result: null };
-      begin(item);
-      end({ ...item, status: 'completed', result: base64 });
+      events.addImage(base64);
     },
     finish(isCut, refusal) {
       close(isCut ? 'incomplete' : 'completed');
-      if (refusal === undefined) return;
-      const head_ = { id: newId('msg'), type: 'message', role: 'assistant' };
-      const at = { ...ofItem(head_.id), content_index: 0 };
-      begin({ ...head_, status: 'in_progress', content: [] });
-      emit('response.content_part.added', { ...at, part: { type: 'refusal', refusal: '' } });
-      emit('response.refusal.delta', { ...at, delta: refusal }, { spoken: refusal });
-      emit('response.refusal.done', { ...at, refusal });
-      emit('response.content_part.done', { ...at, part: { type: 'refusal', refusal } });
-      end({ ...head_, status: 'completed', content: [{ type: 'refusal', refusal }] });
+      if (refusal !== undefined) events.addRefusal(refusal);
     },
   };
 }

@@ -48,7 +48,25 @@ export function createItemEvents(head: Writing['head'], emit: Emit) {
     end(item);
   }
 
-  return { items, newId, ofItem, begin, end, addSignature, seal: (signed: Signed) => sealed(head, signed) };
+  function addImage(base64: string): void {
+    const item = { id: newId('ig'), type: 'image_generation_call', status: 'in_progress', result: null };
+    begin(item);
+    end({ ...item, status: 'completed', result: base64 });
+  }
+
+  function addRefusal(refusal: string): void {
+    const message = { id: newId('msg'), type: 'message', role: 'assistant' };
+    const at = { ...ofItem(message.id), content_index: 0 };
+    begin({ ...message, status: 'in_progress', content: [] });
+    emit('response.content_part.added', { ...at, part: { type: 'refusal', refusal: '' } });
+    emit('response.refusal.delta', { ...at, delta: refusal }, { spoken: refusal });
+    emit('response.refusal.done', { ...at, refusal });
+    emit('response.content_part.done', { ...at, part: { type: 'refusal', refusal } });
+    end({ ...message, status: 'completed', content: [{ type: 'refusal', refusal }] });
+  }
+
+  const seal = (signed: Signed) => sealed(head, signed);
+  return { items, newId, ofItem, begin, end, addSignature, addImage, addRefusal, seal };
 }
 
 type ItemEvents = ReturnType<typeof createItemEvents>;
