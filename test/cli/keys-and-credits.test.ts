@@ -1,287 +1,477 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createAdministration } from '../../shared/configuration/administration/index.ts';
 import { createApiKey, createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
-import { systemClock } from '../../shared/foundation/time/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 
-interface CreatedKey {
-  readonly key: string;
-  readonly public_id: string;
-}
+describe('rules of keys, credit and operators', () => {
+  interface CreatedKey {
+    readonly key: string;
+    readonly public_id: string;
+  }
 
-interface Credit {
-  readonly change: string;
-  readonly granted_usd: string;
-  readonly available_usd: string;
-}
+  interface Credit {
+    readonly change: string;
+    readonly granted_usd: string;
+    readonly available_usd: string;
+  }
 
-let local: LocalStore;
-beforeAll(async () => {
-  local = await startLocalStore();
-  await operate(`apply -f ${local.write('gateway.yaml', gatewayFile())} ${local.option}`);
-});
-afterAll(() => local.stop());
-
-const createKey = (name: string, more = '') =>
-  operateJson<CreatedKey>(`keys create --workspace team --name ${name} ${more} ${local.option}`);
-
-describe('keys', () => {
-  it('are created with their limits and shown once: no later line prints more than the public id', async () => {
-    const { key, public_id } = await createKey('build', '--rpm 60 --spend-limit 2.5');
-    expect(parseApiKey(key)?.publicId).toBe(public_id);
-    expect(await createKeyStore(local.store).read(public_id)).toMatchObject({
-      workspace: 'team',
-      name: 'build',
-      status: 'active',
-      rpm: 60,
-      spendLimitUsd: '2.5',
-    });
-    const lists = await Promise.all(
-      ['keys list', 'keys list --json', 'status', 'status --json', 'usage --by key'].map((line) =>
-        operate(`${line} ${local.option}`),
-      ),
-    );
-    for (const { code, out, error } of lists) {
-      expect(code).toBe(0);
-      expect(out + error).not.toContain('sk-gw-');
-      expect(out + error).not.toContain(key.slice(-49, -6));
-    }
-    expect(lists[0]?.out).toMatch(new RegExp(`team +build +${public_id} +active +60 +- +2.5`));
+  let local: LocalStore;
+  beforeAll(async () => {
+    local = await startLocalStore();
+    await operate(`apply -f ${local.write('gateway.yaml', gatewayFile())} ${local.option}`);
   });
+  afterAll(() => local.stop());
 
-  it('are not revoked without a yes', async () => {
-    const { public_id } = await createKey('kept');
-    const line = `keys revoke ${public_id} ${local.option}`;
-    expect(await operate(line)).toMatchObject({ code: 2, error: expect.stringContaining('pass --yes') });
-    const declined = await operate(line, { answers: [''] });
-    expect(declined).toMatchObject({ code: 1, questions: [`Revoke key kept of team (${public_id})? [y/N] `] });
-    expect((await createKeyStore(local.store).read(public_id))?.status).toBe('active');
-  });
+  const createKey = (name: string, more = '') =>
+    operateJson<CreatedKey>(`keys create --workspace team --name ${name} ${more} ${local.option}`);
 
-  it('are revoked once, by public id or by the whole key, which is not repeated', async () => {
-    const { key, public_id } = await createKey('given-up', '--rpm 7');
-    const { code, out } = await operate(`keys revoke ${key} --yes ${local.option}`);
-    expect([code, out]).toEqual([0, `key given-up of team (${public_id}) is revoked`]);
-    expect(await createKeyStore(local.store).read(public_id)).toMatchObject({ status: 'revoked', rpm: 7 });
-    const again = await operate(`keys revoke ${public_id} ${local.option}`);
-    expect([again.code, again.out]).toEqual([0, `key given-up of team (${public_id}) was revoked before`]);
-  });
-
-  it('are updated member by member, in use and without a new key', async () => {
-    const { public_id } = await createKey('changing', '--rpm 7 --spend-limit 2');
-    const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
-    expect(await update('--rpm 60')).toMatchObject({
-      change: 'changed',
-      name: 'changing',
-      rpm: 60,
-      spend_limit_usd: '2',
-    });
-    expect(await update('--rpm 60')).toMatchObject({ change: 'unchanged' });
-    expect(await update('--spend-limit 4.50 --name nightly')).toMatchObject({
-      name: 'nightly',
-      spend_limit_usd: '4.5',
-    });
-    expect(await update('--rpm none --spend-limit none')).toMatchObject({ rpm: null, spend_limit_usd: null });
-    expect((await operate(`keys revoke ${public_id} --yes ${local.option}`)).code).toBe(0);
-    expect(await update('--rpm 5')).toMatchObject({ status: 'revoked', rpm: 5 });
-    const unknown = await operate(`keys update ABCDEFGHIJKLMNOP --rpm 5 ${local.option}`);
-    expect([unknown.code, unknown.error]).toEqual([1, 'gw keys update: there is no key ABCDEFGHIJKLMNOP']);
-  });
-
-  it('have an expiry and a list of models, which keys update changes and takes away', async () => {
-    const { public_id } = await createKey(
-      'ruled',
-      '--expires 2099-01-01 --models acme/small,acme/large --spend-limit-reset weekly',
-    );
-    const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
-    const read = () => createKeyStore(local.store).read(public_id);
-    const models = ['acme/small', 'acme/large'];
-    expect(await read()).toMatchObject({ expiresAtMs: Date.UTC(2099, 0, 1), models, spendLimitReset: 'weekly' });
-    expect(await update('--models acme/small')).toMatchObject({
-      change: 'changed',
-      expires_at: '2099-01-01T00:00:00.000Z',
-      models: ['acme/small'],
-    });
-    expect(await update('--expires none --models all --spend-limit-reset none')).toMatchObject({
-      expires_at: null,
-      models: null,
-      spend_limit_reset: null,
-    });
-    const beforeMs = systemClock.nowMs();
-    await update('--expires 90d');
-    const leftMs = ((await read())?.expiresAtMs ?? 0) - beforeMs;
-    expect(Math.round(leftMs / 86_400_000)).toBe(90);
-  });
-
-  it('have tags, which keys update replaces together and takes away', async () => {
-    const { public_id } = await createKey('tagged', '--tag team=search --tag feature=rerank,run=1');
-    const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
-    const read = () => createKeyStore(local.store).read(public_id);
-    expect(await read()).toMatchObject({ tags: { team: 'search', feature: 'rerank', run: '1' } });
-    expect(await update('--rpm 7')).toMatchObject({ tags: { team: 'search', feature: 'rerank', run: '1' } });
-    expect((await operate(`keys list --workspace team ${local.option}`)).out).toContain(
-      'feature=rerank,run=1,team=search',
-    );
-    expect(await update('--tag team=ads')).toMatchObject({ change: 'changed', tags: { team: 'ads' } });
-    expect(await update('--tag team=ads')).toMatchObject({ change: 'unchanged' });
-    const nine = Array.from({ length: 9 }, (_, at) => `--tag n${at}=v`).join(' ');
-    for (const wrong of ['--tag team', '--tag Team=a', '--tag team=a --tag team=b', '--tag none --tag a=b', nine]) {
-      expect(await operate(`keys update ${public_id} ${wrong} ${local.option}`)).toMatchObject({
-        code: 2,
-        error: expect.stringContaining('--tag'),
+  describe('keys', () => {
+    it('are created with their limits and shown once: no later line prints more than the public id', async () => {
+      const { key, public_id } = await createKey('build', '--rpm 60 --spend-limit 2.5');
+      expect(parseApiKey(key)?.publicId).toBe(public_id);
+      expect(await createKeyStore(local.store).read(public_id)).toMatchObject({
+        workspace: 'team',
+        name: 'build',
+        status: 'active',
+        rpm: 60,
+        spendLimitUsd: '2.5',
       });
-    }
-    expect(await read()).toMatchObject({ tags: { team: 'ads' } });
-    expect(await update('--tag none')).toMatchObject({ change: 'changed', tags: {} });
-    expect(await read()).toMatchObject({ tags: null });
-  });
+      const lists = await Promise.all(
+        ['keys list', 'keys list --json', 'status', 'status --json', 'usage --by key'].map((line) =>
+          operate(`${line} ${local.option}`),
+        ),
+      );
+      for (const { code, out, error } of lists) {
+        expect(code).toBe(0);
+        expect(out + error).not.toContain('sk-gw-');
+        expect(out + error).not.toContain(key.slice(-49, -6));
+      }
+      expect(lists[0]?.out).toMatch(new RegExp(`team +build +${public_id} +active +60 +- +2.5`));
+    });
 
-  it('of one name made at the same moment by commands and a file are one key, and the others are told who has the name', async () => {
-    const workspace = { file: gatewayFile({ key: { name: 'raced', key: createApiKey(systemRandomness) } }) };
-    const lines = [
-      ...Array.from({ length: 4 }, () => `keys create --workspace team --name raced ${local.option}`),
-      `apply -f ${local.write('raced.yaml', workspace.file)} --yes ${local.option}`,
-      `keys update ${(await createKey('renamed')).public_id} --name raced ${local.option}`,
-    ];
-    const results = await Promise.all(lines.map((line) => operate(line)));
-    const active: string[] = [];
-    for await (const key of createKeyStore(local.store).list()) {
-      if (key.name === 'raced' && key.status === 'active') active.push(key.publicId);
-    }
-    expect(active).toHaveLength(1);
-    const failed = results.filter(({ code }) => code !== 0);
-    expect(failed).toHaveLength(lines.length - 1);
-    for (const { out, error } of failed)
-      expect(out + error).toMatch(/raced"? is (already )?taken in team by the (active )?key/);
-  });
+    it('are not revoked without a yes', async () => {
+      const { public_id } = await createKey('kept');
+      const line = `keys revoke ${public_id} ${local.option}`;
+      expect(await operate(line)).toMatchObject({ code: 2, error: expect.stringContaining('pass --yes') });
+      const declined = await operate(line, { answers: [''] });
+      expect(declined).toMatchObject({ code: 1, questions: [`Revoke key kept of team (${public_id})? [y/N] `] });
+      expect((await createKeyStore(local.store).read(public_id))?.status).toBe('active');
+    });
 
-  it.each([
-    ['--expires 2020-01-01', 2, '--expires is not in the future'],
-    ['--expires soon', 2, '--expires is 2027-01-01'],
-    ['--models acme/small,', 2, '--models is all, or ids'],
-    ['--models acme/none', 1, 'there is no model acme/none in the catalogue'],
-  ])('are not made with %s', async (more, code, message) => {
-    const before = (await operate(`keys list ${local.option}`)).out;
-    const made = await operate(`keys create --workspace team --name x ${more} ${local.option}`);
-    expect([made.code, made.out, made.error]).toEqual([code, '', expect.stringContaining(message)]);
-    expect((await operate(`keys list ${local.option}`)).out).toBe(before);
-  });
-});
+    it('are revoked once, by public id or by the whole key, which is not repeated', async () => {
+      const { key, public_id } = await createKey('given-up', '--rpm 7');
+      const { code, out } = await operate(`keys revoke ${key} --yes ${local.option}`);
+      expect([code, out]).toEqual([0, `key given-up of team (${public_id}) is revoked`]);
+      expect(await createKeyStore(local.store).read(public_id)).toMatchObject({ status: 'revoked', rpm: 7 });
+      const again = await operate(`keys revoke ${public_id} ${local.option}`);
+      expect([again.code, again.out]).toEqual([0, `key given-up of team (${public_id}) was revoked before`]);
+    });
 
-describe('credits', () => {
-  it('are added once per id, to the last digit', async () => {
-    const line = `credits add team 0.000000000001 --id invoice-7 ${local.option}`;
-    const before = (await operateJson<{ credits: Credit[] }>(`credits show team ${local.option}`)).credits[0];
-    expect(before?.available_usd).toBe('5');
-    expect(await operateJson<Credit>(line)).toMatchObject({ change: 'added', available_usd: '5.000000000001' });
-    expect(await operateJson<Credit>(line)).toMatchObject({ change: 'unchanged', available_usd: '5.000000000001' });
-    const other = await operate(`credits add team 3 --id invoice-7 ${local.option}`);
-    expect([other.code, other.error]).toEqual([1, expect.stringContaining('of another amount')]);
-  });
+    it('are updated member by member, in use and without a new key', async () => {
+      const { public_id } = await createKey('changing', '--rpm 7 --spend-limit 2');
+      const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
+      expect(await update('--rpm 60')).toMatchObject({
+        change: 'changed',
+        name: 'changing',
+        rpm: 60,
+        spend_limit_usd: '2',
+      });
+      expect(await update('--rpm 60')).toMatchObject({ change: 'unchanged' });
+      expect(await update('--spend-limit 4.50 --name nightly')).toMatchObject({
+        name: 'nightly',
+        spend_limit_usd: '4.5',
+      });
+      expect(await update('--rpm none --spend-limit none')).toMatchObject({ rpm: null, spend_limit_usd: null });
+      expect((await operate(`keys revoke ${public_id} --yes ${local.option}`)).code).toBe(0);
+      expect(await update('--rpm 5')).toMatchObject({ status: 'revoked', rpm: 5 });
+      const unknown = await operate(`keys update ABCDEFGHIJKLMNOP --rpm 5 ${local.option}`);
+      expect([unknown.code, unknown.error]).toEqual([1, 'gw keys update: there is no key ABCDEFGHIJKLMNOP']);
+    });
 
-  it('without an id are added each time', async () => {
-    const first = await operateJson<Credit>(`credits add team 1 ${local.option}`);
-    const second = await operateJson<Credit>(`credits add team 1 ${local.option}`);
-    expect(Number(second.granted_usd) - Number(first.granted_usd)).toBeCloseTo(1);
-  });
+    it('have an expiry and a list of models, which keys update changes and takes away', async () => {
+      const { public_id } = await createKey(
+        'ruled',
+        '--expires 2099-01-01 --models acme/small,acme/large --spend-limit-reset weekly',
+      );
+      const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
+      const read = () => createKeyStore(local.store).read(public_id);
+      const models = ['acme/small', 'acme/large'];
+      expect(await read()).toMatchObject({ expiresAtMs: Date.UTC(2099, 0, 1), models, spendLimitReset: 'weekly' });
+      expect(await update('--models acme/small')).toMatchObject({
+        change: 'changed',
+        expires_at: '2099-01-01T00:00:00.000Z',
+        models: ['acme/small'],
+      });
+      expect(await update('--expires none --models all --spend-limit-reset none')).toMatchObject({
+        expires_at: null,
+        models: null,
+        spend_limit_reset: null,
+      });
+      const beforeMs = systemClock.nowMs();
+      await update('--expires 90d');
+      const leftMs = ((await read())?.expiresAtMs ?? 0) - beforeMs;
+      expect(Math.round(leftMs / 86_400_000)).toBe(90);
+    });
 
-  it('are taken away by a negative amount, once per id, and never below what is held', async () => {
-    const credit = async () =>
-      (await operateJson<{ credits: Credit[] }>(`credits show team ${local.option}`)).credits[0]?.available_usd ?? '';
-    const before = Number(await credit());
-    const line = `credits add team -1 --id refund-1 ${local.option}`;
-    expect(await operateJson<Credit>(line)).toMatchObject({ change: 'added', amount_usd: '-1' });
-    expect(await operateJson<Credit>(line)).toMatchObject({ change: 'unchanged' });
-    expect(Number(await credit())).toBeCloseTo(before - 1);
+    it('have tags, which keys update replaces together and takes away', async () => {
+      const { public_id } = await createKey('tagged', '--tag team=search --tag feature=rerank,run=1');
+      const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
+      const read = () => createKeyStore(local.store).read(public_id);
+      expect(await read()).toMatchObject({ tags: { team: 'search', feature: 'rerank', run: '1' } });
+      expect(await update('--rpm 7')).toMatchObject({ tags: { team: 'search', feature: 'rerank', run: '1' } });
+      expect((await operate(`keys list --workspace team ${local.option}`)).out).toContain(
+        'feature=rerank,run=1,team=search',
+      );
+      expect(await update('--tag team=ads')).toMatchObject({ change: 'changed', tags: { team: 'ads' } });
+      expect(await update('--tag team=ads')).toMatchObject({ change: 'unchanged' });
+      const nine = Array.from({ length: 9 }, (_, at) => `--tag n${at}=v`).join(' ');
+      for (const wrong of ['--tag team', '--tag Team=a', '--tag team=a --tag team=b', '--tag none --tag a=b', nine]) {
+        expect(await operate(`keys update ${public_id} ${wrong} ${local.option}`)).toMatchObject({
+          code: 2,
+          error: expect.stringContaining('--tag'),
+        });
+      }
+      expect(await read()).toMatchObject({ tags: { team: 'ads' } });
+      expect(await update('--tag none')).toMatchObject({ change: 'changed', tags: {} });
+      expect(await read()).toMatchObject({ tags: null });
+    });
 
-    const ledger = createAdministration({
-      store: local.store,
-      clock: systemClock,
-      randomness: systemRandomness,
-    }).credit;
-    const nowMs = systemClock.nowMs();
-    const hold = { owner: 'running', amount: 1_000_000_000_000n, expiresAtMs: nowMs + holdLifeMs };
-    expect((await ledger.take({ workspace: 'team', spendLimit: null }, hold)).kind).toBe('taken');
-    const rest = await credit();
-    const tooMuch = await operate(`credits add team -${Number(rest) + 0.5} ${local.option}`);
-    expect([tooMuch.code, tooMuch.out]).toEqual([1, '']);
-    expect(tooMuch.error).toContain(`nothing was taken away: ${rest} USD are neither spent nor held`);
-    expect(await credit()).toBe(rest);
-    expect(await operateJson<Credit>(`credits add team -${rest} ${local.option}`)).toMatchObject({
-      available_usd: '0',
+    it('of one name made at the same moment by commands and a file are one key, and the others are told who has the name', async () => {
+      const workspace = { file: gatewayFile({ key: { name: 'raced', key: createApiKey(systemRandomness) } }) };
+      const lines = [
+        ...Array.from({ length: 4 }, () => `keys create --workspace team --name raced ${local.option}`),
+        `apply -f ${local.write('raced.yaml', workspace.file)} --yes ${local.option}`,
+        `keys update ${(await createKey('renamed')).public_id} --name raced ${local.option}`,
+      ];
+      const results = await Promise.all(lines.map((line) => operate(line)));
+      const active: string[] = [];
+      for await (const key of createKeyStore(local.store).list()) {
+        if (key.name === 'raced' && key.status === 'active') active.push(key.publicId);
+      }
+      expect(active).toHaveLength(1);
+      const failed = results.filter(({ code }) => code !== 0);
+      expect(failed).toHaveLength(lines.length - 1);
+      for (const { out, error } of failed)
+        expect(out + error).toMatch(/raced"? is (already )?taken in team by the (active )?key/);
+    });
+
+    it.each([
+      ['--expires 2020-01-01', 2, '--expires is not in the future'],
+      ['--expires soon', 2, '--expires is 2027-01-01'],
+      ['--models acme/small,', 2, '--models is all, or ids'],
+      ['--models acme/none', 1, 'there is no model acme/none in the catalogue'],
+    ])('are not made with %s', async (more, code, message) => {
+      const before = (await operate(`keys list ${local.option}`)).out;
+      const made = await operate(`keys create --workspace team --name x ${more} ${local.option}`);
+      expect([made.code, made.out, made.error]).toEqual([code, '', expect.stringContaining(message)]);
+      expect((await operate(`keys list ${local.option}`)).out).toBe(before);
     });
   });
 
-  it('are told in their history, the newest first', async () => {
-    const { additions } = await operateJson<{ additions: { id: string; amount_usd: string; time: string }[] }>(
-      `credits history team ${local.option}`,
-    );
-    const named = additions.filter(({ id }) => ['invoice-7', 'refund-1'].includes(id));
-    expect(named.map(({ id, amount_usd }) => [id, amount_usd])).toEqual([
-      ['refund-1', '-1'],
-      ['invoice-7', '0.000000000001'],
-    ]);
-    const times = additions.map(({ time }) => Date.parse(time));
-    expect(times).toEqual(times.toSorted((a, b) => b - a));
-    expect((await operate(`credits history team ${local.option}`)).out).toMatch(/^20\S+ +-1 +refund-1$/m);
-    expect((await operate(`credits history nobody ${local.option}`)).code).toBe(1);
+  describe('credits', () => {
+    it('are added once per id, to the last digit', async () => {
+      const line = `credits add team 0.000000000001 --id invoice-7 ${local.option}`;
+      const before = (await operateJson<{ credits: Credit[] }>(`credits show team ${local.option}`)).credits[0];
+      expect(before?.available_usd).toBe('5');
+      expect(await operateJson<Credit>(line)).toMatchObject({ change: 'added', available_usd: '5.000000000001' });
+      expect(await operateJson<Credit>(line)).toMatchObject({ change: 'unchanged', available_usd: '5.000000000001' });
+      const other = await operate(`credits add team 3 --id invoice-7 ${local.option}`);
+      expect([other.code, other.error]).toEqual([1, expect.stringContaining('of another amount')]);
+    });
+
+    it('without an id are added each time', async () => {
+      const first = await operateJson<Credit>(`credits add team 1 ${local.option}`);
+      const second = await operateJson<Credit>(`credits add team 1 ${local.option}`);
+      expect(Number(second.granted_usd) - Number(first.granted_usd)).toBeCloseTo(1);
+    });
+
+    it('are taken away by a negative amount, once per id, and never below what is held', async () => {
+      const credit = async () =>
+        (await operateJson<{ credits: Credit[] }>(`credits show team ${local.option}`)).credits[0]?.available_usd ?? '';
+      const before = Number(await credit());
+      const line = `credits add team -1 --id refund-1 ${local.option}`;
+      expect(await operateJson<Credit>(line)).toMatchObject({ change: 'added', amount_usd: '-1' });
+      expect(await operateJson<Credit>(line)).toMatchObject({ change: 'unchanged' });
+      expect(Number(await credit())).toBeCloseTo(before - 1);
+
+      const ledger = createAdministration({
+        store: local.store,
+        clock: systemClock,
+        randomness: systemRandomness,
+      }).credit;
+      const nowMs = systemClock.nowMs();
+      const hold = { owner: 'running', amount: 1_000_000_000_000n, expiresAtMs: nowMs + holdLifeMs };
+      expect((await ledger.take({ workspace: 'team', spendLimit: null }, hold)).kind).toBe('taken');
+      const rest = await credit();
+      const tooMuch = await operate(`credits add team -${Number(rest) + 0.5} ${local.option}`);
+      expect([tooMuch.code, tooMuch.out]).toEqual([1, '']);
+      expect(tooMuch.error).toContain(`nothing was taken away: ${rest} USD are neither spent nor held`);
+      expect(await credit()).toBe(rest);
+      expect(await operateJson<Credit>(`credits add team -${rest} ${local.option}`)).toMatchObject({
+        available_usd: '0',
+      });
+    });
+
+    it('are told in their history, the newest first', async () => {
+      const { additions } = await operateJson<{ additions: { id: string; amount_usd: string; time: string }[] }>(
+        `credits history team ${local.option}`,
+      );
+      const named = additions.filter(({ id }) => ['invoice-7', 'refund-1'].includes(id));
+      expect(named.map(({ id, amount_usd }) => [id, amount_usd])).toEqual([
+        ['refund-1', '-1'],
+        ['invoice-7', '0.000000000001'],
+      ]);
+      const times = additions.map(({ time }) => Date.parse(time));
+      expect(times).toEqual(times.toSorted((a, b) => b - a));
+      expect((await operate(`credits history team ${local.option}`)).out).toMatch(/^20\S+ +-1 +refund-1$/m);
+      expect((await operate(`credits history nobody ${local.option}`)).code).toBe(1);
+    });
+  });
+
+  describe('operators', () => {
+    it('are created with a key that is shown once and opens nothing but the management interface', async () => {
+      const made = await operateJson<CreatedKey>(`operators create --name ada ${local.option}`);
+      expect(parseApiKey(made.key)?.publicId).toBe(made.public_id);
+      const { out } = await operate(`operators list ${local.option}`);
+      expect(out).toMatch(new RegExp(`ada +${made.public_id} +active`));
+      expect(out + (await operate(`operators list --json ${local.option}`)).out).not.toContain('sk-gw-');
+      // No API key: neither is it in their list, nor can it be changed as one.
+      expect((await operate(`keys list ${local.option}`)).out).not.toContain(made.public_id);
+      expect((await operate(`keys revoke ${made.public_id} --yes ${local.option}`)).code).toBe(1);
+      expect((await operate(`operators list ${local.option}`)).out).toMatch(/ada +\w+ +active/);
+    });
+
+    it('have the role and the workspaces that they are made with, an owner of all where nothing is said', async () => {
+      const made = await operateJson(
+        `operators create --name vera --role viewer --workspaces team,other ${local.option}`,
+      );
+      expect(made).toMatchObject({ role: 'viewer', workspaces: ['team', 'other'] });
+      expect(await operateJson(`operators create --name olga ${local.option}`)).toMatchObject({
+        role: 'owner',
+        workspaces: 'all',
+      });
+      expect((await operate(`operators list ${local.option}`)).out).toMatch(/vera .*viewer +team, other/);
+      const wrong = await operate(`operators create --name x --role member ${local.option}`);
+      expect([wrong.code, wrong.error]).toEqual([2, expect.stringContaining('viewer, editor, owner')]);
+    });
+
+    it('have a name once among the active ones, so that a log line says who made a change', async () => {
+      const { public_id } = await operateJson<CreatedKey>(`operators create --name grace ${local.option}`);
+      const second = await operate(`operators create --name grace ${local.option}`);
+      expect([second.code, second.out]).toEqual([1, '']);
+      expect(second.error).toContain(`grace is the active operator ${public_id}`);
+      await operate(`operators revoke ${public_id} --yes ${local.option}`);
+      expect((await operate(`operators create --name grace ${local.option}`)).code).toBe(0);
+    });
+
+    it('are revoked after a yes only, and a second time without effect', async () => {
+      const { public_id } = await operateJson<CreatedKey>(`operators create --name linus ${local.option}`);
+      const declined = await operate(`operators revoke ${public_id} ${local.option}`, { answers: ['n'] });
+      expect(declined.questions).toEqual([`Revoke the operator key linus (${public_id})? [y/N] `]);
+      const statusOf = async () =>
+        (
+          await operateJson<{ operators: { public_id: string; status: string }[] }>(`operators list ${local.option}`)
+        ).operators.find((one) => one.public_id === public_id)?.status;
+      expect([declined.code, await statusOf()]).toEqual([1, 'active']);
+      const revoked = await operateJson(`operators revoke ${public_id} --yes ${local.option}`);
+      expect([revoked, await statusOf()]).toEqual([expect.objectContaining({ change: 'changed' }), 'revoked']);
+      const again = await operateJson(`operators revoke ${public_id} ${local.option}`);
+      expect(again).toMatchObject({ status: 'revoked', change: 'unchanged' });
+      expect((await operate(`operators revoke 0000000000000000 --yes ${local.option}`)).error).toContain(
+        'there is no operator 0000000000000000',
+      );
+    });
   });
 });
 
-describe('operators', () => {
-  it('are created with a key that is shown once and opens nothing but the management interface', async () => {
-    const made = await operateJson<CreatedKey>(`operators create --name ada ${local.option}`);
-    expect(parseApiKey(made.key)?.publicId).toBe(made.public_id);
-    const { out } = await operate(`operators list ${local.option}`);
-    expect(out).toMatch(new RegExp(`ada +${made.public_id} +active`));
-    expect(out + (await operate(`operators list --json ${local.option}`)).out).not.toContain('sk-gw-');
-    // No API key: neither is it in their list, nor can it be changed as one.
-    expect((await operate(`keys list ${local.option}`)).out).not.toContain(made.public_id);
-    expect((await operate(`keys revoke ${made.public_id} --yes ${local.option}`)).code).toBe(1);
-    expect((await operate(`operators list ${local.option}`)).out).toMatch(/ada +\w+ +active/);
+// A key is rotated while its clients go on: the lines as they are typed, a gateway behind HTTP on the same store.
+describe('rotation', () => {
+  const hourMs = 3_600_000;
+  let gateway: Harness;
+  let folder: string;
+  let aheadMs = 0;
+  const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
+  beforeAll(async () => {
+    folder = temporaryFolder();
+    gateway = await startHarness({ clock, models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
+  });
+  afterAll(async () => {
+    await gateway.stop();
   });
 
-  it('have the role and the workspaces that they are made with, an owner of all where nothing is said', async () => {
-    const made = await operateJson(
-      `operators create --name vera --role viewer --workspaces team,other ${local.option}`,
-    );
-    expect(made).toMatchObject({ role: 'viewer', workspaces: ['team', 'other'] });
-    expect(await operateJson(`operators create --name olga ${local.option}`)).toMatchObject({
-      role: 'owner',
-      workspaces: 'all',
+  const gw = (line: string) =>
+    operate(`${line} --dynamodb ${gateway.testStore.endpoint} --stage ${gateway.testStore.stage}`, { clock });
+
+  async function gwJson<Document>(line: string): Promise<Document> {
+    const { code, out, error } = await gw(`${line} --json`);
+    expect([code, error]).toEqual([0, '']);
+    return JSON.parse(out) as Document;
+  }
+
+  const create = (name: string, more = '') =>
+    gwJson<{ key: string }>(`keys create --workspace team --name ${name} ${more}`);
+  const publicIdOf = (key: string) => parseApiKey(key)?.publicId ?? '';
+
+  async function statusWith(key: string, model = 'acme/echo') {
+    const response = await gateway.post(hello(model, { max_tokens: 10 }), { authorization: `Bearer ${key}` });
+    await response.text();
+    await gateway.settled();
+    return response.status;
+  }
+
+  interface Rotated {
+    readonly key: string;
+    readonly public_id: string;
+    readonly former: { readonly public_id: string; readonly expires_at: string };
+  }
+
+  interface Listed {
+    readonly keys: readonly {
+      readonly name: string;
+      readonly public_id: string;
+      readonly status: string;
+      readonly rpm: number | null;
+      readonly models: readonly string[] | null;
+      readonly spent_usd: string | null;
+      readonly replaced_by: string | null;
+    }[];
+  }
+
+  const listed = async (name: string) => (await gwJson<Listed>('keys list')).keys.filter((key) => key.name === name);
+
+  describe('keys rotate', () => {
+    it('makes a second key beside the first, which ends after the grace and not before', async () => {
+      const { key: former } = await create('ci', '--rpm 50');
+      const { code, out } = await gw('keys rotate ci --workspace team');
+      const lines = out.split('\n');
+      const next = lines.at(-1) ?? '';
+      expect([code, lines.length]).toEqual([0, 3]);
+      expect(lines[0]).toMatch(new RegExp(`^the former key ${publicIdOf(former)} ends \\d{4}-`));
+      expect(lines[1]).toBe('key ci of team (shown once):');
+      expect([await statusWith(former), await statusWith(next)]).toEqual([200, 200]);
+      const shown = async () => /(\w+)/.exec((await gw('keys list')).out.split(`${publicIdOf(former)} `)[1] ?? '')?.[1];
+      aheadMs += 23.9 * hourMs;
+      expect([await statusWith(former), await statusWith(next), await shown()]).toEqual([200, 200, 'ending']);
+      aheadMs += 0.2 * hourMs;
+      expect([await statusWith(former), await statusWith(next), await shown()]).toEqual([401, 200, 'expired']);
     });
-    expect((await operate(`operators list ${local.option}`)).out).toMatch(/vera .*viewer +team, other/);
-    const wrong = await operate(`operators create --name x --role member ${local.option}`);
-    expect([wrong.code, wrong.error]).toEqual([2, expect.stringContaining('viewer, editor, owner')]);
-  });
 
-  it('have a name once among the active ones, so that a log line says who made a change', async () => {
-    const { public_id } = await operateJson<CreatedKey>(`operators create --name grace ${local.option}`);
-    const second = await operate(`operators create --name grace ${local.option}`);
-    expect([second.code, second.out]).toEqual([1, '']);
-    expect(second.error).toContain(`grace is the active operator ${public_id}`);
-    await operate(`operators revoke ${public_id} --yes ${local.option}`);
-    expect((await operate(`operators create --name grace ${local.option}`)).code).toBe(0);
-  });
+    it('takes name, limits and rules along, and what was spent counts on: a rotation buys no new limit', async () => {
+      const { key: former } = await create('spender', '--rpm 500 --spend-limit 0.0005 --models acme/echo');
+      expect(await statusWith(former)).toBe(200);
+      const [{ spent_usd: spent } = { spent_usd: null }] = await listed('spender');
+      expect(Number(spent)).toBeGreaterThan(0);
+      const {
+        key,
+        public_id,
+        former: ending,
+      } = await gwJson<Rotated>('keys rotate spender --workspace team --grace 2h');
+      expect(Math.round((Date.parse(ending.expires_at) - clock.nowMs()) / 60_000)).toBe(120);
+      const keys = await listed('spender');
+      expect(keys.find((one) => one.public_id === public_id)).toMatchObject({
+        rpm: 500,
+        models: ['acme/echo'],
+        spent_usd: spent,
+        replaced_by: null,
+      });
+      expect(keys.find((one) => one.public_id === ending.public_id)).toMatchObject({ replaced_by: public_id });
+      expect((await gw('keys list --workspace team')).out).toMatch(new RegExp(`spender +${ending.public_id} +ending `));
+      // In turns, until neither has any left.
+      const statuses = { [former]: 200, [key]: 200 };
+      for (let calls = 0; calls < 60 && Object.values(statuses).includes(200); calls += 1) {
+        for (const one of [former, key]) statuses[one] = await statusWith(one);
+      }
+      expect(Object.values(statuses)).toEqual([402, 402]);
+      const shown = await Promise.all(
+        [former, key].map(async (one) => {
+          const response = await gateway.get('/key', { authorization: `Bearer ${one}` });
+          const { data } = (await response.json()) as { data: Record<string, unknown> };
+          return [data.limit_usd, data.usage_usd, data.limit_remaining_usd];
+        }),
+      );
+      expect(shown[0]).toEqual(shown[1]);
+      const [first] = (await listed('spender')).filter((one) => one.public_id === ending.public_id);
+      expect(first?.spent_usd).toBe(spent);
+      const [after] = (await listed('spender')).filter((one) => one.public_id === public_id);
+      expect(Number(after?.spent_usd)).toBeLessThanOrEqual(0.0005);
+    });
 
-  it('are revoked after a yes only, and a second time without effect', async () => {
-    const { public_id } = await operateJson<CreatedKey>(`operators create --name linus ${local.option}`);
-    const declined = await operate(`operators revoke ${public_id} ${local.option}`, { answers: ['n'] });
-    expect(declined.questions).toEqual([`Revoke the operator key linus (${public_id})? [y/N] `]);
-    const statusOf = async () =>
-      (
-        await operateJson<{ operators: { public_id: string; status: string }[] }>(`operators list ${local.option}`)
-      ).operators.find((one) => one.public_id === public_id)?.status;
-    expect([declined.code, await statusOf()]).toEqual([1, 'active']);
-    const revoked = await operateJson(`operators revoke ${public_id} --yes ${local.option}`);
-    expect([revoked, await statusOf()]).toEqual([expect.objectContaining({ change: 'changed' }), 'revoked']);
-    const again = await operateJson(`operators revoke ${public_id} ${local.option}`);
-    expect(again).toMatchObject({ status: 'revoked', change: 'unchanged' });
-    expect((await operate(`operators revoke 0000000000000000 --yes ${local.option}`)).error).toContain(
-      'there is no operator 0000000000000000',
-    );
+    it('leaves the name to the new key: a file, an export and the next rotation mean that one, and the former still ends', async () => {
+      const { key: former } = await create('deploy', '--rpm 9');
+      const { public_id: second } = await gwJson<Rotated>('keys rotate deploy --workspace team --grace 1h');
+      const exported = parse((await gw('export')).out) as { workspaces: { id: string; keys: { name: string }[] }[] };
+      const [team] = exported.workspaces;
+      expect(team?.keys.filter(({ name }) => name === 'deploy')).toEqual([
+        { name: 'deploy', rpm: 9, spend_limit_usd: null },
+      ]);
+      // A file that says it never expires gives the former key no new life, by name or by text.
+      const path = join(folder, 'gateway.yaml');
+      const write = (key: object) =>
+        writeFileSync(
+          path,
+          stringify({
+            ...exported,
+            workspaces: [{ id: 'team', keys: [{ name: 'deploy', rpm: 7, expires_at: null, ...key }] }],
+          }),
+        );
+      write({});
+      expect((await gw(`apply -f ${path}`)).code).toBe(0);
+      write({ key: former });
+      const byText = await gw(`apply -f ${path}`);
+      expect(byText.out).toContain(
+        `warning: the file gives the key ${publicIdOf(former)}, which was rotated and ends `,
+      );
+      expect(byText.out).toContain(`: deploy of team is ${second} now`);
+      expect((await listed('deploy')).map(({ public_id, rpm }) => [public_id, rpm])).toEqual(
+        expect.arrayContaining([
+          [second, 7],
+          [publicIdOf(former), 7],
+        ]),
+      );
+      const third = await gwJson<Rotated>('keys rotate deploy --workspace team --grace 0s');
+      expect(third.former.public_id).toBe(second);
+      aheadMs += hourMs;
+      expect([await statusWith(former), await statusWith(third.key)]).toEqual([401, 200]);
+    });
+
+    it('at the same moment by several operators leaves one key the name: who has none is told, and makes none', async () => {
+      await create('shared');
+      const results = await Promise.all([1, 2, 3].map(() => gw('keys rotate shared --workspace team')));
+      const done = results.filter(({ code }) => code === 0);
+      expect(done.length).toBeGreaterThan(0);
+      for (const { code, out, error } of results.filter((result) => result.code !== 0)) {
+        expect([code, out]).toEqual([1, '']);
+        expect(error).toMatch(
+          /was rotated or revoked at the same moment|several active keys of team are called shared/,
+        );
+      }
+      const active = (await listed('shared')).filter((key) => key.status === 'active' && key.replaced_by === null);
+      expect(active).toHaveLength(1);
+      const printed = done.map(({ out }) => publicIdOf(out.split('\n').at(-1) ?? ''));
+      expect(printed).toContain(active[0]?.public_id);
+    });
+
+    it.each([
+      ['a name that no active key has', 'nobody', 1, /workspace team has no active key nobody; there are .*ci/],
+      ['a grace that is no time', 'ci --grace soon', 2, /--grace is a length of time/],
+      ['a grace of years', 'ci --grace 900d', 2, /--grace is a length of time of at most a year/],
+    ])('makes no key for %s', async (_title, words, code, message) => {
+      const before = (await gw('keys list')).out;
+      expect(await gw(`keys rotate ${words} --workspace team`)).toMatchObject({
+        code,
+        out: '',
+        error: expect.stringMatching(message),
+      });
+      expect((await gw('keys list')).out).toBe(before);
+    });
   });
 });

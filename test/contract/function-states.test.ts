@@ -1,8 +1,9 @@
 // States of functions and revisions as a client meets them. Time is moved by hand.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
-import { configFreshMs } from '../../shared/foundation/constants/index.ts';
+import { configFreshMs, functionBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
-import { answerOf, ask, modelsFor, prompt, revision, withoutIds } from '../support/function-calls.ts';
+import { answerOf, ask, modelsFor, prompt, receivedIn, revision, withoutIds } from '../support/function-calls.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
@@ -148,5 +149,191 @@ describe('a function', () => {
       const response = await call(alias);
       expect([response.status, response.headers.get('x-should-retry')]).toEqual([409, 'false']);
     }
+  });
+});
+
+// What the codes of function calls depend on, case by case: forms, size, funding, money, requests per minute, a call
+// that runs already.
+const names = ['revoked', 'rateLimited', 'limited', 'poor', 'capped', 'always', 'alwaysOff', 'allowed'] as const;
+type KeyName = (typeof names)[number];
+const keys = Object.fromEntries(names.map((name) => [name, newKey()])) as Record<KeyName, string>;
+
+const byokVariable = 'GW_TEST_FUNCTION_BYOK_KEY';
+const uuid = '3f0f7a52-56f2-4c31-8a5c-0d0a8a3c6f10';
+const functions = [
+  prompt('echo'),
+  prompt('free', { model: 'acme/free' }),
+  prompt('waiting', { model: 'acme/silent' }),
+  prompt('mirror', { model: 'acme/echo-request', options: { max_tokens: 100 } }),
+];
+const workspaceOf = (key: KeyName, more = {}) => ({
+  id: `of-${key}`,
+  credit_usd: '10',
+  keys: [{ name: key, key: keys[key] }],
+  functions,
+  ...more,
+});
+const connected = (policy: string) => ({
+  byok: { connections: [{ provider: 'acme', key: { env: byokVariable }, policy }] },
+});
+
+describe('a function call', () => {
+  let harness: Harness;
+  const client = new AbortController();
+
+  beforeAll(async () => {
+    process.env[byokVariable] = 'sk-key-of-the-client';
+    harness = await startHarness({
+      models: {
+        ...modelsFor(['echo', 'silent', 'echo-request']),
+        'acme/free': [
+          { provider: 'acme', upstream: 'echo', more: { input_price_per_million: '0', output_price_per_million: '0' } },
+        ],
+      },
+      workspace: { functions },
+      moreWorkspaces: [
+        workspaceOf('revoked', { keys: [{ name: 'revoked', key: keys.revoked, status: 'revoked' }] }),
+        workspaceOf('rateLimited', { keys: [{ name: 'rateLimited', key: keys.rateLimited, rpm: 2 }] }),
+        workspaceOf('limited', { keys: [{ name: 'limited', key: keys.limited, spend_limit_usd: '0.000001' }] }),
+        workspaceOf('poor', { credit_usd: '0.000001' }),
+        workspaceOf('capped', { spend_limit_usd: '0.000001' }),
+        workspaceOf('always', { ...connected('always'), features: { byok: true } }),
+        workspaceOf('alwaysOff', connected('always')),
+        workspaceOf('allowed', { ...connected('allowed'), features: { byok: true } }),
+      ],
+    });
+  });
+  afterAll(async () => {
+    client.abort();
+    await harness.stop();
+    delete process.env[byokVariable];
+  });
+  beforeEach(() => harness.simulator.clear());
+
+  const as = (name: KeyName) => ({ authorization: `Bearer ${keys[name]}` });
+  const refused = async (answer: Promise<Response>, status: number, code: string) => {
+    const response = await answer;
+    const { message } = await expectError(response, status, code);
+    expect(harness.simulator.calls).toEqual([]);
+    return { message, headers: response.headers };
+  };
+
+  it.each([
+    'gw/',
+    'gw/function',
+    'gw/function/',
+    'gw/functions/echo',
+    'gw/model/echo',
+    'gw/function/echo@',
+    'gw/function/@r1',
+    'gw/function/echo@r1@r1',
+    'gw/function/echo/r1',
+    'gw/function/echo r1',
+    ' gw/function/echo'.trimStart().concat(' '),
+    'gw/function/écho',
+    `gw/function/${'e'.repeat(65)}`,
+    `gw/function/echo@${'r'.repeat(65)}`,
+    'gw/function/../echo',
+  ])('whose model is neither form of an alias is invalid_function_alias: %s', async (model) => {
+    await refused(harness.post({ ...ask('echo'), model }), 400, 'invalid_function_alias');
+  });
+
+  it.each<[string, unknown]>([
+    ['temperature', 'hot'],
+    ['max_tokens', -1],
+    ['n', 1_000],
+    ['stream', 'yes'],
+    ['tools', 7],
+    ['response_format', 'json'],
+    ['response_format', { type: 'json_schema', json_schema: { schema: { type: 'strin' } } }],
+    ['provider', 'acme'],
+    ['provider', { sort: 'cheapest' }],
+    ['models', 'acme/echo'],
+    ['cache', true],
+    ['preset', 7],
+    ['reasoning', 'high'],
+    ['usage', 1],
+  ])('that sends a fixed member of any type is refused for sending it: %s %j', async (name, value) => {
+    const { message } = await refused(harness.post({ ...ask('echo'), [name]: value }), 400, 'invalid_function_request');
+    expect(message).toContain(name);
+  });
+
+  it('takes ids of 64 characters, and finds nothing there', async () => {
+    await refused(harness.post(ask(`${'e'.repeat(64)}@${'r'.repeat(64)}`)), 404, 'function_not_found');
+  });
+
+  it.each(['order-17', uuid.replaceAll('-', ''), `{${uuid}}`, `urn:uuid:${uuid}`, `${uuid}0`, uuid.replace('f', 'g')])(
+    'whose Idempotency-Key is no UUID is invalid_function_alias: %s',
+    async (key) => {
+      await refused(harness.post(ask('echo'), { 'idempotency-key': key }), 400, 'invalid_function_alias');
+    },
+  );
+
+  it.each([uuid, uuid.toUpperCase().replace('F', 'E'), '018f3b1e-7c1a-7d0a-9e0b-6c7a5d3b2a19'])(
+    'takes a UUID of any version and case: %s',
+    async (key) => {
+      await answerOf(await harness.post(ask('free', key), { 'idempotency-key': key }));
+    },
+  );
+
+  it.each(['x', 'é', '😀'])('of 256 KiB passes, and of a byte more is request_too_large: %s', async (letter) => {
+    const sized = (bytes: number) => {
+      const frame = Buffer.byteLength(JSON.stringify(ask('free', '')));
+      const letters = Math.floor((bytes - frame) / Buffer.byteLength(letter));
+      const filled = letter.repeat(letters) + 'x'.repeat(bytes - frame - letters * Buffer.byteLength(letter));
+      const body = JSON.stringify(ask('free', filled));
+      expect(Buffer.byteLength(body)).toBe(bytes);
+      return body;
+    };
+    await refused(harness.post(sized(functionBodyMaxBytes + 1)), 413, 'request_too_large');
+    const { usage } = await answerOf(await harness.post(sized(functionBodyMaxBytes)));
+    expect(usage.attempts).toBe(1);
+  });
+
+  it.each<[string, KeyName, string, RegExp]>([
+    ['spend limit of its key', 'limited', 'spend_limit_exceeded', /spend limit of the key/],
+    ['credit of its workspace', 'poor', 'PAYMENT_REQUIRED', /USD of credit/],
+    ['spend limit of its workspace', 'capped', 'PAYMENT_REQUIRED', /spend limit of the workspace/],
+  ])('that may cost more than the %s says how much, and one that is free passes', async (_name, key, code, words) => {
+    const { message } = await refused(harness.post(ask('echo'), as(key)), 402, code);
+    expect(message).toMatch(words);
+    expect(message).toMatch(/may cost 0\.0\d+ USD, and 0\.000001 USD/);
+    await answerOf(await harness.post(ask('free'), as(key)));
+    await harness.settled();
+    expect(await expectBalancedBooks(harness, `of-${key}`)).toBe(0n);
+  });
+
+  describe('with a key of the client’s own', () => {
+    it('in a connection that must be used means nothing where BYOK is not enabled', async () => {
+      await answerOf(await harness.post(ask('free'), as('alwaysOff')));
+    });
+
+    it('in a connection that may be used runs on workspace credit, and the key stays where it is', async () => {
+      const answer = await answerOf(await harness.post(ask('mirror'), as('allowed')));
+      expect(receivedIn(answer).headers).not.toHaveProperty('authorization');
+      expect(answer.usage.is_byok).toBe(false);
+      expect(Number(answer.usage.cost)).toBeGreaterThan(0);
+      await harness.settled();
+      expect(await expectBalancedBooks(harness, 'of-allowed')).toBeGreaterThan(0n);
+    });
+  });
+
+  it('that runs already is execution_in_progress, whatever has become of the function; other inputs are a conflict', async () => {
+    const key = { 'idempotency-key': uuid.replace('3f', '4f') };
+    const first = harness.post(ask('waiting'), key, client.signal);
+    first.catch(() => {});
+    await harness.simulator.until((calls) => calls.length === 1);
+    const second = await harness.post(ask('waiting'), key);
+    await expectError(second, 409, 'execution_in_progress');
+    expect(second.headers.get('x-should-retry')).toBe('true');
+    expect(Number(second.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    const other = await harness.post(ask('waiting', 'Something else'), key);
+    await expectError(other, 409, 'idempotency_conflict');
+    expect(other.headers.get('x-should-retry')).toBe('false');
+    await harness.composition.functionStore.disable('team', 'waiting');
+    const elsewhere = await harness.open();
+    await expectError(await elsewhere.post(ask('waiting')), 409, 'function_disabled');
+    await expectError(await elsewhere.post(ask('waiting'), key), 409, 'execution_in_progress');
+    expect(harness.simulator.calls).toHaveLength(1);
   });
 });

@@ -162,18 +162,6 @@ describe('a JSON answer', () => {
     expect(usage.cost_usd).toBe('0.000012');
   });
 
-  it('loses its reasoning, and only that, where the request excludes it', async () => {
-    const whole = await answerOf('reasoning');
-    const [choice] = whole.body.choices as { message: Json }[];
-    expect(choice?.message.reasoning_content).toContain('The user wants');
-    const excluded = await answerOf('reasoning', { reasoning: { exclude: true } });
-    const [stripped] = excluded.body.choices as { message: Json }[];
-    const { reasoning_content: _gone, ...kept } = choice?.message ?? {};
-    expect(stripped?.message).toEqual(kept);
-    expect(excluded.text).not.toContain('The user wants');
-    expect(excluded.usage.completion_tokens_details).toEqual(whole.usage.completion_tokens_details);
-  });
-
   it('keeps refusals, tool calls, several choices and other finish reasons', async () => {
     const tool = {
       type: 'function',

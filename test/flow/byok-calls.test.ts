@@ -165,11 +165,6 @@ describe('an x-byok-key', () => {
     await expectError(await send(), status, code);
     expect(harness.simulator.calls).toHaveLength(0);
   });
-
-  it('is named once, however often the provider is', async () => {
-    expect(await outcomeOf(await post('acme/paid', ['acme', 'acme']))).toBe('ok');
-    expect(authorizations(harness)).toEqual([['acme', `Bearer ${headerKey}`]]);
-  });
 });
 
 describe('a stored connection', () => {

@@ -197,20 +197,6 @@ describe('calls in flight', () => {
     await expectAllFree();
   });
 
-  it('count nothing that only counts tokens', async () => {
-    const running = slow(as('single'));
-    await isHeld(1);
-    await expectRefused(slow(as('single')), 'api_key_rate_limit', /^The key may have 1 call in flight/);
-    const counted = await fetch(`${harness.url}/messages/count_tokens`, {
-      method: 'POST',
-      headers: as('single'),
-      body: JSON.stringify(hello('acme/held')),
-    });
-    expect([counted.status, await counted.json()]).toEqual([200, { input_tokens: expect.any(Number) }]);
-    await letGo(1, [running]);
-    await expectAllFree();
-  });
-
   it('are by default a tenth fewer than the stage can run at once, and half of that for one key', async () => {
     const staged = await harness.open({
       replace: ({ catalogue }) => ({

@@ -276,14 +276,6 @@ describe('a cached answer', () => {
     expect([second.cache, second.headers.get('x-gw-model')]).toEqual(['HIT', 'second/b']);
   });
 
-  it('loses its reasoning where the request excludes it', async () => {
-    const body = hello('acme/reasoning', { cache: own(), reasoning: { exclude: true } });
-    const miss = await ask(body);
-    const hit = await ask(body);
-    expect(hit.cache).toBe('HIT');
-    for (const { text } of [miss, hit]) expect(text).not.toContain('reasoning_content');
-  });
-
   it('is served to a workspace without credit and to a key at its limit, and counts for the key', async () => {
     const body = hello('acme/usage:1000:500', { cache: own({ ttl: 86_400 }) });
     expect((await ask(body)).cache).toBe('MISS');

@@ -1,11 +1,19 @@
 // Every way a call can end: what it cost is charged exactly once, nothing stays held, and one record says so.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
-import { requestBudgetMs, streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
+import { createGateway } from '../../functions/gateway/routes.ts';
+import { readKeySpending } from '../../shared/accounting/holds/index.ts';
+import { holdLifeMs, requestBudgetMs, streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
+import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { callGateway } from '../support/call-gateway.ts';
+import { dyingProcess } from '../support/dying-process.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
 import { outcomeOf } from '../support/outcomes.ts';
 import { readUntil } from '../support/read-stream.ts';
 import { awaitingClock, eventually } from '../support/watched-clock.ts';
+import { aroundStore, type StoreCall } from '../support/wrapped-store.ts';
 
 const dear = { input_price_per_million: '3.00', output_price_per_million: '9.00' };
 const backed = (upstream: string) => [
@@ -157,7 +165,16 @@ describe('a call', () => {
 
 describe('a fault of ours', () => {
   let harness: Harness;
-  afterEach(() => harness.stop());
+  beforeAll(async () => {
+    harness = await startHarness({
+      models: {
+        'a/ok': [{ provider: 'acme', upstream: 'usage:1000:500' }],
+        'a/bad': [{ provider: 'acme', upstream: 'error-500' }],
+      },
+      key: { spend_limit_usd: '50', rpm: 1_000 },
+    });
+  });
+  afterAll(() => harness.stop());
 
   const fault = () => {
     throw new TypeError('injected');
@@ -166,12 +183,7 @@ describe('a fault of ours', () => {
   it.each(['limiter', 'transport', 'recorder', 'responseCache', 'cooldowns', 'idempotency'] as const)(
     'leaves the books balanced, whatever part of us it is in: %s',
     async (part) => {
-      harness = await startHarness({
-        models: {
-          'a/ok': [{ provider: 'acme', upstream: 'usage:1000:500' }],
-          'a/bad': [{ provider: 'acme', upstream: 'error-500' }],
-        },
-        key: { spend_limit_usd: '50', rpm: 1_000 },
+      const { post, settled } = await harness.open({
         replace: (composition) => {
           const faulty = Object.fromEntries(Object.keys(composition[part]).map((name) => [name, fault]));
           // What is asked before anything is taken stays.
@@ -185,12 +197,259 @@ describe('a fault of ours', () => {
       const headers = (id: string) => ({ 'idempotency-key': id, 'x-gw-span-id': id });
       for (const stream of [false, true]) {
         for (const model of ['a/ok', 'a/bad']) {
-          const response = await harness.post(hello(model, { stream, cache: {} }), headers(`${model}-${stream}`));
+          const body = hello(model, { stream, cache: { namespace: part } });
+          const response = await post(body, headers(`${part}-${model}-${stream}`));
           expect(await response.text()).not.toContain('injected');
         }
       }
-      await harness.settled();
+      await settled();
       await expectBalancedBooks(harness);
     },
   );
+});
+
+// A store that is away when a call settles: the client has its answer, and the call is charged once all the same.
+describe('a store that is away', () => {
+  /** Pauses between tries take no time; budgets do. */
+  const quickClock: Clock = {
+    ...systemClock,
+    after: (delayMs, callback) => systemClock.after(delayMs < 1_000 ? 0 : delayMs, callback),
+  };
+
+  /** It adds its mark to the item. */
+  const isSettlement = ({ method, table, expression }: StoreCall): boolean =>
+    method === 'update' && (table === 'keys' || table === 'ledger') && expression.includes('ADD ');
+  /** The three places that say what a call has cost. */
+  const places = ['key', 'workspace', 'record'] as const;
+  type Place = (typeof places)[number];
+  const placeOf = (call: StoreCall): Place | undefined => {
+    if (call.table === 'records') return 'record';
+    if (!isSettlement(call)) return undefined;
+    return call.table === 'keys' ? 'key' : 'workspace';
+  };
+  /** Every way in which some of the three writes are made and the others are not. */
+  const killedBetween = Array.from({ length: 2 ** places.length - 1 }, (_, bits) =>
+    places.filter((_place, index) => ((bits >> index) & 1) === 1),
+  );
+
+  const models = { 'acme/paid': [{ provider: 'acme', upstream: 'usage:1000:500' }] };
+  const cost = 2_000_000_000n;
+
+  describe('a settlement', () => {
+    let harness: Harness;
+    let fails: (call: StoreCall) => 'before' | 'after' | undefined;
+    afterEach(() => harness.stop());
+
+    const start = (clock: Clock = quickClock) =>
+      startHarness({
+        clock,
+        models,
+        key: { spend_limit_usd: '0.05' },
+        wrapStore: (store) =>
+          aroundStore(store, async (call, run) => {
+            const when = fails(call);
+            if (when === 'before') throw new StoreUnavailable(new Error('injected'));
+            const answer = await run();
+            if (when === 'after') throw new StoreUnavailable(new Error('injected'));
+            return answer;
+          }),
+      });
+
+    const times = (most: number, matches: (call: StoreCall) => boolean, when: 'before' | 'after') => {
+      let left = most;
+      fails = (call) => (matches(call) && left-- > 0 ? when : undefined);
+    };
+
+    it.each(['before', 'after'] as const)(
+      'whose writes fail is tried again and charges once: answer lost %s the write',
+      async (when) => {
+        fails = () => undefined;
+        harness = await start();
+        for (const stream of [false, true]) {
+          times(6, isSettlement, when);
+          expect(await outcomeOf(await harness.post(hello('acme/paid', { stream })))).toBe('ok');
+          // A call that came meanwhile would share a write that fails.
+          await harness.settled();
+        }
+        expect(await expectBalancedBooks(harness)).toBe(2n * cost);
+        expect(harness.logLines.filter((line) => line.includes('settlement_failed'))).toEqual([]);
+      },
+    );
+
+    it('is one round to the store: the record is written while the money still waits for its answer', async () => {
+      const recorded = Promise.withResolvers<void>();
+      harness = await startHarness({
+        models,
+        wrapStore: (store) =>
+          aroundStore(store, async (call, run) => {
+            if (isSettlement(call)) await recorded.promise;
+            const answer = await run();
+            if (call.table === 'records') recorded.resolve();
+            return answer;
+          }),
+      });
+      expect(await outcomeOf(await harness.post(hello('acme/paid')))).toBe('ok');
+      await harness.settled();
+      expect(await harness.records()).toHaveLength(1);
+      expect(await expectBalancedBooks(harness)).toBe(cost);
+    });
+
+    it('whose record is refused for a while writes it in the end, once', async () => {
+      times(3, ({ table }) => table === 'records', 'after');
+      harness = await start();
+      expect(await outcomeOf(await harness.post(hello('acme/paid')))).toBe('ok');
+      await harness.settled();
+      expect(await harness.records()).toHaveLength(1);
+      expect(await expectBalancedBooks(harness)).toBe(cost);
+    });
+
+    it('ends within what the runtime has left: with a second to go each write is tried once, with a minute five times', async () => {
+      harness = await start();
+      const gateway = createGateway(harness.composition);
+      const body = Buffer.from(JSON.stringify(hello('acme/paid', { max_tokens: 100 })));
+      const headers = { authorization: [`Bearer ${harness.key}`], 'content-type': ['application/json'] };
+      let writes = 0;
+      fails = (call) => {
+        if (!isSettlement(call)) return undefined;
+        writes += 1;
+        return 'before';
+      };
+      const writesWith = async (leftMs: number) => {
+        writes = 0;
+        const arrivedAtMs = systemClock.nowMs();
+        const reply = await callGateway(gateway, { headers, body, arrivedAtMs, endsAtMs: arrivedAtMs + leftMs });
+        expect(reply.status).toBe(200);
+        return writes;
+      };
+      const inAMinute = await writesWith(60_000);
+      expect(inAMinute).toBeGreaterThan(0);
+      expect((await writesWith(1_000)) * 5).toBe(inAMinute);
+      expect(harness.logLines.filter((line) => line.includes('settlement_failed'))).toHaveLength(2);
+    });
+
+    it('that never gets through changes no answer, is logged, and its hold comes back with its lease', async () => {
+      times(Number.POSITIVE_INFINITY, isSettlement, 'before');
+      harness = await start();
+      const answer = await harness.post(hello('acme/paid', { max_tokens: 10_000 }), { 'idempotency-key': 'k' });
+      expect(await outcomeOf(answer)).toBe('ok');
+      await harness.settled();
+      expect(harness.logLines.filter((line) => line.includes('settlement_failed'))).toHaveLength(1);
+      expect((await harness.credit()).held).toBeGreaterThan(0n);
+      fails = () => undefined;
+      // 0.05 USD of the key: with 0.02 still held a call of 0.04 does not fit, once the lease is over it does.
+      const clock = manualClock(systemClock.nowMs() + holdLifeMs - 5_000);
+      const later = await harness.open({ clock });
+      const big = hello('acme/paid', { max_tokens: 20_000 });
+      expect(await outcomeOf(await later.post(big))).toBe('PAYMENT_REQUIRED');
+      // Up to five seconds after the lease, and the call came after this clock was set.
+      clock.advance(12_000);
+      expect(await outcomeOf(await later.post(big))).toBe('ok');
+      await later.settled();
+      const { held, spent } = await harness.credit();
+      expect({ held, spent }).toEqual({ held: 0n, spent: cost });
+      // The answer was kept, so a retry costs nothing.
+      const replay = await later.post(hello('acme/paid', { max_tokens: 10_000 }), { 'idempotency-key': 'k' });
+      expect(replay.headers.get('idempotent-replayed')).toBe('true');
+      await replay.text();
+    });
+
+    it('that comes after another call has given its hold back is charged all the same, and said', async () => {
+      fails = () => undefined;
+      let meanwhile: (() => Promise<void>) | undefined;
+      harness = await startHarness({
+        clock: quickClock,
+        models,
+        wrapStore: (store) =>
+          aroundStore(store, async (call, run) => {
+            const first = isSettlement(call) ? meanwhile : undefined;
+            if (first !== undefined) meanwhile = undefined;
+            await first?.();
+            return run();
+          }),
+      });
+      const later = await harness.open({ clock: manualClock(systemClock.nowMs() + holdLifeMs + 30_000) });
+      meanwhile = async () => {
+        expect(await outcomeOf(await later.post(hello('acme/paid')))).toBe('ok');
+        await later.settled();
+      };
+      expect(await outcomeOf(await harness.post(hello('acme/paid')))).toBe('ok');
+      await harness.settled();
+      expect(harness.logLines.filter((line) => line.includes('"settlement_late"'))).toHaveLength(1);
+      expect(await harness.credit()).toMatchObject({ held: 0n, spent: 2n * cost });
+    });
+
+    it('that a kill cuts in two is in the figures that were written, in no other, and leaves nothing else behind', async () => {
+      let aheadMs = 0;
+      const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
+      harness = await startHarness({ clock, models, key: { spend_limit_usd: '5.00' } });
+      const headers = { authorization: [`Bearer ${harness.key}`], 'content-type': ['application/json'] };
+      const body = Buffer.from(JSON.stringify(hello('acme/paid')));
+      const request = (idempotencyKey: string) => ({
+        headers: { ...headers, 'idempotency-key': [idempotencyKey] },
+        body,
+        arrivedAtMs: clock.nowMs(),
+      });
+
+      async function callAndDie(idempotencyKey: string, written: readonly Place[]): Promise<void> {
+        const dying = dyingProcess({ at: Number.POSITIVE_INFINITY, lastOneRuns: false });
+        const open = new Set<Place>(places);
+        const isOver = Promise.withResolvers<void>();
+        let isAnswered = false;
+        const { composition } = await harness.open({
+          clock: dying.wrap.clock(clock),
+          wrapStore: (store) =>
+            aroundStore(store, async (call, run) => {
+              if (!isAnswered) return run();
+              const place = placeOf(call);
+              if (place !== undefined && written.includes(place)) await run();
+              if (place !== undefined) open.delete(place);
+              if (open.size === 0) isOver.resolve();
+              return new Promise<never>(() => {});
+            }),
+        });
+        void callGateway(createGateway(composition), request(idempotencyKey), {
+          onReply: ({ status }) => {
+            isAnswered = true;
+            expect(status).toBe(200);
+          },
+        });
+        await isOver.promise;
+        dying.kill();
+      }
+
+      async function figures() {
+        const { granted, available, held, expired, spent } = await harness.credit();
+        const key = readKeySpending(await harness.keyItem(), clock.nowMs());
+        const records = await harness.records();
+        expect(granted).toBe(available + held + spent);
+        return {
+          key: key?.spent,
+          workspace: spent,
+          record: records.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n),
+          keyHeld: key?.held,
+          held: held + expired,
+        };
+      }
+
+      const owed: Record<Place, bigint> = { key: 0n, workspace: 0n, record: 0n };
+      for (const written of killedBetween) {
+        const idempotencyKey = `killed-${written.join('-')}`;
+        await callAndDie(idempotencyKey, written);
+        for (const place of written) owed[place] += cost;
+        expect(await figures()).toMatchObject(owed);
+        // The answer was kept before the client had its end: its retry costs nothing, and adds nothing.
+        aheadMs += holdLifeMs + 10_000;
+        const survivor = createGateway(harness.composition);
+        const retry = await callGateway(survivor, request(idempotencyKey));
+        expect(retry.headers).toMatchObject({ 'idempotent-replayed': 'true' });
+        expect(await figures()).toMatchObject(owed);
+        // Who calls next gives back what is still held, and pays for itself alone.
+        expect((await callGateway(survivor, request(`next-${idempotencyKey}`))).status).toBe(200);
+        for (const place of places) owed[place] += cost;
+        expect(await figures()).toEqual({ ...owed, keyHeld: 0n, held: 0n });
+      }
+      expect(harness.simulator.calls).toHaveLength(2 * killedBetween.length);
+      expect(harness.logLines.filter((line) => /settlement_(late|failed)/.test(line))).toEqual([]);
+    });
+  });
 });
