@@ -1,6 +1,6 @@
 import { describe, expect, it } from '#jest';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { makePlan } from '../../../shared/routing/planner/index.ts';
+import { type CandidateStats, makePlan, type PlanInput } from '../../../shared/routing/planner/index.ts';
 import { entryOf, planFactsOf, planned, priced, providerOf, requestOf } from '../../support/planning.ts';
 
 /** In catalogue order dear, cheap, middling; `idle` is known but serves nothing. */
@@ -18,11 +18,70 @@ describe('provider.only', () => {
   });
 });
 
+const sorted = (input: PlanInput, provider: Record<string, unknown> = {}) => planned({ provider }, input);
+
+const statsFrom =
+  (table: Record<string, CandidateStats>): PlanInput['statsOf'] =>
+  ({ provider }) =>
+    table[provider.id];
+
 describe('the order of trying', () => {
   it('ends with the first candidate where the request refers to what one provider keeps', () => {
     const input = planFactsOf([entryOf('dear', priced('3', '6')), entryOf('cheap', priced('1', '2'))]);
     expect(makePlan(requestOf(), input)).toHaveLength(2);
     expect(makePlan({ ...requestOf(), keptIds: [] }, input)).toMatchObject([{ provider: { id: 'cheap' } }]);
+  });
+});
+
+const speed = (medianLatencyMs: number | undefined, throughputRpm: number): CandidateStats => ({
+  medianLatencyMs,
+  throughputRpm,
+});
+
+describe('provider.sort', () => {
+  const defaultInput: PlanInput = {
+    ...planFactsOf([
+      entryOf('unmeasured', priced('1')),
+      entryOf('slow', priced('2')),
+      entryOf('fast', priced('9')),
+      entryOf('failing', priced('3')),
+      entryOf('twin', priced('4')),
+    ]),
+    statsOf: statsFrom({
+      slow: speed(900, 5),
+      fast: speed(100, 60),
+      failing: speed(undefined, 0),
+      twin: speed(900, 5),
+    }),
+  };
+
+  it('by latency tries the shortest first; ties go to the cheaper, the unmeasured come last, the cheaper first', () => {
+    expect(sorted(defaultInput, { sort: 'latency' })).toEqual(['fast', 'slow', 'twin', 'unmeasured', 'failing']);
+  });
+
+  it('by throughput tries the highest first; who had no success counts as unmeasured', () => {
+    expect(sorted(defaultInput, { sort: 'throughput' })).toEqual(['fast', 'slow', 'twin', 'unmeasured', 'failing']);
+  });
+
+  it('without any measurement falls back to price', () => {
+    const unmeasured = { ...defaultInput, statsOf: () => undefined };
+    const byPrice = ['unmeasured', 'slow', 'failing', 'twin', 'fast'];
+    expect(sorted(unmeasured, { sort: 'latency' })).toEqual(byPrice);
+    expect(sorted(unmeasured, { sort: 'throughput' })).toEqual(byPrice);
+  });
+
+  it('ranks those whom order does not name', () => {
+    expect(sorted(defaultInput, { sort: 'latency', order: ['twin'] })).toEqual([
+      'twin',
+      'fast',
+      'slow',
+      'unmeasured',
+      'failing',
+    ]);
+  });
+
+  it('decides who is alone without fallbacks', () => {
+    expect(sorted(defaultInput, { sort: 'latency', allow_fallbacks: false })).toEqual(['fast']);
   });
 });
 

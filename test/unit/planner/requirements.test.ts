@@ -2,8 +2,23 @@ import { describe, expect, it } from '#jest';
 import type { SupportedParams } from '../../../shared/configuration/catalogue/index.ts';
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
-import { type ByokConnection, checkByokHeader, makePlan } from '../../../shared/routing/planner/index.ts';
-import { ableTo, entryOf, planFactsOf, planned, priced, providerOf, requestOf } from '../../support/planning.ts';
+import {
+  type ByokConnection,
+  checkByokHeader,
+  makePlan,
+  type PlanInput,
+  readByokSources,
+} from '../../../shared/routing/planner/index.ts';
+import {
+  ableTo,
+  entryOf,
+  isOneOf,
+  planFactsOf,
+  planned,
+  priced,
+  providerOf,
+  requestOf,
+} from '../../support/planning.ts';
 
 const without = (...params: readonly (keyof SupportedParams)[]) =>
   entryOf('p', { supported_params: { ...ableTo, ...Object.fromEntries(params.map((name) => [name, false])) } });
@@ -128,6 +143,11 @@ const defaultInput = planFactsOf(
   ],
   [providerOf('idle'), providerOf('deaf', { accepts_byok_header: false })],
 );
+const withConnections = (input: PlanInput, ...connections: readonly ByokConnection[]): PlanInput => ({
+  ...input,
+  byok: readByokSources({ hasHeaderKey: false, connections }),
+});
+
 describe('a key header', () => {
   const input = {
     catalogue: defaultInput.catalogue,
@@ -150,5 +170,33 @@ describe('a key header', () => {
     expect(check({}, { connections })).toBe('byok_credential_conflict');
     expect(check(pinned('cheap'), { connections })).toBe('byok_credential_conflict');
     expect(check(pinned('cheap'), { connections: [connection('cheap')] })).toBeUndefined();
+  });
+
+  it('makes an entry without prices and without our credential routable, and wins over a stored connection', () => {
+    const byok = readByokSources({ hasHeaderKey: true, connections: [connection('unpriced')] });
+    const keyed = { ...defaultInput, isConfigured: () => false, byok };
+    expect(planned(pinned('unpriced'), keyed)).toEqual(['unpriced']);
+    const [candidate] = defaultInput.catalogue.models.get('m')?.candidates ?? [];
+    expect(candidate && byok.sourceOf(candidate)).toBe('header');
+  });
+});
+
+describe('stored connections that are allowed', () => {
+  it('change no other provider: others are called with our credential, and an unknown price is no low price', () => {
+    expect(planned({}, withConnections(defaultInput, connection('unpriced')))).toEqual(['cheap', 'dear', 'unpriced']);
+  });
+
+  it('serve where we hold no credential, and only there', () => {
+    const bare = { ...defaultInput, isConfigured: () => false };
+    expect(planned({}, withConnections(bare, connection('dear')))).toEqual(['dear']);
+    expect(planned({}, withConnections(bare, connection('idle')))).toBe('provider_not_configured');
+  });
+
+  it('serve no call without a readable key', () => {
+    const input = withConnections(
+      { ...defaultInput, isConfigured: isOneOf('cheap') },
+      connection('unpriced', { isAuthorised: false }),
+    );
+    expect(planned({}, input)).toEqual(['cheap']);
   });
 });

@@ -7,6 +7,7 @@ import {
   dataOf,
   finishReasonsOf,
   manualClock,
+  send,
   streamed,
   withSimulator,
 } from './simulated.ts';
@@ -97,6 +98,22 @@ describe('streams that fail after the 200', () => {
       expect(early.findIndex((data) => !isJson(data))).toBe(1);
     }));
 });
+
+it('Responses fail after output with an error event and a failed response, and in JSON with a failed response', () =>
+  withSimulator(async (simulator) => {
+    const answer = (model: string, stream: boolean) =>
+      send(`${simulator.url}/responses`, { model, stream, input: 'What is the capital of France?' });
+    const { text } = await answer('error-after-chunks:2:rate_limit_exceeded', true);
+    const events = text.split('\n\n').filter((event) => event !== '');
+    const last = events.slice(-2).map((event) => JSON.parse(event.split('\ndata: ')[1] ?? ''));
+    expect(last).toMatchObject([
+      { type: 'error', code: 'rate_limit_exceeded', sequence_number: events.length - 2 },
+      { type: 'response.failed', sequence_number: events.length - 1, response: { status: 'failed', output: [] } },
+    ]);
+    expect(events.filter((event) => event.startsWith('event: response.output_text.delta'))).toHaveLength(2);
+    const whole = JSON.parse((await answer('error-after-role', false)).text);
+    expect(whole).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
+  }));
 
 describe('JSON answers with the same faults', () => {
   it('is an error, or has no finish reason', () =>
