@@ -1,8 +1,13 @@
 // On a real engine: what a condition promises cannot be shown on a fake.
-
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { type Item, type QueryOptions, StoreUnavailable } from '../../shared/storage/store/index.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import {
+  createDynamoClient,
+  createDynamoStore,
+  type Item,
+  type QueryOptions,
+  StoreUnavailable,
+} from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 
 let test: TestStore;
@@ -223,5 +228,33 @@ describe('the other calls', () => {
     const dump = await test.dumpTables();
     expect(dump).toContain('canary-7');
     expect(dump).toContain('100000000000000000000');
+  });
+});
+
+const variables = {
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local',
+} as const;
+
+describe('a client without an endpoint of its own', () => {
+  let tables: TestStore;
+  let former: Record<string, string | undefined>;
+  beforeEach(async () => {
+    tables = await startTestStore();
+    former = { ...process.env };
+    Object.assign(process.env, variables, { AWS_ENDPOINT_URL_DYNAMODB: tables.endpoint });
+  });
+  afterEach(async () => {
+    process.env = former;
+    await tables.stop();
+  });
+
+  it('reaches its tables with the credentials of the process, as a deployed function does', async () => {
+    await tables.store.put({ table: 'config', item: { pk: 'here', value: 1 } });
+    const client = createDynamoClient();
+    const store = createDynamoStore({ client, stage: tables.stage });
+    expect(await store.get('config', 'here')).toEqual({ pk: 'here', value: 1 });
+    client.destroy();
   });
 });

@@ -4,9 +4,17 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from '#jest';
 import { SealBroken } from '../../../shared/configuration/byok/aes-gcm.ts';
 import { createDataKeys, dataKeyLifeMs, dataKeysMax } from '../../../shared/configuration/byok/data-keys.ts';
-import { type KeyWrapper, localKeyWrapper, type SealedKey } from '../../../shared/configuration/byok/index.ts';
+import {
+  type Connection,
+  type KeyWrapper,
+  localKeyWrapper,
+  quoteBudget,
+  type SealedKey,
+} from '../../../shared/configuration/byok/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
 import { storeCallTimeoutMs } from '../../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { parseUsd } from '../../../shared/foundation/money/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -275,5 +283,44 @@ describe('on disk', () => {
       expect(() => localKeyWrapper({ folder: root })).toThrow(path);
       expect(readFileSync(path, 'utf8')).toBe('short');
     });
+  });
+});
+
+const empty = new Uint8Array();
+const sealed = { v: 1, wrapped_key: empty, iv: empty, tag: empty, ciphertext: empty };
+const connection = (provider: string, more: Partial<Connection> = {}): Connection => ({
+  workspace: 'team-a',
+  provider,
+  policy: 'allowed',
+  budgetPicoUsd: null,
+  sealed,
+  ...more,
+});
+const usd = (text: string): bigint => parseUsd(text) ?? 0n;
+
+describe('the budget of a connection', () => {
+  const budgeted = connection('acme', { budgetPicoUsd: usd('10') });
+
+  it('is held in a counter of that connection in the ledger, for the worst case of the call', () => {
+    expect(quoteBudget(budgeted, usd('0.25'))).toEqual({
+      kind: 'held',
+      amount: usd('0.25'),
+      counter: {
+        table: 'ledger',
+        key: 'BYOKBUDGET#team-a#acme',
+        balances: [{ attribute: 'balance_pico_usd', limit: usd('10') }],
+        spentAttribute: 'spent_pico_usd',
+      },
+    });
+  });
+
+  it('never lets a hold through that is above it, and refuses none for its size that is not', () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, 10n ** 15n), fc.bigInt(0n, 10n ** 15n), (limit, worstCase) => {
+        const quote = quoteBudget(connection('acme', { budgetPicoUsd: limit }), worstCase);
+        expect(quote instanceof GatewayError).toBe(worstCase > limit);
+        if (!(quote instanceof GatewayError)) expect(quote.kind).toBe(worstCase === 0n ? 'free' : 'held');
+      }),
+    );
   });
 });

@@ -3,7 +3,9 @@ import { describe, expect, it } from '#jest';
 import { callTimes, requestBudgetMs, streamBudget } from '../../../shared/foundation/constants/index.ts';
 import { hasAwsCredentials, readEnvironment, readRegion } from '../../../shared/foundation/environment/index.ts';
 import { systemRandomness, uuidv7 } from '../../../shared/foundation/ids/index.ts';
+import { compareLines, contentLines } from '../../../shared/foundation/lines/index.ts';
 import {
+  createLineBatches,
   createLog,
   type LogFields,
   type LogLevel,
@@ -548,5 +550,70 @@ describe('a step that gives others a turn', () => {
     await Promise.all(steps);
     expect(goneOn.map(([step]) => step)).toEqual([...steps.keys()]);
     expect(new Set(goneOn.map(([, at]) => at)).size).toBe(steps.length);
+  });
+});
+
+const shown = (left: readonly string[], right: readonly string[]) =>
+  compareLines(left, right).map(({ kind, text }) => `${{ same: ' ', removed: '-', added: '+' }[kind]}${text}`);
+
+describe('two texts', () => {
+  it('are compared by their longest common part, in the order of both', () => {
+    expect(shown(['a', 'b', 'c', 'd'], ['a', 'x', 'c', 'd', 'e'])).toEqual([' a', '-b', '+x', ' c', ' d', '+e']);
+    expect(shown([], ['a'])).toEqual(['+a']);
+  });
+
+  it('are both there, whatever they hold', () => {
+    const lines = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 });
+    fc.assert(
+      fc.property(lines, lines, (left, right) => {
+        const compared = compareLines(left, right);
+        const without = (kind: string) => compared.filter((line) => line.kind !== kind).map(({ text }) => text);
+        expect([without('added'), without('removed')]).toEqual([left, right]);
+      }),
+    );
+  });
+
+  it('of more lines than are compared stand one after the other', () => {
+    const long = new Array<string>(2_001).fill('a');
+    expect(shown(long, ['a'])).toEqual([...long.map(() => '-a'), '+a']);
+  });
+});
+
+it('what a revision holds is lines: a text of several lines stands line by line', () => {
+  expect(contentLines({ model: 'm', list: [{ text: 'one\ntwo' }], none: [], empty: {}, no: null })).toEqual([
+    'model: m',
+    'list:',
+    '  1:',
+    '    text: |',
+    '      one',
+    '      two',
+    'none: []',
+    'empty: {}',
+    'no: null',
+  ]);
+});
+
+describe('log lines in batches', () => {
+  it('are one write a tenth of a second after the first, in their order, and none where none came', () => {
+    const clock = manualClock();
+    const written: string[] = [];
+    const lines = createLineBatches(clock, (text) => void written.push(text));
+    lines.add('one\n');
+    lines.add('two\n');
+    clock.advance(99);
+    expect(written).toEqual([]);
+    clock.advance(1);
+    expect(written).toEqual(['one\ntwo\n']);
+    lines.flush();
+    clock.advance(1_000);
+    expect(written).toHaveLength(1);
+  });
+
+  it('are written at once when 64 KiB wait, so that no more is kept', () => {
+    const written: string[] = [];
+    const lines = createLineBatches(manualClock(), (text) => void written.push(text));
+    const line = `${'x'.repeat(1_023)}\n`;
+    for (let count = 0; count < 64; count += 1) lines.add(line);
+    expect(written).toEqual([line.repeat(64)]);
   });
 });

@@ -1,15 +1,25 @@
 import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
+import { knownProviders } from '../../../infra/local/demo/known-providers.ts';
+import { changedMembers } from '../../../shared/configuration/gateway-file/changed-members.ts';
+import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
 import {
   type ApplyReport,
   destructiveChanges,
+  listDifferences,
+  type MemberChange,
   planGatewayFile,
+  restoredKeys,
+  withListValues,
 } from '../../../shared/configuration/gateway-file/index.ts';
 import { parseApiKey } from '../../../shared/configuration/keys/index.ts';
+import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
 import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
+import { readmeExamples, wholeExamples } from '../../support/readme-examples.ts';
 import { applyTo, changed, planOn, storesOn } from './applying.ts';
 import { exampleKey, exampleText, fileOf, spoiled } from './example-file.ts';
 
@@ -214,4 +224,102 @@ describe('what only the store can tell is refused by its place, and nothing is w
       '{ id: team-a, presets: [{ slug: terse, designated: "1" }], functions: [{ id: classify-ticket, kind: prompt, active: r2 }] }';
     expect(changed(await applyTo(database.store, withWorkspace(written)))).toEqual([]);
   });
+});
+
+describe('what a plan says', () => {
+  const catalogue = (price: string, ids: readonly string[] = ['a/one', 'b/two']) => ({
+    service: { queue_ms: 2000 },
+    models: ids.map((id) => ({ id, providers: [{ provider: 'acme', input_price_per_million: price }] })),
+  });
+
+  describe('changed members', () => {
+    it('tell a new and a lost entry of a list from renamed ones', () => {
+      const changes = changedMembers(catalogue('1.00', ['a/one', 'b/two']), catalogue('1.00', ['c/three', 'b/two']));
+      expect(changes.map(({ path, ...sides }) => [path, Object.keys(sides)])).toEqual([
+        ['models[a/one]', ['from']],
+        ['models[c/three]', ['to']],
+      ]);
+    });
+
+    it('show that entries changed places: order decides between equal prices', () => {
+      expect(changedMembers(catalogue('1.00'), catalogue('1.00', ['b/two', 'a/one']))).toEqual([
+        { path: 'models (order)', from: ['a/one', 'b/two'], to: ['b/two', 'a/one'] },
+      ]);
+    });
+  });
+
+  const changed = (resource: string, ...members: MemberChange[]) => [{ resource, change: 'changed', members }] as const;
+
+  describe('what a plan takes away', () => {
+    it.each<[string, MemberChange, string]>([
+      ['catalogue', { path: 'models[acme/large-1]', from: {} }, 'models[acme/large-1] of catalogue'],
+      ['catalogue', { path: 'providers[acme]', from: {} }, 'providers[acme] of catalogue'],
+      [
+        'catalogue',
+        { path: 'service.function_execution', from: 'enabled', to: 'disabled' },
+        'service.function_execution of catalogue is disabled',
+      ],
+      ['workspace a', { path: 'presets[terse]', from: {} }, 'presets[terse] of workspace a'],
+      ['workspace a', { path: 'features.byok', from: true, to: false }, 'features.byok of workspace a is off'],
+      ['key ci of a', { path: 'status', from: 'active', to: 'revoked' }, 'key ci of a is revoked'],
+      ['function f of a', { path: 'status', from: 'enabled', to: 'disabled' }, 'function f of a is disabled'],
+      ['function f of a', { path: 'active', from: 'r2', to: null }, 'active revision r2 of function f of a'],
+    ])('is named: %s %j', (resource, member, line) => {
+      expect(destructiveChanges(changed(resource, member))).toEqual([line]);
+    });
+
+    it('is a connection that is removed', () => {
+      const removed = { resource: 'byok connection to acme of a', change: 'removed', members: [] } as const;
+      expect(destructiveChanges([removed])).toEqual(['byok connection to acme of a']);
+    });
+  });
+
+  it('a plan that makes a revoked key active again names the key', () => {
+    const status = (from: string, to: string) => changed('key ci of a', { path: 'status', from, to });
+    expect(restoredKeys(status('revoked', 'active'))).toEqual(['key ci of a']);
+    expect(restoredKeys(status('active', 'revoked'))).toEqual([]);
+  });
+});
+
+const list = await loadModelList();
+const nowMs = Date.parse(list.date);
+
+const parts = readmeExamples.filter((example) => !wholeExamples.includes(example));
+
+it.each(parts.map(({ place, text }) => [place, text] as const))(
+  'the part of a gateway file in %s is one of a file, as it stands',
+  (_place, text) => {
+    const members = Object.keys(parse(text));
+    const around = 'providers: []\nmodels: []\nworkspaces: [{ id: search }, { id: ads }]\n';
+    const file = fileOf(around + text) as unknown as Record<string, unknown>;
+    expect(members.length).toBeGreaterThan(0);
+    for (const member of members) expect(file[member]).toEqual(parse(text)[member]);
+  },
+);
+
+it('every model of the demo is in the list, with prices and features', () => {
+  const models = knownProviders.flatMap(({ models }) => models);
+  const text = JSON.stringify({ providers: knownProviders.map(({ provider }) => provider), models });
+  const { document, issues } = completeCatalogue(fileOf(text), { former: undefined, list, region: undefined, nowMs });
+  expect(issues).toEqual([]);
+  for (const { providers } of document.models) expect(providers[0]?.input_price_per_million).not.toBe('0.00');
+});
+
+it('a stored price that is not that of the list is a difference, and the list can be taken over', () => {
+  const text =
+    'providers: [{ id: openai, kind: openai }]\nmodels: [{ id: openai/gpt-5, providers: [{ provider: openai, input_price_per_million: "9" }] }]';
+  const { document } = completeCatalogue(fileOf(text), { former: undefined, list, region: undefined, nowMs });
+  expect(listDifferences(document, list)).toEqual([
+    {
+      model: 'openai/gpt-5',
+      provider: 'openai',
+      member: 'input_price_per_million',
+      stored: '9',
+      listed: '1.25',
+      isWritten: true,
+    },
+  ]);
+  const updated = withListValues(document, list, () => true);
+  expect(listDifferences(updated, list)).toEqual([]);
+  expect(updated.models[0]?.providers[0]).toMatchObject({ input_price_per_million: '1.25', written: [] });
 });

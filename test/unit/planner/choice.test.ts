@@ -1,7 +1,25 @@
 import { describe, expect, it } from '#jest';
+import type { SupportedParams } from '../../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { type CandidateStats, makePlan, type PlanInput } from '../../../shared/routing/planner/index.ts';
-import { entryOf, planFactsOf, planned, priced, providerOf, requestOf } from '../../support/planning.ts';
+import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
+import {
+  type ByokConnection,
+  type CandidateStats,
+  checkByokHeader,
+  makePlan,
+  type PlanInput,
+  readByokSources,
+} from '../../../shared/routing/planner/index.ts';
+import {
+  ableTo,
+  entryOf,
+  isOneOf,
+  planFactsOf,
+  planned,
+  priced,
+  providerOf,
+  requestOf,
+} from '../../support/planning.ts';
 
 /** In catalogue order dear, cheap, middling; `idle` is known but serves nothing. */
 const defaultInput = planFactsOf(
@@ -125,5 +143,188 @@ describe('provider.max_price', () => {
     expect(choosing({ max_price: '0.0000000000001' })).toBe('price_cap_exceeded');
     const names = choosing({ max_price: '1000000.1234567890123' });
     expect(names).toEqual(choosing({}));
+  });
+});
+
+describe('who may serve', () => {
+  const without = (...params: readonly (keyof SupportedParams)[]) =>
+    entryOf('p', { supported_params: { ...ableTo, ...Object.fromEntries(params.map((name) => [name, false])) } });
+
+  const saying = (...parts: readonly Record<string, unknown>[]) => ({ messages: [{ role: 'user', content: parts }] });
+  const image = { type: 'image_url', image_url: { url: 'https://images.example/cat.png' } };
+  const sound = { type: 'input_audio', input_audio: { data: '', format: 'wav' } };
+  const tool = { type: 'function', function: { name: 'f' } };
+
+  const unableTo: readonly (readonly [string, Record<string, unknown>, ReturnType<typeof entryOf>])[] = [
+    ['tools', { tools: [tool] }, without('tools')],
+    ['functions, the former name of tools', { functions: [{ name: 'f' }] }, without('tools')],
+    ['an image', saying(image), without('vision')],
+    ['an image among texts', saying({ type: 'text', text: 'See:' }, image), without('vision')],
+    ['an image in a tool result', { messages: [{ role: 'tool', content: [image] }] }, without('vision')],
+    ['JSON mode', { response_format: { type: 'json_object' } }, without('json_mode')],
+    ['a stream', { stream: true }, entryOf('p', { streaming: false })],
+    ['audio in a message', saying(sound), entryOf('p')],
+    ['audio among the modalities', { modalities: ['text', 'audio'] }, entryOf('p')],
+    ['an audio member', { audio: { voice: 'v', format: 'wav' } }, entryOf('p')],
+  ];
+
+  const dearer: readonly (readonly [string, Record<string, unknown>, string])[] = [
+    ['a dearer service tier', { service_tier: 'priority' }, 'service_tier'],
+    ['a service tier of another type', { service_tier: 1 }, 'service_tier'],
+    ['web search', { web_search_options: {} }, 'web_search'],
+    ['plugins', { plugins: [{ id: 'web' }] }, 'plugins'],
+    ['plugins of another type', { plugins: { id: 'web' } }, 'plugins'],
+    ['more answers than are given', { best_of: 2 }, 'best_of'],
+    ['more answers than n', { best_of: 4, n: 3 }, 'best_of'],
+    ['a number of answers that is none', { best_of: '1' }, 'best_of'],
+  ];
+
+  const askingNothing: readonly (readonly [string, Record<string, unknown>])[] = [
+    ['an empty list of tools', { tools: [] }],
+    ['tools that are null', { tools: null, functions: null }],
+    ['tool_choice and parallel_tool_calls alone', { tool_choice: 'none', parallel_tool_calls: false }],
+    ['tool messages of an earlier turn', { messages: [{ role: 'tool', tool_call_id: 'c', content: 'x' }] }],
+    ['modalities of text', { modalities: ['text'] }],
+    ['modalities of another type', { modalities: 'audio' }],
+    ['an audio member that is null', { audio: null }],
+    ['a text response format', { response_format: { type: 'text' } }],
+    ['a response format that is unknown', { response_format: { type: 'grammar' } }],
+    ['a file part', saying({ type: 'file', file: { file_id: 'f' } })],
+    ['the word image_url in a text', saying({ type: 'text', text: 'image_url input_audio' })],
+    ['a message without content', { messages: [{ role: 'assistant', content: null }] }],
+    ['parts that are no objects', { messages: [{ role: 'user', content: ['image_url', null, 1] }] }],
+    ['a stream that is false', { stream: false }],
+    ['the usual service tiers', { service_tier: 'auto' }],
+    ['the default service tier', { service_tier: 'default' }],
+    ['the cheaper service tier', { service_tier: 'flex' }],
+    ['dearer members that are null', { service_tier: null, web_search_options: null, plugins: null, best_of: null }],
+    ['an empty list of plugins', { plugins: [] }],
+    ['as many answers as n', { best_of: 3, n: 3 }],
+  ];
+
+  describe('a requested feature', () => {
+    it.each(unableTo)('needs a provider that has it: %s', (_, members, entry) => {
+      expect(planned(members, planFactsOf([entry]))).toBe('feature_unsupported');
+    });
+
+    it.each(dearer)('that makes a call dearer needs an entry that lists it: %s', (_, members, extra) => {
+      const listing = (...extras: string[]) =>
+        planFactsOf([entryOf('p', { supported_params: { ...ableTo, extras: extras as SupportedParams['extras'] } })]);
+      const others = ['service_tier', 'web_search', 'plugins', 'best_of'].filter((name) => name !== extra);
+      expect(planned(members, listing(extra))).toEqual(['p']);
+      expect(planned(members, listing(...others))).toBe('feature_unsupported');
+      const refusal = makePlan(requestOf(members), planFactsOf([entryOf('p')])) as GatewayError;
+      expect(refusal).toMatchObject({ code: 'feature_unsupported', param: Object.keys(members)[0] });
+      expect(refusal.message).toContain(Object.keys(members)[0]);
+      expect(refusal.message).toContain(`supported_params.extras: [${extra}]`);
+    });
+
+    it.each(askingNothing)('is not read into %s', (_, members) => {
+      const unable = without('tools', 'vision', 'json_mode', 'json_schema');
+      expect(planned(members, planFactsOf([{ ...unable, streaming: false }]))).toEqual(['p']);
+    });
+
+    it('is named in the error where no candidate has it', () => {
+      const error = makePlan(requestOf({ tools: [tool], stream: true }), planFactsOf([without('tools')]));
+      expect((error as GatewayError).message).toMatch(
+        /: tools\. .* the operator .* supported_params: \{ tools: true \}\.$/,
+      );
+      expect((error as GatewayError).param).toBe('tools');
+    });
+  });
+
+  const forbidden = 'data_policy_loosening_forbidden';
+
+  describe('storing an answer at the provider', () => {
+    const servedStoring = (store: unknown, asked: Record<string, unknown>, enforced: PolicyOptions = {}) => {
+      const input = planFactsOf([entryOf('p')], [providerOf('p', { data_policy: { zdr: true } })]);
+      const workspace = { models: 'all' as const, data_policy: enforced };
+      return planned({ store, provider: asked }, { ...input, workspace });
+    };
+
+    it('is refused under zdr, whether the workspace enforces it or the request asks for it', () => {
+      for (const store of [true, 'true', 1]) {
+        expect(servedStoring(store, {}, { zdr: true })).toBe(forbidden);
+        expect(servedStoring(store, { zdr: true })).toBe(forbidden);
+      }
+    });
+
+    it('is the business of the provider otherwise', () => {
+      for (const store of [false, null]) expect(servedStoring(store, { zdr: true }, { zdr: true })).toEqual(['p']);
+      expect(servedStoring(true, { data_collection: 'allow' })).toEqual(['p']);
+    });
+  });
+
+  const connection = (provider: string, more: Partial<ByokConnection> = {}): ByokConnection => ({
+    provider,
+    policy: 'allowed',
+    isAuthorised: true,
+    ...more,
+  });
+
+  const defaultInput = planFactsOf(
+    [
+      entryOf('unpriced', priced(null)),
+      entryOf('dear', { ...priced('9'), supported_params: { ...ableTo, tools: false } }),
+      entryOf('cheap', priced('1')),
+    ],
+    [providerOf('idle'), providerOf('deaf', { accepts_byok_header: false })],
+  );
+  const withConnections = (input: PlanInput, ...connections: readonly ByokConnection[]): PlanInput => ({
+    ...input,
+    byok: readByokSources({ hasHeaderKey: false, connections }),
+  });
+
+  describe('a key header', () => {
+    const input = {
+      catalogue: defaultInput.catalogue,
+      workspace: defaultInput.workspace,
+      isEnabled: true,
+      connections: [],
+    };
+    const check = (members: Record<string, unknown>, more: Partial<Parameters<typeof checkByokHeader>[1]> = {}) =>
+      checkByokHeader(requestOf(members), { ...input, ...more })?.code;
+    const pinned = (only: unknown) => ({ provider: { only } });
+
+    it('says nothing of an unknown model or one the workspace may not use: that error comes later', () => {
+      expect(check({ model: 'unheard-of', ...pinned('cheap') })).toBeUndefined();
+      expect(check(pinned('idle'), { workspace: { models: [] } })).toBeUndefined();
+    });
+
+    it('is refused first of all where BYOK is not enabled, then beside a connection that is always used', () => {
+      const connections = [connection('dear', { policy: 'always', isAuthorised: false })];
+      expect(check({}, { isEnabled: false, connections })).toBe('byok_not_enabled');
+      expect(check({}, { connections })).toBe('byok_credential_conflict');
+      expect(check(pinned('cheap'), { connections })).toBe('byok_credential_conflict');
+      expect(check(pinned('cheap'), { connections: [connection('cheap')] })).toBeUndefined();
+    });
+
+    it('makes an entry without prices and without our credential routable, and wins over a stored connection', () => {
+      const byok = readByokSources({ hasHeaderKey: true, connections: [connection('unpriced')] });
+      const keyed = { ...defaultInput, isConfigured: () => false, byok };
+      expect(planned(pinned('unpriced'), keyed)).toEqual(['unpriced']);
+      const [candidate] = defaultInput.catalogue.models.get('m')?.candidates ?? [];
+      expect(candidate && byok.sourceOf(candidate)).toBe('header');
+    });
+  });
+
+  describe('stored connections that are allowed', () => {
+    it('change no other provider: others are called with our credential, and an unknown price is no low price', () => {
+      expect(planned({}, withConnections(defaultInput, connection('unpriced')))).toEqual(['cheap', 'dear', 'unpriced']);
+    });
+
+    it('serve where we hold no credential, and only there', () => {
+      const bare = { ...defaultInput, isConfigured: () => false };
+      expect(planned({}, withConnections(bare, connection('dear')))).toEqual(['dear']);
+      expect(planned({}, withConnections(bare, connection('idle')))).toBe('provider_not_configured');
+    });
+
+    it('serve no call without a readable key', () => {
+      const input = withConnections(
+        { ...defaultInput, isConfigured: isOneOf('cheap') },
+        connection('unpriced', { isAuthorised: false }),
+      );
+      expect(planned({}, input)).toEqual(['cheap']);
+    });
   });
 });
