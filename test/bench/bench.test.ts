@@ -20,14 +20,14 @@ import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /**
- * Enough that each is counted once. The other sections use the same gateway, provider and proxy, and wait for seconds:
- * what they compute from is tested below.
+ * Enough that each is counted once. The other sections use the same gateway, provider and proxy, and start more of them or
+ * wait for seconds: what they compute from is tested below.
  */
 const tinyPlan = {
   ...{ ...quickPlan, memory: 20, latencyTurns: 1 },
   ...{ jsonPerTurn: { 1: 2, 32: 4 }, streamsPerTurn: { 1: 1, 32: 2 } },
 };
-const tinyOptions = readOptions(['--only', 'latency,translated,scale,memory']);
+const tinyOptions = readOptions(['--only', 'translated,scale,memory']);
 
 describe('a tiny run of the bench', () => {
   let text = '';
@@ -41,14 +41,7 @@ describe('a tiny run of the bench', () => {
   it('measures what it is told with the gateway process, and prints the load of the machine first, the targets last', () => {
     expect(text).toMatch(/^Load of the machine/);
     expect(text.lastIndexOf('\n\nTargets\n')).toBe(text.lastIndexOf('\n\n') - '\n\nTargets'.length);
-    expect(Object.keys(sections)).toEqual(['latency', 'translated', 'scale', 'memory']);
-    const withTraces = ['provider itself', 'gw', 'gw, traces on'];
-    expect(rowsOf('latency').map(([name, kind, connections]) => `${name} ${kind} ${connections}`)).toEqual([
-      ...['JSON 1', 'JSON 32'].flatMap((kind) => withTraces.map((name) => `${name} ${kind}`)),
-      ...['stream 1', 'stream 32'].flatMap((kind) => [`provider itself ${kind}`, `gw ${kind}`]),
-    ]);
-    // Calls that the store was too slow for are counted as failed, and have no latency.
-    for (const row of rowsOf('latency')) expect(Number(row[3]) > 0 || Number(row[8]) > 0).toBe(true);
+    expect(Object.keys(sections)).toEqual(['translated', 'scale', 'memory']);
     const translated = rowsOf('translated').map(([name, p50Ms]) => [name, Number(p50Ms) > 0]);
     const interfaces = ['relayed: chat completions', 'translated: Messages', 'translated: Responses'];
     expect(translated).toEqual(['the provider itself', ...interfaces].map((name) => [name, true]));
