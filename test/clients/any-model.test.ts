@@ -1,11 +1,16 @@
 // Clients of one interface on models that speak another: what they send reaches the model, and what they get is whole in the form
 // of their own SDK, from JSON and from a stream alike.
+
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
 import Anthropic from '@anthropic-ai/sdk';
+import { generateText, jsonSchema, type LanguageModel, stepCountIs, streamText, tool } from 'ai';
+import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { countedTexts } from '../support/counted-texts.ts';
 import { hello as chatHello, type Harness, startHarness } from '../support/harness.ts';
 import { png } from '../support/png.ts';
-import { citySchema, formats, startClientGateway } from './client-gateway.ts';
+import { baseUrlOf, citySchema, formats, startClientGateway } from './client-gateway.ts';
 
 let gateway: Harness;
 let client: Anthropic;
@@ -211,4 +216,275 @@ describe.each(['responses', 'converse'])('a model of %s, where stops are the gat
     }
     expect(streamed.usage.output_tokens).toBe(message.usage.output_tokens);
   });
+});
+
+// Clients of Responses on models that speak another interface: what they send reaches the model, and what they get is whole in the
+// form of their own SDK, from JSON and from a stream alike.
+describe('a client of Responses', () => {
+  type Asked = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'stream' | 'model'>;
+
+  let client: OpenAI;
+  beforeAll(() => {
+    client = new OpenAI({ baseURL: baseUrlOf(gateway, '/openai/v1'), apiKey: gateway.key, maxRetries: 0 });
+  });
+
+  const translated = ['messages', 'converse', 'generate-content', 'chat-completions'] as const;
+  const weather: OpenAI.Responses.FunctionTool = {
+    type: 'function',
+    name: 'get_weather',
+    description: 'Asks about a city',
+    parameters: citySchema,
+    strict: false,
+  };
+  const patch: OpenAI.Responses.CustomTool = {
+    type: 'custom',
+    name: 'apply_text',
+    description: 'Changes a file',
+    format: { type: 'grammar', syntax: 'lark', definition: 'start: /.+/' },
+  };
+  const files: OpenAI.Responses.NamespaceTool = {
+    type: 'namespace',
+    name: 'mcp__files',
+    description: 'Files',
+    tools: [{ ...weather, name: 'read' }],
+  };
+
+  const recordOf = async (id: string | null) => {
+    await gateway.settled();
+    return (await gateway.records()).find(({ correlationId }) => correlationId === id);
+  };
+
+  /** What may differ between two calls of the same kind. */
+  const comparable = ({ id: _id, usage: _usage, created_at: _created, ...response }: OpenAI.Responses.Response) => ({
+    ...response,
+    _request_id: undefined,
+    output: response.output.map((item) => ({
+      ...item,
+      id: item.id?.replace(/_gw_\w+_(\d+)$/, ' $1'),
+      ...('call_id' in item ? { call_id: 'call' } : {}),
+      ...('encrypted_content' in item ? { encrypted_content: 'sealed' } : {}),
+      parsed_arguments: undefined,
+      ...('content' in item && Array.isArray(item.content)
+        ? { content: item.content.map((part) => ({ ...part, parsed: null })) }
+        : {}),
+    })),
+    output_parsed: undefined,
+  });
+
+  describe.each(translated)('Responses on a model of %s', (format) => {
+    const echo = `${format}/echo`;
+
+    it('answers as a response with every member, its cost in the usage, and a record of the format that was spoken', async () => {
+      const asked = {
+        instructions: 'Be short.',
+        metadata: { team: 'search' },
+        max_output_tokens: 500,
+        temperature: 0.5,
+      };
+      const { data, response } = await client.responses
+        .create({ model: echo, input: 'Hello', ...asked })
+        .withResponse();
+      expect(data.output_text).toContain('Hello');
+      expect(data).toMatchObject({
+        ...asked,
+        id: expect.stringMatching(/^resp_\w+$/),
+        object: 'response',
+        model: echo,
+        status: 'completed',
+        error: null,
+        incomplete_details: null,
+        parallel_tool_calls: true,
+        tool_choice: 'auto',
+        tools: [],
+        top_p: 1,
+        text: { format: { type: 'text' } },
+        access_programs: null,
+        output: [
+          {
+            id: expect.stringMatching(/^msg_\w+$/),
+            type: 'message',
+            role: 'assistant',
+            status: 'completed',
+            content: [{ type: 'output_text', annotations: [], logprobs: [] }],
+          },
+        ],
+        usage: {
+          input_tokens: expect.any(Number),
+          input_tokens_details: { cached_tokens: expect.any(Number), cache_write_tokens: expect.any(Number) },
+          output_tokens: expect.any(Number),
+          output_tokens_details: { reasoning_tokens: expect.any(Number) },
+          total_tokens: expect.any(Number),
+          cost: expect.any(Number),
+          cost_usd: expect.any(String),
+        },
+      });
+      expect(await recordOf(response.headers.get('x-request-id'))).toMatchObject({ interfaceId: 'responses', format });
+    });
+
+    it.each<[string, string, Asked]>([
+      ['a text', 'echo', { input: 'Hello' }],
+      ['thinking', 'reasoning', { input: 'Hello', reasoning: { effort: 'medium' } }],
+      ['a call of a function', 'echo', { input: 'Call the tool get_weather', tools: [weather] }],
+      ['a call of a tool with free input', 'echo', { input: 'Call the tool apply_text', tools: [patch] }],
+      ['a call in a namespace', 'echo', { input: 'Call the tool mcp__files__read', tools: [files] }],
+      [
+        'thinking and a call',
+        'reasoning',
+        { input: 'Call the tool get_weather', tools: [weather], reasoning: { effort: 'medium' } },
+      ],
+      ['an answer that was cut', 'echo', { input: 'Hello', max_output_tokens: 2 }],
+    ])('gives a stream that its SDK puts together to what JSON says: %s', async (_what, behaviour, asked) => {
+      const question = { model: `${format}/${behaviour}`, ...asked };
+      const json = await client.responses.create(question);
+      const raw: OpenAI.Responses.ResponseStreamEvent[] = [];
+      for await (const event of await client.responses.create({ ...question, stream: true })) raw.push(event);
+      expect(raw.map(({ sequence_number: number }) => number)).toEqual(raw.map((_event, index) => index));
+      expect(raw.map(({ type }) => type).slice(0, 2)).toEqual(['response.created', 'response.in_progress']);
+      // Required, also where there is none yet.
+      expect(raw[0]).toMatchObject({ response: { usage: null } });
+      expect(raw.at(-1)?.type).toBe(`response.${json.status}`);
+      expectLegal(raw);
+      const whole = await client.responses.stream(question).finalResponse();
+      expect(comparable(whole)).toEqual(comparable(json));
+    });
+  });
+
+  /** One item is open at a time, and what is said of a part stands between its start and its end. */
+  function expectLegal(events: readonly OpenAI.Responses.ResponseStreamEvent[]): void {
+    let open: string | undefined;
+    let next = 0;
+    for (const event of events) {
+      if (event.type === 'response.output_item.added') {
+        expect([open, event.output_index]).toEqual([undefined, next]);
+        open = event.item.id ?? '';
+        next += 1;
+      } else if (event.type === 'response.output_item.done') {
+        expect([event.item.id, event.output_index]).toEqual([open, next - 1]);
+        open = undefined;
+      } else if ('item_id' in event) expect(event.item_id).toBe(open);
+    }
+    expect(open).toBeUndefined();
+  }
+});
+
+// What official SDKs put together from a translated stream is what the JSON answer says, for every pair of an interface and a format
+// that is not its own. (Anthropic's and OpenAI's Responses: above.)
+describe('what official SDKs put together', () => {
+  const aiSdk = {
+    '@ai-sdk/anthropic': (model: string) =>
+      createAnthropic({ baseURL: baseUrlOf(gateway, '/v1'), apiKey: gateway.key })(model),
+    '@ai-sdk/openai': (model: string) =>
+      createOpenAI({ baseURL: baseUrlOf(gateway, '/openai/v1'), apiKey: gateway.key }).responses(model),
+    '@ai-sdk/openai, chat': (model: string) =>
+      createOpenAI({ baseURL: baseUrlOf(gateway, '/openai/v1'), apiKey: gateway.key }).chat(model),
+  } as const satisfies Record<string, (model: string) => LanguageModel>;
+  const pairs = [
+    ...['responses', 'converse', 'generate-content', 'chat-completions'].map((f) => ['@ai-sdk/anthropic', f] as const),
+    ...['messages', 'converse', 'generate-content', 'chat-completions'].map((f) => ['@ai-sdk/openai', f] as const),
+    ...['messages', 'responses', 'converse', 'generate-content'].map((f) => ['@ai-sdk/openai, chat', f] as const),
+  ];
+
+  const tools = {
+    get_weather: tool({ inputSchema: jsonSchema<{ city: string }>(citySchema), execute: async () => 'sunny' }),
+    get_time: tool({ inputSchema: jsonSchema<{ city: string }>(citySchema), execute: async () => 'noon' }),
+  };
+  const thinking = {
+    anthropic: { thinking: { type: 'enabled' as const, budgetTokens: 1_500 } },
+    // The package knows the names of OpenAI's models alone. Without `store` it would refer to items by their ids, which the gateway
+    // does not keep; chat completions do not keep anything either.
+    openai: { forceReasoning: true, reasoningEffort: 'medium', store: false },
+  };
+  const questions = [
+    ['a text', 'echo', { prompt: 'Hello' }],
+    ['a text that was cut', 'echo', { prompt: 'Hello', maxOutputTokens: 3 }],
+    [
+      'parallel calls, their results and thinking',
+      'thinking',
+      { prompt: 'Call the tools', tools, providerOptions: thinking },
+    ],
+  ] as const;
+
+  /** Of each step what a client sees. */
+  const seen = (
+    steps: readonly {
+      text: string;
+      reasoningText: string | undefined;
+      toolCalls: readonly { toolName: string; input: unknown }[];
+      finishReason: string;
+      usage: { inputTokens: number | undefined; outputTokens: number | undefined };
+    }[],
+  ) =>
+    steps.map(({ text, reasoningText, toolCalls, finishReason, usage }) => ({
+      text,
+      reasoningText,
+      calls: toolCalls.map(({ toolName, input }) => [toolName, input]),
+      finishReason,
+      usage: [usage.inputTokens, usage.outputTokens],
+    }));
+
+  describe.each(pairs)('%s at a model of %s', (client, format) => {
+    it.each(questions)('reads %s', async (_what, name, question) => {
+      const asked = {
+        model: aiSdk[client](`${format}/${name}`),
+        maxOutputTokens: 4_000,
+        ...question,
+        maxRetries: 0,
+        stopWhen: stepCountIs(2),
+      };
+      const whole = seen((await generateText(asked)).steps);
+      const streamed = seen(await streamText(asked).steps);
+      expect(streamed).toEqual(whole);
+      const last = whole.at(-1);
+      expect(last?.text.length).toBeGreaterThan(0);
+      for (const count of last?.usage ?? []) expect(count).toBeGreaterThan(0);
+      const called = whole.flatMap(({ calls }) => calls.map(([toolName]) => toolName));
+      expect(called).toEqual('tools' in question ? Object.keys(tools) : []);
+      // Plain chat has no word for it at this model, and OpenAI's package none for chat.
+      const isShown = name === 'thinking' && format !== 'chat-completions' && client !== '@ai-sdk/openai, chat';
+      expect((whole[0]?.reasoningText ?? '').length > 0).toBe(isShown);
+      // What the first step has thought comes back with its calls, and no provider refuses it.
+      expect(gateway.simulator.calls.map(({ status }) => status)).toEqual(Array(whole.length * 2).fill(200));
+    });
+  });
+
+  describe.each(['messages', 'responses', 'converse', 'generate-content'])(
+    'a stream of chat completions from a model of %s',
+    (format) => {
+      const weather = { type: 'function', function: { name: 'get_weather', parameters: citySchema } } as const;
+      it.each([
+        ['a text', 'echo', { content: 'Hello' }],
+        ['a text that was cut', 'echo', { content: 'Hello', max_tokens: 3 }],
+        ['thinking and calls', 'thinking', { content: 'Call the tools', tools: [weather], reasoning_effort: 'medium' }],
+      ] as const)(
+        'is put together by the openai SDK to what JSON says: %s',
+        async (_what, name, { content, ...more }) => {
+          const client = new OpenAI({ baseURL: baseUrlOf(gateway, '/openai/v1'), apiKey: gateway.key, maxRetries: 0 });
+          const question = {
+            model: `${format}/${name}`,
+            messages: [{ role: 'user' as const, content }],
+            max_tokens: 4_000,
+            ...more,
+          } as OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
+          const whole = await client.chat.completions.create(question);
+          const streaming = { ...question, stream: true as const, stream_options: { include_usage: true } };
+          const streamed = await client.chat.completions.stream(streaming).finalChatCompletion();
+          const read = ({ choices, usage, model }: OpenAI.Chat.ChatCompletion) => ({
+            model,
+            choices: choices.map(
+              ({ finish_reason: reason, message: { content: text, refusal, tool_calls: calls } }) => ({
+                reason,
+                text: text || null,
+                refusal,
+                calls: calls?.map((call) =>
+                  call.type === 'function' ? [call.function.name, call.function.arguments] : [],
+                ),
+              }),
+            ),
+            tokens: [usage?.prompt_tokens, usage?.completion_tokens, usage?.total_tokens],
+          });
+          expect(read(streamed)).toEqual(read(whole));
+        },
+      );
+    },
+  );
 });

@@ -75,7 +75,7 @@ describe.each(apis)('an answer of %s', (api) => {
         expect(read.message.tool_calls).toEqual(message.tool_calls);
         expect(read.message.reasoning_details).toEqual(message.reasoning_details);
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
   });
 
@@ -87,12 +87,12 @@ describe.each(apis)('an answer of %s', (api) => {
     const cutAt = (...places: number[]) =>
       [0, ...places].map((from, piece) => bytes.subarray(from, places[piece] ?? bytes.length));
     const everywhere = cutAt(...Array.from({ length: bytes.length - 1 }, (_none, at) => at + 1));
-    const once = Array.from({ length: 60 }, (_none, cut) => cutAt(Math.ceil(((cut + 1) * bytes.length) / 62)));
+    const once = Array.from({ length: 20 }, (_none, cut) => cutAt(Math.ceil(((cut + 1) * bytes.length) / 22)));
     for (const cut of [everywhere, ...once]) {
       const { texts, error } = await streamed(api, { ...answer, bytes: cut });
       expect([error, texts]).toEqual([undefined, expected]);
     }
-    for (let at = 0; at < bytes.length - 4; at += 7) {
+    for (let at = 0; at < bytes.length - 4; at += 11) {
       const { texts, error } = await streamed(api, { ...answer, bytes: [bytes.subarray(0, at)] });
       // What ends after the reason was said is whole, as far as a client can tell.
       if (error === undefined) expect([at, readChunks(texts).finishReason]).toEqual([at, 'tool_calls']);

@@ -110,7 +110,7 @@ describe.each(apis)('a request to a provider of %s', (api) => {
           expect(budget).toBeLessThan(bound);
         },
       ),
-      { numRuns: 120 },
+      { numRuns: 80 },
     );
   });
 
@@ -144,7 +144,7 @@ describe.each(apis)('a request to a provider of %s', (api) => {
           messages.flatMap(({ content: said }) => textsOf(said)),
         );
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 });
