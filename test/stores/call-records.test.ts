@@ -226,6 +226,13 @@ describe('finding calls', () => {
   });
 });
 
+it('gives only what matches, however far back it lies', async () => {
+  expect(idsOf(await search({ limit: 1, matches: ({ executionId }) => executionId === 'team-9000' }))).toEqual([
+    'team-9000',
+  ]);
+  expect(await search({ matches: () => false })).toEqual([]);
+});
+
 describe('finding one call', () => {
   const scope = () => ({ records, workspaces: ['team', 'other'], sinceMs: nowMs - 200 * hourMs, beforeMs: nowMs });
 

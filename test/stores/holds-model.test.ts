@@ -357,6 +357,55 @@ describe('a counter', () => {
     });
   });
 
+  it('whose amount is zero or negative, or whose owner is no id, is refused, and nothing is written', async () => {
+    const { take, settle, item } = counterOf('amounts', 10n);
+    for (const amount of [0n, -1n]) await expect(take('a', amount)).rejects.toThrow(RangeError);
+    await expect(take('a#b', 1n)).rejects.toThrow(RangeError);
+    await expect(settle('a', -1n)).rejects.toThrow(RangeError);
+    expect(await item()).toEqual({});
+  });
+
+  describe('the hold of a dead owner', () => {
+    it('is given back by a settlement that meets it, so that nothing waits for a shortage', async () => {
+      const { clock, take, settle, state, item } = counterOf('healed', 100n);
+      await take('dead', 10n);
+      clock.advance(holdLifeMs);
+      await take('me', 20n);
+      await settle('me', 5n);
+      expect(await state()).toEqual({ balance: -5n, held: 0n, spent: 5n });
+      clock.advance(holdLifeMs);
+      await take('later', 20n);
+      await settle('later', 5n);
+      expect(readHeld(await item())).toEqual([{ amount: 0n, expiresAtMs: clock.nowMs() + holdLifeMs }]);
+    });
+  });
+
+  describe('a longer lease', () => {
+    it('keeps its holds in as many buckets, so that they come back within a fifteenth of it', async () => {
+      const clock = manualClock();
+      const longMs = 855_000;
+      const counters: Counters = createCounters({
+        store: test.store,
+        clock,
+        randomness: systemRandomness,
+        holdLifeMs: longMs,
+      });
+      const counter: Counter = {
+        table: 'ledger',
+        key: 'long-lease',
+        balances: [{ attribute: 'balance', limit: 100n }],
+      };
+      for (let second = 0; second < 855; second += 15) {
+        await counters.take(counter, { owner: `o-${second}`, amount: 1n, expiresAtMs: clock.nowMs() + longMs });
+        clock.advance(15_000);
+      }
+      expect(readHeld((await test.store.get('ledger', 'long-lease')) ?? {}).length).toBeLessThanOrEqual(16);
+      clock.advance(longMs + longMs / 15);
+      const hold = { owner: 'next', amount: 100n, expiresAtMs: clock.nowMs() + longMs };
+      expect((await counters.take(counter, hold)).kind).toBe('taken');
+    });
+  });
+
   describe('a write that is answered without its item', () => {
     const names = ['a', 'b', 'c', 'd', 'marks', 'others'];
     const name = fc.constantFrom(...names.slice(0, 4));

@@ -191,6 +191,30 @@ describe('an entry with shards', () => {
 });
 
 describe('a store that fails', () => {
+  const limits = { rpm: 10, tpm: 1_000, tpd: null };
+
+  it.each(['before', 'after'])(
+    'rejects a settlement, which may then be made again and counts once: answer lost %s the write',
+    async (when) => {
+      let isDown = false;
+      const limiter = startOne(clock, {
+        ...test.store,
+        update: async (update, options) => {
+          if (isDown && when === 'before') throw new StoreUnavailable('down');
+          const result = await test.store.update(update, options);
+          if (isDown) throw new StoreUnavailable('answer lost');
+          return result;
+        },
+      });
+      const permit = permitOf(await limiter.admit(entry, limits, 500));
+      isDown = true;
+      await expect(limiter.settle(permit, 200)).rejects.toThrow(StoreUnavailable);
+      isDown = false;
+      await limiter.settle(permit, 200);
+      expect(countsIn(await itemOf())).toMatchObject({ minuteTokens: 200 });
+    },
+  );
+
   it('leaves a slot taken when the answer of an admission is lost, until its window is over', async () => {
     const losing = startOne(clock, {
       ...test.store,

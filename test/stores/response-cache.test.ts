@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type CachedAnswer, type CacheKey, createResponseCache } from '../../shared/accounting/response-cache/index.ts';
 import { sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.ts';
-import type { Store } from '../../shared/storage/store/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { incompressible } from './idempotency-fixtures.ts';
@@ -72,7 +72,22 @@ describe('a cached answer', () => {
   });
 });
 
+it('of nearly 300 KB that cannot shrink is kept', async () => {
+  const { read, write } = openCache();
+  const large = answerOf({ kind: 'json', text: incompressible(403_000) });
+  await write(large);
+  expect(JSON.stringify(await read()) === JSON.stringify(large)).toBe(true);
+});
+
 describe('a cache in trouble', () => {
+  it('is a miss and never an error of the request, and says why', async () => {
+    const unavailable = async () => Promise.reject(new StoreUnavailable(new Error('down')));
+    const { read, write, errors } = openCache({ get: unavailable, put: unavailable });
+    await expect(write(json)).resolves.toBeUndefined();
+    expect(await read()).toBeUndefined();
+    expect(errors).toEqual([expect.any(StoreUnavailable), expect.any(StoreUnavailable)]);
+  });
+
   it.each([
     ['damaged', { answer_gzip: Uint8Array.of(1, 2) }],
     ['of another make', { answer_gzip: undefined, answer_sha256: undefined }],

@@ -146,6 +146,39 @@ describe('the lease of a rebuild', () => {
 });
 
 describe('a store that fails', () => {
+  it('means no data and no error, is not asked on every request, and is asked again later', async () => {
+    let isDown = true;
+    const watched = watchedStore(tables.store, () => isDown);
+    const reader = readerOf({ store: watched.store, clock });
+    for (let requests = 0; requests < 10; requests += 1) {
+      expect((await reader.current()).of('m', 'p')).toBeUndefined();
+    }
+    expect(watched.count('get', '')).toBe(1);
+    isDown = false;
+    await recordAll({ store: tables.store, clock }, [call]);
+    clock.advance(2_000);
+    expect((await reader.current()).of('m', 'p')?.uptime).toBe(1);
+  });
+
+  it('that refuses to publish does not keep the rebuilder from its own figures', async () => {
+    await recordAll({ store: tables.store, clock }, [call]);
+    const watched = watchedStore(tables.store, (kind) => kind === 'put');
+    const reader = readerOf({ store: watched.store, clock });
+    expect((await reader.current()).of('m', 'p')?.uptime).toBe(1);
+  });
+
+  it('leaves the copy in use until it is 60 seconds old', async () => {
+    let isDown = false;
+    const reader = readerOf({ store: watchedStore(tables.store, () => isDown).store, clock });
+    const first = await reader.current();
+    isDown = true;
+    clock.advance(60_000);
+    expect(await reader.current()).toBe(first);
+    await reader.settled();
+    clock.advance(2_001);
+    expect((await reader.current()).measuredAtMs).toBeUndefined();
+  });
+
   it('that does not answer holds a request for a second in all, however often it asks', async () => {
     const never = new Promise<never>(() => {});
     const hanging = { ...tables.store, get: () => never };

@@ -209,6 +209,13 @@ describe('one secret', () => {
       await endpoint.stop();
     });
 
+    it('gives the credential that stands in it under the name, and asks for no other secret', async () => {
+      const { credentials } = await readyStage(holding('{"acme":"sk-acme-key"}'));
+      expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer sk-acme-key' } });
+      expect(server.operations()).toEqual(['GetSecretValue']);
+      expect(server.requests.map(({ body }) => JSON.parse(body))).toEqual([{ SecretId: secretId }]);
+    });
+
     it.each([
       ['there is no such secret', awsError(400, 'ResourceNotFoundException')],
       ['it is being deleted', awsError(400, 'InvalidRequestException')],

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from '#jest';
+import { commandCallTimeoutMs } from '../../../infra/cli/target/target.ts';
 import { SealBroken } from '../../../shared/configuration/byok/aes-gcm.ts';
 import { createDataKeys, dataKeyLifeMs, dataKeysMax } from '../../../shared/configuration/byok/data-keys.ts';
 import {
@@ -228,6 +229,16 @@ describe('a wrapper in trouble', () => {
     late.resolve(key);
     await nextTurn();
     expect(isWiped(key)).toBe(true);
+  });
+
+  it('is waited for as long as the command line says, by a clock that tells the time', async () => {
+    const late = Promise.withResolvers<Buffer>();
+    const { keys, clock } = setUp(() => late.promise, commandCallTimeoutMs);
+    const using = keys.use(wrappedAs('a'), context, isWhole);
+    clock.advance(commandCallTimeoutMs - 1);
+    late.resolve(Buffer.alloc(32, 7));
+    expect(await using).toBe(true);
+    expect(commandCallTimeoutMs).toBeGreaterThan(storeCallTimeoutMs);
   });
 });
 

@@ -116,6 +116,18 @@ describe('a failure', () => {
     expect(logged()).toEqual(['body_failed']);
   });
 
+  it('behind the end marker adds no second one', async () => {
+    const { dependencies } = adapterDependencies();
+    const body = (async function* () {
+      yield 'data: {"n":1}\n\n';
+      yield 'data: [DONE]\n\n';
+      throw new Error('too late to matter');
+    })();
+    const handler = createStreamingHandler(answering({ ...eventStream, body }), dependencies);
+    const invocation = await invoke(handler, chatEvent());
+    expect(invocation.bodyText()).toBe('data: {"n":1}\n\ndata: [DONE]\n\n');
+  });
+
   it('inside a body that says nothing of its end adds nothing to it, whatever its type', async () => {
     const { dependencies } = adapterDependencies();
     const body = (async function* () {
