@@ -150,6 +150,17 @@ describe.each(apis)('an answer of %s', (api) => {
     }
   });
 
+  it('of a stream names the same id, model and time in each chunk, and begins with the role', async () => {
+    const { texts } = await streamed(api, streamOf(api, usual));
+    const chunks = texts.slice(0, -1).map((text) => JSON.parse(text));
+    const heads = chunks.map(({ id, model, created, object }) => JSON.stringify([id, model, created, object]));
+    expect(new Set(heads).size).toBe(1);
+    expect(chunks[0].object).toBe('chat.completion.chunk');
+    expect(chunks[0].choices[0].delta).toEqual({ role: 'assistant', content: '' });
+    expect(chunks.at(-1).choices).toEqual([]);
+    expect(chunks.at(-2).choices[0]).toMatchObject({ delta: {}, finish_reason: 'tool_calls' });
+  });
+
   it('leaves what follows its end to be drained', async () => {
     const answer = streamOf(api, usual);
     const { outcome, drained } = await ask({ api, stream: true, answer, body: {} });
