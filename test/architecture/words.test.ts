@@ -72,3 +72,22 @@ describe('README.md', () => {
     expect(lines.filter((line) => line.startsWith('|') && line.length > 160)).toEqual([]);
   });
 });
+
+interface LockedPackage {
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+describe('the lock file', () => {
+  // npm leaves out platform packages that the registry in use does not carry, and then `npm ci` refuses the whole file.
+  it('lists the packages of every platform, so that a fresh install works on each of them', () => {
+    const text = readFileSync(join(projectRoot, 'package-lock.json'), 'utf8');
+    const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, LockedPackage>> };
+    const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies).filter(
+        (name) =>
+          packages[`${path}/node_modules/${name}`] === undefined && packages[`node_modules/${name}`] === undefined,
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,6 +1,15 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { type CachedAnswer, type CacheKey, createResponseCache } from '../../shared/accounting/response-cache/index.ts';
+import {
+  type CachedAnswer,
+  type CacheKey,
+  type CacheKeyParts,
+  cacheKeys,
+  createResponseCache,
+} from '../../shared/accounting/response-cache/index.ts';
 import { sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
+import { type JsonText, jsonTextOf } from '../../shared/protocol/wire/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
@@ -101,4 +110,150 @@ describe('a cache in trouble', () => {
     expect(await read()).toBeUndefined();
     expect(errors).toHaveLength(1);
   });
+});
+
+describe('keys', () => {
+  const body = {
+    model: 'auto',
+    messages: [{ role: 'user', content: 'hi' }],
+    temperature: 0,
+    stream: false,
+    tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
+    response_format: { type: 'json_schema', json_schema: { schema: { type: 'object' } } },
+    reasoning: { effort: 'low' },
+    stream_options: { include_usage: true },
+    some_unknown_member: { deep: [1, { deeper: null }] },
+  };
+  const parts: CacheKeyParts = {
+    interfaceId: 'chat-completions',
+    workspace: 'team-a',
+    model: 'acme/large-1',
+    policy: { zdr: undefined, data_collection: 'deny', data_residency: ['eu'] },
+    namespace: 'n',
+    only: ['acme'],
+    ignore: ['zen'],
+    body: jsonTextOf(body),
+    leftOut: chatCompletions.leftOutOfCacheKey(jsonTextOf(body)),
+  };
+  const cacheKey = (of: CacheKeyParts): string => cacheKeys(of)[0]?.hash ?? '';
+  const plain = cacheKey(parts);
+  const withBody = (text: JsonText) => ({ body: text, leftOut: chatCompletions.leftOutOfCacheKey(text) });
+  const keyWith = (more: Record<string, unknown>): string =>
+    cacheKey({ ...parts, ...withBody(jsonTextOf({ ...body, ...more })) });
+
+  describe('the key of a cached answer', () => {
+    it.each<[string, Partial<CacheKeyParts>]>([
+      ['interface', { interfaceId: 'messages' }],
+      ['workspace', { workspace: 'team-b' }],
+      ['resolved model', { model: 'acme/small-1' }],
+      ['zdr', { policy: { ...parts.policy, zdr: true } }],
+      ['data collection', { policy: { ...parts.policy, data_collection: undefined } }],
+      ['data residency', { policy: { ...parts.policy, data_residency: ['eu', 'us'] } }],
+      ['namespace', { namespace: 'm' }],
+      ['absence of a namespace', { namespace: undefined }],
+      ['provider.only', { only: ['acme', 'zen'] }],
+      ['absence of provider.only', { only: undefined }],
+      ['provider.ignore', { ignore: [] }],
+    ])('changes with the %s', (_name, more) => {
+      expect(cacheKey({ ...parts, ...more })).not.toBe(plain);
+    });
+
+    it.each(Object.keys(body).filter((name) => !['model', 'reasoning'].includes(name)))(
+      'tells null under %s from its absence',
+      (name) => {
+        const { [name as keyof typeof body]: _left, ...rest } = body;
+        expect(keyWith({ [name]: null })).not.toBe(cacheKey({ ...parts, body: jsonTextOf(rest) }));
+      },
+    );
+
+    it('of a chat completion is that of former releases, which stored answers under it', () => {
+      expect(plain).toBe('a84ff44ee2621f4e4b97a33325e52d71e5835d94a383eff15943253d18677334');
+    });
+
+    it('does not change with members that no provider sees', () => {
+      const others = [
+        { cache: { ttl: 60 } },
+        { cache: { enabled: true, refresh: true } },
+        { usage: { include: true } },
+        { provider: { sort: 'latency', allow_fallbacks: false } },
+        { preset: 'terse@1' },
+        { model: 'acme/large-1' },
+      ];
+      expect(others.map(keyWith)).toEqual(others.map(() => plain));
+    });
+
+    it.each<[string, CacheKeyParts['policy'], CacheKeyParts['policy']]>([
+      ['zdr that is not asked for', { zdr: false }, {}],
+      ['collection that is allowed', { data_collection: 'allow' }, {}],
+      ['regions in another order', { data_residency: ['eu', 'de'] }, { data_residency: ['de', 'eu', 'de'] }],
+    ])('does not change with what has no effect: %s', (_name, left, right) => {
+      expect(cacheKey({ ...parts, policy: left as never })).toBe(cacheKey({ ...parts, policy: right as never }));
+    });
+
+    it('takes reasoning of null for absent', () => {
+      const { reasoning: _left, ...rest } = body;
+      expect(keyWith({ reasoning: null })).toBe(cacheKey({ ...parts, body: jsonTextOf(rest) }));
+    });
+
+    it('cannot be reached from another part: a member is never taken for a workspace or a policy', () => {
+      const posing = { workspace: 'team-b', policy: { zdr: true }, namespace: 'm', only: ['zen'], request: {} };
+      const keys = [
+        plain,
+        keyWith(posing),
+        cacheKey({ ...parts, workspace: 'team-b' }),
+        keyWith({ workspace: 'team-b' }),
+      ];
+      expect(new Set(keys).size).toBe(keys.length);
+    });
+
+    it('never changes with the order of members, at any depth', () => {
+      fc.assert(
+        fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (members) => {
+          const turned = turn(members) as Record<string, unknown>;
+          expect(cacheKey({ ...parts, body: jsonTextOf(turned) })).toBe(
+            cacheKey({ ...parts, body: jsonTextOf(members) }),
+          );
+        }),
+      );
+    });
+
+    it('changes with any value, at any depth', () => {
+      fc.assert(
+        fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), fc.nat(), (members, where) => {
+          fc.pre(Object.keys(members).every((name) => !gatewayMembers.includes(name)));
+          const changed = changeOne(members, where) as Record<string, unknown>;
+          expect(cacheKey({ ...parts, body: jsonTextOf(changed) })).not.toBe(
+            cacheKey({ ...parts, body: jsonTextOf(members) }),
+          );
+        }),
+      );
+    });
+  });
+
+  const gatewayMembers = ['model', 'provider', 'cache', 'preset', 'usage', 'reasoning'];
+
+  const isObject = (value: unknown): value is Record<string, unknown> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+
+  /** The same value with its members in the opposite order. */
+  function turn(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(turn);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value)
+        .toReversed()
+        .map(([name, member]) => [name, turn(member)]),
+    );
+  }
+
+  /** The same value but for one leaf; `where` chooses the way down to it. */
+  function changeOne(value: unknown, where: number): unknown {
+    const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+    const name = names[where % Math.max(1, names.length)];
+    if (name === undefined) return `changed ${JSON.stringify(value)}`;
+    const entries = Object.entries(value as Record<string, unknown>).map(([other, member]) =>
+      other === name ? [other, changeOne(member, Math.floor(where / names.length))] : [other, member],
+    );
+    return Array.isArray(value) ? entries.map(([, member]) => member) : Object.fromEntries(entries);
+  }
 });

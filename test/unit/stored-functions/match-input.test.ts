@@ -1,5 +1,21 @@
+import fc from 'fast-check';
 import { describe, expect, it, jest } from '#jest';
-import { matchInput, type RevisionContent } from '../../../shared/configuration/stored-functions/index.ts';
+import {
+  type Expectation,
+  formatReference,
+  judgeCase,
+  matchInput,
+  parseTemplate,
+  type RevisionContent,
+} from '../../../shared/configuration/stored-functions/index.ts';
+import {
+  noSteps,
+  type RenderScope,
+  renderedMaxBytes,
+  renderMessages,
+  renderTemplate,
+} from '../../../shared/configuration/stored-functions/render.ts';
+import { parseJson } from '../../../shared/protocol/wire/index.ts';
 import { message, promptOf, refusalOf } from '../../support/function-revisions.ts';
 
 const model = 'gw/function/f';
@@ -103,5 +119,168 @@ describe('the members of a call', () => {
   it('that are refused are named in a list that is cut, as are long names', async () => {
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`${index}${'n'.repeat(500)}`, 1]));
     expect((await refused(label, [ticketMessage], many)).length).toBeLessThan(600);
+  });
+});
+
+describe('templates', () => {
+  describe('templates', () => {
+    it.each(['{{input}}', '{{input.a.b}}', '{{steps.s.output}}', '{{steps.s.output.a}}'])(
+      'are written as they are read: %s',
+      (text) => {
+        const template = parseTemplate(text);
+        const parts = template.ok ? template.parts : [];
+        expect(parts.map((part) => (typeof part === 'string' ? part : formatReference(part)))).toEqual([text]);
+      },
+    );
+  });
+
+  const withInput = (input: unknown): RenderScope => ({ input, steps: noSteps });
+  const withStep = (text: string, json?: unknown): RenderScope => ({
+    input: {},
+    steps: new Map([['s', { text, json }]]),
+  });
+
+  describe('a template', () => {
+    it.each<[template: string, input: unknown, text: string]>([
+      ['<{{input}}>', 'plain "text"\n', '<plain "text"\n>'],
+      ['{{input}}', { b: 1, a: ['x', null] }, '{"b":1,"a":["x",null]}'],
+      ['{{ input.a.b }}', { a: { b: 'deep' } }, 'deep'],
+      ['{{input.a}}', { a: { b: [1, 2] } }, '{"b":[1,2]}'],
+      ['{{input.a.1}}', { a: ['x', 'y'] }, 'y'],
+      ['{{input.a}} {{input.b}} {{input.c}}', { a: 0, b: false, c: null }, '0 false null'],
+      ['{{input.a}}', { a: '' }, ''],
+    ])('%j is filled with %j', (template, input, text) => {
+      expect(renderTemplate(template, withInput(input))).toBe(text);
+    });
+
+    it('keeps integers that are too large for a number', () => {
+      const input = parseJson('{"id":12345678901234567890}');
+      expect(renderTemplate('{{input.id}} {{input}}', withInput(input))).toBe(
+        '12345678901234567890 {"id":12345678901234567890}',
+      );
+    });
+
+    it('is filled with the answer of a step as it came, or with a part of the JSON in it', () => {
+      const scope = withStep('{ "a" : [ 1 ] }', { a: [1] });
+      expect(renderTemplate('{{steps.s.output}} {{steps.s.output.a}}', scope)).toBe('{ "a" : [ 1 ] } [1]');
+    });
+
+    it('never expands what was filled in, whatever it is', () => {
+      const braces = fc.constantFrom('{{input}}', '{{input.a}}', '{{steps.s.output}}', '{{', '}}', '{', '$&', '$1');
+      const hostile = fc.array(fc.oneof(braces, fc.string()), { maxLength: 6 }).map((pieces) => pieces.join(''));
+      fc.assert(
+        fc.property(hostile, hostile, (first, second) => {
+          const scope: RenderScope = {
+            input: { a: first },
+            steps: new Map([['s', { text: second, json: undefined }]]),
+          };
+          const text = renderTemplate('[{{input.a}}|{{steps.s.output}}|{{input.a}}]', scope);
+          expect(text).toBe(`[${first}|${second}|${first}]`);
+        }),
+      );
+    });
+
+    it('of one reference gives back any JSON value that is no text as JSON of the same value', () => {
+      const value = fc.jsonValue().filter((json) => typeof json !== 'string');
+      fc.assert(
+        fc.property(value, (json) => {
+          const plain = JSON.parse(JSON.stringify(json)) as unknown;
+          expect(JSON.parse(renderTemplate('{{input.v}}', withInput({ v: plain })))).toEqual(plain);
+        }),
+      );
+    });
+
+    const unreachable = [
+      'constructor',
+      '__proto__',
+      'toString',
+      'hasOwnProperty',
+      'a.length',
+      'a.at',
+      'b.length',
+      'b.0',
+    ];
+    it.each([...unreachable, 'missing', 'a.2', 'a.01', 'a.-1', 'c.x'])('does not reach input.%s', async (path) => {
+      const input = { a: [1, 2], b: 'text', c: null };
+      const text = await refusalOf('invalid_function_request', () =>
+        renderTemplate(`{{input.${path}}}`, withInput(input)),
+      );
+      expect(text).toContain(`{{input.${path}}}`);
+    });
+
+    it('does not look into a large integer that is kept as text', async () => {
+      const input = parseJson('{"id":12345678901234567890}');
+      await refusalOf('invalid_function_request', () => renderTemplate('{{input.id.rawJSON}}', withInput(input)));
+    });
+
+    it('reaches a member that is really there, even if it is called __proto__', () => {
+      const input = JSON.parse('{"__proto__":{"constructor":"own"}}') as unknown;
+      expect(renderTemplate('{{input.__proto__.constructor}}', withInput(input))).toBe('own');
+    });
+
+    it('that finds nothing in the answer of a step is no fault of the client', async () => {
+      for (const scope of [withStep('no JSON'), withStep('{}', {}), withStep('"x"', 'x')]) {
+        await refusalOf('execution_failed', () => renderTemplate('{{steps.s.output.a}}', scope));
+      }
+    });
+  });
+
+  describe('messages', () => {
+    it('are filled in their text and in the text of their parts, and stay the same otherwise', () => {
+      const image = { type: 'image_url', image_url: { url: '{{input}}' } };
+      const messages = [
+        { ...message('system', 'For {{input}}'), name: '{{input}}' },
+        message('user', [{ type: 'text', text: '<{{input}}>', more: 1 }, image]),
+      ];
+      expect(renderMessages(messages, withInput('x'))).toEqual([
+        { role: 'system', content: 'For x', name: '{{input}}' },
+        { role: 'user', content: [{ type: 'text', text: '<x>', more: 1 }, image] },
+      ]);
+      expect(messages[0]?.content).toBe('For {{input}}');
+    });
+
+    it('that would grow beyond the bound are refused, all of them counted together', async () => {
+      const half = 'x'.repeat(renderedMaxBytes / 2);
+      const twice = [message('user', '{{input}}'), message('user', '{{input}}')];
+      expect(renderMessages(twice, withInput(half))).toHaveLength(2);
+      await refusalOf('invalid_function_request', () => renderMessages(twice, withInput(`${half}x`)));
+      const many = [message('user', '{{input}}'.repeat(10_000))];
+      await refusalOf('invalid_function_request', () => renderMessages(many, withInput(half)));
+    });
+
+    it('that the answer of a step blows up beyond the bound are no fault of the client', async () => {
+      const scope = withStep('x'.repeat(renderedMaxBytes));
+      await refusalOf('execution_failed', () => renderMessages([message('user', 'a{{steps.s.output}}')], scope));
+    });
+  });
+
+  const schema = { type: 'object', required: ['label'], properties: { label: { enum: ['bug', 'wish'] } } };
+
+  describe('a test case', () => {
+    it.each<[expect: Expectation, output: string]>([
+      [{ contains: 'support' }, 'This is a support ticket.'],
+      [{ equals: 'bug' }, ' bug\n'],
+      [{ equals: { a: [1, 2], b: null } }, '```json\n{"b":null,"a":[1,2]}\n```'],
+      [{ equals: 7 }, '7'],
+      [{ equals: null }, 'null'],
+      [{ schema }, '{"label":"bug"}'],
+      [{ schema, contains: 'wish', equals: { label: 'wish' } }, '{"label":"wish"}'],
+    ])('that expects %j passes with %j', async (expected, output) => {
+      expect(await judgeCase(expected, output)).toEqual({ passed: true });
+    });
+
+    it.each<[expect: Expectation, output: string | undefined]>([
+      [{ contains: 'support' }, 'This is a SUPPORT ticket.'],
+      [{ equals: 'bug' }, 'bugs'],
+      [{ equals: { a: 1 } }, '{"a":2}'],
+      [{ equals: { a: 1 } }, 'no JSON'],
+      [{ equals: 7 }, '"7"'],
+      [{ schema }, '{"label":"other"}'],
+      [{ schema }, 'bug'],
+      [{ schema, contains: 'missing' }, '{"label":"bug"}'],
+      [{ contains: '' }, undefined],
+    ])('that expects %j fails with %j and says why', async (expected, output) => {
+      expect(await judgeCase(expected, output)).toEqual({ passed: false, problem: expect.stringMatching(/\w/) });
+    });
   });
 });

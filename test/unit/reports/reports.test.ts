@@ -1,0 +1,372 @@
+import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
+import { inTurn } from '../../../functions/operator/request/in-turn.ts';
+import { type CallRecord, callPosition } from '../../../shared/accounting/call-records/index.ts';
+import { addDuration, type Durations, percentileOf } from '../../../shared/accounting/reports/durations.ts';
+import {
+  matchesFilter,
+  readCallPage,
+  readOverview,
+  summarizeUsage,
+  usageGroupings,
+} from '../../../shared/accounting/reports/index.ts';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
+import { callRecord } from '../../support/call-record.ts';
+
+const count = fc.nat({ max: 1_000_000_000 });
+const arbitraryRecord: fc.Arbitrary<CallRecord> = fc
+  .record({
+    modelAsked: fc.constantFrom('auto', 'acme/large-1', '__proto__'),
+    modelServed: fc.constantFrom('acme/large-1', 'apex/small', 'constructor', undefined),
+    provider: fc.constantFrom('acme', 'apex', undefined),
+    keyPublicId: fc.constantFrom('key-1', 'key-2'),
+    arrivedAtMs: fc.integer({ min: 1_795_000_000_000, max: 1_795_400_000_000 }),
+    outcome: fc.constantFrom('ok' as const, 'cut' as const, 'rate_limited' as const),
+    attempts: fc.nat({ max: 5 }),
+    promptTokens: count,
+    cachedTokens: count,
+    completionTokens: count,
+    estimated: fc.boolean(),
+    cacheHit: fc.boolean(),
+    isByok: fc.boolean(),
+    costPicoUsd: fc.bigInt({ min: 0n, max: 10n ** 30n }),
+  })
+  .map(callRecord);
+
+const sumOf = <Value>(items: readonly Value[], read: (item: Value) => bigint): bigint =>
+  items.reduce((sum, item) => sum + read(item), 0n);
+
+describe('a usage summary', () => {
+  it.each(usageGroupings)('by %s adds up to exactly what the records hold, to the last pico-USD', async (by) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(arbitraryRecord, { maxLength: 40 }), async (records) => {
+        const rows = (await summarizeUsage(records, by)).groups;
+        const byok = records.filter(({ isByok }) => isByok);
+        expect(sumOf(rows, (row) => row.costPicoUsd)).toBe(sumOf(records, (record) => record.costPicoUsd));
+        expect(sumOf(rows, (row) => row.byokCostPicoUsd)).toBe(sumOf(byok, (record) => record.costPicoUsd));
+        for (const member of ['attempts', 'promptTokens', 'cachedTokens', 'completionTokens'] as const) {
+          expect(sumOf(rows, (row) => row[member])).toBe(sumOf(records, (record) => BigInt(record[member])));
+        }
+        const counted = (read: (record: CallRecord) => boolean) => BigInt(records.filter(read).length);
+        expect(sumOf(rows, (row) => BigInt(row.calls))).toBe(counted(() => true));
+        expect(sumOf(rows, (row) => BigInt(row.okCalls))).toBe(counted(({ outcome }) => outcome === 'ok'));
+        expect(sumOf(rows, (row) => BigInt(row.cacheHits))).toBe(counted(({ cacheHit }) => cacheHit));
+        expect(sumOf(rows, (row) => BigInt(row.estimatedCalls))).toBe(counted(({ estimated }) => estimated));
+        expect(new Set(rows.map(({ group }) => group)).size).toBe(rows.length);
+      }),
+    );
+  });
+
+  it('does not depend on the order of the records', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(arbitraryRecord, { maxLength: 40 }),
+        fc.constantFrom(...usageGroupings),
+        async (records, by) => {
+          expect(await summarizeUsage(records.toReversed(), by)).toEqual(await summarizeUsage(records, by));
+        },
+      ),
+    );
+  });
+
+  it('by model and by provider gives each what it answered, of a workflow and of a call that got no result', async () => {
+    const other = { model: 'apex/small', provider: 'apex', promptTokens: 200, cachedTokens: 0, completionTokens: 50 };
+    const workflow = callRecord({
+      functionId: 'report',
+      modelAsked: 'gw/function/report',
+      attempts: 3,
+      attemptCauses: ['timeout'],
+      attemptLog: [
+        { provider: 'globex', outcome: 'timeout', ms: 90, model: 'acme/large-1' },
+        { provider: 'apex', outcome: 'ok', status: 200, ms: 5, model: 'apex/small' },
+        { provider: 'acme', outcome: 'ok', status: 200, ms: 7, model: 'acme/large-1' },
+      ],
+      costPicoUsd: 100n,
+      otherShares: [{ ...other, costPicoUsd: 30n }],
+    });
+    const failed = {
+      ...workflow,
+      modelServed: undefined,
+      provider: undefined,
+      outcome: 'execution_failed' as const,
+      promptTokens: 200,
+      cachedTokens: 0,
+      completionTokens: 50,
+      costPicoUsd: 30n,
+      attemptLog: workflow.attemptLog?.slice(0, 2),
+    };
+    const rowsBy = async (by: 'model' | 'provider' | 'function') => {
+      const { groups, total } = await summarizeUsage([workflow, failed], by);
+      expect([total.calls, total.costPicoUsd, total.promptTokens]).toEqual([2, 130n, 1400n]);
+      return groups.map((row) => [
+        row.group,
+        row.calls,
+        row.okCalls,
+        row.attempts,
+        row.failedAttempts,
+        row.promptTokens,
+        row.completionTokens,
+        row.costPicoUsd,
+      ]);
+    };
+    expect(await rowsBy('model')).toEqual([
+      ['acme/large-1', 1, 1, 3n, 2n, 1000n, 300n, 70n],
+      ['apex/small', 2, 1, 2n, 0n, 400n, 100n, 60n],
+    ]);
+    expect(await rowsBy('provider')).toEqual([
+      ['acme', 1, 1, 1n, 0n, 1000n, 300n, 70n],
+      ['apex', 2, 1, 2n, 0n, 400n, 100n, 60n],
+      ['globex', 0, 0, 2n, 2n, 0n, 0n, 0n],
+    ]);
+    expect(await rowsBy('function')).toEqual([['report', 2, 1, 6n, 2n, 1400n, 400n, 130n]]);
+  });
+
+  it('puts calls that were refused before any model was called together, whatever they name as their model', async () => {
+    const refused = (modelAsked: string) =>
+      callRecord({
+        modelAsked,
+        modelServed: undefined,
+        provider: undefined,
+        outcome: 'unknown_model',
+        attempts: 0,
+        attemptLog: [],
+      });
+    const { groups } = await summarizeUsage([refused('a'), refused('b')], 'model');
+    expect(groups.map(({ group, calls, okCalls }) => [group, calls, okCalls])).toEqual([[null, 2, 0]]);
+  });
+
+  it('has the middle and the slowest of the calls that were answered, and of attempts by provider', async () => {
+    const answered = Array.from({ length: 100 }, (_none, index) =>
+      callRecord({
+        totalMs: (index + 1) * 10,
+        firstOutputMs: index + 1,
+        attemptLog: [{ provider: 'acme', outcome: 'ok', status: 200, ms: index }],
+      }),
+    );
+    const others = [
+      callRecord({ outcome: 'no_available_provider', totalMs: 1 }),
+      callRecord({ cacheHit: true, totalMs: 2 }),
+      callRecord({ replayOf: 'first', totalMs: 3 }),
+    ];
+    const { groups, total } = await summarizeUsage([...answered.toReversed(), ...others], 'key');
+    const percentiles = { latencyMs: { p50: 500, p95: 950 }, firstOutputMs: { p50: 50, p95: 95 } };
+    expect([groups[0], total]).toMatchObject([percentiles, percentiles]);
+    expect((await summarizeUsage(answered, 'provider')).groups).toMatchObject([
+      { group: 'acme', latencyMs: { p50: 49, p95: 94 }, firstOutputMs: { p50: 50, p95: 95 } },
+    ]);
+    expect((await summarizeUsage(others.slice(0, 1), 'key')).total.latencyMs).toEqual({
+      p50: undefined,
+      p95: undefined,
+    });
+  });
+
+  it('keeps durations of any length in bounded memory, exact below ten seconds', async () => {
+    const durations: Durations = new Map();
+    for (let ms = 0; ms < 900_000; ms += 1) addDuration(durations, ms);
+    expect(durations.size).toBeLessThan(30_000);
+    expect(percentileOf(durations, 0.01)).toBe(8_999);
+    expect(percentileOf(durations, 0.5)).toBe(450_000);
+  });
+
+  it('puts a call to the UTC day of its arrival', async () => {
+    const midnightMs = Date.parse('2026-11-20T00:00:00Z');
+    const around = [midnightMs - 1, midnightMs].map((arrivedAtMs) => callRecord({ arrivedAtMs }));
+    const { groups: rows } = await summarizeUsage(around, 'day');
+    expect(rows.map(({ group }) => group)).toEqual(['2026-11-19', '2026-11-20']);
+  });
+});
+
+describe('calls and overviews', () => {
+  const nowMs = Date.parse('2026-11-20T12:00:00Z');
+  const hourMs = 3_600_000;
+  const dayMs = 24 * hourMs;
+
+  /** A UUIDv7 of this moment. */
+  const idAt = (epochMs: number, number: number): string => {
+    const time = epochMs.toString(16).padStart(12, '0');
+    return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${number.toString(16).padStart(12, '0')}`;
+  };
+
+  /** A table with calls at these times; counts what is read of it. */
+  function tableOf(times: readonly number[], more: (at: number) => Partial<CallRecord> = () => ({})) {
+    const calls = times.map((arrivedAtMs, at) =>
+      callRecord({ arrivedAtMs, executionId: idAt(arrivedAtMs, at), ...more(at) }),
+    );
+    const counts = { calls: 0, days: 0 };
+    const byDay = Map.groupBy(calls, ({ arrivedAtMs }) => Math.floor(arrivedAtMs / dayMs));
+    return {
+      calls,
+      counts,
+      records: {
+        async *read(_workspace: string, day: string, { sinceMs = 0, beforeMs = Infinity } = {}) {
+          counts.days += 1;
+          for (const call of byDay.get(Date.parse(day) / dayMs) ?? []) {
+            if (call.arrivedAtMs < sinceMs || call.arrivedAtMs >= beforeMs) continue;
+            counts.calls += 1;
+            yield call;
+          }
+        },
+      },
+    };
+  }
+
+  const steadily = (count: number, everyMs: number) =>
+    Array.from({ length: count }, (_none, at) => nowMs - 1 - at * everyMs);
+  const range = (table: ReturnType<typeof tableOf>, sinceMs: number) => ({
+    records: table.records,
+    workspaces: ['team-a'],
+    sinceMs,
+  });
+  const all = () => true;
+
+  describe('the calls of a provider', () => {
+    it('are those with an attempt there: a replay, or an answer from the cache, called none', () => {
+      const at = (outcome: 'ok' | 'timeout', provider: string) => ({ provider, outcome, status: 200, ms: 1 });
+      const matches = (record: Partial<CallRecord>) => matchesFilter(callRecord(record), { provider: 'acme' });
+      expect(matches({ provider: 'globex', attemptLog: [at('timeout', 'acme'), at('ok', 'globex')] })).toBe(true);
+      expect(matches({ provider: 'acme', attemptLog: [] })).toBe(false);
+      expect(matches({ provider: 'acme', attemptLog: undefined })).toBe(true);
+      expect(matches({ provider: 'globex', attemptLog: [at('ok', 'globex')] })).toBe(false);
+    });
+  });
+
+  describe('a page of calls', () => {
+    it('reads no further back than it needs, however many calls are older', async () => {
+      const table = tableOf(steadily(30_000, 60_000));
+      const page = await readCallPage({ ...range(table, nowMs - 90 * dayMs), nowMs, limit: 50, matches: all });
+      expect(page.calls.map(callPosition)).toEqual(table.calls.slice(0, 50).map(callPosition));
+      expect(page.next).toBe(callPosition(table.calls[49] as CallRecord));
+      expect(table.counts.calls).toBeLessThan(500);
+    });
+
+    it('of a busy minute is found without reading the hour', async () => {
+      const table = tableOf(steadily(40_000, 5));
+      const page = await readCallPage({ ...range(table, nowMs - dayMs), nowMs, limit: 10, matches: all });
+      expect(page.calls.map(callPosition)).toEqual(table.calls.slice(0, 10).map(callPosition));
+      // The first windows hold too many, so they are cut, and what was read of them is little.
+      expect(table.counts.calls).toBeLessThan(1_500);
+    });
+
+    it('that finds nothing stops at its bound, says where to go on, and the next ones reach the end', async () => {
+      const table = tableOf(steadily(30_000, 60_000), (at) => ({ keyName: at === 29_999 ? 'oldest' : 'other' }));
+      const matches = ({ keyName }: CallRecord) => keyName === 'oldest';
+      const found: CallRecord[] = [];
+      let before: string | undefined;
+      let pages = 0;
+      do {
+        const readBefore = table.counts.calls;
+        const page = await readCallPage({ ...range(table, nowMs - 90 * dayMs), nowMs, limit: 50, matches, before });
+        expect(table.counts.calls - readBefore).toBeLessThan(60_000);
+        found.push(...page.calls);
+        before = page.next;
+        pages += 1;
+      } while (before !== undefined && pages < 20);
+      expect(found.map(({ keyName }) => keyName)).toEqual(['oldest']);
+      expect(pages).toBeGreaterThan(1);
+    });
+
+    it('is read behind the calls of clients: of few days at a time, and others have their turn in between', async () => {
+      const table = tableOf(steadily(2_000, 60_000));
+      let [running, most, turns] = [0, 0, 0];
+      let isOver = false;
+      const records: typeof table.records = {
+        async *read(...asked) {
+          running += 1;
+          most = Math.max(most, running);
+          await nextTurn();
+          yield* table.records.read(...asked);
+          running -= 1;
+        },
+      };
+      const others = (async () => {
+        for (; !isOver; turns += 1) await nextTurn();
+      })();
+      const workspaces = Array.from({ length: 5 }, (_none, at) => `w${at}`);
+      const asked = { ...range(table, nowMs - dayMs), records, workspaces };
+      await readCallPage({ ...asked, nowMs, limit: 50, matches: () => false });
+      isOver = true;
+      await others;
+      expect(most).toBe(2);
+      expect(turns).toBeGreaterThan(table.counts.calls / 200);
+    });
+
+    it('leaves out and repeats no call where several came in one millisecond', async () => {
+      const table = tableOf([...Array(7).fill(nowMs - 5), ...Array(7).fill(nowMs - 4)]);
+      const seen: string[] = [];
+      let before: string | undefined;
+      do {
+        const page = await readCallPage({ ...range(table, nowMs - hourMs), nowMs, limit: 3, matches: all, before });
+        seen.push(...page.calls.map(callPosition));
+        before = page.next;
+      } while (before !== undefined);
+      expect(seen).toEqual(table.calls.map(callPosition).toSorted().reverse());
+    });
+  });
+
+  describe('an overview', () => {
+    it('of more calls than it may count says from when on all are counted, and counts exactly those', async () => {
+      const table = tableOf(steadily(70_000, 2_000));
+      const overview = await readOverview({ ...range(table, nowMs - 2 * dayMs), beforeMs: nowMs + 1 });
+      expect(overview.isComplete).toBe(false);
+      expect(overview.countedSinceMs).toBeGreaterThan(nowMs - 2 * dayMs);
+      expect(overview.total.calls).toBe(
+        table.calls.filter(({ arrivedAtMs }) => arrivedAtMs >= overview.countedSinceMs).length,
+      );
+      expect(overview.total.calls).toBeGreaterThanOrEqual(50_000);
+      expect(overview.total.calls).toBeLessThan(70_000);
+    });
+
+    it('names the two hundred dearest values of a tag, and adds all others up as one', async () => {
+      const table = tableOf(steadily(600, 1_000), (at) => ({
+        tags: { job: `job-${at % 300}` },
+        costPicoUsd: BigInt(at % 300),
+        totalMs: at % 300 < 100 ? 7 : 9,
+      }));
+      const { byTag, otherTags, total } = await readOverview(
+        { ...range(table, nowMs - dayMs), beforeMs: nowMs },
+        'job',
+      );
+      expect(byTag?.map(({ group }) => group)).toEqual(Array.from({ length: 200 }, (_none, at) => `job-${299 - at}`));
+      expect(otherTags).toMatchObject({ group: null, calls: 200, okCalls: 200, latencyMs: { p50: 7, p95: 7 } });
+      const sum = [...(byTag ?? []), otherTags].reduce((all, one) => all + (one?.costPicoUsd ?? 0n), 0n);
+      expect(sum).toBe(total.costPicoUsd);
+      const few = await readOverview({ ...range(table, nowMs - 100_000), beforeMs: nowMs }, 'job');
+      expect([few.byTag?.length, few.otherTags]).toEqual([100, undefined]);
+    });
+
+    it('of a quiet time has every hour, and looks at no more days than there are', async () => {
+      const table = tableOf([nowMs - 1, nowMs - 5 * hourMs]);
+      const overview = await readOverview({ ...range(table, nowMs - dayMs), beforeMs: nowMs + 1 });
+      expect([
+        overview.isComplete,
+        overview.series.length,
+        overview.series.map(({ calls }) => calls).filter(Boolean),
+      ]).toEqual([true, 25, [1, 1]]);
+      expect(table.counts.days).toBeLessThan(12);
+    });
+
+    it('of many workspaces stops after so many of their days', async () => {
+      const table = tableOf([nowMs - 1]);
+      const workspaces = Array.from({ length: 1_000 }, (_none, at) => `w${at}`);
+      const overview = await readOverview({ ...range(table, nowMs - 90 * dayMs), workspaces, beforeMs: nowMs + 1 });
+      expect(overview.isComplete).toBe(false);
+      expect(table.counts.days).toBeLessThan(6_000);
+    });
+  });
+
+  it('of several reports that are asked for at once each begins when the last has ended, also where that failed', async () => {
+    let [running, most, made] = [0, 0, 0];
+    const work = inTurn(async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await nextTurn();
+      running -= 1;
+      made += 1;
+      if (made === 1) throw new Error('the store is unavailable');
+      return { status: 200, body: {} };
+    });
+    const asked = Array.from({ length: 3 }, () => work(...([] as unknown as Parameters<typeof work>)));
+    const ended = await Promise.allSettled(asked);
+    expect([most, ...ended.map(({ status }) => status)]).toEqual([1, 'rejected', 'fulfilled', 'fulfilled']);
+  });
+});
