@@ -68,6 +68,18 @@ describe('a call to a provider', () => {
     expect(simulator.calls[0]?.bodyText).toBe(request.body);
   });
 
+  it('ends with its signal, before and after it was sent', async () => {
+    const before = transport.send(requestFor('echo', AbortSignal.abort()));
+    await expect(before).rejects.toThrow(ConnectionBroken);
+    const controller = new AbortController();
+    const waiting = transport.send(requestFor('silent', controller.signal));
+    await simulator.until((calls) => calls.length === 1);
+    controller.abort();
+    await expect(waiting).rejects.toThrow(ConnectionBroken);
+    await simulator.until(([call]) => call?.closedEarly === true);
+    expect(simulator.calls).toHaveLength(1);
+  });
+
   it('is unreachable where nothing listens, and its error does not name the address', async () => {
     const url = new URL('http://127.0.0.1:1/v1/chat/completions');
     const failure = await transport.send({ ...requestFor('echo', never()), url }).catch((error) => error);

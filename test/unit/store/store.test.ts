@@ -58,6 +58,17 @@ describe('the attempts of a call', () => {
   });
 });
 
+it('end with the signal of the caller, and an aborted signal lets no call out', async () => {
+  const caller = new AbortController();
+  const running = harness('repeatable', [() => new Promise(() => {})], caller.signal);
+  caller.abort(new Error('over'));
+  await expect(running.result).rejects.toThrow('over');
+  const late = harness('repeatable', [() => 'never'], caller.signal);
+  await expect(late.result).rejects.toThrow('over');
+  expect(late.calls()).toBe(0);
+  expect(late.timers).toEqual([]);
+});
+
 describe('another attempt', () => {
   it.each([
     ['a throttle', throttled()],
