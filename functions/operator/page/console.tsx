@@ -87,9 +87,7 @@ const Views = ({ rights }: { readonly rights: Rights }) => {
           <strong>gw</strong>
           <nav aria-label="Views">
             {entries.map((name) => (
-              <Link key={name} view={name} isCurrent={name === (isIn ?? address.view)}>
-                {views[name].title}
-              </Link>
+              <Link key={name} view={name} isCurrent={name === (isIn ?? address.view)} text={views[name].title} />
             ))}
           </nav>
           <span class="who">

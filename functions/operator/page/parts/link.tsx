@@ -5,11 +5,11 @@ interface LinkProperties {
   readonly view: ViewName;
   readonly parameters?: Parameters;
   readonly isCurrent?: boolean;
-  readonly children: ComponentChildren;
+  readonly text: ComponentChildren;
 }
 
 /** A link to another view of this page. With a modifier key the browser opens it as any other. */
-export const Link = ({ view, parameters, isCurrent = false, children }: LinkProperties) => (
+export const Link = ({ view, parameters, isCurrent = false, text }: LinkProperties) => (
   <a
     href={addressOf(view, parameters)}
     {...(isCurrent ? { 'aria-current': 'page' as const } : {})}
@@ -19,6 +19,6 @@ export const Link = ({ view, parameters, isCurrent = false, children }: LinkProp
       goTo(view, parameters);
     }}
   >
-    {children}
+    {text}
   </a>
 );

@@ -28,10 +28,7 @@ export const CallPath = ({ id }: { readonly id: string }) => {
     <>
       <DescriptionList kind="totals" entries={figuresOf(call)} />
       <h2>
-        Path of{' '}
-        <Link view="call" parameters={{ id }}>
-          this call
-        </Link>
+        Path of <Link view="call" parameters={{ id }} text="this call" />
       </h2>
       <TimeLine call={call} />
     </>

@@ -58,20 +58,11 @@ const facts = (call: Call) =>
           .filter(Boolean)
           .join(', '),
       ],
-      [
-        'Replay of',
-        call.replay_of && (
-          <Link view="call" parameters={{ id: call.replay_of }}>
-            {call.replay_of}
-          </Link>
-        ),
-      ],
+      ['Replay of', call.replay_of && <Link view="call" parameters={{ id: call.replay_of }} text={call.replay_of} />],
       ['Workspace', call.workspace],
       [
         'Key',
-        <Link view="calls" parameters={{ key: call.key_public_id }}>
-          {call.key_name ?? call.key_public_id}
-        </Link>,
+        <Link view="calls" parameters={{ key: call.key_public_id }} text={call.key_name ?? call.key_public_id} />,
       ],
       ['Tags', tagPairs(call.tags ?? {})],
       ['User', call.user],
@@ -82,9 +73,7 @@ const facts = (call: Call) =>
       [
         'Session',
         call.session_id && (
-          <Link view="calls" parameters={{ session: call.session_id, since: '30d' }}>
-            {call.session_id}
-          </Link>
+          <Link view="calls" parameters={{ session: call.session_id, since: '30d' }} text={call.session_id} />
         ),
       ],
     ] as const

@@ -114,9 +114,7 @@ const columns: readonly Column<Call>[] = [
     title: 'Time',
     show: ({ id, created_at }) => (
       <span class="time">
-        <Link view="call" parameters={{ id }}>
-          <Time instant={created_at} />
-        </Link>
+        <Link view="call" parameters={{ id }} text={<Time instant={created_at} />} />
       </span>
     ),
   },

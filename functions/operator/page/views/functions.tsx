@@ -60,11 +60,7 @@ const columns = (
 ): readonly Column<StoredFunction>[] => [
   {
     title: 'Function',
-    show: ({ workspace, id }) => (
-      <Link view="function" parameters={{ workspace, id }}>
-        gw/function/{id}
-      </Link>
-    ),
+    show: ({ workspace, id }) => <Link view="function" parameters={{ workspace, id }} text={`gw/function/${id}`} />,
   },
   { title: 'Workspace', show: ({ workspace }) => workspace },
   { title: 'Kind', show: ({ kind }) => kind },

@@ -18,9 +18,7 @@ export const keyColumns = (
     title: 'Name',
     show: ({ name, public_id }) => (
       <span class="lines">
-        <Link view="calls" parameters={{ key: public_id }}>
-          {name}
-        </Link>
+        <Link view="calls" parameters={{ key: public_id }} text={name} />
         <code class="muted">{public_id}</code>
       </span>
     ),

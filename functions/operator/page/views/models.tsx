@@ -52,9 +52,7 @@ const providerColumns: readonly Column<ProviderRow>[] = [
     title: 'Provider',
     show: ({ provider: { id, display_name } }) => (
       <span class="lines">
-        <Link view="calls" parameters={{ provider: id }}>
-          {id}
-        </Link>
+        <Link view="calls" parameters={{ provider: id }} text={id} />
         <span class="muted">{display_name}</span>
       </span>
     ),

@@ -28,13 +28,7 @@ export function Groups<Row extends Group>({ by, rows, since, columns = callColum
   const name: Column<Row> = {
     title: `${by.slice(0, 1).toUpperCase()}${by.slice(1)}`,
     show: (row) =>
-      row.name === null ? (
-        none
-      ) : (
-        <Link view="calls" parameters={{ ...row.filter, since }}>
-          {row.name}
-        </Link>
-      ),
+      row.name === null ? none : <Link view="calls" parameters={{ ...row.filter, since }} text={row.name} />,
   };
   const figures: readonly Column<Row>[] = [
     { title: 'Spend', isNumber: true, show: ({ cost_usd }) => usd(cost_usd) },

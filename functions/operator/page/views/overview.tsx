@@ -36,7 +36,7 @@ export const OverviewView = ({ address }: { readonly address: Address }) => {
 const NoCalls = ({ since }: { readonly since: string }) => (
   <p class="empty">
     No calls in the {sinceChoices[since as keyof typeof sinceChoices] ?? `last ${since}`}. Pick a longer time, or make a
-    call in the <Link view="playground">playground</Link>.
+    call in the <Link view="playground" text="playground" />.
   </p>
 );
 

@@ -112,7 +112,7 @@ export const PlaygroundFields = (properties: PlaygroundFieldsProperties) => {
       {isText && <CheckField title="Stream the answer" name="stream" defaultChecked />}
       <p id="api-key-help" class="muted wide">
         A call costs what it costs any client with this key. The key is forgotten with the page; make one under{' '}
-        <Link view="keys">Keys</Link>.
+        <Link view="keys" text="Keys" />.
       </p>
     </>
   );

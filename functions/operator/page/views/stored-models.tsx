@@ -35,9 +35,7 @@ export const StoredModels = ({ loaded, empty }: StoredModelsProperties) => {
 const Actions = ({ model, show }: { readonly model: Model; readonly show: (model: Model) => void }) => (
   <span class="actions">
     <Button text="Details" label={`Details of ${model.id}`} onClick={() => show(model)} />
-    <Link view="playground" parameters={{ model: model.id }}>
-      Playground
-    </Link>
+    <Link view="playground" parameters={{ model: model.id }} text="Playground" />
   </span>
 );
 
@@ -46,9 +44,7 @@ const columns: readonly Column<Model>[] = [
     title: 'Model',
     show: ({ id, display_name }) => (
       <span class="lines">
-        <Link view="calls" parameters={{ model: id }}>
-          {id}
-        </Link>
+        <Link view="calls" parameters={{ model: id }} text={id} />
         <span class="muted">{display_name}</span>
       </span>
     ),

@@ -48,11 +48,7 @@ export const WorkspacesView = () => {
 const columns = (setTask: (task: Task) => void, isOwned: (id: string) => boolean): readonly Column<Workspace>[] => [
   {
     title: 'Workspace',
-    show: ({ id }) => (
-      <Link view="calls" parameters={{ workspace: id }}>
-        {id}
-      </Link>
-    ),
+    show: ({ id }) => <Link view="calls" parameters={{ workspace: id }} text={id} />,
   },
   { title: 'Available', isNumber: true, show: ({ available_usd }) => usd(available_usd) },
   { title: 'Spent', isNumber: true, show: ({ spent_usd }) => usd(spent_usd) },
