@@ -1,6 +1,6 @@
 // A key that has a list of models knows no other. A plan is made with the key as it was remembered: whether the list still has
 // what the call would get is told by the key as it is reserved, before anything is called.
-import { readKeySettings } from '../../../shared/configuration/keys/index.ts';
+import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import { autoModelId } from '../../../shared/foundation/constants/index.ts';
 import { failUnknownModel } from '../../../shared/routing/planner/index.ts';
@@ -11,7 +11,7 @@ export function refuseModels(
   { key, catalogue, request }: Pick<IdentifiedCall, 'key' | 'catalogue' | 'request'>,
   called: readonly string[],
 ): GatewayError | undefined {
-  const { models } = readKeySettings(key.item);
+  const models = readKeySetting(key.item, 'models');
   if (models === null) return undefined;
   const other = called.find((id) => id !== autoModelId && !models.includes(id));
   return other === undefined ? undefined : failUnknownModel(other, { catalogue, workspace: { models } }, request);

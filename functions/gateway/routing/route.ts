@@ -3,7 +3,7 @@
 
 import { noStatistics } from '../../../shared/accounting/provider-health/index.ts';
 import { workspaceConnections } from '../../../shared/configuration/byok/index.ts';
-import { modelsOfKey, readKeySettings } from '../../../shared/configuration/keys/index.ts';
+import { modelsOfKey, readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
@@ -57,7 +57,7 @@ export async function route(
  * `auto`. Functions are not narrowed: what they call is fixed by their revision, and a client cannot choose it.
  */
 function forKey(call: IdentifiedCall): IdentifiedCall {
-  const models = modelsOfKey(call.workspace.models, readKeySettings(call.key.item));
+  const models = modelsOfKey(call.workspace.models, { models: readKeySetting(call.key.item, 'models') });
   return { ...call, workspace: { ...call.workspace, models } };
 }
 

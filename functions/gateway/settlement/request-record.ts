@@ -1,6 +1,6 @@
 // The record of a request of a known key as long as no provider has done anything for it: who asked for what.
 import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
-import { readKeySettings } from '../../../shared/configuration/keys/index.ts';
+import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import type { Tags } from '../../../shared/protocol/wire/index.ts';
 import type { IdentifiedCall, ReceivedCall, SeenKey } from '../stages.ts';
@@ -27,7 +27,7 @@ export function requestRecord(
     keyPublicId: credential.publicId,
     keyName: String(item.name),
     ...attribution,
-    tags: allTags(tags, readKeySettings(item).tags),
+    tags: allTags(tags, readKeySetting(item, 'tags')),
     user: request.user,
     correlationId: scope.correlationId,
     ...scope.correlation,

@@ -8,7 +8,7 @@ import { sha256Hex, timeOfUuidv7 } from '../../foundation/ids/index.ts';
 import type { BatchPut, Item } from '../../storage/store/index.ts';
 import { type CallRecord, fromScalars, type MemberName, members, toScalars } from './record-members.ts';
 import { instantMaxMs } from './stored-kinds.ts';
-import { utcDayOf } from './utc-day.ts';
+import { dayIn } from './utc-day.ts';
 
 /**
  * DynamoDB takes 1,000 write units a second for one partition. Planned for half of that, as for counters, the shards of
@@ -35,10 +35,10 @@ export function timeOfExecution(executionId: string): number | undefined {
 }
 
 /** Where the record of a call is. */
-export const recordAddress = (workspace: string, executionId: string, madeAtMs: number) => ({
-  pk: partitionOf(workspace, utcDayOf(madeAtMs), shardOf(executionId)),
-  sk: `${sortKeyAt(madeAtMs)}#${executionId}`,
-});
+export function recordAddress(workspace: string, executionId: string, madeAtMs: number) {
+  const time = new Date(madeAtMs).toISOString();
+  return { pk: partitionOf(workspace, dayIn(time), shardOf(executionId)), sk: `${time}#${executionId}` };
+}
 
 /** Where a record stands among those of its workspace and day, as text that sorts by time: the same time and id as in its key. */
 export const callPosition = ({ executionId, arrivedAtMs }: Pick<CallRecord, 'executionId' | 'arrivedAtMs'>): string =>
@@ -46,14 +46,13 @@ export const callPosition = ({ executionId, arrivedAtMs }: Pick<CallRecord, 'exe
 
 export function recordPut(record: CallRecord, lifeDays: number) {
   const { workspace, executionId, arrivedAtMs } = record;
-  const scalars = toScalars(record);
   return {
     table: 'records',
-    item: {
-      ...recordAddress(workspace, executionId, timeOfExecution(executionId) ?? arrivedAtMs),
-      ...scalars,
-      expires_at_epoch_seconds: Math.ceil(arrivedAtMs / 1000) + lifeDays * secondsPerDay,
-    },
+    item: Object.assign(
+      toScalars(record),
+      recordAddress(workspace, executionId, timeOfExecution(executionId) ?? arrivedAtMs),
+      { expires_at_epoch_seconds: Math.ceil(arrivedAtMs / 1000) + lifeDays * secondsPerDay },
+    ),
   } satisfies BatchPut;
 }
 

@@ -3,8 +3,11 @@ import { dayMs } from '../../foundation/time/index.ts';
 
 const dayLength = 'YYYY-MM-DD'.length;
 
+/** Of a time as ISO 8601 writes it in UTC. */
+export const dayIn = (time: string): string => time.slice(0, dayLength);
+
 /** Throws a RangeError for what is no time. */
-export const utcDayOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, dayLength);
+export const utcDayOf = (epochMs: number): string => dayIn(new Date(epochMs).toISOString());
 
 /** Whether the text is a day that exists: "2026-02-30" is none. */
 export function isUtcDay(day: string): boolean {

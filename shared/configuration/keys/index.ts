@@ -9,6 +9,7 @@ export {
   type KeyLimits,
   type KeySettings,
   noLimits,
+  readKeySetting,
   readKeySettings,
   type WrittenKey,
   writtenKey,

@@ -95,10 +95,12 @@ const writtenMembers = settingNames.flatMap((name) => {
 export const settingAttributes = (wanted: { readonly [Name in SettingName]?: unknown }): Item =>
   Object.fromEntries(settingNames.map((name) => [attributeOf(name), wanted[name] ?? settings[name].initial]));
 
+/** One of them costs a call less than all. */
+export const readKeySetting = <Name extends SettingName>(item: Item, name: Name): KeySettings[Name] =>
+  (item[attributeOf(name)] ?? (settings[name].initial === null ? null : undefined)) as KeySettings[Name];
+
 export const readKeySettings = (item: Item): KeySettings =>
-  Object.fromEntries(
-    settingNames.map((name) => [name, item[attributeOf(name)] ?? (settings[name].initial === null ? null : undefined)]),
-  ) as unknown as KeySettings;
+  Object.fromEntries(settingNames.map((name) => [name, readKeySetting(item, name)])) as unknown as KeySettings;
 
 type Some<Members> = { readonly [Name in keyof Members]?: Members[Name] | undefined };
 

@@ -102,13 +102,12 @@ export function createLog({ clock, stage, level = 'info', write = writeToStdout 
   const emit = (lineLevel: LogLevel, fields: LogFields, error?: unknown, metrics?: Metrics): void => {
     if (logLevels.indexOf(lineLevel) < logLevels.indexOf(level)) return;
     try {
-      const line = {
-        time: new Date(clock.nowMs()).toISOString(),
-        level: lineLevel,
-        ...allowedScalars({ ...(stage === undefined ? {} : { stage }), ...fields }),
-        ...(metrics === undefined ? {} : embedMetrics(metrics, clock.nowMs())),
-        ...(error === undefined ? {} : { error: describeError(error) }),
-      };
+      const nowMs = clock.nowMs();
+      const line: Record<string, unknown> = { time: new Date(nowMs).toISOString(), level: lineLevel };
+      if (stage !== undefined) line.stage = stage;
+      addAllowed(line, fields);
+      if (metrics !== undefined) Object.assign(line, embedMetrics(metrics, nowMs));
+      if (error !== undefined) line.error = describeError(error);
       write(`${JSON.stringify(line)}\n`);
     } catch {
       // A line that cannot be written is lost; the request it belongs to is not.
@@ -121,15 +120,14 @@ export function createLog({ clock, stage, level = 'info', write = writeToStdout 
 }
 
 /** Types hold at compile time only: an object passed off as a scalar is dropped here. */
-function allowedScalars(fields: LogFields): Record<string, string | number | boolean | null> {
-  const scalars: Record<string, string | number | boolean | null> = {};
-  for (const [name, value] of Object.entries(fields)) {
+function addAllowed(line: Record<string, unknown>, fields: LogFields): void {
+  for (const name of Object.keys(fields) as LogFieldName[]) {
+    const value = fields[name];
     if (!allowedNames.has(name)) continue;
-    if (typeof value === 'string') scalars[name] = value.slice(0, valueMaxCharacters);
-    else if (typeof value === 'bigint') scalars[name] = value.toString();
-    else if (typeof value === 'number' || typeof value === 'boolean' || value === null) scalars[name] = value;
+    if (typeof value === 'string') line[name] = value.slice(0, valueMaxCharacters);
+    else if (typeof value === 'bigint') line[name] = value.toString();
+    else if (typeof value === 'number' || typeof value === 'boolean' || value === null) line[name] = value;
   }
-  return scalars;
 }
 
 const writeToStdout = (line: string): void => {

@@ -26,7 +26,11 @@ export function formatUsd(amount: PicoUsd | null): string | null {
 }
 
 /** The nearest JSON number. Only for answers: `usage.cost` must be a number: a popular client rejects a string. */
-export const toUsdNumber = (amount: PicoUsd): number => Number(formatUsd(amount));
+export const toUsdNumber = (amount: PicoUsd): number =>
+  // Both are exact as doubles, so what their division gives is rounded once.
+  amount <= maxExact && amount >= -maxExact ? Number(amount) / Number(picoPerUsd) : Number(formatUsd(amount));
+
+const maxExact = BigInt(Number.MAX_SAFE_INTEGER);
 
 // Prices are USD per million tokens with up to six decimals, so a price per token is a whole number of pico-USD.
 

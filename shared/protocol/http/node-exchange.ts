@@ -94,8 +94,7 @@ function startAnswer(
 ): GatewayResponse {
   try {
     outgoing.writeHead(response.status, nodeHeaders(response, closes));
-    // A stream's headers leave at once: its first chunk may be long in coming.
-    if (typeof response.body !== 'string') outgoing.flushHeaders();
+    if (typeof response.body !== 'string') flushSoon(outgoing);
     return response;
   } catch (cause) {
     if (outgoing.headersSent) throw cause;
@@ -103,6 +102,14 @@ function startAnswer(
     outgoing.writeHead(answer.status, nodeHeaders(answer, true));
     return answer;
   }
+}
+
+/** A stream's headers wait for no chunk, which may be long in coming; one that is there already leaves with them. */
+function flushSoon(outgoing: ServerResponse): void {
+  const { socket } = outgoing;
+  socket?.cork();
+  outgoing.flushHeaders();
+  process.nextTick(() => socket?.uncork());
 }
 
 const nodeHeaders = ({ headers, body }: GatewayResponse, closes: boolean): Record<string, string> => ({

@@ -54,6 +54,8 @@ function textBytesOf(value: unknown, uncounted: ReadonlySet<string>): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value !== 'object' || value === null) return 0;
   let bytes = 0;
-  for (const [name, member] of Object.entries(value)) if (!uncounted.has(name)) bytes += textBytesOf(member, uncounted);
+  for (const name of Object.keys(value)) {
+    if (!uncounted.has(name)) bytes += textBytesOf((value as Record<string, unknown>)[name], uncounted);
+  }
   return bytes;
 }
