@@ -154,7 +154,7 @@ describe('a function', () => {
 
 // What the codes of function calls depend on, case by case: forms, size, funding, money, requests per minute, a call
 // that runs already.
-const names = ['revoked', 'rateLimited', 'limited', 'poor', 'capped', 'always', 'alwaysOff', 'allowed'] as const;
+const names = ['limited', 'poor', 'capped', 'always', 'alwaysOff', 'allowed'] as const;
 type KeyName = (typeof names)[number];
 const keys = Object.fromEntries(names.map((name) => [name, newKey()])) as Record<KeyName, string>;
 
@@ -192,8 +192,6 @@ describe('a function call', () => {
       },
       workspace: { functions },
       moreWorkspaces: [
-        workspaceOf('revoked', { keys: [{ name: 'revoked', key: keys.revoked, status: 'revoked' }] }),
-        workspaceOf('rateLimited', { keys: [{ name: 'rateLimited', key: keys.rateLimited, rpm: 2 }] }),
         workspaceOf('limited', { keys: [{ name: 'limited', key: keys.limited, spend_limit_usd: '0.000001' }] }),
         workspaceOf('poor', { credit_usd: '0.000001' }),
         workspaceOf('capped', { spend_limit_usd: '0.000001' }),

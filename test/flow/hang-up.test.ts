@@ -25,7 +25,6 @@ describe.each(forms)('a client of $name that hangs up', ({ hello, brokenWith, ..
       models: {
         'acme/endless': [{ provider: 'acme', upstream: 'endless:1' }, good],
         'acme/silent': [{ provider: 'acme', upstream: 'silent' }, good],
-        'acme/stall': [{ provider: 'acme', upstream: 'stall:1' }, good],
         'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
       },
     });

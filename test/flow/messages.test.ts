@@ -10,18 +10,14 @@ const upstreams = [
   'echo',
   'echo-request',
   'unknown-members',
-  'tools',
   'reasoning',
-  'redacted-reasoning',
   'no-done',
   'done-without-finish',
   'error-after-chunks:3',
   'error-after-chunks:1:rate_limit_error',
-  'huge-event:300000',
   'error-401',
 ];
 const poor = newKey();
-const narrow = newKey();
 const bringing = newKey();
 
 let gateway: Harness;
@@ -44,7 +40,6 @@ beforeAll(async () => {
         },
       ],
       'acme/additive': [{ provider: 'additive', upstream: 'echo' }],
-      'acme/versioned': [{ provider: 'versioned', upstream: 'echo-request' }],
       'acme/owned': [{ provider: 'owned', upstream: 'echo-request' }],
       'acme/kept': [
         { provider: 'acme', upstream: 'echo' },
@@ -67,11 +62,9 @@ beforeAll(async () => {
         auth: { header: { name: 'x-api-key', env: 'GW_TEST_VARIABLE_NOBODY_SETS' } },
         accepts_byok_header: true,
       },
-      versioned: { apis: ['messages'], headers: { 'anthropic-version': '2024-01-01', 'x-constant': 'yes' } },
     },
     moreWorkspaces: [
       { id: 'poor', credit_usd: '0', keys: [{ name: 'poor', key: poor }] },
-      { id: 'narrow', credit_usd: '1', keys: [{ name: 'narrow', key: narrow, models: ['acme/echo'] }] },
       { id: 'bringing', credit_usd: '1', features: { byok: true }, keys: [{ name: 'bringing', key: bringing }] },
     ],
   });

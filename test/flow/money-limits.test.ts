@@ -15,14 +15,11 @@ const free = { input_price_per_million: '0', output_price_per_million: '0' };
 const dear = { input_price_per_million: '0', output_price_per_million: '20.00' };
 const models = {
   'acme/full': [priced('usage:0:50')],
-  'acme/half': [priced('usage:0:25')],
   'acme/pico': [{ provider: 'acme', upstream: 'usage:0:1', more: tiny }],
   'acme/free': [{ provider: 'acme', upstream: 'echo', more: free }],
   'acme/two': [priced('usage:0:50'), { provider: 'dear', upstream: 'usage:0:50', more: dear }],
 };
 const limit = '0.001';
-/** Of three such calls; half of what each may cost is used. */
-const narrow = '0.0003';
 
 let harness: Harness;
 let second: ServedGateway;
@@ -38,12 +35,9 @@ beforeAll(async () => {
     models,
     moreWorkspaces: [
       limited('at-once', { spend_limit_usd: limit }),
-      limited('key-in-turn', {}, { spend_limit_usd: narrow }),
-      limited('workspace-in-turn', { spend_limit_usd: narrow }),
       limited('pico', {}, { spend_limit_usd: '0.000000000007' }),
       limited('rich', { credit_usd: '999999999999999.999999999999' }),
       limited('asks-for-more', {}, { spend_limit_usd: '5' }),
-      limited('two-limits', { credit_usd: '0.0001' }),
       limited('nothing', { credit_usd: '0' }, { spend_limit_usd: '0' }),
       limited('dearest', { credit_usd: '0.001' }),
     ],
@@ -97,6 +91,12 @@ describe('amounts', () => {
     expect(harness.simulator.calls).toHaveLength(0);
     await harness.settled();
     expect(await expectBalancedBooks(harness, 'asks-for-more')).toBe(0n);
+  });
+
+  it('of nothing need no credit at all', async () => {
+    expect(await countOutcomes([post('nothing', hello('acme/free'))])).toEqual({ ok: 1 });
+    await harness.settled();
+    expect(await expectBalancedBooks(harness, 'nothing')).toBe(0n);
   });
 
   it('are held for the dearest provider that may answer, and settled for the one that did', async () => {

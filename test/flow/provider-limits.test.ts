@@ -28,7 +28,6 @@ describe('who is let in', () => {
       { provider: 'core', upstream: 'echo', more: { output_price_per_million: '99' } },
     ],
     'acme/one': entry({ rate_limit_rpm: 1 }),
-    'acme/corrected': entry({ rate_limit_tpm: 1_000 }),
     'acme/streamed': entry({ rate_limit_tpm: 1_000 }),
     'acme/failing': entry({ rate_limit_tpm: 1_000 }, 'error-500'),
     'acme/choices': entry({ rate_limit_tpm: 1_000 }),

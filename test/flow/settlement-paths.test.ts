@@ -32,7 +32,6 @@ const alone = [
   'empty-stream',
   'error-after-role',
   'error-after-chunks:3',
-  'endless:1',
   'silent',
   'slow:300',
   'slow-chunks:10',

@@ -36,7 +36,6 @@ describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
       speaks,
       models: {
         'alone/silent': [{ provider: 'slow', upstream: 'silent' }],
-        'alone/endless': [{ provider: 'patient', upstream: 'endless:1' }],
         'backed/silent': [{ provider: 'slow', upstream: 'silent' }, good],
         'backed/stall': [{ provider: 'slow', upstream: 'stall:3' }, good],
         'backed/role': [{ provider: 'slow', upstream: 'stall-after-role' }, good],
@@ -47,8 +46,6 @@ describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
           { ...good, more: { output_price_per_million: '99' } },
         ],
       },
-      // Longer than the budget, so that moving the clock at one go meets the deadline first.
-      providers: { patient: { idle_timeout_ms: 3_600_000 } },
     });
     started.push(gateway);
   });

@@ -13,7 +13,6 @@ import { awaitingClock, eventually } from '../support/watched-clock.ts';
 
 const taggedKey = newKey();
 const byok = { accepts_byok_header: true };
-const formats = ['messages', 'converse', 'generate-content'] as const;
 let collector: Collector;
 let harness: Harness;
 
@@ -35,10 +34,8 @@ beforeAll(async () => {
     providers: {
       acme: byok,
       omni: { apis: ['messages', 'responses', 'embeddings'] },
-      ...Object.fromEntries(formats.map((format) => [format, { apis: [format] }])),
     },
     models: {
-      ...Object.fromEntries(formats.flatMap((format) => [[`${format}/tools`, [on(format, 'tools')]]])),
       'acme/usage': [on('acme', 'usage:100:20:40:5:10', { cached_input_price_per_million: '0.50' })],
       'acme/echo': [on('acme', 'echo')],
       'acme/endless': [on('acme', 'endless:1')],
@@ -46,7 +43,6 @@ beforeAll(async () => {
       'acme/failing': [on('globex', 'error-500')],
       'acme/rejected': [on('acme', 'error-400')],
       'omni/echo': [on('omni', 'echo')],
-      'omni/cut': [on('omni', 'cut:2')],
       'acme/cut': [on('acme', 'cut:2')],
       // Of its own: a provider that failed twice stands behind the others.
       'acme/unsampled': [on('initech', 'error-500'), on('acme', 'echo')],
