@@ -9,7 +9,7 @@ import {
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import type { Item, Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
-import { declared, functionOf, message, refusalOf } from '../support/function-revisions.ts';
+import { declared, emptyWorkflow, functionOf, message, refusalOf } from '../support/function-revisions.ts';
 
 let database: TestStore;
 let functions: FunctionStore;
@@ -96,6 +96,32 @@ describe('applying a function', () => {
     expect(await apply(workspace, document)).toBe('unchanged');
   });
 
+  it('refuses an active revision that is not activated, and a function that becomes another kind', async () => {
+    const workspace = newWorkspace();
+    await expect(apply(workspace, functionOf([declared('r1')], { active: 'r1' }))).rejects.toThrow('not activated');
+    expect(await items(workspace)).toEqual([]);
+    await apply(workspace, functionOf(both));
+    await expect(apply(workspace, emptyWorkflow)).rejects.toThrow('cannot become a workflow');
+  });
+
+  it.each<[title: string, change: object, place: RegExp]>([
+    ['an input schema', { input: { type: 'object', schema: { type: 'nothing' } } }, /input\.schema.*\/type/],
+    [
+      'a response schema',
+      { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { pattern: '(' } } } },
+      /response_format.*\/pattern/,
+    ],
+    ['an option', { options: { temperature: 'hot' } }, /options: temperature/],
+    ['a case', { cases: [{ input: 'x', expect: { schema: { minimum: 'x' } } }] }, /cases\[0\]\.expect\.schema/],
+    ['too much', { messages: [message('system', systemRandomness.bytes(600_000).toString('base64'))] }, /bytes/],
+  ])('refuses a revision that no call could use for %s, and writes nothing', async (_title, change, place) => {
+    const workspace = newWorkspace();
+    const document = functionOf([declared('r0'), declared('r1', change)]);
+    await expect(functions.plan(workspace, document, nowMs)).rejects.toThrow(place);
+    await expect(apply(workspace, document)).rejects.toThrow(place);
+    expect((await items(workspace)).filter(({ pk }) => String(pk).startsWith('FUNCTION#'))).toEqual([]);
+  });
+
   it('takes revisions of any id', async () => {
     const workspace = newWorkspace();
     const ids = ['__proto__', 'constructor', 'toString', '-', '0'];
@@ -130,6 +156,19 @@ describe('a function', () => {
       functions.disable(workspace, 'f'),
     ]);
     for (const id of ['r1', 'r2']) expect(await revisionOf(workspace, id)).toMatchObject(activated);
+  });
+
+  it('lists its functions, and shows one with all its contents', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf(both));
+    await apply(workspace, functionOf([], { id: 'g' }));
+    const listed: string[] = [];
+    for await (const { id } of functions.list(workspace)) listed.push(id);
+    expect(listed.toSorted()).toEqual(['f', 'g']);
+    const shown = await functions.show(workspace, 'f');
+    expect([...(shown?.contents.keys() ?? [])]).toEqual(['r1', 'r2']);
+    expect(shown?.contents.get('r2')).toMatchObject(other);
+    expect(await functions.show(workspace, 'none')).toBeUndefined();
   });
 
   it('is never overwritten by a plan that was made on an older state', async () => {
@@ -180,6 +219,15 @@ describe('a revision with test cases', () => {
     await refusalOf('qualification_expired', () => opened(workspace, 'gw/function/f', nowMs + 7_200_000));
     await qualify(nowMs + 8_000_000);
     expect(await opened(workspace, 'gw/function/f', nowMs + 8_000_000)).toMatchObject({ revisionId: 'r1' });
+  });
+
+  it('is what qualification is for: one without cases is refused', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf(both));
+    const textSha256 = (await revisionOf(workspace, 'r1'))?.textSha256 ?? '';
+    await expect(functions.qualify(workspace, 'f', { revisionId: 'r1', textSha256 }, nowMs)).rejects.toThrow(
+      'no cases',
+    );
   });
 
   it('loses its qualification when its draft changes, also between judging and noting', async () => {

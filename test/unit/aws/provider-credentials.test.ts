@@ -166,6 +166,16 @@ describe('provider credentials of a stage', () => {
     expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer new' } });
   });
 
+  it('that cannot be read at once leave the old ones, and no call sees an error', async () => {
+    const { credentials, start, clock, answer } = create();
+    await start(valuesOf({ acme: 'old' }));
+    clock.advance(10_000);
+    const refreshed = credentials.refresh();
+    await answer(new Error('unreachable'));
+    await expect(refreshed).resolves.toBeUndefined();
+    expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer old' } });
+  });
+
   it('for requests signed with AWS credentials are none of this source', async () => {
     const { credentials, start } = create();
     await start(valuesOf({ acme: 'key-1' }));

@@ -1,14 +1,167 @@
 // What the hub writes for clients of Responses: a stream is put together by their SDK to what JSON says, whatever the pieces in
 // which a model gave it.
 import fc from 'fast-check';
+import { ResponseStream } from 'openai/lib/responses/ResponseStream';
 import { describe, expect, it } from '#jest';
+import {
+  type AnswerHead,
+  type HubPart,
+  type HubResult,
+  oneCallAtATime,
+} from '../../../shared/routing/formats/hub/middle/index.ts';
 import { freeformReader } from '../../../shared/routing/formats/hub/sources/responses/freeform-input.ts';
+import { responsesSource } from '../../../shared/routing/formats/hub/sources/responses/index.ts';
+
+type Content = HubResult['content'][number];
+
+const head: AnswerHead = {
+  id: '0a1b-2c3d',
+  createdSeconds: 1,
+  model: 'model',
+  askedModel: 'asked',
+  estimatedInputTokens: () => 7,
+  origin: 'messages',
+  readSigned: (metadata) => ({ ...metadata?.test }) as ReturnType<AnswerHead['readSigned']>,
+  refusalOf: (metadata) => metadata?.test?.refusal as string | undefined,
+};
+const body = {
+  model: 'asked',
+  input: 'Hello',
+  tools: [
+    { type: 'function', name: 'plain' },
+    { type: 'custom', name: 'patch' },
+    { type: 'namespace', name: 'mcp', tools: [{ type: 'function', name: 'read' }] },
+    { type: 'shell', environment: { type: 'local' } },
+  ],
+};
+const open = () => responsesSource(body, async () => {});
+
+const signed = fc.option(fc.string({ minLength: 1, maxLength: 8 }), { nil: undefined });
+const metadataOf = (signature: string | undefined) =>
+  signature === undefined ? {} : { providerMetadata: { test: { signature } } };
+const text = fc.string({ unit: 'grapheme', maxLength: 20 });
+const input = fc.oneof(
+  text.map((value) => JSON.stringify({ input: value })),
+  text.map((value) => JSON.stringify({ commands: [value], timeout_ms: 5 })),
+  text.map((value) => ` { "input" : ${JSON.stringify(value).replaceAll('a', '\\u0061')} } `),
+  text,
+);
+const toolName = fc.constantFrom('plain', 'patch', 'mcp__read', 'shell', 'unknown');
+
+const part: fc.Arbitrary<Content> = fc.oneof(
+  fc
+    .record({ text, signed })
+    .map(({ text: said, signed: one }) => ({ type: 'text', text: said, ...metadataOf(one) }) as const),
+  fc
+    .record({ text, signed })
+    .map(({ text: said, signed: one }) => ({ type: 'reasoning', text: said, ...metadataOf(one) }) as const),
+  fc
+    .record({ toolName, input, signed, toolCallId: fc.uuid() })
+    .map(({ signed: one, ...call }) => ({ type: 'tool-call', ...call, ...metadataOf(one) }) as const),
+  fc.constant({ type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAAA' } } as const),
+);
 
 /** Pieces of a text, as long as the cuts say. */
 function pieces(whole: string, cuts: readonly number[]): string[] {
   const characters = [...whole];
   return [...cuts.map((cut) => characters.splice(0, cut).join('')), characters.join('')];
 }
+
+function partsOf(one: Content, index: number, cuts: readonly number[]): HubPart[] {
+  const id = one.type === 'tool-call' ? one.toolCallId : String(index);
+  const metadata = 'providerMetadata' in one && one.providerMetadata ? { providerMetadata: one.providerMetadata } : {};
+  if (one.type === 'text' || one.type === 'reasoning') {
+    return [
+      { type: `${one.type}-start`, id },
+      ...pieces(one.text, cuts).map((delta) => ({ type: `${one.type}-delta`, id, delta }) as const),
+      { type: `${one.type}-end`, id, ...metadata },
+    ] as HubPart[];
+  }
+  if (one.type !== 'tool-call') return [one as HubPart];
+  return [
+    { type: 'tool-input-start', id, toolName: one.toolName, ...metadata },
+    ...pieces(one.input, cuts).map((delta) => ({ type: 'tool-input-delta', id, delta }) as const),
+    { type: 'tool-input-end', id },
+    one,
+  ];
+}
+
+/** Calls that follow each other are made at the same time, as some models do. */
+function interleaved(content: readonly Content[], cuts: readonly number[]): HubPart[] {
+  const parts: HubPart[] = [];
+  let calls: HubPart[][] = [];
+  const flush = () => {
+    for (let at = 0; calls.some((call) => at < call.length); at += 1) {
+      parts.push(...calls.flatMap((call) => call.slice(at, at + 1)));
+    }
+    calls = [];
+  };
+  for (const [index, one] of content.entries()) {
+    if (one.type === 'tool-call') calls.push(partsOf(one, index, cuts));
+    else {
+      flush();
+      parts.push(...partsOf(one, index, cuts));
+    }
+  }
+  flush();
+  return parts;
+}
+
+const reasons = ['stop', 'tool-calls', 'length', 'content-filter'] as const;
+const usage = (isReported: boolean): HubResult['usage'] => ({
+  inputTokens: { total: isReported ? 9 : undefined, noCache: undefined, cacheRead: 2, cacheWrite: undefined },
+  outputTokens: { total: isReported ? 5 : undefined, text: undefined, reasoning: 3 },
+});
+
+const addedBySdk = new Set(['output_text', 'output_parsed', 'parsed', 'parsed_arguments']);
+
+async function put(texts: readonly string[]) {
+  const bytes = new ReadableStream({
+    start(controller) {
+      for (const one of texts) controller.enqueue(new TextEncoder().encode(`${one}\n`));
+      controller.close();
+    },
+  });
+  const response = await ResponseStream.fromReadableStream(bytes).finalResponse();
+  return JSON.parse(JSON.stringify(response, (name, value) => (addedBySdk.has(name) ? undefined : value)));
+}
+
+describe('a stream of a translated response', () => {
+  it('is put together by the SDK of its clients to what JSON says, in events that keep their order and leave no number out', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(part, { maxLength: 5 }),
+        fc.array(fc.nat(6), { maxLength: 4 }),
+        fc.constantFrom(...reasons),
+        fc.boolean(),
+        fc.boolean(),
+        async (content, cuts, unified, isReported, isExplained) => {
+          const end = {
+            finishReason: { unified, raw: unified },
+            usage: usage(isReported),
+            ...(isExplained ? { providerMetadata: { test: { refusal: 'No.' } } } : {}),
+          };
+          const json = (await open()).writeAnswer({ content, warnings: [], ...end }, head);
+          const write = (await open()).openWriter(head);
+          const events = [...interleaved(content, cuts), { type: 'finish', ...end } as const]
+            .flatMap(oneCallAtATime())
+            .flatMap(write);
+          const read = events.map(({ text: one }) => JSON.parse(one));
+          expect(read.map(({ sequence_number: number }) => number)).toEqual(read.map((_one, index) => index));
+          expect(events.map(({ name }) => name)).toEqual(read.map(({ type }) => type));
+          expect(events.filter(({ details }) => details.isLast)).toEqual([events.at(-1)]);
+          expect(await put(events.map(({ text: one }) => one))).toEqual(JSON.parse(json.text));
+          const last = events.at(-1)?.details;
+          expect([last?.usage, last?.finishReasons]).toEqual([json.usage, json.finishReasons]);
+          expect(events.reduce((sum, { details }) => sum + details.outputBytes, 0)).toBeGreaterThanOrEqual(
+            Buffer.byteLength(content.map((one) => ('text' in one ? one.text : '')).join('')),
+          );
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
 
 const escapeOf = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 

@@ -604,6 +604,34 @@ describe('closing', () => {
     await nextTurn();
   }
 
+  it('lets a running request end, answers it with connection: close, and does not wait for idle connections', async () => {
+    const { opened, open: answerNow } = gate();
+    const entered = gate();
+    let served = 0;
+    const { port, server } = await serve(async ({ path }) => {
+      served += 1;
+      if (path === '/slow') {
+        entered.open();
+        await opened;
+      }
+      return { status: 200, headers: {}, body: '{}' };
+    });
+    const idle = new Agent({ keepAlive: true });
+    await call(port, { agent: idle });
+    const running = call(port, { path: '/slow', agent: new Agent({ keepAlive: true }) });
+    await entered.opened;
+    const closed = server.close();
+    answerNow();
+    const answer = await running;
+    expect(answer).toMatchObject({ status: 200, body: '{}' });
+    expect(answer.headers.connection).toBe('close');
+    await closed;
+    idle.destroy();
+    // Its port may belong to another process by now.
+    await call(port).catch(() => undefined);
+    expect(served).toBe(2);
+  });
+
   it('destroys, a second later, the connection of a stream that does not end when it is cut', async () => {
     const { finish, count } = counter();
     const never = gate();

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
+import { callsAsCsv } from '../../../functions/operator/reports/calls-as-csv.ts';
 import { inTurn } from '../../../functions/operator/request/in-turn.ts';
 import { type CallRecord, callPosition } from '../../../shared/accounting/call-records/index.ts';
 import { addDuration, type Durations, percentileOf } from '../../../shared/accounting/reports/durations.ts';
@@ -67,6 +68,29 @@ describe('a usage summary', () => {
         },
       ),
     );
+  });
+
+  it('by provider counts each attempt at the provider that was called, and all else at the one that answered', async () => {
+    const attemptLog = [
+      { provider: 'globex', outcome: 'status_500', status: 500, ms: 3 },
+      { provider: 'globex', outcome: 'timeout', ms: 9 },
+      { provider: 'acme', outcome: 'ok', status: 200, ms: 5 },
+    ];
+    const rescued = callRecord({ attempts: 3, attemptLog, costPicoUsd: 7n });
+    const refused = callRecord({
+      modelServed: undefined,
+      provider: undefined,
+      outcome: 'no_available_provider',
+      attempts: 1,
+      attemptLog: attemptLog.slice(0, 1),
+      costPicoUsd: 0n,
+    });
+    const { groups: rows } = await summarizeUsage([rescued, refused], 'provider');
+    expect(rows.map((row) => [row.group, row.calls, row.attempts, row.failedAttempts, row.costPicoUsd])).toEqual([
+      [null, 1, 0n, 0n, 0n],
+      ['acme', 1, 1n, 0n, 7n],
+      ['globex', 0, 3n, 3n, 0n],
+    ]);
   });
 
   it('by model and by provider gives each what it answered, of a workflow and of a call that got no result', async () => {
@@ -237,6 +261,16 @@ describe('calls and overviews', () => {
       expect(page.calls.map(callPosition)).toEqual(table.calls.slice(0, 50).map(callPosition));
       expect(page.next).toBe(callPosition(table.calls[49] as CallRecord));
       expect(table.counts.calls).toBeLessThan(500);
+    });
+
+    it('is one of many where all are asked for as CSV', async () => {
+      const table = tableOf(steadily(1_500, 60_000));
+      const { text, headers } = await callsAsCsv({ ...range(table, nowMs - 90 * dayMs), nowMs, matches: all });
+      const [head, ...lines] = text.trimEnd().split('\r\n');
+      expect(head).toMatch(/^created_at,id,/);
+      const times = table.calls.map(({ arrivedAtMs }) => `"${new Date(arrivedAtMs).toISOString()}"`);
+      expect(lines.map((line) => line.split(',')[0])).toEqual(times);
+      expect(headers).not.toHaveProperty('x-next-cursor');
     });
 
     it('of a busy minute is found without reading the hour', async () => {

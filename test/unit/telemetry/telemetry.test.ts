@@ -169,6 +169,20 @@ describe('spans that wait', () => {
     }
   });
 
+  it('hold up a stop for two seconds at most', async () => {
+    const { clock, batches } = start(() => new Promise(() => {}));
+    batches.add(spans(1));
+    let isClosed = false;
+    const closing = batches.close().then(() => {
+      isClosed = true;
+    });
+    clock.advance(1_999);
+    await settle();
+    expect(isClosed).toBe(false);
+    clock.advance(1);
+    await closing;
+  });
+
   it('that were dropped within the minute of a line are told later, behind an export that succeeds', async () => {
     let isUp = false;
     const { clock, lines, batches } = start(async () => {
@@ -217,6 +231,21 @@ describe('an export', () => {
       },
       { clock, log },
     );
+
+  it('keeps the type of each attribute, and times to the nanosecond as texts', async () => {
+    const exporter = open();
+    exporter.add([span('one')]);
+    await exporter.close();
+    expect(collector.spans()).toEqual([
+      {
+        ...span('one'),
+        attributes: { whole: 7n, half: 0.5, round: 1, is: true, words: ['a', 'b'] },
+        parentSpanId: undefined,
+      },
+    ]);
+    expect(collector.exports[0]?.text).toContain('"startTimeUnixNano":"1800000000123000000"');
+    expect(collector.exports[0]?.text).toContain('{"key":"round","value":{"doubleValue":1}}');
+  });
 
   it('is tried once more where its connection breaks, and no third time', async () => {
     collector.mode = 'die';
