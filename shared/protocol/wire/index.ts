@@ -12,5 +12,6 @@ export type * from './routed-request.ts';
 export { cacheSchema, type PresetOption, presetSchema } from './routed-request.ts';
 export { scanJson } from './scan-json.ts';
 export * from './signed-envelope.ts';
+export { stringifyInTurns } from './stringify-in-turns.ts';
 export * from './tags.ts';
 export * from './usage-report.ts';

@@ -303,6 +303,34 @@ it('a whole answer of Responses of very many texts is read in pieces, however ma
   expect(completionOf((await asked).outcome).choices[0].message.content).toBe(texts.map(({ text }) => text).join(''));
 });
 
+it.each(['chat-completions', 'messages', 'responses'] as const)(
+  'a whole answer of long thinking is written for a client of %s in pieces',
+  async (interfaceId) => {
+    const api = interfaceId === 'responses' ? 'messages' : 'responses';
+    const turnsWith = (characters: number) => {
+      const thinking = 'x'.repeat(characters);
+      const output = [{ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: thinking }] }];
+      const content = [{ type: 'thinking', thinking, signature: 's' }];
+      const usage = { input_tokens: 1, output_tokens: 1 };
+      const answer = jsonAnswer({
+        id: 'a',
+        type: 'message',
+        role: 'assistant',
+        output,
+        content,
+        stop_reason: 'end_turn',
+        usage,
+      });
+      return turnsOf(async () => {
+        const { outcome } = await ask({ api, interfaceId, answer, body: { input: 'a' } });
+        expect(outcome.kind === 'json' && outcome.answer.text.includes(thinking)).toBe(true);
+      });
+    };
+    const piece = 1024 * 1024;
+    expect((await turnsWith(4 * piece)) - (await turnsWith(piece))).toBeGreaterThan(6);
+  },
+);
+
 describe('a whole answer of ten thousand calls', () => {
   const calls = 10_000;
   const eachCall = <One>(make: (index: number) => One) => Array.from({ length: calls }, (_one, index) => make(index));

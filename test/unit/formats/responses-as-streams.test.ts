@@ -141,7 +141,7 @@ describe('a stream of a translated response', () => {
             usage: usage(isReported),
             ...(isExplained ? { providerMetadata: { test: { refusal: 'No.' } } } : {}),
           };
-          const json = (await open()).writeAnswer({ content, warnings: [], ...end }, head);
+          const json = await (await open()).writeAnswer({ content, warnings: [], ...end }, head, async () => {});
           const write = (await open()).openWriter(head);
           const events = [...interleaved(content, cuts), { type: 'finish', ...end } as const]
             .flatMap(oneCallAtATime())

@@ -16,6 +16,7 @@ import {
   readRequestBody,
   readUnambiguousBody,
   rewriteMembers,
+  stringifyInTurns,
 } from '../../../shared/protocol/wire/index.ts';
 import { scanJson } from '../../../shared/protocol/wire/scan-json.ts';
 
@@ -194,6 +195,21 @@ describe('JSON text', () => {
       expect(JSON.stringify(value)).toBe(JSON.stringify(parseJson(text)));
       expect(turns).toBeGreaterThanOrEqual(5);
     }
+  });
+
+  it('is written of a value with long texts as at once, in pieces, one that stands in it twice in those of one', async () => {
+    const piece = 1024 * 1024;
+    const long = [`${'x'.repeat(piece - 1)}😀"\n`, '\ud800'.repeat(piece + 1), '\u00000'];
+    const turns: number[] = [];
+    for (const value of [...long.map((text) => ({ text })), { a: [long[0], { b: long[0] }], c: 1, d: undefined }]) {
+      let count = 0;
+      const text = await stringifyInTurns(value, async () => {
+        count += 1;
+      });
+      expect(text === JSON.stringify(value)).toBe(true);
+      turns.push(count);
+    }
+    expect(turns).toEqual([2, 1, 0, 2]);
   });
 
   it('has one canonical form, that of its value', () => {

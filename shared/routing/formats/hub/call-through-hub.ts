@@ -151,7 +151,7 @@ async function askOnce(asking: Asking): Promise<CandidateOutcome> {
   const isEmpty = target.failsEmpty === true && result.content.length === 0;
   const failure = isBlocked ? blockedPrompt : finishFailure(result.finishReason, 'unreadable_answer', isEmpty);
   if (failure !== undefined) return noAnswer(failure);
-  const written = source.writeAnswer(result, head);
+  const written = await source.writeAnswer(result, head, nextStep);
   const json = await readInTurns(written.text, async (scanned) => scanned, largeBodyMaxBytes);
   if (json === undefined) return noAnswer({ kind: 'failed', cause: 'answer_too_large', refusedAnswer: written });
   return { kind: 'json', answer: { ...written, json }, spoken: spoken() };

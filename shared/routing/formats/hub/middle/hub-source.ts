@@ -26,7 +26,8 @@ export type WrittenAnswer = Omit<JsonAnswer, 'json'>;
 /** One call. What its reader learns of the body its writers know: names that were shortened, settings that are repeated. */
 export interface SourceCall {
   readonly call: HubCall;
-  readonly writeAnswer: (result: HubResult, head: AnswerHead) => WrittenAnswer;
+  /** `nextStep`: awaited between its steps, where the answer is long. */
+  readonly writeAnswer: (result: HubResult, head: AnswerHead, nextStep: () => Promise<void>) => Promise<WrittenAnswer>;
   /** Its streams write one tool call at a time: parts of another one do not come before it has ended. */
   readonly writesOneCallAtATime?: true;
   /** For one stream: the events of each part. The last part is `finish`; a part that is an error does not come. */

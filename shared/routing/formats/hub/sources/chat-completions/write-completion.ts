@@ -1,10 +1,15 @@
 // What a model answered, whole, as a `chat.completion`.
 import type { LanguageModelV4Content, LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { outputBytesOfMessage, readUsageReport } from '../../../../../protocol/interfaces/chat-completions/index.ts';
+import { stringifyInTurns } from '../../../../../protocol/wire/index.ts';
 import { type AnswerHead, base64Of, type HubResult, tokensOf, type WrittenAnswer } from '../../middle/index.ts';
 import type { ReasoningDetail } from './reasoning-details.ts';
 
-export function writeCompletion(result: HubResult, head: AnswerHead): WrittenAnswer {
+export async function writeCompletion(
+  result: HubResult,
+  head: AnswerHead,
+  nextStep: () => Promise<void>,
+): Promise<WrittenAnswer> {
   const { content } = result;
   const calls = content.filter(isClientCall);
   const usage = toUsage(result.usage);
@@ -39,7 +44,7 @@ export function writeCompletion(result: HubResult, head: AnswerHead): WrittenAns
     ...(usage === undefined ? {} : { usage }),
   };
   return {
-    text: JSON.stringify(completion),
+    text: await stringifyInTurns(completion, nextStep),
     usage: readUsageReport(usage),
     outputBytes: outputBytesOfMessage(message),
     model,

@@ -8,7 +8,7 @@ export const messagesSource: HubSource = async (body, nextStep) => {
   const names = createToolNames();
   return {
     call: await toHubCall(body, names, nextStep),
-    writeAnswer: (result, head) => writeMessage(result, head, names),
+    writeAnswer: (result, head) => writeMessage(result, head, names, nextStep),
     writesOneCallAtATime: true,
     openWriter: (head) => openMessageWriter(head, names),
   };

@@ -1,7 +1,7 @@
 // What a model answered, whole, as a message.
 import type { LanguageModelV4Content } from '@ai-sdk/provider';
 import { readUsageReport } from '../../../../../protocol/interfaces/messages/index.ts';
-import { scanJson } from '../../../../../protocol/wire/index.ts';
+import { scanJson, stringifyInTurns } from '../../../../../protocol/wire/index.ts';
 import {
   type AnswerHead,
   clientCallId,
@@ -14,10 +14,18 @@ import {
 } from '../../middle/index.ts';
 import { estimatedUsage, messageEnd, messageHead, toUsage, wholeUsage } from './message-object.ts';
 
-export function writeMessage(result: HubResult, head: AnswerHead, names: ToolNames): WrittenAnswer {
+export async function writeMessage(
+  result: HubResult,
+  head: AnswerHead,
+  names: ToolNames,
+  nextStep: () => Promise<void>,
+): Promise<WrittenAnswer> {
   const content = contentOf(result);
   const calls = content.filter((part) => part.type === 'tool-call').length;
-  const blocks = content.flatMap((part) => blockTexts(part, head, names));
+  const blocks: string[] = [];
+  for (const block of content.flatMap((part) => blocksOf(part, head, names))) {
+    blocks.push(typeof block === 'string' ? block : await stringifyInTurns(block, nextStep));
+  }
   const outputBytes = content.reduce((sum, part) => sum + bytesOf(part), 0);
   const usage = toUsage(result.usage);
   const end = messageEnd(result.finishReason, calls, result.providerMetadata);
@@ -29,7 +37,6 @@ export function writeMessage(result: HubResult, head: AnswerHead, names: ToolNam
   };
   const opening = JSON.stringify(messageHead(head)).slice(0, -1);
   return {
-    // Arguments are written as the model wrote them: their digits are kept.
     text: `${opening},"content":[${blocks.join(',')}],${JSON.stringify(rest).slice(1)}`,
     usage: readUsageReport(usage),
     outputBytes,
@@ -43,16 +50,17 @@ function bytesOf(part: LanguageModelV4Content): number {
   return part.type === 'text' || part.type === 'reasoning' ? Buffer.byteLength(part.text) : 0;
 }
 
-function blockTexts(part: LanguageModelV4Content, head: AnswerHead, names: ToolNames): string[] {
+/** Those of calls are texts: arguments are written as the model wrote them. */
+function blocksOf(part: LanguageModelV4Content, head: AnswerHead, names: ToolNames): (object | string)[] {
   const signed = head.readSigned(part.providerMetadata);
-  if (part.type === 'reasoning') return [JSON.stringify(thinkingBlock(part.text, sealed(head, signed)))];
+  if (part.type === 'reasoning') return [thinkingBlock(part.text, sealed(head, signed))];
   if (part.type === 'text') {
-    const text = part.text === '' ? [] : [JSON.stringify({ type: 'text', text: part.text, citations: null })];
-    return isSigned(signed) ? [...text, JSON.stringify(thinkingBlock('', sealed(head, signed, 'text')))] : text;
+    const text = part.text === '' ? [] : [{ type: 'text', text: part.text, citations: null }];
+    return isSigned(signed) ? [...text, thinkingBlock('', sealed(head, signed, 'text'))] : text;
   }
   if (part.type !== 'tool-call') return [];
   const id = clientCallId(head.id, part.toolCallId);
-  const before = isSigned(signed) ? [JSON.stringify(thinkingBlock('', sealed(head, signed, { call: id })))] : [];
+  const before = isSigned(signed) ? [thinkingBlock('', sealed(head, signed, { call: id }))] : [];
   return [...before, callText(id, names.long(part.toolName), part.input)];
 }
 

@@ -17,8 +17,8 @@ export interface OutputBuilder {
   readonly addImage: (base64: string) => void;
   /** `refusal`: why the model refused, where it says so. */
   readonly finish: (isCut: boolean, refusal?: string) => void;
-  /** The texts of the items that are whole. */
-  readonly items: readonly string[];
+  /** Those that are whole. */
+  readonly items: readonly object[];
 }
 
 export function createOutput({ head, tools }: Writing, emit: Emit): OutputBuilder {

@@ -15,7 +15,7 @@ export const responsesSource: HubSource = async (body, nextStep) => {
   const settings = once(() => responseSettings(body));
   return {
     call,
-    writeAnswer: (result, head) => writeResponse(result, { head, tools, settings }),
+    writeAnswer: (result, head) => writeResponse(result, { head, tools, settings }, nextStep),
     writesOneCallAtATime: true,
     openWriter: (head) => openResponseWriter({ head, tools, settings }),
   };

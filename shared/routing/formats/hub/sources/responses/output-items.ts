@@ -7,8 +7,8 @@ import type { FreeformReader } from './freeform-input.ts';
 import { ownTools } from './own-tools.ts';
 import type { Writing } from './response-object.ts';
 
-/** `spoken`: what the event brings of the model's own text. `item`: the text of a whole item, as its last member. */
-export type Emit = (type: string, members: object, more?: { readonly spoken?: string; readonly item?: string }) => void;
+/** `spoken`: what the event brings of the model's own text. `item`: a whole one, as its last member. */
+export type Emit = (type: string, members: object, more?: { readonly spoken?: string; readonly item?: object }) => void;
 
 export type Open =
   | { readonly kind: 'message'; readonly id: string; key: string; text: string; signed: Signed }
@@ -29,16 +29,15 @@ interface OpenCall {
 
 /** Events of whole items: how each begins and ends. */
 export function createItemEvents(head: Writing['head'], emit: Emit) {
-  const items: string[] = [];
+  const items: object[] = [];
   const place = () => ({ output_index: items.length });
   const newId = (prefix: string) => ownItemId(prefix, head.id, items.length);
   const ofItem = (id: string) => ({ item_id: id, ...place() });
   const begin = (item: object) => emit('response.output_item.added', { ...place(), item });
 
   function end(item: object): void {
-    const text = JSON.stringify(item);
-    emit('response.output_item.done', place(), { item: text });
-    items.push(text);
+    emit('response.output_item.done', place(), { item });
+    items.push(item);
   }
 
   /** Of a text or a call: an item of its own. */

@@ -23,6 +23,8 @@ export function openResponseWriter(writing: Writing): (part: HubPart) => AnswerE
   let sequenceNumber = 0;
   let outputBytes = 0;
   let events: AnswerEvent[] = [];
+  /** The texts of whole items. */
+  const items: string[] = [];
   /** Calls that have begun. */
   const begun = new Set<string>();
 
@@ -51,7 +53,9 @@ export function openResponseWriter(writing: Writing): (part: HubPart) => AnswerE
 
   const output = createOutput(writing, (type, members, { spoken = '', item } = {}) => {
     start();
-    add(type, `${opening(type, members)}${item === undefined ? '' : `,"item":${item}`}}`, spoken);
+    const text = item && JSON.stringify(item);
+    if (text !== undefined) items.push(text);
+    add(type, `${opening(type, members)}${text === undefined ? '' : `,"item":${text}`}}`, spoken);
   });
 
   function wholeCall({ toolCallId: id, toolName, input, providerMetadata }: PartOf<'tool-call'>): void {
@@ -69,7 +73,7 @@ export function openResponseWriter(writing: Writing): (part: HubPart) => AnswerE
     output.finish(end.status === 'incomplete', end.reason && head.refusalOf(providerMetadata));
     start();
     const reported = toReport(usage);
-    const response = responseText(writing, end, { items: output.items, usage: reported, outputBytes });
+    const response = responseText(writing, end, { items, usage: reported, outputBytes });
     addStage(`response.${end.status}`, response, { usage: reported, model, status: end.status });
   }
 

@@ -1,10 +1,15 @@
 // What a model answered, whole, as a response.
+import { stringifyInTurns } from '../../../../../protocol/wire/index.ts';
 import { contentOf, type HubResult, type WrittenAnswer } from '../../middle/index.ts';
 import { createOutput } from './build-output.ts';
 import { imageOf } from './response-items.ts';
 import { responseEnd, responseText, toReport, type Writing } from './response-object.ts';
 
-export function writeResponse(result: HubResult, writing: Writing): WrittenAnswer {
+export async function writeResponse(
+  result: HubResult,
+  writing: Writing,
+  nextStep: () => Promise<void>,
+): Promise<WrittenAnswer> {
   const { head } = writing;
   let outputBytes = 0;
   const output = createOutput(writing, (_type, _members, { spoken = '' } = {}) => {
@@ -27,8 +32,10 @@ export function writeResponse(result: HubResult, writing: Writing): WrittenAnswe
   const end = responseEnd(result.finishReason);
   output.finish(end.status === 'incomplete', end.reason && head.refusalOf(result.providerMetadata));
   const usage = toReport(result.usage);
+  const items: string[] = [];
+  for (const item of output.items) items.push(await stringifyInTurns(item, nextStep));
   return {
-    text: responseText(writing, end, { items: output.items, usage, outputBytes }),
+    text: responseText(writing, end, { items, usage, outputBytes }),
     usage,
     outputBytes,
     model: result.response?.modelId ?? head.model,
