@@ -7,7 +7,7 @@ import { toCursor } from '../request/pages.ts';
 /** Lambda gives an answer of 6 MB at the most. */
 const csvMaxCharacters = 5_000_000;
 /** Each looks at a bounded number of calls. */
-const pagesMax = 50;
+const pagesMax = 250;
 const pageCalls = 1_000;
 
 /** Where there are more than an answer may hold, the header `x-next-cursor` says from where on: it goes back as `before`. */

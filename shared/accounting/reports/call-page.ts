@@ -3,12 +3,14 @@
 import { type CallRecord, callPosition } from '../call-records/index.ts';
 import { type CallRange, readNewestFirst } from './newest-first.ts';
 
-/** Calls that one page looks at, about: it stops with the window that reaches them. */
-export const pageCallsMax = 20_000;
+/** Calls that one page reads, about: it stops with the window that reaches them. As many as are read within a second. */
+const pageCallsMax = 4_000;
+const windowCallsMax = 2_000;
 /** Calls of a window, for each that a page may hold. */
 const windowCallsPerCall = 5;
-/** Days of workspaces that one page looks at. */
-export const pageDaysMax = 2_000;
+/** Days of workspaces that one page looks at, about. */
+const pageDaysMax = 400;
+const windowDaysMax = 200;
 
 export interface CallPageQuery extends Omit<CallRange, 'beforeMs'> {
   /** Calls before this position; left out: from the newest on. */
@@ -36,12 +38,13 @@ export async function readCallPage({ before, nowMs, limit, matches, ...range }: 
   const calls: CallRecord[] = [];
   let [looked, days] = [0, 0];
   const beforeMs = (before === undefined ? nowMs : Math.min(nowMs, instantOf(before))) + 1;
-  for await (const window of readNewestFirst({ ...range, beforeMs }, { firstCallsMax: limit * windowCallsPerCall })) {
+  const bounds = { firstCallsMax: limit * windowCallsPerCall, callsMax: windowCallsMax, daysMax: windowDaysMax };
+  for await (const window of readNewestFirst({ ...range, beforeMs }, bounds)) {
     const found = window.calls.filter((call) => (before === undefined || callPosition(call) < before) && matches(call));
     calls.push(...found.sort((a, b) => (callPosition(a) < callPosition(b) ? 1 : -1)));
     const last = calls.length > limit ? calls[limit - 1] : undefined;
     if (last !== undefined) return { calls: calls.slice(0, limit), next: callPosition(last) };
-    looked += window.calls.length;
+    looked += window.callsRead;
     days += window.daysRead;
     const isBounded = looked >= pageCallsMax || days >= pageDaysMax;
     if (isBounded && window.sinceMs > range.sinceMs) return { calls, next: new Date(window.sinceMs).toISOString() };

@@ -20,6 +20,8 @@ export interface CallWindow<Name extends MemberName = MemberName> {
   readonly calls: readonly Pick<CallRecord, Name>[];
   /** Days of workspaces that were looked at for it. */
   readonly daysRead: number;
+  /** With those of windows that were cut. */
+  readonly callsRead: number;
 }
 
 const firstWindowMs = 5 * 60_000;
@@ -28,36 +30,49 @@ const windowCallsMax = 10_000;
 /** A report is read behind the calls of clients: few days at a time, and their turn comes after so many records. */
 const reportDays = 2;
 const recordsPerTurn = 200;
-/** A window of this length is read whole, whatever it holds. */
-const windowMinMs = 1_000;
+/** A window of this length is read whole: no clock tells more. */
+const windowMinMs = 1;
+const dayMs = 24 * 3_600_000;
 
 interface Reading<Name extends MemberName> {
   /** A first window that holds more is cut, so that a reader who needs few reads few for nothing. */
   readonly firstCallsMax?: number;
+  /** Of any window: its calls, and days of workspaces, of which it has one of each at the least. */
+  readonly callsMax?: number;
+  readonly daysMax?: number;
   /** What of the records is read. Left out: all. */
   readonly members?: readonly Name[];
 }
 
 export async function* readNewestFirst<Name extends MemberName = MemberName>(
   range: CallRange,
-  { firstCallsMax = windowCallsMax, members }: Reading<Name> = {},
+  {
+    callsMax = windowCallsMax,
+    firstCallsMax = callsMax,
+    daysMax = Number.POSITIVE_INFINITY,
+    members,
+  }: Reading<Name> = {},
 ): AsyncGenerator<CallWindow<Name>> {
-  let windowMax = firstCallsMax;
+  const longestMs = Math.max(1, Math.floor(daysMax / range.workspaces.length)) * dayMs;
+  let windowMax = Math.min(firstCallsMax, callsMax);
+  let callsRead = 0;
   let beforeMs = range.beforeMs;
   let lengthMs = firstWindowMs;
   while (beforeMs > range.sinceMs) {
     const sinceMs = Math.max(range.sinceMs, beforeMs - lengthMs);
     const days = utcDaysBetween(sinceMs, beforeMs - 1);
-    const callsMax = beforeMs - sinceMs <= windowMinMs ? Number.POSITIVE_INFINITY : windowMax;
-    const calls = await readAtMost({ ...range, sinceMs, beforeMs }, callsMax, members);
+    const mostCalls = beforeMs - sinceMs <= windowMinMs ? Number.POSITIVE_INFINITY : windowMax;
+    const calls = await readAtMost({ ...range, sinceMs, beforeMs }, mostCalls, members);
+    callsRead += calls?.length ?? windowMax;
     if (calls === undefined) {
       lengthMs = Math.max(windowMinMs, Math.floor((beforeMs - sinceMs) / growth));
       continue;
     }
-    yield { sinceMs, beforeMs, calls, daysRead: days.length * range.workspaces.length };
+    yield { sinceMs, beforeMs, calls, daysRead: days.length * range.workspaces.length, callsRead };
+    callsRead = 0;
     beforeMs = sinceMs;
-    if (calls.length < windowMax / growth) lengthMs *= growth;
-    windowMax = Math.min(windowCallsMax, windowMax * growth);
+    if (calls.length < windowMax / growth) lengthMs = Math.min(lengthMs * growth, longestMs);
+    windowMax = Math.min(callsMax, windowMax * growth);
   }
 }
 
