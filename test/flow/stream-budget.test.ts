@@ -65,6 +65,8 @@ describe('a stage with a stream budget of 300 seconds', () => {
     }
     await gateway.settled();
     await expectBalancedBooks(gateway);
+    const ends = (await gateway.records()).map(({ outcome, cutCode, totalMs }) => ({ outcome, cutCode, totalMs }));
+    expect(ends).toEqual(apis.map(() => ({ outcome: 'cut', cutCode: 'request_deadline_exceeded', totalMs: 300_000 })));
   });
 
   it.each([true, false])('gives up after 55 seconds where no output has come: stream %s', async (stream) => {
