@@ -290,6 +290,17 @@ it.each(['messages', 'converse'] as const)(
   },
 );
 
+describe('a prompt that is blocked', () => {
+  it('is none where the answer was filtered, which is an answer', async () => {
+    const filtered = { candidates: [{ finishReason: 'SAFETY', index: 0 }], usageMetadata: { promptTokenCount: 3 } };
+    const { outcome } = await ask({ api: 'generate-content', answer: jsonAnswer(filtered), body: {} });
+    expect(completionOf(outcome).choices[0]).toMatchObject({
+      finish_reason: 'content_filter',
+      message: { content: '' },
+    });
+  });
+});
+
 describe('an error with a status that says success', () => {
   it('is looked for in an answer of up to 1 MiB: a longer one was written by a model', async () => {
     const answerWith = (characters: number) => {

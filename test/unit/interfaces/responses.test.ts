@@ -110,21 +110,21 @@ describe('a stream of Responses', () => {
       expect(responses.openEventReader(1).read({ text })).toEqual({ kind: 'unreadable' });
     }
   });
-});
 
-it('that broke goes on counting where the provider stopped, under the id that began', () => {
-  const writer = openWriter();
-  const began = { type: 'response.created', sequence_number: 41, response: { id: 'resp_began' } };
-  const read = readOne(began);
-  if (read.kind === 'event') writer.event(read.event);
-  const [error, failed] = writer
-    .broken('rate_limited')
-    .trim()
-    .split('\n\n')
-    .map((event) => JSON.parse(event.split('\ndata: ')[1] ?? ''));
-  const message = brokenStreamMessages.rate_limited;
-  expect(error).toEqual({ type: 'error', code: 'rate_limited', message, sequence_number: 42 });
-  expect(failed).toMatchObject({ type: 'response.failed', sequence_number: 43, response: { id: 'resp_began' } });
+  it('that broke goes on counting where the provider stopped, under the id that began', () => {
+    const writer = openWriter();
+    const began = { type: 'response.created', sequence_number: 41, response: { id: 'resp_began' } };
+    const read = readOne(began);
+    if (read.kind === 'event') writer.event(read.event);
+    const [error, failed] = writer
+      .broken('rate_limited')
+      .trim()
+      .split('\n\n')
+      .map((event) => JSON.parse(event.split('\ndata: ')[1] ?? ''));
+    const message = brokenStreamMessages.rate_limited;
+    expect(error).toEqual({ type: 'error', code: 'rate_limited', message, sequence_number: 42 });
+    expect(failed).toMatchObject({ type: 'response.failed', sequence_number: 43, response: { id: 'resp_began' } });
+  });
 });
 
 describe('a JSON response', () => {
