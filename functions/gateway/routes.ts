@@ -21,12 +21,18 @@ import { serveCall } from './serve.ts';
 /** Gives the description of the interface, which needs no key: it is the same for every caller. */
 export type DescribeApi = () => Promise<string>;
 
-/** Read once: what stands in front of clients that do not read it is one text, however many they are. */
+/**
+ * Read once, for all who ask while it is read too: what stands in front of clients that do not read it is one text, however many
+ * they are.
+ */
 function serveText(read: () => Promise<string>): Endpoint {
-  let text: string | undefined;
+  let reading: Promise<string> | undefined;
   return async () => {
-    text ??= await read();
-    return { status: okStatus, headers: jsonHeaders, body: text };
+    reading ??= read().catch((cause) => {
+      reading = undefined;
+      throw cause;
+    });
+    return { status: okStatus, headers: jsonHeaders, body: await reading };
   };
 }
 

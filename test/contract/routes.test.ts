@@ -1,6 +1,9 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { createGateway } from '../../functions/gateway/routes.ts';
+import { nextTurn } from '../../shared/foundation/time/index.ts';
+import { callGateway } from '../support/call-gateway.ts';
 import { expectError, uuid } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { exchangeBytes } from '../support/raw-http.ts';
@@ -38,6 +41,31 @@ describe('the routes', () => {
       else expect(await response.json()).toMatchObject({ error: { code: 'not_found' }, message: expect.any(String) });
       expect(response.status).toBe(404);
     }
+  });
+
+  it('read the description of the interface once for all who ask at the same time, and again where that failed', async () => {
+    const reads: PromiseWithResolvers<string>[] = [];
+    const read = () => {
+      const reading = Promise.withResolvers<string>();
+      reads.push(reading);
+      return reading.promise;
+    };
+    const { composition } = gateway;
+    const served = createGateway(composition, read);
+    const ask = () => {
+      const arrivedAtMs = composition.clock.nowMs();
+      return callGateway(served, { method: 'GET', path: '/openapi.json', headers: {}, arrivedAtMs, body: Buffer.of() });
+    };
+    const refused = [ask(), ask()];
+    await nextTurn();
+    expect(reads).toHaveLength(1);
+    reads[0]?.reject(new Error('the file cannot be read'));
+    expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([500, 500]);
+    const answered = [ask(), ask()];
+    await nextTurn();
+    reads[1]?.resolve('{}');
+    expect((await Promise.all([...answered, ask()])).map(({ text }) => text)).toEqual(['{}', '{}', '{}']);
+    expect(reads).toHaveLength(2);
   });
 
   it('are all described, with their methods, below exactly the base URLs that serve them', async () => {

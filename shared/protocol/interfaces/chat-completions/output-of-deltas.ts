@@ -12,7 +12,7 @@ export interface OutputOfDeltas {
 const outputMember = /^(content|refusal|reasoning|thinking|tool_calls|function_call|audio|image)/;
 
 /** A role, an id or a tier is none: a provider may fail right after it. */
-const isOutputMember = (name: string): boolean => outputMember.test(name);
+const isOutputMember = (name: string): boolean => name === 'content' || (name !== 'role' && outputMember.test(name));
 
 const isThinkingMember = (name: string): boolean => name.startsWith('reasoning') || name.startsWith('thinking');
 

@@ -185,19 +185,22 @@ function factsOf(
   usage: UsageReport | undefined,
   json: () => JsonText,
 ): ChunkDetails {
-  const choices = Array.isArray(head.choices) ? head.choices.filter(isJsonObject) : [];
-  const read = choices.map((choice, position) => ({
-    index: indexOf(choice, position),
-    finished: typeof choice.finish_reason === 'string' && choice.finish_reason !== '',
-  }));
-  const isFinishing = read.some((choice) => choice.finished);
+  const choices: readonly unknown[] = Array.isArray(head.choices) ? head.choices : [];
+  const read: { readonly index: number; readonly finished: boolean }[] = [];
+  let isFinishing = false;
+  for (const choice of choices) {
+    if (!isJsonObject(choice)) continue;
+    const finished = typeof choice.finish_reason === 'string' && choice.finish_reason !== '';
+    isFinishing ||= finished;
+    read.push({ index: indexOf(choice, read.length), finished });
+  }
   return {
     hasOutput: output.hasOutput || isFinishing,
     isOnlyThinking: output.isOnlyThinking && !isFinishing,
     model: modelIn(head),
     finishReasons: isFinishing ? finishReasonsIn(choices) : undefined,
     isLast: false,
-    isUsageOnly: choices.length === 0 && usage !== undefined,
+    isUsageOnly: read.length === 0 && usage !== undefined,
     usage,
     error: isError(head) ? readErrorObject(json()) : undefined,
     choices: read,
