@@ -70,7 +70,6 @@ async function readStack(aws: AwsAccount, name: string, allowed: AllowedCalls) {
 }
 
 // A stage that moves between functions and tasks: what runs now stays for one deployment beside what the settings name, and the
-
 // next one takes it away. So calls in flight end where they run.
 
 type ComputeKind = StageSettings['compute'];

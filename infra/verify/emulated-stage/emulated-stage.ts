@@ -1,5 +1,4 @@
 // The whole life of a stage in an emulated AWS (MiniStack), with the commands that an operator types. What the emulator
-
 // does not do is said beside the result.
 import { join } from 'node:path';
 import { PutBucketTaggingCommand } from '@aws-sdk/client-s3';
@@ -45,7 +44,6 @@ export const emulatedStage: Step = {
 };
 
 // From the first deployment to the last, once for a stage whose data may go and once for one that keeps them. The emulator
-
 // cannot import a bucket or a global table, so adopting what the second left behind is not shown here.
 
 const changedMemoryMb = 1_024;

@@ -101,7 +101,6 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
 }
 
 // How many refused calls of a key leave a record: a client that repeats a call which cannot succeed must not fill the
-
 // table at the price of nothing. What is beyond stands in the log only.
 
 export interface RefusalQuota {

@@ -30,14 +30,14 @@ const instantLength = '2026-11-20T00:00:00.000Z'.length;
 const positionShape = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(#[A-Za-z0-9_-]{1,64})?$/;
 
 /** Whether the text can be a `next`. */
-export const isCallPosition = (text: string): boolean => positionShape.test(text) && !Number.isNaN(instantOf(text));
+export const isCallPosition = (text: string): boolean => positionShape.test(text) && !Number.isNaN(epochMsOf(text));
 
-const instantOf = (position: string): number => Date.parse(position.slice(0, instantLength));
+const epochMsOf = (position: string): number => Date.parse(position.slice(0, instantLength));
 
 export async function readCallPage({ before, nowMs, limit, matches, ...range }: CallPageQuery): Promise<CallPage> {
   const calls: CallRecord[] = [];
   let [looked, days] = [0, 0];
-  const beforeMs = (before === undefined ? nowMs : Math.min(nowMs, instantOf(before))) + 1;
+  const beforeMs = (before === undefined ? nowMs : Math.min(nowMs, epochMsOf(before))) + 1;
   const bounds = { firstCallsMax: limit * windowCallsPerCall, callsMax: windowCallsMax, daysMax: windowDaysMax };
   for await (const window of readNewestFirst({ ...range, beforeMs }, bounds)) {
     const found = window.calls.filter((call) => (before === undefined || callPosition(call) < before) && matches(call));

@@ -1,6 +1,6 @@
 // What of an error may stand in a log. Messages of foreign errors quote what they choke on (a JSON text, a header
-import { masked } from './mask-secrets.ts';
 // value), so quoted text and anything that looks like a token is masked, and of causes only names and codes are kept.
+import { masked } from './mask-secrets.ts';
 
 export interface ErrorDescription {
   readonly name: string;

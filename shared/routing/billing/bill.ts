@@ -1,5 +1,4 @@
 // What one call owes: a charge for every answer a provider gave for it, also for those that no client saw (a retried
-
 // structured output). Belongs to one request; written by the stages that call providers, read by settlement.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
@@ -73,7 +72,6 @@ export function openBill(): Bill {
 }
 
 // The usage of several provider calls as one: counts are added, at any depth, under the names that the
-
 // providers use. The members of the gateway itself are merged in afterwards.
 
 type Usage = Readonly<Record<string, unknown>>;

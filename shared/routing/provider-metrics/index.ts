@@ -1,6 +1,6 @@
 // Statistics, cooldowns and limit counters learn of each attempt exactly once. Attempts that a client's own key pays for
-import type { Permit, ProviderLimiter } from '../../accounting/limits/index.ts';
 // are left out: their limits are not ours, and one client's wrong key must not cool a provider for the others.
+import type { Permit, ProviderLimiter } from '../../accounting/limits/index.ts';
 import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../accounting/provider-health/index.ts';
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';

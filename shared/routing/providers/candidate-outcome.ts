@@ -24,7 +24,6 @@ export type CandidateOutcome =
   | NoAnswer;
 
 // The way from a format to a provider. The gateway hands each format a `send` of its own, so that credentials, time limits
-
 // and the classification of failures are the same for all.
 
 export interface CandidateRequest {

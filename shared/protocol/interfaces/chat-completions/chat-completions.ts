@@ -56,7 +56,6 @@ function openChunkReader(choices: number): EventReader {
 }
 
 // The body of a function call. Only the members that a function does not fix are checked here: any other is
-
 // invalid_function_request, whatever its type.
 
 /** Of a larger one it is told what is wrong with these, then that it is too large. */

@@ -53,7 +53,6 @@ function textOf(content: unknown): string {
 }
 
 // A streamed answer is held against its schema when it is complete. It has been relayed by then, so one
-
 // that does not satisfy the schema ends with an error line, is billed, and is not asked for again.
 
 interface Choice {

@@ -48,7 +48,6 @@ export const countTokens: ClientInterface = {
 };
 
 // In which words a client of Messages is told of a rejected request. Agents look for those of Anthropic's interface, shorten
-
 // the conversation or leave images out, and send it again: so a provider that meant the same is quoted in them.
 
 /** Undefined: the provider has said nothing, and the gateway knows no words for it. */
