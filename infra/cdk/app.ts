@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { ComputeKind } from './api-stack.ts';
-import { stagesLine } from './deployment/stages-line.ts';
+import { stagesLine } from './deployment/deploy-options.ts';
 import { GatewayStage } from './stage.ts';
 import { stageSettings } from './stage-settings.ts';
 

@@ -2,8 +2,7 @@
 // Before anything is built it prints account and region and checks what would fail, or lose something, later.
 import { runScript } from '../run-script.ts';
 import { deployStage } from './deployment/deploy-stage.ts';
-import { findImageBuilder } from './deployment/image-builder.ts';
-import { runCdk } from './deployment/run-cdk.ts';
+import { findImageBuilder, runCdk } from './deployment/run-cdk.ts';
 import { stageSettings } from './stage-settings.ts';
 
 const surroundings = {

@@ -3,8 +3,8 @@
 import { startStopwatch } from '../../shared/foundation/time/index.ts';
 import { cfnLint } from './cfn-lint.ts';
 import { emulatedStage } from './emulated-stage/emulated-stage.ts';
+import { secondEngine } from './emulator.ts';
 import { runtime } from './runtime/runtime.ts';
-import { secondEngine } from './second-engine.ts';
 import { Skipped, type Step } from './verify-step.ts';
 
 const steps: readonly Step[] = [cfnLint, runtime, secondEngine, emulatedStage];

@@ -1,12 +1,20 @@
 // All that one process can have: calls, and what operators read and change. For the local run, and for a process that serves all routes.
 import { createCreditLedger } from '../accounting/credit/index.ts';
+import { createCooldowns, createStatisticsReader } from '../accounting/provider-health/index.ts';
 import { type AdministrationDependencies, createAdministration } from '../configuration/administration/index.ts';
-import { type ConnectionStore, createConnectionStore, createKeyVault } from '../configuration/byok/index.ts';
+import {
+  type ConnectionStore,
+  closedVault,
+  createConnectionStore,
+  createKeyVault,
+} from '../configuration/byok/index.ts';
+import { withoutWrites } from '../storage/store/index.ts';
 import {
   type CompositionOptions,
   createGatewayComposition,
   type GatewayComposition,
 } from './create-gateway-composition.ts';
+import { createTableReaders, type TableReadersOptions } from './create-table-readers.ts';
 
 export interface Composition extends Omit<GatewayComposition, 'credit'>, AdministrationDependencies {
   readonly connectionStore: ConnectionStore;
@@ -24,5 +32,20 @@ export function createComposition(options: CompositionOptions): Composition {
     // With the counters of the calls: what waits for one of them goes together with it.
     credit: createCreditLedger({ store, clock, counters, randomness }),
     connectionStore: createConnectionStore(store, vault),
+  };
+}
+
+// What the operator function has: the tables that operators read and change, and no more. No provider is called, no credential
+// is read, and statistics that are old are counted anew without being stored: its role may not write them.
+export function createOperatorComposition(options: TableReadersOptions) {
+  const readers = createTableReaders(options);
+  const { store, clock, log } = readers;
+  const onFailure = (cause: unknown) => log.error({ event: 'statistics_not_read' }, cause);
+  return {
+    ...readers,
+    ...createAdministration(readers),
+    connectionStore: createConnectionStore(store, closedVault),
+    statistics: createStatisticsReader({ store: withoutWrites(store), clock, onFailure }),
+    cooldowns: createCooldowns({ store, clock }),
   };
 }

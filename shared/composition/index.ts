@@ -1,6 +1,5 @@
 export { type AwsAdapters, bundleAdapters, createAwsAdapters, localCredentials } from './create-aws-adapters.ts';
-export { type Composition, createComposition } from './create-composition.ts';
+export { type Composition, createComposition, createOperatorComposition } from './create-composition.ts';
 export * from './create-gateway-composition.ts';
-export { createOperatorComposition } from './create-operator-composition.ts';
 export { createTableReaders } from './create-table-readers.ts';
 export { warmGateway, warmModels } from './warm-start.ts';

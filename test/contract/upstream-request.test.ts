@@ -1,7 +1,7 @@
 // What a provider receives: the client's members unchanged, none of the gateway's, and nothing a client could use to
 // decide where or how a provider is called.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { upstreamHeaders } from '../../functions/gateway/provider/upstream-headers.ts';
+import { upstreamHeaders } from '../../functions/gateway/provider/prepare-call.ts';
 import { credentialsOf } from '../support/credentials.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 

@@ -2,6 +2,7 @@
 
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
 import {
   type AttemptFailure,
@@ -13,7 +14,6 @@ import {
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall } from '../provider-call.ts';
-import { upstreamHeaders } from './upstream-headers.ts';
 
 export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 'body'> {
   /** What of the headers is a credential, or was made with one. */
@@ -100,4 +100,36 @@ async function findCredential(
     if (error instanceof SealBroken) return undefined;
     throw error;
   }
+}
+
+// The headers of a call to a provider. Nothing that a client sends decides where it goes or with which credential.
+
+/** Headers that providers ask for on every call below a path, where neither their entry nor the client says another. */
+const expectedHeaders: readonly (readonly [path: string, headers: Readonly<Record<string, string>>])[] = [
+  ['/messages', { 'anthropic-version': '2023-06-01' }],
+];
+
+interface HeaderParts extends Pick<CandidateRequest, 'path' | 'accept' | 'headers'> {
+  /** Of the provider's entry. */
+  readonly constant: Readonly<Record<string, string>> | undefined;
+  readonly credential: Readonly<Record<string, string>>;
+  readonly traceparent: string | undefined;
+}
+
+/** A later part outweighs the ones before it: no header that is passed on takes the place of one of the gateway's. */
+export const upstreamHeaders = (parts: HeaderParts): Record<string, string> => ({
+  ...expectedAt(parts.path),
+  ...parts.constant,
+  ...parts.headers,
+  accept: parts.accept,
+  'accept-encoding': 'identity',
+  'content-type': 'application/json',
+  'user-agent': 'gw',
+  ...(parts.traceparent === undefined ? {} : { [headerNames.traceparent]: parts.traceparent }),
+  ...parts.credential,
+});
+
+function expectedAt(path: string): Readonly<Record<string, string>> | undefined {
+  const [plainPath = ''] = path.split('?');
+  return expectedHeaders.find(([start]) => plainPath === start || plainPath.startsWith(`${start}/`))?.[1];
 }

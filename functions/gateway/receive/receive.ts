@@ -19,8 +19,7 @@ import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import { type BodyText, readRequestBody } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { Call, ReadCall, ReceivedCall } from '../stages.ts';
-import { readAttribution, readCallHeaders, readTagsHeader } from './read-call-headers.ts';
-import { readPassedOn } from './read-passed-on.ts';
+import { readAttribution, readCallHeaders, readPassedOn, readTagsHeader } from './read-call-headers.ts';
 
 /** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
 const longBodyBytes = 64 * 1024;

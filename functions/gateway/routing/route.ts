@@ -6,7 +6,7 @@ import { workspaceConnections } from '../../../shared/configuration/byok/index.t
 import { modelsOfKey, readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
+import { nextTurn, type TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
 import { findMember, readRequestBody, rewriteMembers } from '../../../shared/protocol/wire/index.ts';
@@ -16,12 +16,12 @@ import {
   entryOf,
   hasSeveralKeepers,
   makePlan,
+  mayBeTranslated,
   readByokSources,
   tighten,
 } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, RoutedCall } from '../stages.ts';
-import { readAhead } from './read-ahead.ts';
 
 export async function route(
   deps: GatewayDependencies,
@@ -111,4 +111,25 @@ function mergedText({ raw, text }: ClientRequest, merged: Readonly<Record<string
     ([name, value]) => value !== raw[name] && (Object.hasOwn(raw, name) || findMember(json, name) === undefined),
   );
   return rewriteMembers(json, new Map([['preset', undefined], ...added]));
+}
+
+// What routing asks of a request is read from its body on first use: of a long one before, in turns of the event loop.
+
+/** Searched in a few milliseconds. */
+const longBodyCharacters = 64 * 1024;
+
+/** Each in a turn of its own. */
+export async function readAhead(
+  request: ClientRequest,
+  call: Pick<IdentifiedCall, 'catalogue' | 'workspace'>,
+): Promise<void> {
+  if (request.text().text.length <= longBodyCharacters) return;
+  request.needs();
+  await nextTurn();
+  request.size();
+  await nextTurn();
+  if (!mayBeTranslated(request, call)) return;
+  await request.readWholeBody(nextTurn);
+  request.hubNeeds();
+  await nextTurn();
 }

@@ -1,6 +1,8 @@
 // Settlement: what is left to do when the last byte is out, on every way out: money, the cached answer, everything that other
 // calls wait for, and the record. All steps begin together, one deadline bounds them, and one that fails stops no other.
 import { errorCatalogue } from '../../../shared/errors/index.ts';
+import type { Log } from '../../../shared/foundation/log/index.ts';
+import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
 import { reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
@@ -9,7 +11,6 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, ClaimsEnd, EndedCall } from '../stages.ts';
 import { attemptSpans } from './attempt-spans.ts';
 import { logFailedAttempts } from './log-attempts.ts';
-import { logChargesOverHold } from './log-charges.ts';
 import { settleMoney } from './settle-money.ts';
 import { writeRecord } from './write-record.ts';
 
@@ -66,3 +67,23 @@ export const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({
       : error.entry.status >= errorCatalogue.rate_limited.status,
   reachedProvider: run.attemptCount > 0,
 });
+
+// One line for each charge of more input than the call held: the report of a provider is believed, because it is paid so, but
+// it is more than one token for each byte of the body.
+function logChargesOverHold(log: Log, { scope, workspace, bill, holdings }: AdmittedCall): void {
+  const holdsBudget = (provider: string) => holdings.budgetHolds?.some((hold) => hold.provider === provider) === true;
+  for (const { candidate, usage, reported, cost, payer, inputTokensMax } of bill.charges) {
+    const provider = candidate.provider.id;
+    if (usage.promptTokens <= inputTokensMax || (payer === 'client' && !holdsBudget(provider))) continue;
+    log.info({
+      event: 'charge_over_hold',
+      message: `The provider reported ${reported?.tokens.input} input tokens for a body that can have ${inputTokensMax}.`,
+      correlation_id: scope.correlationId,
+      workspace_id: workspace.id,
+      provider,
+      model: candidate.model.id,
+      input_tokens: usage.promptTokens,
+      cost_usd: formatUsd(cost.total),
+    });
+  }
+}

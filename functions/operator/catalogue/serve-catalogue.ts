@@ -6,10 +6,9 @@ import type { CatalogueDocument, ModelDocument } from '../../../shared/configura
 import type { ListDifference } from '../../../shared/configuration/gateway-file/index.ts';
 import type { ManagedListUpdate, ManagedModel } from '../../../shared/configuration/management-documents/index.ts';
 import type { Operator } from '../request/identify-operator.ts';
-import type { Work } from '../request/manage.ts';
+import { namesOf, type Work } from '../request/manage.ts';
 import { pageOf, pageParameters } from '../request/pages.ts';
 import { readBody, readQuery } from '../request/read-asked.ts';
-import { namesOf } from '../request/told-names.ts';
 import { healthDocument, readHealths } from './serve-providers.ts';
 
 const parameters = z.strictObject(pageParameters);

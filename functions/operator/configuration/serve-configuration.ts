@@ -4,10 +4,9 @@ import * as z from 'zod/mini';
 import { fail } from '../../../shared/errors/index.ts';
 import { plainBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
-import { type ManageRequest, TextAnswer, type Work } from '../request/manage.ts';
+import type { Store } from '../../../shared/storage/store/index.ts';
+import { type ManageRequest, namesOf, TextAnswer, type Work } from '../request/manage.ts';
 import { readBytes, readQuery } from '../request/read-asked.ts';
-import { namesOf } from '../request/told-names.ts';
-import { asOnlyReplacement } from './one-replacement.ts';
 import { planReplacement, readStored } from './stored-configuration.ts';
 
 /** Lambda gives an answer of 6 MB at the most. */
@@ -70,4 +69,35 @@ const tagShape = /^(?:W\/)?("[\x21\x23-\x7e]*"|\*)$/;
 function ifMatch({ http }: ManageRequest): readonly string[] | undefined {
   const sent = http.headers['if-match'];
   return sent?.flatMap((header) => header.split(',')).map((one) => tagShape.exec(one.trim())?.[1] ?? '');
+}
+
+// One replacement of the configuration at a time, over all processes: between the moment when it is compared with what is stored and
+// its last write, no other one begins. A process that died meanwhile is waited for no longer than any request runs.
+
+/** In `config`. */
+const claimKey = 'CONFIGURATION_REPLACEMENT';
+const claimLifeMs = 120_000;
+
+/** Undefined: another one is being made. */
+async function asOnlyReplacement<Answer>(
+  store: Pick<Store, 'put'>,
+  { id, nowMs }: { readonly id: string; readonly nowMs: number },
+  work: () => Promise<Answer>,
+): Promise<Answer | undefined> {
+  const claim = (endsAtMs: number) => ({ pk: claimKey, claimed_by: id, ends_at_ms: endsAtMs });
+  const { kind } = await store.put({
+    table: 'config',
+    item: claim(nowMs + claimLifeMs),
+    condition: 'attribute_not_exists(pk) OR ends_at_ms <= :now OR claimed_by = :id',
+    values: { ':now': nowMs, ':id': id },
+    repeatable: true,
+  });
+  if (kind !== 'written') return undefined;
+  try {
+    return await work();
+  } finally {
+    const own = { condition: 'claimed_by = :id', values: { ':id': id }, repeatable: true };
+    // What was done counts; where this is lost, the claim ends by its time.
+    await store.put({ table: 'config', item: claim(0), ...own }).catch(() => undefined);
+  }
 }

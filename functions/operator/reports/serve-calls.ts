@@ -1,8 +1,19 @@
 // GET /v1/manage/calls and /v1/manage/calls/{id}: calls by their records, with what providers said of their failures. Never a prompt
 // or an answer: a record has none.
 import * as z from 'zod/mini';
-import { type CallRecord, operatorCallDocument } from '../../../shared/accounting/call-records/index.ts';
-import { findCall, isCallPosition, matchesFilter, readCallPage } from '../../../shared/accounting/reports/index.ts';
+import {
+  type CallRecord,
+  csvHeader,
+  csvLine,
+  operatorCallDocument,
+} from '../../../shared/accounting/call-records/index.ts';
+import {
+  type CallPageQuery,
+  findCall,
+  isCallPosition,
+  matchesFilter,
+  readCallPage,
+} from '../../../shared/accounting/reports/index.ts';
 import { id } from '../../../shared/configuration/value-forms/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { interfaceIds } from '../../../shared/foundation/constants/index.ts';
@@ -10,11 +21,10 @@ import { timeOfUuidv7 } from '../../../shared/foundation/ids/index.ts';
 import { readTags } from '../../../shared/protocol/wire/index.ts';
 import { anyText, sinceParameter } from '../request/forms.ts';
 import { inTurn } from '../request/in-turn.ts';
-import type { ManageRequest, Work } from '../request/manage.ts';
+import { type ManageRequest, TextAnswer, type Work } from '../request/manage.ts';
 import { cursorParameter, fromCursor, limitParameter, toCursor } from '../request/pages.ts';
 import { readQuery } from '../request/read-asked.ts';
 import { seenCalls } from '../request/seen-calls.ts';
-import { callsAsCsv } from './calls-as-csv.ts';
 
 const parameters = z.strictObject({
   since: sinceParameter,
@@ -73,3 +83,35 @@ export const showCall: Work = async (deps, { operator, pathParameters: [callId =
     message: 'There is no record of a call with this id: it is the x-request-id of the answer.',
   });
 };
+
+// All calls that a filter finds, as CSV: one line each, the newest first.
+
+/** Lambda gives an answer of 6 MB at the most. */
+const csvMaxCharacters = 5_000_000;
+/** Each looks at a bounded number of calls. */
+const pagesMax = 250;
+const pageCalls = 1_000;
+
+/** Where there are more than an answer may hold, the header `x-next-cursor` says from where on: it goes back as `before`. */
+export async function callsAsCsv(query: Omit<CallPageQuery, 'limit'>): Promise<TextAnswer> {
+  const lines = [csvHeader];
+  let characters = 0;
+  let before = query.before;
+  for (let page = 0; page < pagesMax && characters < csvMaxCharacters; page += 1) {
+    const { calls, next } = await readCallPage({ ...query, before, limit: pageCalls });
+    for (const line of calls.map(csvLine)) {
+      characters += line.length;
+      lines.push(line);
+    }
+    before = next;
+    if (next === undefined) break;
+  }
+  const more = before === undefined ? {} : { 'x-next-cursor': toCursor(before) };
+  const headers = {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': 'attachment; filename="calls.csv"',
+    'x-content-type-options': 'nosniff',
+    ...more,
+  };
+  return new TextAnswer(headers, `${lines.join('\r\n')}\r\n`);
+}

@@ -1,14 +1,14 @@
 // One request of the management interface: who asks, what is asked, the answer. A change is told in the line of its request, with
 // the operator's name.
 import type { Role } from '../../../shared/configuration/access/index.ts';
+import { ChangeFailed, type ChangeFailure } from '../../../shared/configuration/administration/index.ts';
 import { refuseWhileRestored } from '../../../shared/configuration/catalogue/index.ts';
-import { okStatus } from '../../../shared/errors/index.ts';
+import { type ErrorCode, fail, okStatus } from '../../../shared/errors/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope } from '../../../shared/protocol/router/index.ts';
 import type { OperatorDependencies } from '../dependencies.ts';
 import { requireInAll, requireRole, requireSomewhere } from './allowed.ts';
 import { identifyOperator, type Operator } from './identify-operator.ts';
-import { toClientError } from './refused-change.ts';
 
 export interface ManageRequest {
   readonly operator: Operator;
@@ -71,3 +71,33 @@ const tellChangeIn =
   (change, change_target) => {
     logContext.fields = { ...logContext.fields, change, change_target };
   };
+
+// A change that was not made, as its client sees it.
+const codes = {
+  absent: 'not_found',
+  taken: 'invalid_request',
+  invalid: 'invalid_request',
+  conflict: 'idempotency_conflict',
+  insufficient: 'PAYMENT_REQUIRED',
+  forbidden: 'forbidden',
+  unanswered: 'RATE_LIMITER_UNAVAILABLE',
+} as const satisfies Record<ChangeFailure, ErrorCode>;
+
+const unanswered =
+  'The store gave no answer: the change may have been made. Look at what is stored, or repeat it; a credit with the same id is added once.';
+
+/** Any other error as it is. */
+function toClientError(error: unknown): unknown {
+  if (!(error instanceof ChangeFailed)) return error;
+  const { failure, message, param = failure === 'taken' ? 'name' : undefined } = error;
+  if (failure === 'unanswered') return fail(codes.unanswered, { message: unanswered, cause: error });
+  return fail(codes[failure], { message, param });
+}
+
+// What a change was made to, in the log line of its request: the first names, and how many more.
+const namesInLine = 20;
+
+export const namesOf = (changed: readonly string[]): string =>
+  changed.length <= namesInLine
+    ? changed.join(', ')
+    : `${changed.slice(0, namesInLine).join(', ')} and ${changed.length - namesInLine} more`;

@@ -1,5 +1,5 @@
 // One run of the CDK of this project, on this terminal.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { delimiter, dirname, join, resolve } from 'node:path';
 
 const projectRoot = resolve(import.meta.dirname, '../../..');
@@ -20,4 +20,37 @@ export function runCdk(
     child.once('error', reject);
     child.once('exit', (code) => resolveCode(code ?? 1));
   });
+}
+
+// What builds the image of a stage with tasks. The CDK runs one program for it, and without one fails in the middle of a deployment.
+
+/** In the order in which they are looked for. The CDK takes the first by itself. */
+const knownBuilders = ['docker', 'finch', 'podman'] as const;
+/** A service that does not answer by then is not running. */
+const answerMaxMs = 15_000;
+
+/** Why a program cannot build an image now. Undefined: it can. */
+type AskBuilder = (program: string) => string | undefined;
+
+/** Asks for more than a version: docker and finch build in a service, which may not run. */
+const askBuilder: AskBuilder = (program) => {
+  const { error, status } = spawnSync(program, ['info'], { stdio: 'ignore', timeout: answerMaxMs });
+  if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return 'is not installed';
+  return error === undefined && status === 0 ? undefined : 'does not answer: is its service started?';
+};
+
+/**
+ * The program for `CDK_DOCKER`. `chosen`: what the shell has there already, then no other one is looked for. Throws one line that
+ * names what is missing.
+ */
+export function findImageBuilder(chosen: string | undefined, ask: AskBuilder = askBuilder): string {
+  const faults: string[] = [];
+  for (const program of chosen ? [chosen] : knownBuilders) {
+    const fault = ask(program);
+    if (fault === undefined) return program;
+    faults.push(`${program} ${fault}`);
+  }
+  throw new Error(
+    `compute: 'container' needs a program that builds its image: ${faults.join('; ')}. Start or install one of ${knownBuilders.join(', ')}, or name another in CDK_DOCKER`,
+  );
 }

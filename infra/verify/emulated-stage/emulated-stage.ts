@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { PutBucketTaggingCommand } from '@aws-sdk/client-s3';
 import { apiStackName, dataStackName } from '../../cdk/resource-names.ts';
 import { startSimulator } from '../../local/simulator/index.ts';
-import { startEmulator } from '../emulator.ts';
-import { ministackRequirement } from '../second-engine.ts';
+import { ministackRequirement, startEmulator } from '../emulator.ts';
 import { expectThat } from '../smoke/smoke-client.ts';
 import { pythonProgram, type Step } from '../verify-step.ts';
 import { account, region } from './emulated-account.ts';
@@ -45,7 +44,6 @@ export const emulatedStage: Step = {
 
 // From the first deployment to the last, once for a stage whose data may go and once for one that keeps them. The emulator
 // cannot import a bucket or a global table, so adopting what the second left behind is not shown here.
-
 const changedMemoryMb = 1_024;
 
 async function liveDisposably(operator: Operator, project: ProjectCopy): Promise<void> {

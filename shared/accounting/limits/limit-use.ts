@@ -1,8 +1,7 @@
 // What is used of a provider's limits now, over all shards of its counters. For the operator, never on a request's path.
 import type { Store } from '../../storage/store/index.ts';
 import { readWindowUse } from '../holds/index.ts';
-import { shardCountOf } from './limit-shards.ts';
-import { demandsOf, type EntryLimits, hasNoLimit, type LimitedEntry, limitItemKey } from './limits.ts';
+import { demandsOf, type EntryLimits, hasNoLimit, type LimitedEntry, limitItemKey, shardCountOf } from './limits.ts';
 
 export interface LimitUse {
   readonly limit: number;

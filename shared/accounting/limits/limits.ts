@@ -39,3 +39,34 @@ export function demandsOf({ rpm, tpm, tpd }: EntryLimits, estimatedTokens: numbe
     limit === null ? [] : [{ window, amount: BigInt(Math.min(amount, limit)), limit: BigInt(limit) }],
   );
 }
+
+// An entry that may be asked more often than one item can be written is counted in several items (shards), each with
+// its exact part of every limit. DynamoDB writes one item 1,000 times a second at most; half of that is planned for,
+// the other half is for settlements and refusals.
+
+/** 500 a second. */
+const admissionsPerShardAndMinute = 30_000;
+/** Where only tokens are limited: calls hold at least this much on average, a short prompt and a short answer. */
+const tokensPerAdmissionMin = 100;
+/** A day's tokens are not asked evenly: the busiest minute has this many times the mean. */
+const peakToMean = 10;
+const minutesPerDay = 1_440;
+/** 50,000 admissions a second. A limit above that is meant as "no limit" and must not make millions of items. */
+const shardsMax = 100;
+
+/** At least 1. Every shard of several has thousands of requests and millions of tokens, so no part is ever zero. */
+export function shardCountOf({ rpm, tpm, tpd }: EntryLimits): number {
+  const admissionsPerMinute = Math.min(
+    rpm ?? Number.POSITIVE_INFINITY,
+    (tpm ?? Number.POSITIVE_INFINITY) / tokensPerAdmissionMin,
+    ((tpd ?? Number.POSITIVE_INFINITY) * peakToMean) / minutesPerDay / tokensPerAdmissionMin,
+  );
+  return Math.min(Math.max(1, Math.ceil(admissionsPerMinute / admissionsPerShardAndMinute)), shardsMax);
+}
+
+/** The part of one shard; the parts of all shards add up to the limits. */
+export function shardLimitsOf({ rpm, tpm, tpd }: EntryLimits, shard: number, shardCount: number): EntryLimits {
+  const partOf = (limit: number | null): number | null =>
+    limit === null ? null : Math.floor(limit / shardCount) + (shard < limit % shardCount ? 1 : 0);
+  return { rpm: partOf(rpm), tpm: partOf(tpm), tpd: partOf(tpd) };
+}

@@ -7,7 +7,6 @@
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { type Clock, dayMs } from '../../foundation/time/index.ts';
 import { type ItemWriter, requestsPerMinute, type UpdateDraft } from '../holds/index.ts';
-import { shardCountOf, shardLimitsOf } from './limit-shards.ts';
 import {
   demandsOf,
   type EntryLimits,
@@ -15,6 +14,8 @@ import {
   type LimitDemand,
   type LimitedEntry,
   limitItemKey,
+  shardCountOf,
+  shardLimitsOf,
 } from './limits.ts';
 
 /** What one call has taken. Settle it or give it back to the limiter that gave it, once. */

@@ -3,9 +3,8 @@
 
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
-import { addCount, addHistogram } from './histogram.ts';
 import { counterKinds, countersKeys, minutesRead, modelPartOf, readCounterName } from './layout.ts';
-import { type Counts, type FigureTables, figuresOf } from './statistics.ts';
+import { addCount, addHistogram, type Counts, type FigureTables, figuresOf } from './statistics.ts';
 
 /** Reads at a time, of 128: the other requests of the process still get sockets, and turns. */
 const parallelReads = 16;

@@ -3,7 +3,6 @@
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type Gathering, type Store, shareRuns } from '../../storage/store/index.ts';
-import { bucketOf } from './histogram.ts';
 import {
   candidateNameOf,
   counterName,
@@ -14,6 +13,7 @@ import {
   windowMs,
   windowOf,
 } from './layout.ts';
+import { bucketOf } from './statistics.ts';
 
 export interface ProviderCall {
   /** Catalogue ids. */

@@ -7,9 +7,20 @@ import { keyChanges, keyName, parseApiKey } from '../keys/index.ts';
 import { text, usd } from '../value-forms/index.ts';
 import { type WorkspaceChanges, workspaceChanges } from '../workspaces/index.ts';
 import { catalogueSections } from './catalogue-schema.ts';
-import { chosenBy, freeMembers, mapping, plainId, presetName, providerId, secretReference } from './fields.ts';
+import { referenceIssues } from './check-references.ts';
+import {
+  chosenBy,
+  freeMembers,
+  mapping,
+  plainId,
+  presetName,
+  providerId,
+  secretReference,
+  toIssues,
+} from './fields.ts';
 import { functionSchema } from './function-schema.ts';
-import { isMapping } from './yaml-source.ts';
+import { checkWith, type Problem, toProblem } from './problems.ts';
+import { isMapping, readYaml } from './yaml-source.ts';
 
 // `access`: who may do what on the management interface.
 
@@ -102,4 +113,30 @@ export type KeyInFile = WorkspaceInFile['keys'][number];
 /** What becomes the stored workspace: keys, connections and functions have tables of their own. */
 export function settingsOf({ keys: _keys, byok: _byok, functions: _functions, ...settings }: WorkspaceInFile) {
   return settings satisfies WorkspaceChanges;
+}
+
+// The whole file is checked before anything of it is used: syntax first, then every section's shape and every reference
+// between them in one go, so that all that is wrong is shown at once.
+export type ReadResult =
+  | { readonly ok: true; readonly file: GatewayFile }
+  | { readonly ok: false; readonly problems: Problem[] };
+
+/** Reads the YAML text of a gateway file. Never throws. */
+export function readGatewayFile(text: string): ReadResult {
+  const source = readYaml(text);
+  if (source.kind === 'unreadable') return { ok: false, problems: source.issues.map((issue) => toProblem(issue)) };
+  const checked = checkWith(gatewayFileSchema, source.value);
+  const issues = [...source.issues, ...(checked.ok ? [] : toIssues(checked.issues)), ...referenceIssues(source.value)];
+  if (checked.ok && issues.length === 0) return { ok: true, file: checked.value };
+  const problems = issues.map((issue) => toProblem(issue, source.lineOf(issue.path)));
+  return { ok: false, problems: oncePerPlace(problems).sort((a, b) => orderOf(a) - orderOf(b)) };
+}
+
+const orderOf = ({ line }: Problem): number => line ?? Number.MAX_SAFE_INTEGER;
+
+/** The first problem of a place is the nearest to its cause: an id of a wrong form also names nothing. */
+function oncePerPlace(problems: readonly Problem[]): Problem[] {
+  const first = new Map<string, Problem>();
+  for (const problem of problems) if (!first.has(problem.path)) first.set(problem.path, problem);
+  return [...first.values()];
 }

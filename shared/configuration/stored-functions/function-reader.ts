@@ -4,10 +4,30 @@
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { FunctionReads } from './function-reads.ts';
-import { contentKey, type FunctionRecord } from './function-record.ts';
+import type { CallOptions, Store } from '../../storage/store/index.ts';
+import { contentKey, type FunctionRecord, fromItem, functionKey, type RevisionRecord } from './function-record.ts';
 import { type FoundFunction, type FunctionAlias, wantedRevision } from './open-revision.ts';
-import type { StoredContent } from './revision-content.ts';
+import { readContentItem, type StoredContent } from './revision-content.ts';
+
+// What calls read of functions at rest. A function is found only under its workspace.
+
+/** All calls throw StoreUnavailable. */
+export interface FunctionReads {
+  /** Strongly consistent, one read. Undefined: this workspace has no such function. */
+  read(workspace: string, id: string, options?: CallOptions): Promise<FunctionRecord | undefined>;
+  /** The content of a revision that the record names. */
+  readContent(record: FunctionRecord, revision: RevisionRecord, options?: CallOptions): Promise<StoredContent>;
+}
+
+export const createFunctionReads = (store: Pick<Store, 'get'>): FunctionReads => ({
+  async read(workspace, id, options = {}) {
+    const item = await store.get('functions', functionKey(workspace, id), options);
+    return item === undefined ? undefined : fromItem(item);
+  },
+  async readContent(record, { textSha256 }, options = {}) {
+    return readContentItem(await store.get('functions', contentKey(record, textSha256), options));
+  },
+});
 
 /** Records are some kilobytes each. */
 const cachedFunctionsMax = 1_000;

@@ -3,7 +3,7 @@
 import type { Store } from '../../storage/store/index.ts';
 import { checkRevisions } from './check-content.ts';
 import type { FunctionDocument, RevisionContent } from './function-document.ts';
-import { createFunctionReads, type FunctionReads } from './function-reads.ts';
+import { createFunctionReads, type FunctionReads } from './function-reader.ts';
 import { type FunctionRecord, fromItem, isFunctionItem } from './function-record.ts';
 import { type ApplyOptions, planApply } from './plan-apply.ts';
 import { contentPut } from './revision-content.ts';

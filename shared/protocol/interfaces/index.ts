@@ -1,5 +1,4 @@
 export * from './answer-json.ts';
-export { fallbackModelsMax, namesFunction, readAskedModels, readModel } from './asked-model.ts';
 export type * from './client-interface.ts';
 export {
   dearerFeatures,
@@ -15,6 +14,13 @@ export { answerMaxBytes } from './large-answer.ts';
 export { boundedByContext, type Media, measureImage, sumOfMedia } from './media-tokens.ts';
 export { ParsedEvent, parseEvent } from './parsed-event.ts';
 export * from './plain-members.ts';
-export { keptCacheMember, passesAnything } from './plain-members.ts';
+export {
+  fallbackModelsMax,
+  keptCacheMember,
+  namesFunction,
+  passesAnything,
+  readAskedModels,
+  readModel,
+} from './plain-members.ts';
 export { membersOf, readMembers } from './read-members.ts';
 export { orFault, otherCaseCheck, readPlainBody, refuseDoubles } from './read-plain-body.ts';

@@ -3,8 +3,7 @@
 import type * as z from 'zod/mini';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { checkMembers, findMember, type JsonText } from '../wire/index.ts';
-import { namesFunction } from './asked-model.ts';
-import { plainGatewayMembers } from './plain-members.ts';
+import { namesFunction, plainGatewayMembers } from './plain-members.ts';
 import { type MemberReading, readMembers } from './read-members.ts';
 
 export interface PlainBodyReading<Schema extends z.ZodMiniObject> {

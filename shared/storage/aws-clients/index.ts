@@ -1,5 +1,4 @@
 export { type AwsAccess, type AwsCredentialProvider, awsAccess, processCredentials } from './aws-access.ts';
 export { awsClientSettings } from './client-settings.ts';
-export { requestSigner } from './request-signer.ts';
+export { createSha256, requestSigner } from './request-signer.ts';
 export { secretText } from './secret-text.ts';
-export { createSha256 } from './signing-hash.ts';

@@ -1,6 +1,8 @@
 // A place for bytes that do not fit into an item. Keys are opaque names chosen by us, what stands under a key never
 // changes, and nothing is ever deleted by a caller: blobs expire by age, a day after the last record that names them.
 
+import { createCache } from '../../foundation/cache/index.ts';
+
 /** Records that name blobs are kept 24 hours. The day on top covers clocks and slow deletion. */
 export const blobLifeSeconds = 2 * 24 * 60 * 60;
 
@@ -28,4 +30,26 @@ export interface BlobStore {
 /** Throws a RangeError for a key that some place could not take. */
 export function checkBlobKey(key: string): void {
   if (!blobKeyPattern.test(key)) throw new RangeError('a blob key is 1 to 128 letters, digits, "-" or "_"');
+}
+
+// Blobs of a run without a data folder: they end with the process, and the oldest are dropped when the bound is reached.
+
+/** Some hundred results of the size that spills; a local run has far more memory than this. */
+const memoryBlobsMaxBytes = 64 * 1024 * 1024;
+
+export function memoryBlobs(maxBytes = memoryBlobsMaxBytes): BlobStore {
+  const blobs = createCache<Uint8Array>({ sizeMax: maxBytes });
+  return {
+    async put(key, bytes) {
+      checkBlobKey(key);
+      if (bytes.byteLength > maxBytes) throw new RangeError(`a blob of ${bytes.byteLength} bytes exceeds the memory`);
+      // A copy: the caller may use its buffer again.
+      // The cache counts sizes from 1.
+      blobs.set(key, bytes.slice(), { size: Math.max(1, bytes.byteLength) });
+    },
+    async get(key) {
+      checkBlobKey(key);
+      return blobs.peek(key)?.slice();
+    },
+  };
 }

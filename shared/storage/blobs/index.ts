@@ -1,6 +1,5 @@
-export { type BlobStore, blobLifeSeconds } from './blob-store.ts';
+export { type BlobStore, blobLifeSeconds, memoryBlobs } from './blob-store.ts';
 export { folderBlobs } from './folder-blobs.ts';
-export { memoryBlobs } from './memory-blobs.ts';
 export { inlineMaxBytes, packText, unpackText } from './packed-text.ts';
 export { s3Blobs } from './s3-blobs.ts';
 export { tableBlobs } from './table-blobs.ts';

@@ -1,7 +1,9 @@
 // How often a call to AWS is sent, and when it is given up. The SDK sends each request once; this decides about the next.
 import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
+import { admissionTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
-import { type Clock, sleep, startTimeBudget } from '../../foundation/time/index.ts';
+import { type Clock, sleep, startTimeBudget, type TimeBudget } from '../../foundation/time/index.ts';
+import { StoreUnavailable } from './store.ts';
 
 /** One for a socket that died while the process was frozen, and one more: a throttled service needs less load, not more. */
 const attemptsMax = 3;
@@ -79,3 +81,10 @@ export function neverConnected(error: unknown): boolean {
 /** The error of a JSON parser quotes what it could not read, and answers hold keys and credentials. */
 const withoutAnswerText = (error: unknown): unknown =>
   error instanceof SyntaxError ? new Error('the answer is not the JSON that was expected') : error;
+
+// The time that the store has before a provider is called: 2 seconds, all rounds of a call together.
+
+/** Throws StoreUnavailable when it is used up. */
+export const startAdmissionTime = (clock: Clock): TimeBudget => startTimeBudget(clock, admissionTimeoutMs, tookTooLong);
+
+const tookTooLong = (): Error => new StoreUnavailable(new Error('admission took too long'));

@@ -1,10 +1,9 @@
-export { startAdmissionTime } from './admission-time.ts';
-export { type AttemptOptions, callWithAttempts, neverConnected } from './attempts.ts';
+export { type AttemptOptions, callWithAttempts, neverConnected, startAdmissionTime } from './attempts.ts';
 export { createDynamoClient, type DynamoClient, type DynamoClientOptions } from './dynamodb-client.ts';
 export { createDynamoStore } from './dynamodb-store.ts';
 export { type Gathering, gatherRuns, shareRuns } from './gather-runs.ts';
 export { emptyStore, readOnly, refuseWrite, withoutWrites } from './read-only-store.ts';
-export { retryWrite } from './retry-write.ts';
+export { retryWrite, writeOptimistically } from './retry-write.ts';
 export {
   type BatchPut,
   type CallOptions,
@@ -16,4 +15,3 @@ export {
   StoreUnavailable,
   type Update,
 } from './store.ts';
-export { writeOptimistically } from './write-optimistically.ts';

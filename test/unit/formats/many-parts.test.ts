@@ -2,7 +2,7 @@
 // event loop between the steps of a translation.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { beforeEach, describe, expect, it } from '#jest';
-import { readAhead } from '../../../functions/gateway/routing/read-ahead.ts';
+import { readAhead } from '../../../functions/gateway/routing/route.ts';
 import type { IdentifiedCall } from '../../../functions/gateway/stages.ts';
 import type { HubApi } from '../../../shared/foundation/constants/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';

@@ -3,7 +3,7 @@
 import { callTimes } from '../../../shared/foundation/constants/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
 import type { AdapterDependencies, BodyPart, Gateway, GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import { brokenStreamEnd, doneLine } from '../../../shared/protocol/interfaces/chat-completions/stream-ending.ts';
+import { brokenStreamEnd, doneLine } from '../../../shared/protocol/interfaces/chat-completions/write-answer.ts';
 
 export const startMs = 1_800_000_000_000;
 export const correlationId = '00000000-0000-4000-8000-000000000001';

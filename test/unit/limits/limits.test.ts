@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { nextTry } from '../../../shared/accounting/limits/index.ts';
-import { shardCountOf, shardLimitsOf } from '../../../shared/accounting/limits/limit-shards.ts';
-import { type EntryLimits, hasNoLimit } from '../../../shared/accounting/limits/limits.ts';
+import { type EntryLimits, hasNoLimit, shardCountOf, shardLimitsOf } from '../../../shared/accounting/limits/limits.ts';
 
 describe('a limited call', () => {
   it('waits for its slot where that is within its queue time and its budget', () => {

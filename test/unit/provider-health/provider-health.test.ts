@@ -1,14 +1,5 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
-import {
-  addCount,
-  addHistogram,
-  bucketOf,
-  type Histogram,
-  lastBucket,
-  medianOf,
-  totalOf,
-} from '../../../shared/accounting/provider-health/histogram.ts';
 import { createStatisticsReader, createStatisticsRecorder } from '../../../shared/accounting/provider-health/index.ts';
 import {
   candidateNameOf,
@@ -27,6 +18,15 @@ import {
 } from '../../../shared/accounting/provider-health/layout.ts';
 import { waitingCountersMax } from '../../../shared/accounting/provider-health/recorder.ts';
 import { createSnapshotStore, leaseMs } from '../../../shared/accounting/provider-health/snapshot-store.ts';
+import {
+  addCount,
+  addHistogram,
+  bucketOf,
+  type Histogram,
+  lastBucket,
+  medianOf,
+  totalOf,
+} from '../../../shared/accounting/provider-health/statistics.ts';
 import { type Store, StoreUnavailable, type Update } from '../../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 import { gatheredWrite } from '../../support/gathered-write.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { callsAsCsv } from '../../../functions/operator/reports/calls-as-csv.ts';
+import { callsAsCsv } from '../../../functions/operator/reports/serve-calls.ts';
 import { inTurn } from '../../../functions/operator/request/in-turn.ts';
 import { type CallRecord, callPosition } from '../../../shared/accounting/call-records/index.ts';
 import { addDuration, type Durations, percentileOf } from '../../../shared/accounting/reports/durations.ts';

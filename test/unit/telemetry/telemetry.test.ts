@@ -2,7 +2,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { wellKnownName } from '../../../functions/gateway/settlement/provider-name.ts';
+import { wellKnownName } from '../../../functions/gateway/settlement/attempt-spans.ts';
 import { createExporter } from '../../../shared/composition/telemetry-exporter.ts';
 import { readTelemetryEnvironment } from '../../../shared/foundation/environment/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';

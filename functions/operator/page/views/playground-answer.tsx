@@ -4,7 +4,7 @@ import type { Turn } from '../connection/playground/draft.ts';
 import { interfaces } from '../connection/playground/playground-interfaces.ts';
 import { curlOf } from '../connection/playground/sdk-code.ts';
 import type { Outcome } from '../connection/playground/use-conversation.ts';
-import { Code } from '../parts/code.tsx';
+import { CopyButton } from '../parts/button.tsx';
 import { duration } from '../parts/shown-values.ts';
 import { Failure } from '../parts/states.tsx';
 import { CallPath } from './call-path.tsx';
@@ -78,3 +78,12 @@ export const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnsw
     </section>
   );
 };
+
+/** A text of many lines under its title, to be opened and copied. */
+const Code = ({ title, text }: { readonly title: string; readonly text: string }) => (
+  <details class="code">
+    <summary>{title}</summary>
+    <CopyButton text={text} label={`Copy: ${title}`} />
+    <pre>{text}</pre>
+  </details>
+);

@@ -1,7 +1,13 @@
 // Failures before anything of an answer has left.
-import { type Behaviour, type Behaviours, type Call, numberParameter, wordParameter } from '../call.ts';
+import {
+  type Behaviour,
+  type Behaviours,
+  type Call,
+  numberParameter,
+  receivedCredential,
+  wordParameter,
+} from '../call.ts';
 import { complete } from '../completion.ts';
-import { receivedCredential } from '../credential.ts';
 import { refuse, streamHead, streamSteps } from '../frames.ts';
 import { body, cut, end, head, json, raw, reset, type Steps, silence } from '../step.ts';
 import { echo } from './answers.ts';

@@ -16,7 +16,7 @@ import type { ChatRequest } from './chat-request.ts';
 import { gatewayMembers, leftOutOfCacheKey } from './gateway-members.ts';
 import { readJsonAnswer, readStreamChunk } from './provider-answer.ts';
 import { readChatRequest } from './read-chat-request.ts';
-import { doneText } from './stream-ending.ts';
+import { doneText } from './write-answer.ts';
 
 export const chatCompletions: ClientInterface = {
   id: 'chat-completions',

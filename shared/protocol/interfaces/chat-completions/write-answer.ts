@@ -1,9 +1,23 @@
 // What the client gets: the provider's answer or chunks, with the usage members of the gateway.
-import { hasCounts, rewriteMembers, toEventLine } from '../../wire/index.ts';
+import { brokenStreamMessages, hasCounts, type MidStreamCode, rewriteMembers, toEventLine } from '../../wire/index.ts';
 import type { AnswerCost, JsonAnswer, StreamWriter, StreamWriting, WrittenAnswer } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
 import { type StreamChunk, textWithoutReasoning, withoutReasoningDeltas } from './provider-answer.ts';
-import { brokenStreamEnd, doneLine } from './stream-ending.ts';
+
+// How a stream of chunks ends: with its end marker, or where it broke with an error line.
+export const doneText = '[DONE]';
+
+/** The end marker, the last line of every stream that ends well. */
+export const doneLine = toEventLine(doneText);
+
+/** `endsWithDone`: the end marker follows the error line. Nested, so that SDKs find code and message. */
+export function brokenStreamEnd(
+  code: MidStreamCode,
+  endsWithDone: boolean,
+  message: string = brokenStreamMessages[code],
+): string {
+  return toEventLine(JSON.stringify({ error: { code, message } })) + (endsWithDone ? doneLine : '');
+}
 
 export function writeAnswer({ reasoning }: ChatMembers, { json }: JsonAnswer, cost: AnswerCost): WrittenAnswer {
   const changes = new Map([['usage', cost.mergedUsage()]]);

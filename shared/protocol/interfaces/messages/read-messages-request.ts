@@ -1,11 +1,22 @@
 // Reads a Messages request: strict in what the gateway reads, blind to the rest. `raw` keeps every member as it was sent.
 import { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
-import { isJsonObject, type JsonText, readProviderPreferences, rewriteMembers, type Shape } from '../../wire/index.ts';
+import { headerNames } from '../../../foundation/constants/index.ts';
 import {
+  brokenStreamMessages,
+  isJsonObject,
+  type JsonText,
+  readProviderPreferences,
+  rewriteMembers,
+  type Shape,
+  toEventLine,
+} from '../../wire/index.ts';
+import {
+  type AnswerCost,
   type ClientRequest,
   dearerMemberNames,
   hubMembers,
+  type JsonAnswer,
   membersOf,
   orFault,
   otherCaseCheck,
@@ -13,15 +24,15 @@ import {
   type RequestReading,
   readAskedModels,
   readPlainBody,
+  type StreamWriter,
   toolShape,
+  type WrittenAnswer,
   withoutGatewayMembers,
 } from '../index.ts';
-import { estimateCount } from './estimate-count.ts';
 import { withoutForeignThinking } from './foreign-thinking.ts';
 import { readHubNeeds, readNeeds } from './message-hub-needs.ts';
-import { callSizeOf } from './message-size.ts';
+import { callSizeOf, estimateCount } from './message-size.ts';
 import { countTokensSchema, type MessagesMembers, messagesSchema } from './messages-request.ts';
-import { openEventWriter, writeMessage } from './write-message.ts';
 
 const usedNames = [...new Set([...Object.keys(messagesSchema.shape), ...plainGatewayMembers, ...dearerMemberNames])];
 const refuseOtherCase = otherCaseCheck([...usedNames, 'metadata', 'thread']);
@@ -116,3 +127,26 @@ function continuedIds(thread: unknown): readonly string[] | undefined {
   if (type !== 'continue') return undefined;
   return typeof id === 'string' ? [id] : [];
 }
+
+// What the client gets: the provider's message or events, byte for byte. Clients are strict about members of `usage` here, so
+// the cost of a message stands in a header.
+const writeMessage = ({ text }: JsonAnswer, { costUsd }: AnswerCost): WrittenAnswer => ({
+  body: text,
+  headers: { [headerNames.cost]: costUsd },
+});
+
+const openEventWriter = (): StreamWriter => ({
+  event: ({ name, text }) => toEventLine(text, name),
+  ping: toEventLine(JSON.stringify({ type: 'ping' }), 'ping'),
+  // The provider's own end is the last event.
+  beforeEnd: () => '',
+  end: '',
+  broken(code, message = brokenStreamMessages[code]) {
+    const error = {
+      type: 'api_error',
+      message: `${code}: ${message}`,
+      details: { error_code: code },
+    };
+    return toEventLine(JSON.stringify({ type: 'error', error }), 'error');
+  },
+});

@@ -1,16 +1,14 @@
 export { numberOption, toInputSchema, toResponseFormat } from './asked-options.ts';
 export { cacheMark, withCacheMarksMax } from './cache-mark.ts';
-export { forEachObject } from './for-each-object.ts';
 export type * from './hub-call.ts';
 export type * from './hub-source.ts';
 export type * from './hub-target.ts';
-export { jsonResponse } from './json-response.ts';
 export { clientCallId, createKnownCalls, type KnownCall, type KnownCalls } from './known-calls.ts';
 export { oneCallAtATime } from './one-call-at-a-time.ts';
-export { otherMembers, toldPathsMax } from './other-members.ts';
+export { forEachObject, otherMembers, toldPathsMax } from './other-members.ts';
 export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
 export { type ContentPart, fileOfUrl, isBlank, textParts } from './prompt-parts.ts';
-export { base64Of, contentOf, estimatedOutputTokens, tokensOf } from './read-result.ts';
+export { base64Of, contentOf, estimatedOutputTokens, jsonResponse, tokensOf } from './read-result.ts';
 export { byBudget, isEffort, reasoningOf, type Thinking, thinkingMinTokens, thinkingOf, untold } from './reasoning.ts';
 export { envelopeOptions, isSigned, sealed, signedOptions, withOwnSigned } from './signed.ts';
 export { createToolNames, type ToolNames } from './tool-names.ts';

@@ -1,7 +1,16 @@
 // Thinking in the words of Claude, at Anthropic as at other hosts.
+
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { findMember, isJsonObject, type JsonText, pick } from '../../../../protocol/wire/index.ts';
-import { type TargetCall, thinkingMinTokens } from '../middle/index.ts';
+import {
+  imagesOfUser,
+  instructionsFirst,
+  type TargetCall,
+  thinkingMinTokens,
+  withCacheMarksMax,
+} from '../middle/index.ts';
 import type { Json } from './body-members.ts';
+import { anyJsonSchema, callOptions, isAnyJson, needsJsonInstruction, withJsonInstruction } from './json-format.ts';
 
 export interface ClaudeThinking {
   readonly thinking?: Json;
@@ -62,4 +71,31 @@ function goesOnWithoutThinking(body: JsonText): boolean {
   const first = parts[0] ?? {};
   const thought = first.type === 'thinking' || first.type === 'redacted_thinking' || 'reasoningContent' in first;
   return !thought && parts.some((part) => part.type === 'tool_use' || 'toolUse' in part);
+}
+
+// The options that the packages of Anthropic and of Bedrock are given alike.
+
+/** `more`: further options of Anthropic's package. */
+export function claudeOptions(
+  target: TargetCall,
+  more: Readonly<Record<string, boolean>> = {},
+): LanguageModelV4CallOptions {
+  const call = withCacheMarksMax(needsJsonInstruction(target) ? withJsonInstruction(target.call) : target.call);
+  const { stopSequences: stops, ...options } = callOptions({ ...target, call });
+  // Their own JSON mode wants a closed schema, so Claude is made to call a tool.
+  const isAny = isAnyJson(call);
+  return {
+    ...options,
+    // Claude refuses a stop that is blank.
+    ...(stops === undefined ? {} : { stopSequences: stops.filter((stop) => stop.trim() !== '') }),
+    prompt: imagesOfUser(instructionsFirst(call.prompt)),
+    ...(isAny ? { responseFormat: anyJsonSchema } : {}),
+    providerOptions: {
+      anthropic: {
+        ...(call.parallelToolCalls === false ? { disableParallelToolUse: true } : {}),
+        ...(isAny ? { structuredOutputMode: 'jsonTool' } : {}),
+        ...more,
+      },
+    },
+  };
 }

@@ -4,8 +4,7 @@ import { findMember, isJsonObject, type JsonText } from '../../../../protocol/wi
 import type { HubCall, HubTarget, TargetCall, Thinking } from '../middle/index.ts';
 import { bedrockFrames, converseUsage, emptyThinkingSignature } from './bedrock-frames.ts';
 import { atMost, claudeOrigin, type Json, nonEmpty, readObject } from './body-members.ts';
-import { claudeOptions } from './claude-options.ts';
-import { claudeThinking } from './claude-thinking.ts';
+import { claudeOptions, claudeThinking } from './claude-thinking.ts';
 import { callsAsText, withResultTexts } from './converse-prompt.ts';
 import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 

@@ -4,8 +4,7 @@ import { isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts'
 import { byBudget, type HubTarget } from '../middle/index.ts';
 import { anthropicEvents, messageUsage, withKnownBlocks } from './anthropic-events.ts';
 import { atMost, claudeOrigin, type Json, nonEmpty, read, readObject } from './body-members.ts';
-import { claudeOptions } from './claude-options.ts';
-import { claudeThinking } from './claude-thinking.ts';
+import { claudeOptions, claudeThinking } from './claude-thinking.ts';
 import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 
 export const target: HubTarget = {

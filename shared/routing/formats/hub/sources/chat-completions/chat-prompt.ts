@@ -1,5 +1,5 @@
 // The messages of a chat completion as a prompt.
-import type { LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import type { LanguageModelV4FilePart, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AssistantPart,
@@ -9,12 +9,13 @@ import {
   createKnownCalls,
   fileOfUrl,
   forEachObject,
+  isBlank,
   type KnownCalls,
   signedOptions,
   type ToolMessage,
   type ToolOutput,
+  textParts,
 } from '../../middle/index.ts';
-import { toParts, toTextParts } from './chat-parts.ts';
 import { googleOrigin, readReasoningDetails } from './reasoning-details.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -111,3 +112,44 @@ const toOutput = (parts: readonly ContentPart[]): ToolOutput =>
   parts.every((part) => part.type === 'text')
     ? { type: 'text', value: parts.map(({ text }) => text).join('\n') }
     : { type: 'content', value: parts.map(({ providerOptions: _marked, ...part }) => part) };
+
+// Parts of a message: text, images, audio and files, as the language-model interface has them.
+
+/**
+ * The parts of a content, a plain text as one. A text without a visible character is left out: it says nothing, and providers
+ * refuse it, although models write some themselves before they call a tool.
+ */
+function toParts(content: unknown): ContentPart[] {
+  if (typeof content === 'string') return textParts(content);
+  const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  return parts.flatMap((part) => {
+    const read = toPart(part);
+    if (read === undefined || (read.type === 'text' && isBlank(read.text))) return [];
+    return [{ ...read, ...cacheMark(part.cache_control) }];
+  });
+}
+
+/** Each of them is a part: texts only. */
+const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>
+  toParts(content).filter((part) => part.type === 'text');
+
+function toPart(part: Json): ContentPart | undefined {
+  if (typeof part.text === 'string') return { type: 'text', text: part.text };
+  if (typeof part.refusal === 'string') return { type: 'text', text: part.refusal };
+  if (part.type === 'image_url' || part.type === 'input_image') {
+    const url = isJsonObject(part.image_url) ? part.image_url.url : part.image_url;
+    return typeof url === 'string' ? fileOfUrl(url, 'image') : undefined;
+  }
+  if (isJsonObject(part.input_audio)) return toAudio(part.input_audio);
+  if (isJsonObject(part.file)) {
+    const { file_data: url, filename } = part.file;
+    const named = typeof filename === 'string' ? { filename } : {};
+    return typeof url === 'string' ? { ...fileOfUrl(url, 'file'), ...named } : undefined;
+  }
+  return undefined;
+}
+
+const toAudio = ({ data, format }: Json): LanguageModelV4FilePart | undefined =>
+  typeof data === 'string'
+    ? { type: 'file', mediaType: `audio/${typeof format === 'string' ? format : 'wav'}`, data: { type: 'data', data } }
+    : undefined;

@@ -1,12 +1,50 @@
 // Items of the input that are calls of tools, and what came of them.
-import type { LanguageModelV4File } from '@ai-sdk/provider';
+import type { LanguageModelV4File, LanguageModelV4FilePart } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
-import { base64Of, type ContentPart, type ToolOutput } from '../../middle/index.ts';
+import { base64Of, type ContentPart, fileOfUrl, type ToolOutput, textParts } from '../../middle/index.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
-import { toParts } from './content-parts.ts';
 import { ownToolOfCall, ownTools } from './own-tools.ts';
 
+// Parts of messages and of outputs of tools: text, images, audio and files, as the language-model interface has them.
 type Json = Readonly<Record<string, unknown>>;
+
+/** The parts of a content, a plain text as one. */
+export function toParts(content: unknown): ContentPart[] {
+  if (typeof content === 'string') return textParts(content);
+  if (isJsonObject(content)) return toPart(content);
+  return (Array.isArray(content) ? content.filter(isJsonObject) : []).flatMap(toPart);
+}
+
+export const toTexts = (content: unknown): string[] =>
+  toParts(content).flatMap((part) => (part.type === 'text' ? [part.text] : []));
+
+function toPart(part: Json): ContentPart[] {
+  const { type, text, refusal, image_url: image, filename } = part;
+  if (type === 'input_image' || type === 'computer_screenshot') return toFile(image, 'image');
+  if (type === 'input_audio') return toAudio(part.input_audio);
+  if (type === 'input_file') {
+    const named = typeof filename === 'string' ? { filename } : {};
+    return toFile(asDataUrl(part.file_data) ?? part.file_url, 'file').map((file) => ({ ...file, ...named }));
+  }
+  return textParts(text ?? refusal);
+}
+
+/** What is no data URL is taken for the most usual file. */
+const asDataUrl = (data: unknown): string | undefined =>
+  typeof data !== 'string' || data.startsWith('data:')
+    ? (data as string | undefined)
+    : `data:application/pdf;base64,${data}`;
+
+const toFile = (url: unknown, kind: 'image' | 'file'): LanguageModelV4FilePart[] =>
+  typeof url === 'string' && URL.canParse(url) ? [fileOfUrl(url, kind)] : [];
+
+const audioTypes: Readonly<Record<string, string>> = { mp3: 'audio/mpeg' };
+
+function toAudio(audio: unknown): LanguageModelV4FilePart[] {
+  const { data, format } = isJsonObject(audio) ? audio : {};
+  if (typeof data !== 'string' || typeof format !== 'string') return [];
+  return [{ type: 'file', mediaType: audioTypes[format] ?? `audio/${format}`, data: { type: 'data', data } }];
+}
 
 export interface MadeCall {
   readonly tool: ClientTool;

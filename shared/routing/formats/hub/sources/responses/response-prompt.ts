@@ -12,8 +12,7 @@ import {
   type ToolPart,
 } from '../../middle/index.ts';
 import type { ClientTools } from './client-tools.ts';
-import { toParts, toTexts } from './content-parts.ts';
-import { callOf, describeRun, isResult, type MadeCall, outputOf } from './response-items.ts';
+import { callOf, describeRun, isResult, type MadeCall, outputOf, toParts, toTexts } from './response-items.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
