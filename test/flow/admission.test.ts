@@ -303,6 +303,9 @@ describe('the admission of a call', () => {
     expect(first).toEqual(asked);
     expect(later).toContain('ask limits update');
     expect(roundCount()).toBe(2);
+    // Where what is stored may be the answer there are two already: money is not a third.
+    await callTwice(body, (id) => ({ 'idempotency-key': id }));
+    expect(roundCount()).toBe(2);
     await expectBalancedBooks(harness);
   });
 });

@@ -116,7 +116,7 @@ describe('an x-byok-key', () => {
   });
 
   it('may be used where nothing is priced, and only then may that entry serve', async () => {
-    const answer = await post('acme/unpriced', ['acme']);
+    const answer = await post('acme/unpriced', ['acme', 'acme']);
     expect(await answer.text()).toContain('"cost":0,"cost_usd":"0"');
     expect(authorizations(harness)).toEqual([['acme', `Bearer ${headerKey}`]]);
     await expectError(await harness.post(hello('acme/unpriced')), 400, 'model_not_routable');

@@ -11,6 +11,7 @@ import {
   modelsTableActions,
   operatorTableActions,
   type TableAction,
+  type TableActions,
 } from '../../infra/cdk/constructs/table-actions.ts';
 import { spillBucketName } from '../../infra/cdk/resource-names.ts';
 import { localAdapters } from '../../infra/local/local-adapters.ts';
@@ -28,6 +29,7 @@ import { applyGatewayFile, readGatewayFile } from '../../shared/configuration/ga
 import { readVariable } from '../../shared/foundation/environment/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
+import { callGateway } from '../support/call-gateway.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { ask, prompt } from '../support/function-calls.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
@@ -71,6 +73,7 @@ const seldom: Readonly<Record<string, readonly TableAction[]>> = {
 };
 
 process.env.GW_TEST_CONNECTION_KEY = 'sk-client-connection-key-5811';
+const unpriced = { input_price_per_million: null, output_price_per_million: null };
 const limited = { rate_limit_rpm: 100, rate_limit_tpm: 100_000_000 };
 /** An answer that hardly shrinks, so that it does not fit into an item. */
 const largeAnswer = JSON.stringify({
@@ -153,6 +156,8 @@ describe('the roles of the functions, while the gateway serves every kind of req
       {
         models: {
           'acme/echo': [{ provider: 'acme', upstream: 'echo', more: limited }],
+          // Whether it can be called depends on the connections of the workspace.
+          'acme/unpriced': [{ provider: 'acme', upstream: 'echo', more: unpriced }],
           'large/answer': [{ provider: 'large', upstream: 'any' }],
           'acme/failing': [
             { provider: 'acme', upstream: 'error-500' },
@@ -241,6 +246,15 @@ describe('the roles of the functions, while the gateway serves every kind of req
     return Object.fromEntries(Object.entries(tables).map(([table, actions]) => [table, [...actions]]));
   };
 
+  const expectOnly = (granted: TableActions, calls: readonly AwsCall[]): void => {
+    const called = tableActionsIn(calls);
+    for (const [table, actions] of Object.entries(granted)) {
+      const found = [...(called[table] ?? []), ...(seldom[table] ?? [])];
+      expect({ table, actions: [...new Set(found)].toSorted() }).toEqual({ table, actions: actions.toSorted() });
+    }
+    expect(Object.keys(granted)).toEqual(expect.arrayContaining(Object.keys(called)));
+  };
+
   it('allow the chat function every call it makes, and no action on a table that it never makes', async () => {
     const cached = hello('acme/echo', { cache: { enabled: true } });
     const replayed = { 'idempotency-key': 'once' };
@@ -283,12 +297,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
       's3:PutObject',
       'secretsmanager:GetSecretValue',
     ]);
-    const called = tableActionsIn(calls);
-    for (const [table, actions] of Object.entries(gatewayTableActions)) {
-      const found = [...(called[table] ?? []), ...(seldom[table] ?? [])];
-      expect({ table, actions: [...new Set(found)].toSorted() }).toEqual({ table, actions: actions.toSorted() });
-    }
-    expect(Object.keys(gatewayTableActions)).toEqual(expect.arrayContaining(Object.keys(called)));
+    expectOnly(gatewayTableActions, calls);
   });
 
   it('allow each function what it reads while it is loaded', async () => {
@@ -303,14 +312,16 @@ describe('the roles of the functions, while the gateway serves every kind of req
     }
   });
 
-  it('allow the model listing every call it makes', async () => {
-    const response = await fetch(`${url}/models?functions=true`, { headers: { authorization: `Bearer ${key}` } });
-    expect(response.status).toBe(200);
-    await response.text();
+  it('allow the model listing every call it makes, and no action on a table that it never makes', async () => {
+    const headers = { authorization: [`Bearer ${key}`] };
+    const asked = { method: 'GET', path: '/v1/models', query: 'functions=true', headers, body: new Uint8Array() };
+    const cold = openCold();
+    const { status } = await callGateway(createGateway(cold), { ...asked, arrivedAtMs: cold.clock.nowMs() });
+    expect(status).toBe(200);
     const calls = await takeCalls();
     expect(calls.length).toBeGreaterThan(0);
     expect(calls.filter((call) => !modelsRole.allows(call))).toEqual([]);
-    expect(Object.keys(modelsTableActions)).toEqual(expect.arrayContaining(Object.keys(tableActionsIn(calls))));
+    expectOnly(modelsTableActions, calls);
   });
 
   it('allow the operator function every call it makes, and no action on a table that it never makes', async () => {

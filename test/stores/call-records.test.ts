@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type CallRecord, createCallRecords } from '../../shared/accounting/call-records/index.ts';
 import { type CallSearch, findCall, findCalls } from '../../shared/accounting/reports/index.ts';
 import { systemRandomness, uuidv7 } from '../../shared/foundation/ids/index.ts';
-import type { Item, Store } from '../../shared/storage/store/index.ts';
+import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { callRecord } from '../support/call-record.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
@@ -96,6 +96,16 @@ describe('a call record', () => {
     await Promise.all(Array.from({ length: 10 }, () => twice.records.write(record)));
     expect(await twice.read()).toEqual([record]);
     expect(await twice.items()).toHaveLength(1);
+  });
+
+  it('that is not written or read is said to whoever writes or reads it', async () => {
+    const down = () => {
+      throw new StoreUnavailable('down');
+    };
+    const store = { ...database.store, batchPut: async () => down(), query: down };
+    const { records, recordOf, read } = scenario({ store });
+    await expect(records.write(recordOf())).rejects.toThrow(StoreUnavailable);
+    await expect(read()).rejects.toThrow(StoreUnavailable);
   });
 
   it('goes with the others that end during a write: 101 calls at once are two writes', async () => {

@@ -96,9 +96,11 @@ describe('applying a function', () => {
     expect(await apply(workspace, document)).toBe('unchanged');
   });
 
-  it('refuses an active revision that is not activated, and a function that becomes another kind', async () => {
+  it('refuses an active revision that is not activated, and a function that becomes another kind; a plan writes nothing', async () => {
     const workspace = newWorkspace();
     await expect(apply(workspace, functionOf([declared('r1')], { active: 'r1' }))).rejects.toThrow('not activated');
+    expect(await items(workspace)).toEqual([]);
+    await functions.plan(workspace, functionOf(both), nowMs);
     expect(await items(workspace)).toEqual([]);
     await apply(workspace, functionOf(both));
     await expect(apply(workspace, emptyWorkflow)).rejects.toThrow('cannot become a workflow');
@@ -217,6 +219,7 @@ describe('a revision with test cases', () => {
     await qualify();
     await functions.activate(workspace, 'f', 'r1', nowMs);
     await refusalOf('qualification_expired', () => opened(workspace, 'gw/function/f', nowMs + 7_200_000));
+    await expect(functions.activate(workspace, 'f', 'r1', nowMs + 7_200_000)).rejects.toThrow('has expired');
     await qualify(nowMs + 8_000_000);
     expect(await opened(workspace, 'gw/function/f', nowMs + 8_000_000)).toMatchObject({ revisionId: 'r1' });
   });

@@ -4,6 +4,7 @@ import type { Gateway, GatewayRequest, GatewayResponse } from '../../shared/prot
 export interface DirectRequest extends Pick<GatewayRequest, 'headers' | 'arrivedAtMs'> {
   readonly method?: string | undefined;
   readonly path?: string | undefined;
+  readonly query?: string | undefined;
   readonly body: Uint8Array;
   /** When the runtime ends the request. Default: never. */
   readonly endsAtMs?: number;
@@ -27,13 +28,13 @@ export interface DirectClient {
 /** Resolves when the reply was read and everything that follows it is done. */
 export async function callGateway(
   gateway: Gateway,
-  { method = 'POST', path = '/v1/chat/completions', headers, arrivedAtMs, body, endsAtMs }: DirectRequest,
+  { method = 'POST', path = '/v1/chat/completions', query = '', headers, arrivedAtMs, body, endsAtMs }: DirectRequest,
   { disconnectsAfter, onReply }: DirectClient = {},
 ): Promise<Reply> {
   const client = new AbortController();
   const bytes = Buffer.from(body);
   const declaredBodyBytes = bytes.length;
-  const request = { method, path, query: '', headers, declaredBodyBytes, readBody: async () => bytes, arrivedAtMs };
+  const request = { method, path, query, headers, declaredBodyBytes, readBody: async () => bytes, arrivedAtMs };
   const response = await gateway(request, { clientGone: client.signal, endsAtMs });
   const isStream = typeof response.body !== 'string';
   const text = await readBody(response.body, disconnectsAfter, client);

@@ -140,6 +140,15 @@ describe('an answer with log probabilities', () => {
   });
 });
 
+describe('a long text of a model', () => {
+  it('is searched, and counted, in turns of their own', async () => {
+    const text = JSON.stringify({ choices: [{ message: { content: 'x'.repeat(300_000) } }] });
+    const { read, turns } = await inTurns(chatCompletions.readAnswer(text));
+    expect(read).toMatchObject({ kind: 'answer', answer: { outputBytes: 300_000 } });
+    expect(turns).toBeGreaterThanOrEqual(2);
+  });
+});
+
 describe('an event of Responses', () => {
   it('may hold an image of fifteen megabytes', () => {
     const image = 'A1+/'.repeat(3_900_000);

@@ -81,6 +81,16 @@ describe('at rest', () => {
       expect(item).toMatchObject({ spent_pico_usd: 42, requests_per_minute: 10, spend_limit_usd: '1' });
     });
 
+    it('are one key where several operators write it at once, with what it has counted', async () => {
+      const keys = createKeyStore(database.store);
+      const hasReadBefore = createKeyStore({ ...database.store, get: async () => undefined });
+      const { record } = newKey();
+      await keys.write(record, { spent_pico_usd: 42n });
+      expect(await hasReadBefore.write({ ...record, rpm: 10 })).toBe('changed');
+      const item = await database.store.get('keys', record.publicId);
+      expect(item).toMatchObject({ spent_pico_usd: 42, requests_per_minute: 10 });
+    });
+
     it('never move to another workspace or another secret', async () => {
       const keys = createKeyStore(database.store);
       const { record } = newKey();

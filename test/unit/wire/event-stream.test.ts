@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, jest } from '#jest';
 import { upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { readStreamChunk } from '../../../shared/protocol/interfaces/chat-completions/provider-answer.ts';
-import { readEvents } from '../../../shared/protocol/wire/index.ts';
+import { readEvents, toEventLine } from '../../../shared/protocol/wire/index.ts';
 
 const maxBytes = 1_000_000;
 
@@ -95,6 +95,12 @@ describe('an event stream', () => {
   it('may be far longer than its longest event', async () => {
     const body = `data: ${'x'.repeat(600)}\n\n`.repeat(20);
     expect(await textsOf(body, [100, 1_000, 5_000], 1_000)).toHaveLength(20);
+  });
+});
+
+describe('an event line', () => {
+  it('carries its text byte for byte, on one line', () => {
+    expect(toEventLine('{ "a" :\n1.50, "b":"\\u00e9\u2028" }')).toBe('data: { "a" : 1.50, "b":"\\u00e9\u2028" }\n\n');
   });
 });
 
