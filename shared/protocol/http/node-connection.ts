@@ -19,8 +19,11 @@ const endOfChunks = '0\r\n\r\n';
 
 /** What the connections of a server share. */
 export interface SharedByConnections {
-  /** Calls back in a turn of the event loop that no other connection gets. */
-  inTurn(next: () => void): void;
+  /**
+   * Calls back behind all that stand in line already, in a turn of the event loop of its own. The line stands until the
+   * request that was begun is answered, which is what `next` returns, or for a bounded time.
+   */
+  inTurn(next: () => Promise<void> | undefined): void;
   /** Counts bytes that wait to be parsed, or do so no longer. False: they are more than may wait. */
   countWaiting(addedBytes: number): boolean;
 }
@@ -88,8 +91,8 @@ export class NodeConnection extends Duplex {
       if (this.#isLast) this.destroySoon();
       else if (this.#waiting.length > 0) this.#shared.inTurn(() => this.#handInTurn());
     });
-    if (!this.#isInTurn && this.#hasMoreThan(bodyLeftBytes)) this.#shared.inTurn(() => outgoing.destroyed || serve());
-    else serve();
+    if (this.#isInTurn || !this.#hasMoreThan(bodyLeftBytes)) serve();
+    else this.#shared.inTurn(() => this.#serveInTurn(outgoing, serve));
   }
 
   /**
@@ -184,10 +187,23 @@ export class NodeConnection extends Duplex {
     this.#count();
   }
 
-  #handInTurn(): void {
+  #serveInTurn(outgoing: ServerResponse, serve: () => void): Promise<void> | undefined {
+    if (!outgoing.destroyed) serve();
+    return this.#untilAnswered();
+  }
+
+  #handInTurn(): Promise<void> | undefined {
     this.#isInTurn = true;
     this.#hand();
     this.#isInTurn = false;
+    return this.#untilAnswered();
+  }
+
+  /** Resolves once the answer to the current request has left. Undefined: there is none on its way. */
+  #untilAnswered(): Promise<void> | undefined {
+    const current = this.#current;
+    if (current === undefined || current.isAnswered) return undefined;
+    return new Promise((resolve) => current.outgoing.once('close', resolve));
   }
 
   /** Hands to the parser what belongs to the current request, or the next one: a piece once it has got the last. */

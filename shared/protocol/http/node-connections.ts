@@ -5,11 +5,13 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { GatewayError } from '../../errors/index.ts';
-import { nextTurn } from '../../foundation/time/index.ts';
+import { type Clock, nextTurn, waitAtMost } from '../../foundation/time/index.ts';
 import { NodeConnection, type SharedByConnections } from './node-connection.ts';
 
 /** Requests that wait, of all connections: 384 reads of Node's size. A connection that would exceed it is closed. */
 const waitingDefaultMaxBytes = 24 * 1024 * 1024;
+/** What a slow request of the line keeps it waiting: many times what one that only reads takes. */
+const lineStandsMaxMs = 100;
 
 export interface NodeConnections {
   /** One more request of its connection: `serve` is called now, in its turn, or where the connection ends before it, never. */
@@ -19,8 +21,12 @@ export interface NodeConnections {
 }
 
 /** From here on the connections of this server are of this kind: Node's own listener takes any Duplex. */
-export function createNodeConnections(server: Server, waitingMaxBytes = waitingDefaultMaxBytes): NodeConnections {
-  const shared = sharedByConnections(waitingMaxBytes);
+export function createNodeConnections(
+  server: Server,
+  clock: Clock,
+  waitingMaxBytes = waitingDefaultMaxBytes,
+): NodeConnections {
+  const shared = sharedByConnections(clock, waitingMaxBytes);
   const listeners = server.listeners('connection');
   server.removeAllListeners('connection').on('connection', (socket: Socket) => {
     const connection = new NodeConnection(socket, shared);
@@ -38,14 +44,17 @@ function connectionOf(connection: Duplex): NodeConnection {
   throw new Error('a connection that this server did not accept');
 }
 
-function sharedByConnections(waitingMaxBytes: number): SharedByConnections {
-  const inLine: (() => void)[] = [];
+function sharedByConnections(clock: Clock, waitingMaxBytes: number): SharedByConnections {
+  /** The first one is being served. */
+  const inLine: Parameters<SharedByConnections['inTurn']>[0][] = [];
   let waitingBytes = 0;
   const serveLine = async () => {
     for (let next = inLine[0]; next !== undefined; next = inLine[0]) {
       await nextTurn();
+      const answered = next();
+      // One at a time: were all begun, a request of others would wait for the store behind each of them.
+      if (answered !== undefined) await waitAtMost(clock, lineStandsMaxMs, answered, () => {});
       inLine.shift();
-      next();
     }
   };
   return {

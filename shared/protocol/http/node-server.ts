@@ -74,7 +74,7 @@ export function createNodeServer(
   };
 
   const server = createServer(serverOptions, serve(false));
-  const connections = createNodeConnections(server);
+  const connections = createNodeConnections(server, clock);
   // Node would answer these three by itself, in another shape or too early.
   server.on('checkContinue', serve(true));
   server.on('checkExpectation', serve(false));

@@ -14,7 +14,7 @@ import {
 } from '../../../shared/protocol/http/index.ts';
 import { createNodeConnections } from '../../../shared/protocol/http/node-connections.ts';
 import { call, connected, exchangeBytes, open } from '../../support/raw-http.ts';
-import { adapterDependencies, answering, eventStream, gate, partsOf, startMs } from './fixtures.ts';
+import { adapterDependencies, answering, eventStream, gate, manualClock, partsOf, startMs } from './fixtures.ts';
 
 const hardSize = 4 * 1024 * 1024;
 const host = '127.0.0.1';
@@ -286,23 +286,50 @@ describe('a request', () => {
   it.each([
     ['of a length', 'GET / HTTP/1.1\r\n\r\n'],
     ['in chunks', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
-  ])('that comes with another one behind it is served in a turn of its own, with a body %s', async (_name, one) => {
-    const connections = 20;
-    let turn = 0;
-    const turns: number[] = [];
-    const { port } = await serve(async () => {
-      turns.push(turn);
+  ])('that comes with others behind it is served when no other such one is, with a body %s', async (_name, one) => {
+    const connections = 300;
+    let running = 0;
+    let mostRunning = 0;
+    let answered = 0;
+    const { port } = await serve(async ({ path }) => {
+      if (path === '/alone') return { status: 200, headers: {}, body: String(running) };
+      running += 1;
+      mostRunning = Math.max(mostRunning, running);
+      // As one that waits for the store does.
+      for (let turns = 0; turns < 3; turns += 1) await nextTurn();
+      running -= 1;
+      answered += 1;
       return { status: 200, headers: {}, body: '{}' };
     });
     const sockets = await Promise.all(Array.from({ length: connections }, () => connected(port)));
-    for (const socket of sockets) {
-      socket.write('GET / HTTP/1.1\r\n\r\n');
-      await once(socket, 'data');
-    }
-    turns.length = 0;
     for (const socket of sockets) socket.write(one.repeat(2));
-    for (; turns.length < connections; turn += 1) await nextTurn();
-    expect(new Set(turns).size).toBe(turns.length);
+    while (running === 0) await nextTurn();
+    // Neither behind them nor beside many of them.
+    expect((await call(port, { path: '/alone' })).body).toMatch(/^[01]$/);
+    expect(answered).toBeLessThan(connections / 2);
+    while (answered < connections) await nextTurn();
+    expect(mostRunning).toBe(1);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('that comes with others behind it and is slow keeps such ones of other connections waiting for 100 ms at most', async () => {
+    const seen: string[] = [];
+    const { opened, open: answer } = gate();
+    const { port, clock } = await serve(async ({ path }) => {
+      seen.push(path);
+      if (path !== '/alone') await opened;
+      return { status: 200, headers: {}, body: '{}' };
+    });
+    const sockets = await Promise.all([1, 2].map(() => connected(port)));
+    for (const socket of sockets) socket.write('GET /slow HTTP/1.1\r\n\r\n'.repeat(2));
+    while (seen.length === 0) await nextTurn();
+    expect((await call(port, { path: '/alone' })).status).toBe(200);
+    clock.advance(99);
+    await nextTurn();
+    expect(seen).toEqual(['/slow', '/alone']);
+    clock.advance(1);
+    while (seen.length < 3) await nextTurn();
+    answer();
     for (const socket of sockets) socket.destroy();
   });
 
@@ -362,7 +389,7 @@ describe('a request', () => {
 
   it('waits in bounded memory with those of all connections: one that is beyond ends, and the others stay', async () => {
     const server = createServer({ requireHostHeader: false });
-    const connections = createNodeConnections(server, 16 * 1024);
+    const connections = createNodeConnections(server, manualClock(), 16 * 1024);
     server.on('request', (incoming, outgoing) => connections.begin(incoming, outgoing, () => {}));
     server.listen(0, host);
     await once(server, 'listening');
