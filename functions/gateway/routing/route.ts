@@ -9,7 +9,7 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import { nextTurn, type TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
-import { findMember, readRequestBody, rewriteMembers } from '../../../shared/protocol/wire/index.ts';
+import { findMember, type JsonObject, readRequestBody, rewriteMembers } from '../../../shared/protocol/wire/index.ts';
 import {
   type ByokSources,
   checkByokHeader,
@@ -105,7 +105,7 @@ async function mergePreset(
 }
 
 /** The body as sent, with what the preset adds or changes. Of members that the gateway does not read the request's wins. */
-function mergedText({ raw, text }: ClientRequest, merged: Readonly<Record<string, unknown>>): string {
+function mergedText({ raw, text }: ClientRequest, merged: JsonObject): string {
   const json = text();
   const added = Object.entries(merged).filter(
     ([name, value]) => value !== raw[name] && (Object.hasOwn(raw, name) || findMember(json, name) === undefined),

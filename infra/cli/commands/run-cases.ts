@@ -11,12 +11,11 @@ import {
   runWorkflow,
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { okStatus } from '../../../shared/errors/index.ts';
-import { readJsonBody } from '../../../shared/protocol/wire/index.ts';
+import { type JsonObject, readJsonBody } from '../../../shared/protocol/wire/index.ts';
 import { type createTransport, readBoundedBody } from '../../../shared/routing/providers/index.ts';
 
-type Body = Readonly<Record<string, unknown>>;
 /** One plain call; throws an Error with a text for the operator. */
-export type Call = (body: Body) => Promise<Body>;
+export type Call = (body: JsonObject) => Promise<JsonObject>;
 
 export interface CaseResult {
   /** From 1, as people count. */
@@ -81,7 +80,7 @@ async function run(content: RevisionContent, input: FunctionInput, call: Call): 
 }
 
 /** The model, then each fallback model; the failure of the last one counts. */
-async function callWithFallback({ body, fallbackModels }: FunctionRequest, call: Call): Promise<Body> {
+async function callWithFallback({ body, fallbackModels }: FunctionRequest, call: Call): Promise<JsonObject> {
   let failure: unknown;
   for (const model of [body.model, ...fallbackModels]) {
     try {
@@ -107,7 +106,7 @@ export interface GatewayAccess {
 }
 
 /** The completion. Throws GatewayUnreachable, or an Error with the gateway's own code and message for any other answer. */
-export async function callGateway({ transport, baseUrl, key }: GatewayAccess, body: Body): Promise<Body> {
+export async function callGateway({ transport, baseUrl, key }: GatewayAccess, body: JsonObject): Promise<JsonObject> {
   const answer = await transport
     .send({
       url: new URL(`${baseUrl}/chat/completions`),
@@ -121,7 +120,7 @@ export async function callGateway({ transport, baseUrl, key }: GatewayAccess, bo
     });
   const text = (await readBoundedBody(answer.body, answerMaxBytes, () => {})) ?? '';
   const read = readJsonBody(Buffer.from(text));
-  const value: Body = read.kind === 'unreadable' ? {} : read.value;
+  const value: JsonObject = read.kind === 'unreadable' ? {} : read.value;
   if (answer.status === okStatus && read.kind !== 'unreadable') return value;
   throw new Error(`the gateway answered ${answer.status} ${String(value.error ?? '')}: ${String(value.message ?? '')}`);
 }

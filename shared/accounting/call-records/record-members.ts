@@ -11,7 +11,7 @@ import {
   type ProviderApi,
   providerApis,
 } from '../../foundation/constants/index.ts';
-import { tagsMax } from '../../protocol/wire/index.ts';
+import { type JsonObject, tagsMax } from '../../protocol/wire/index.ts';
 import type { CallOutcome } from './call-record.ts';
 import {
   address,
@@ -203,7 +203,7 @@ export function toScalars(record: CallRecord): Record<string, Scalar> {
   return scalars;
 }
 
-export function fromScalars(scalars: Readonly<Record<string, unknown>>): CallRecord {
+export function fromScalars(scalars: JsonObject): CallRecord {
   const entries = memberNames.flatMap((name) => {
     const { attribute, kind, usual } = members[name];
     const stored = scalars[attribute] ?? usual;

@@ -3,13 +3,13 @@
 
 import { maskKeys } from '../../foundation/log/index.ts';
 import { formatUsd } from '../../foundation/money/index.ts';
-import { formatTags, type Tags, tagNameShape } from '../../protocol/wire/index.ts';
+import { formatTags, type JsonObject, type Tags, tagNameShape } from '../../protocol/wire/index.ts';
 import type { CallAttempt, CallShare } from './call-record.ts';
 
 export type Scalar = string | number | bigint | boolean;
 
 /** JSON Schema of what stands in a document. */
-export type Schema = Readonly<Record<string, unknown>>;
+export type Schema = JsonObject;
 
 export const orNull = ({ type, ...schema }: Schema): Schema => ({ type: [type, 'null'], ...schema });
 

@@ -1,6 +1,6 @@
 // The bodies of changes that come over HTTP, in the words of the gateway file. What the description of the interface says of them follows from here.
 import * as z from 'zod/mini';
-import { listOf } from '../../protocol/wire/index.ts';
+import { type JsonObject, listOf } from '../../protocol/wire/index.ts';
 import { keyChanges, keyName } from '../keys/index.ts';
 import { duration, id, instant, matching, notEmpty, text, usd, usdAboveZero, usdChange } from '../value-forms/index.ts';
 import { memberKeysSchema, workspaceChanges } from '../workspaces/index.ts';
@@ -59,7 +59,7 @@ export const caseAnswersSchema = z.strictObject({
 });
 
 /** As the description of the interface has them. What no JSON Schema can say is left out. */
-export const jsonSchemaOf = (schema: z.ZodMiniObject): Readonly<Record<string, unknown>> => {
+export const jsonSchemaOf = (schema: z.ZodMiniObject): JsonObject => {
   const { $schema: _dialect, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return described;
 };

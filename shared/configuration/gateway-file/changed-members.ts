@@ -1,6 +1,8 @@
 // What differs between two documents, member by member. Pure. Entries of lists are matched by their names, not by
 // their positions, so that one more model is one line and not a list of renamed ones.
+
 import { canonicalJson } from '../../foundation/ids/index.ts';
+import type { JsonObject } from '../../protocol/wire/index.ts';
 import { formatPath, type Path } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
@@ -12,8 +14,6 @@ export interface MemberChange {
   /** Absent: it is gone. */
   readonly to?: unknown;
 }
-
-type NamedEntry = Readonly<Record<string, unknown>>;
 
 /** Members by which the lists of a gateway file name their entries. */
 const nameMembers = ['id', 'provider', 'slug', 'version'] as const;
@@ -30,7 +30,7 @@ function compare(former: unknown, next: unknown, path: string): MemberChange[] {
   return compareNamed(former, next, path) ?? [{ path, from: former, to: next }];
 }
 
-const compareMappings = (former: NamedEntry, next: NamedEntry, path: string): MemberChange[] =>
+const compareMappings = (former: JsonObject, next: JsonObject, path: string): MemberChange[] =>
   namesOfBoth(Object.keys(former), Object.keys(next)).flatMap((name) =>
     compare(former[name], next[name], joinPath(path, name)),
   );
@@ -47,9 +47,9 @@ function compareNamed(former: unknown, next: unknown, path: string): MemberChang
   return undefined;
 }
 
-function byName(list: unknown, member: string): ReadonlyMap<string, NamedEntry> | undefined {
+function byName(list: unknown, member: string): ReadonlyMap<string, JsonObject> | undefined {
   if (!Array.isArray(list)) return undefined;
-  const named = new Map<string, NamedEntry>();
+  const named = new Map<string, JsonObject>();
   for (const entry of list as unknown[]) {
     if (!isMapping(entry) || typeof entry[member] !== 'string' || named.has(entry[member])) return undefined;
     named.set(entry[member], entry);

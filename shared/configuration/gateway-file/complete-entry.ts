@@ -1,11 +1,11 @@
 // An entry of a model with what the file leaves out. What it writes wins; then what was filled in before and is stored, so that
 // no upgrade changes a price or a feature by itself; then the model list.
+
 import { canonicalJson } from '../../foundation/ids/index.ts';
+import type { JsonObject } from '../../protocol/wire/index.ts';
 import type { ModelProviderDocument, PriceTierDocument, ProviderDocument } from '../catalogue/index.ts';
 import { type ListedModel, type ListedPrices, listedFeatures, type ModelList } from '../model-list/index.ts';
 import type { EntryInFile } from './catalogue-schema.ts';
-
-type Members = Readonly<Record<string, unknown>>;
 
 const featureMembers = listedFeatures.filter((feature) => feature !== 'streaming');
 
@@ -25,7 +25,7 @@ const listableMembers = [
 ] as const;
 
 /** What the list says of an entry, by the members of the file. */
-export const listedMembers = (listed: ListedModel, { apis }: Pick<ProviderDocument, 'apis'>): Members => {
+export const listedMembers = (listed: ListedModel, { apis }: Pick<ProviderDocument, 'apis'>): JsonObject => {
   const served = listed.apis.filter((api) => apis.includes(api));
   return {
     apis: served.length === apis.length ? undefined : served,
@@ -58,27 +58,27 @@ function priceMembers({ input, output, cachedInput, cacheWrite, cacheWrite1h }: 
 }
 
 /** The members of an entry that the list could give. */
-export function membersOf(entry: EntryInFile | ModelProviderDocument): Members {
-  const all: Members = { ...entry, ...entry.supported_params };
+export function membersOf(entry: EntryInFile | ModelProviderDocument): JsonObject {
+  const all: JsonObject = { ...entry, ...entry.supported_params };
   return Object.fromEntries(listableMembers.map((member) => [member, all[member]]));
 }
 
 export interface CompletedMembers {
-  readonly values: Members;
+  readonly values: JsonObject;
   /** Those that the file wrote itself. Undefined: the list did not know the model, so it wrote all that there is. */
   readonly written: readonly string[] | undefined;
 }
 
 interface FilledValues extends CompletedMembers {
   /** Of the list, now: neither the file writes it nor was it stored. */
-  readonly filled: Members;
+  readonly filled: JsonObject;
 }
 
 /** `former`: as it is stored. `listed`: undefined where the list does not know the model. */
 export function completeMembers(
-  written: Members,
+  written: JsonObject,
   former: CompletedMembers | undefined,
-  listed: Members | undefined,
+  listed: JsonObject | undefined,
 ): FilledValues {
   const isStored = former?.written !== undefined;
   const values: Record<string, unknown> = {};

@@ -1,9 +1,8 @@
 // What a file says differently from the one that its writer had read. Pure. In workspaces what is left out keeps what is stored: so
 // what others change while the file is being applied is not taken back by members that its writer only repeated.
+import type { JsonObject } from '../../protocol/wire/index.ts';
 import type { GatewayFile, WorkspaceInFile } from './gateway-file.ts';
 import { isMapping } from './yaml-source.ts';
-
-type Members = Readonly<Record<string, unknown>>;
 
 /** Catalogue sections are described whole, and stay. */
 export function withoutUnchanged({ access, workspaces, ...catalogue }: GatewayFile, base: GatewayFile): GatewayFile {
@@ -47,12 +46,12 @@ function changedEntries<Entry extends object>(
     const former = formerEntries.find((one) => one[nameMember] === entry[nameMember]);
     if (former === undefined) return [entry];
     const names = Object.fromEntries(naming.map((name) => [name, entry[name]]));
-    const changes = changedMembers(entry as Members, former as Members);
+    const changes = changedMembers(entry as JsonObject, former as JsonObject);
     return Object.keys(changes).every((name) => name in names) ? [] : [{ ...changes, ...names } as Entry];
   });
 }
 
-function changedMembers(written: Members, former: Members): Members {
+function changedMembers(written: JsonObject, former: JsonObject): JsonObject {
   const entries = Object.entries(written).flatMap(([name, value]): [string, unknown][] => {
     const before = former[name];
     if (isSame(value, before)) return [];

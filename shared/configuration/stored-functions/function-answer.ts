@@ -1,7 +1,7 @@
 // What a function call answers: a chat.completion with the member `gw`. Pure.
 import { brand } from '../../foundation/constants/index.ts';
 import { readAnswerText } from '../../protocol/json-schema/index.ts';
-import { isJsonObject, type JsonText, parseJson, rewriteMembers } from '../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject, type JsonText, parseJson, rewriteMembers } from '../../protocol/wire/index.ts';
 
 export interface FunctionExecution {
   readonly functionId: string;
@@ -24,10 +24,8 @@ export type FunctionResult =
       readonly nowMs: number;
     };
 
-type Body = Readonly<Record<string, unknown>>;
-
 /** As JSON text. `usage` covers every provider call of the execution. */
-export function toFunctionAnswer(execution: FunctionExecution, result: FunctionResult, usage: Body): string {
+export function toFunctionAnswer(execution: FunctionExecution, result: FunctionResult, usage: JsonObject): string {
   const functionMembers = {
     function_id: execution.functionId,
     revision_id: execution.revisionId,
@@ -43,7 +41,7 @@ export function toFunctionAnswer(execution: FunctionExecution, result: FunctionR
 const completionOf = (
   { executionId }: FunctionExecution,
   { output, model, nowMs }: Extract<FunctionResult, { kind: 'workflow' }>,
-): Body => ({
+): JsonObject => ({
   id: `chatcmpl-${executionId}`,
   object: 'chat.completion',
   created: Math.floor(nowMs / 1000),
@@ -62,7 +60,7 @@ const completionOf = (
  * The text that a step or a test case got: the content of the first choice. Undefined: there is none, because the model
  * refused or called a tool.
  */
-export function outputTextOf({ choices }: Body): string | undefined {
+export function outputTextOf({ choices }: JsonObject): string | undefined {
   const [choice]: unknown[] = Array.isArray(choices) ? choices : [];
   const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : {};
   if (typeof message.content === 'string') return message.content;

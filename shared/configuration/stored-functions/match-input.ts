@@ -6,7 +6,7 @@
 //   input   one more message of the role user: a text, or a text that is one JSON object.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { SchemaWork } from '../../protocol/json-schema/index.ts';
-import { isJsonObject } from '../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../protocol/wire/index.ts';
 import type { RevisionContent } from './function-document.ts';
 import { type FunctionInput, listNames, readDeclaredInput, readInputMessage, refuse, shorten } from './read-input.ts';
 import { fixedMessages, modelCallsOf } from './template.ts';
@@ -14,24 +14,18 @@ import { fixedMessages, modelCallsOf } from './template.ts';
 export interface MatchedInput {
   readonly input: FunctionInput;
   /** `user` and `metadata` as sent: they go to every provider call of the function. */
-  readonly passed: Readonly<Record<string, unknown>>;
+  readonly passed: JsonObject;
 }
 
 /**
  * Throws invalid_function_request with what is fixed and what was sent. `raw` is a readable request: a model, and
  * messages with a role each.
  */
-export async function matchInput(
-  content: RevisionContent,
-  raw: Readonly<Record<string, unknown>>,
-  work?: SchemaWork,
-): Promise<MatchedInput> {
+export async function matchInput(content: RevisionContent, raw: JsonObject, work?: SchemaWork): Promise<MatchedInput> {
   const passed = readCallMembers(content, raw);
   const text = readInputMessage(fixedMessages(content), raw.messages);
   return { input: await readDeclaredInput(content, text, work), passed };
 }
-
-type Body = Readonly<Record<string, unknown>>;
 
 const ownMembers: ReadonlySet<string> = new Set(['model', 'messages']);
 /** What a client may add, and of which type it is. */
@@ -44,7 +38,7 @@ const passedMembers = new Map<string, (value: unknown) => boolean>([
  * The members that go to the providers as sent. Null is absent, as it is for the members of the gateway: clients write
  * it for what they do not set. Throws invalid_function_request.
  */
-function readCallMembers(content: RevisionContent, raw: Body): Body {
+function readCallMembers(content: RevisionContent, raw: JsonObject): JsonObject {
   const sent = Object.entries(raw).filter(([name, value]) => !ownMembers.has(name) && (value ?? null) !== null);
   const refused = sent.map(([name]) => name).filter((name) => !passedMembers.has(name));
   if (refused.length > 0) {
@@ -62,10 +56,10 @@ function readCallMembers(content: RevisionContent, raw: Body): Body {
 
 function fixedValues(content: RevisionContent, names: readonly string[]): string {
   if (content.kind === 'workflow') return '';
-  const fixed: Body = { ...content.options, response_format: content.response_format?.type };
+  const fixed: JsonObject = { ...content.options, response_format: content.response_format?.type };
   const [name] = names.filter((sent) => Object.hasOwn(fixed, sent) && fixed[sent] !== undefined);
   return name === undefined ? '' : `: the function fixes ${name} to ${shorten(fixed[name])}`;
 }
 
-const changes = (options: Body, name: string, value: unknown): boolean =>
+const changes = (options: JsonObject, name: string, value: unknown): boolean =>
   Object.hasOwn(options, name) && canonicalJson(options[name]) !== canonicalJson(value);

@@ -4,12 +4,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import { checkValue, type SchemaWork } from '../../protocol/json-schema/index.ts';
-import { isJsonObject, readJsonBody } from '../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject, readJsonBody } from '../../protocol/wire/index.ts';
 import type { MessageTemplate, RevisionContent } from './function-document.ts';
 import { noSteps, valueAt } from './render.ts';
 import { revisionReferences } from './template.ts';
 
-export type FunctionInput = string | Readonly<Record<string, unknown>>;
+export type FunctionInput = string | JsonObject;
 
 /** Before a longer input is read, and before it is checked, whatever else waits for the event loop has its turn. */
 const longInputCharacters = 32 * 1024;
@@ -45,8 +45,6 @@ export async function checkInput(content: RevisionContent, input: FunctionInput,
     if (reference.source === 'input') valueAt(reference, { input, steps: noSteps });
   }
 }
-
-type Message = Readonly<Record<string, unknown>>;
 
 /** The text of the input message. Throws invalid_function_request. */
 export function readInputMessage(fixed: readonly MessageTemplate[], sent: unknown): string {
@@ -93,7 +91,7 @@ function onlyText(content: unknown): string | undefined {
   return isText && typeof part.text === 'string' && more.length === 0 ? part.text : undefined;
 }
 
-function readText(message: Message): string {
+function readText(message: JsonObject): string {
   const surplus = Object.keys(message).filter((name) => name !== 'role' && name !== 'content');
   if (surplus.length > 0) throw refuse(`The input message takes role and content only, not ${listNames(surplus)}.`);
   if (typeof message.content !== 'string') throw refuse('The content of the input message must be one text.');

@@ -2,11 +2,9 @@
 // like one that the client sent. The request wins, member by member, but it cannot loosen a data policy.
 import { fail, GatewayError, quote, suggest } from '../../errors/index.ts';
 import { gatewayMembers, outputBoundNames, readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
-import { isJsonObject, type PolicyOptions, type PresetOption } from '../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject, type PolicyOptions, type PresetOption } from '../../protocol/wire/index.ts';
 import type { DeclaredPolicy } from '../catalogue/index.ts';
 import type { WorkspaceDocument } from './workspace-document.ts';
-
-type Body = Readonly<Record<string, unknown>>;
 
 /** What a preset needs to know of the workspace. */
 type PresetOwner = Pick<WorkspaceDocument, 'features' | 'presets' | 'data_policy'>;
@@ -56,7 +54,7 @@ function readName(named: PresetOption): NamedPreset {
   return { slug, version: version.length === 0 ? undefined : version.join('@') };
 }
 
-function findConfig({ presets }: PresetOwner, { slug, version }: NamedPreset): Body | undefined {
+function findConfig({ presets }: PresetOwner, { slug, version }: NamedPreset): JsonObject | undefined {
   const preset = presets.find((known) => known.slug === slug);
   const wanted = version ?? preset?.designated;
   return preset?.versions.find((known) => known.version === wanted)?.config;
@@ -82,7 +80,7 @@ const listed = (names: readonly string[]): string =>
   `There are: ${names.slice(0, listedMax).join(', ')}${names.length > listedMax ? ', …' : ''}.`;
 
 /** The preset as a request of its own: a mistake in it is not the client's, whose request may even override it. */
-function readAlone(config: Body) {
+function readAlone(config: JsonObject) {
   const request = readChatRequest({ ...config, model: 'preset', messages: [{ role: 'user' }] });
   if (!(request instanceof GatewayError)) return request;
   return fail(request.code as 'invalid_request', { message: `The preset is not valid: ${request.message}` });
@@ -106,7 +104,7 @@ function commonRegions(enforced: string[] | undefined, added: readonly string[] 
 /** Names of one setting: with two in the body, the preset's could override the request's. */
 const sameSetting: readonly (readonly string[])[] = [outputBoundNames, ['reasoning', 'reasoning_effort']];
 
-function mergeBodies(preset: Body, request: Body): Record<string, unknown> {
+function mergeBodies(preset: JsonObject, request: JsonObject): Record<string, unknown> {
   const defaults = withoutOverridden(preset, request);
   const merged: Record<string, unknown> = { ...defaults, ...request };
   // Null for a member of the gateway means absent. Elsewhere null is a value, and reaches the provider.
@@ -120,7 +118,7 @@ function mergeBodies(preset: Body, request: Body): Record<string, unknown> {
 
 const isAbsent = (value: unknown): boolean => value === null || value === undefined;
 
-function withoutOverridden(preset: Body, request: Body): Body {
+function withoutOverridden(preset: JsonObject, request: JsonObject): JsonObject {
   const kept = { ...preset };
   for (const names of sameSetting) {
     if (names.every((name) => isAbsent(request[name]))) continue;

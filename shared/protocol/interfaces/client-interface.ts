@@ -5,6 +5,7 @@ import type { InterfaceId } from '../../foundation/constants/index.ts';
 import type { SchemaWork } from '../json-schema/index.ts';
 import type {
   EventText,
+  JsonObject,
   JsonText,
   MidStreamCode,
   PresetOption,
@@ -86,7 +87,7 @@ export interface RequestReading {
 /** A request of any interface, as its client sent it. */
 export interface ClientRequest extends RoutedRequest {
   /** The members that the gateway reads, and of these what it reads. Never changed. */
-  readonly raw: Readonly<Record<string, unknown>>;
+  readonly raw: JsonObject;
   readonly preset: PresetOption | undefined;
   /** The body for a provider that speaks the interface. */
   readonly upstreamBody: (target: UpstreamTarget) => string;

@@ -1,10 +1,9 @@
 // What of a request may cost more than the tokens of its entry: only an entry that lists it in `extras` is called with it.
 // Members are known by their names; of tools those are known that cost tokens only, and every other type counts as dearer.
 import type { Extra } from '../../foundation/constants/index.ts';
-import { type Feature, isJsonObject, type Shape } from '../wire/index.ts';
+import { type Feature, isJsonObject, type JsonObject, type Shape } from '../wire/index.ts';
 import { membersOf } from './read-members.ts';
 
-type Members = Readonly<Record<string, unknown>>;
 type DearerFeature = Extract<Feature, { readonly extra: Extra }>;
 
 /** What of a tool is read. A namespace holds tools of its own. */
@@ -125,7 +124,7 @@ export interface DearerReading {
 export const openAiUsualTiers: readonly unknown[] = ['auto', 'default', 'flex'];
 
 /** Of the members of a request, and of its betas. */
-export function dearerFeatures(raw: Members, { usualTiers, betas }: DearerReading): readonly DearerFeature[] {
+export function dearerFeatures(raw: JsonObject, { usualTiers, betas }: DearerReading): readonly DearerFeature[] {
   const asked: DearerFeature[] = [];
   for (const [member, [extra, isAsked]] of Object.entries(dearerMembers)) {
     if (isAsked(raw[member])) asked.push({ extra, member });

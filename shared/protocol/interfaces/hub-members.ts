@@ -1,21 +1,19 @@
 import { once } from '../../foundation/cache/index.ts';
-import { type HubNeed, type JsonText, parseInTurns, parseJson } from '../wire/index.ts';
+import { type HubNeed, type JsonObject, type JsonText, parseInTurns, parseJson } from '../wire/index.ts';
 import type { ClientRequest } from './client-interface.ts';
-
-type Body = Readonly<Record<string, unknown>>;
 
 /** What a request says for its translation. `readNeeds`: left out where its interface is not translated. */
 export function hubMembers(
   text: () => JsonText,
-  readNeeds: (body: Body) => readonly HubNeed[] = () => [],
+  readNeeds: (body: JsonObject) => readonly HubNeed[] = () => [],
 ): Pick<ClientRequest, 'wholeBody' | 'readWholeBody' | 'hubNeeds'> {
-  let body: Body | undefined;
+  let body: JsonObject | undefined;
   const wholeBody = () => {
-    body ??= parseJson(text().text) as Body;
+    body ??= parseJson(text().text) as JsonObject;
     return body;
   };
   const readWholeBody = async (nextTurn: () => Promise<void>) => {
-    body ??= (await parseInTurns(text(), nextTurn)) as Body;
+    body ??= (await parseInTurns(text(), nextTurn)) as JsonObject;
   };
   return { wholeBody, readWholeBody, hubNeeds: once(() => readNeeds(wholeBody())) };
 }

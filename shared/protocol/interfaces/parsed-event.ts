@@ -1,14 +1,14 @@
 // An event of a stream whose events are JSON objects with a `type`, read as a value: nearly all of them are short.
-import { isJsonObject, pick, type Shape } from '../wire/index.ts';
+import { isJsonObject, type JsonObject, pick, type Shape } from '../wire/index.ts';
 import { answerJson, scanAnswer, shortEventCharacters } from './answer-json.ts';
 import type { AnswerEvent, EventDetails } from './client-interface.ts';
 
 /** Undefined: it is no JSON object, or beyond what an answer may hold. `longShape`: what is read of one that is not short. */
-export function parseEvent(text: string, longShape?: Shape): Readonly<Record<string, unknown>> | undefined {
+export function parseEvent(text: string, longShape?: Shape): JsonObject | undefined {
   if (text.length > shortEventCharacters) {
     const json = scanAnswer(text);
     if (json === undefined) return undefined;
-    if (longShape !== undefined) return pick(json, 0, longShape) as Readonly<Record<string, unknown>>;
+    if (longShape !== undefined) return pick(json, 0, longShape) as JsonObject;
   }
   try {
     const event: unknown = JSON.parse(text);

@@ -6,6 +6,7 @@ import {
   cacheSchema,
   findMember,
   isJsonObject,
+  type JsonObject,
   type JsonText,
   listOf,
   providerSchema,
@@ -76,9 +77,7 @@ export const plainLeftOutOfCacheKey: ReadonlySet<string> = new Set(['model', ...
 export const vendorHeaders: readonly string[] = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
 
 /** A prompt's cache that outlives the memory of the provider's machines. The member that asks for it; undefined: none does. */
-export const keptCacheMember = ({
-  prompt_cache_retention: kept,
-}: Readonly<Record<string, unknown>>): string | undefined =>
+export const keptCacheMember = ({ prompt_cache_retention: kept }: JsonObject): string | undefined =>
   (kept ?? null) === null || inMemory.includes(kept) ? undefined : 'prompt_cache_retention';
 
 const inMemory: readonly unknown[] = ['in_memory', 'in-memory'];

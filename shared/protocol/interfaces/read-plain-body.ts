@@ -2,7 +2,7 @@
 
 import type * as z from 'zod/mini';
 import { fail, GatewayError } from '../../errors/index.ts';
-import { checkMembers, findMember, type JsonText } from '../wire/index.ts';
+import { checkMembers, findMember, type JsonObject, type JsonText } from '../wire/index.ts';
 import { namesFunction, plainGatewayMembers } from './plain-members.ts';
 import { type MemberReading, readMembers } from './read-members.ts';
 
@@ -16,7 +16,7 @@ export interface PlainBodyReading<Schema extends z.ZodMiniObject> {
 export function readPlainBody<Schema extends z.ZodMiniObject>(
   json: JsonText,
   { schema, reading, refuseOtherCase }: PlainBodyReading<Schema>,
-): { readonly raw: Readonly<Record<string, unknown>>; readonly body: z.infer<Schema> } {
+): { readonly raw: JsonObject; readonly body: z.infer<Schema> } {
   refuseOtherCase(json.members().map(({ name }) => name));
   refuseDoubles(json, plainGatewayMembers);
   const raw = readMembers(json, reading);
@@ -34,7 +34,7 @@ export function orFault<Read>(read: () => Read): Read | GatewayError {
 }
 
 /** What only chat completions have: throws for the alias of a stored function, and for `preset`. */
-function refuseChatOnly(json: JsonText, { preset }: Readonly<Record<string, unknown>>): void {
+function refuseChatOnly(json: JsonText, { preset }: JsonObject): void {
   if (namesFunction(json)) {
     const message = 'A stored function is called as a chat completion: POST /v1/chat/completions.';
     throw fail('invalid_function_request', { message, param: 'model' });

@@ -1,7 +1,14 @@
 export { type EventText, readEvents } from '../server-sent-events/index.ts';
 export { checkMembers, itemSchemas, listOf } from './checked-members.ts';
 export * from './event-lines.ts';
-export { type BodyText, isJsonObject, readJsonBody, readRequestBody, readUnambiguousBody } from './json-body.ts';
+export {
+  type BodyText,
+  isJsonObject,
+  type JsonObject,
+  readJsonBody,
+  readRequestBody,
+  readUnambiguousBody,
+} from './json-body.ts';
 export { JsonText } from './json-text.ts';
 export { createBracketReader, endOfBrackets } from './json-tokens.ts';
 export * from './model-list.ts';

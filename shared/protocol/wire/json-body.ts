@@ -99,5 +99,8 @@ function refuse({ kind, member }: BoundsFault, schemaMember: string | undefined)
   return fail('invalid_request', { message: `${member}: ${refusals.items}`, param: member });
 }
 
+/** An object of parsed JSON of which no member is known. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);

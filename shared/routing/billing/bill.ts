@@ -2,7 +2,7 @@
 // structured output). Belongs to one request; written by the stages that call providers, read by settlement.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import { type CallSize, isJsonObject, type UsageReport } from '../../protocol/wire/index.ts';
+import { type CallSize, isJsonObject, type JsonObject, type UsageReport } from '../../protocol/wire/index.ts';
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
 import { addCosts, type Cost, costOf, noCost } from './cost.ts';
 import { contextTokensMax, estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
@@ -74,18 +74,16 @@ export function openBill(): Bill {
 // The usage of several provider calls as one: counts are added, at any depth, under the names that the
 // providers use. The members of the gateway itself are merged in afterwards.
 
-type Usage = Readonly<Record<string, unknown>>;
-
 /** `completion_tokens_details` is the deepest in use. What nests further is left out. */
 const depthMax = 3;
 
 /** Undefined where no provider reported anything. */
-export function sumUsage(reported: readonly (Usage | undefined)[]): Usage | undefined {
+export function sumUsage(reported: readonly (JsonObject | undefined)[]): JsonObject | undefined {
   const usages = reported.filter((usage) => usage !== undefined);
   return usages.length === 0 ? undefined : usages.reduce((sum, usage) => add(sum, usage, depthMax), {});
 }
 
-function add(sum: Usage, usage: Usage, depth: number): Usage {
+function add(sum: JsonObject, usage: JsonObject, depth: number): JsonObject {
   // By entries: a member may be called __proto__.
   const members = new Map(Object.entries(sum));
   for (const [name, value] of Object.entries(usage)) {

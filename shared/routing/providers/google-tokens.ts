@@ -4,7 +4,7 @@ import { JWT } from 'google-auth-library';
 import { keepAliveIdleMs } from '../../foundation/constants/index.ts';
 import { createOutgoingCalls } from '../../foundation/outgoing/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import { isJsonObject } from '../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../protocol/wire/index.ts';
 import { TokenUnavailable } from './credential-source.ts';
 import { readBoundedBody } from './transport.ts';
 
@@ -91,7 +91,7 @@ function readServiceAccount(text: string): ServiceAccount {
 }
 
 /** Without the parser's own error, which quotes the text. */
-function parse(text: string): Readonly<Record<string, unknown>> {
+function parse(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : {};
@@ -101,7 +101,7 @@ function parse(text: string): Readonly<Record<string, unknown>> {
 }
 
 /** `invalid_grant`, say: a word of the protocol, never the endpoint's text. */
-const describe = (status: number, { error }: Readonly<Record<string, unknown>>): string => {
+const describe = (status: number, { error }: JsonObject): string => {
   const word = typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? ` ${error}` : '';
   return `the token endpoint answered ${status}${word}`;
 };

@@ -7,7 +7,7 @@ import {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import type { Randomness } from '../../foundation/ids/index.ts';
-import { isJsonObject } from '../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../protocol/wire/index.ts';
 import { type AwsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts';
 import { callWithAttempts } from '../../storage/store/index.ts';
 
@@ -86,6 +86,6 @@ export const isProviderCredential = (value: unknown): boolean =>
 
 function isServiceAccount(text: string): boolean {
   if (text.length > serviceAccountMaxCharacters || !text.trimStart().startsWith('{')) return false;
-  const members = parseObject(text) as Readonly<Record<string, unknown>> | undefined;
+  const members = parseObject(text) as JsonObject | undefined;
   return typeof members?.private_key === 'string' && typeof members.client_email === 'string';
 }

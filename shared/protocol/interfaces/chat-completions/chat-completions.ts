@@ -1,7 +1,7 @@
 // The interface of chat completions, the one with presets, schemas of answers and stored functions.
 import { GatewayError } from '../../../errors/index.ts';
 import { functionBodyMaxBytes } from '../../../foundation/constants/index.ts';
-import { type JsonText, parseJson } from '../../wire/index.ts';
+import { type JsonObject, type JsonText, parseJson } from '../../wire/index.ts';
 import {
   answerMaxBytes,
   type ClientInterface,
@@ -87,7 +87,7 @@ const idle: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 /** A copy without members that ask for nothing, null included. */
-const withoutIdleMembers = (raw: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+const withoutIdleMembers = (raw: JsonObject): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(raw).filter(
       ([name, value]) => value !== null && !(Object.hasOwn(idle, name) && idle[name]?.(value) === true),

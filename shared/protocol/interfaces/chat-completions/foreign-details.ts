@@ -1,8 +1,13 @@
 // Thinking that the gateway handed out for a model of another format means nothing to the provider of a relayed completion, and many
 // refuse members that they do not know: it stays here. What the provider may have written itself goes out as it came.
-import { findMember, isJsonObject, type JsonText, parseJson, type UpstreamTarget } from '../../wire/index.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import {
+  findMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonText,
+  parseJson,
+  type UpstreamTarget,
+} from '../../wire/index.ts';
 
 /** `format` of what the hub writes. OpenRouter has the first two as well: at a provider like it they may be its own. */
 const sharedFormats: ReadonlySet<unknown> = new Set(['anthropic-claude-v1', 'google-gemini-v1']);
@@ -17,7 +22,7 @@ export function withoutForeignDetails(
   if (messages === undefined) return [];
   const read = parseJson(json.slice(messages));
   if (!Array.isArray(read)) return [];
-  const isForeign = ({ format }: Json): boolean =>
+  const isForeign = ({ format }: JsonObject): boolean =>
     (typeof format === 'string' && ownFormat.test(format)) ||
     (target.reasoningStyle !== 'object' && sharedFormats.has(format));
   const written = read.map((message) => {
@@ -27,7 +32,7 @@ export function withoutForeignDetails(
   return written.some((message, index) => message !== read[index]) ? [['messages', written]] : [];
 }
 
-function withoutDetails(message: Json, isForeign: (detail: Json) => boolean): Json {
+function withoutDetails(message: JsonObject, isForeign: (detail: JsonObject) => boolean): JsonObject {
   const { reasoning_details: details, ...rest } = message;
   if (!Array.isArray(details)) return message;
   // Pieces of a stream have one index, and the first of them says the format.
@@ -40,7 +45,7 @@ function withoutDetails(message: Json, isForeign: (detail: Json) => boolean): Js
 }
 
 /** The hub writes those of Gemini in both places. */
-function withoutGoogleSignatures(message: Json): Json {
+function withoutGoogleSignatures(message: JsonObject): JsonObject {
   const lists = ['tool_calls', 'images'].flatMap((name) => {
     const list = message[name];
     if (!Array.isArray(list) || !list.some(hasExtraContent)) return [];
@@ -52,7 +57,7 @@ function withoutGoogleSignatures(message: Json): Json {
 const hasExtraContent = (one: unknown): boolean =>
   isJsonObject(one) && isJsonObject(one.extra_content) && one.extra_content.google !== undefined;
 
-function withoutExtraContent({ extra_content: extra, ...rest }: Json): Json {
+function withoutExtraContent({ extra_content: extra, ...rest }: JsonObject): JsonObject {
   const { google: _signature, ...others } = isJsonObject(extra) ? extra : {};
   return Object.keys(others).length === 0 ? rest : { ...rest, extra_content: others };
 }

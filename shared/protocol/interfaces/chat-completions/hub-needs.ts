@@ -1,10 +1,8 @@
 // What a chat completion asks for that not every format of a provider has words for.
-import { type HubNeed, type HubNeedKind, isJsonObject } from '../../wire/index.ts';
+import { type HubNeed, type HubNeedKind, isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { firstOfEachNeed, isWebUrl, openAiUsualTiers } from '../index.ts';
 
-type Body = Readonly<Record<string, unknown>>;
-
-export const readHubNeeds = (body: Body): readonly HubNeed[] =>
+export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
   firstOfEachNeed([
     ...neededMembers(body),
     ...neededTools(body),
@@ -21,7 +19,7 @@ const isAbove = (value: unknown, max: number): boolean =>
 
 const formatTypes: readonly unknown[] = ['text', 'json_object', 'json_schema'];
 
-function neededMembers(body: Body): HubNeed[] {
+function neededMembers(body: JsonObject): HubNeed[] {
   const format = isJsonObject(body.response_format) ? body.response_format.type : 'text';
   const asked: readonly (readonly [HubNeedKind, string, boolean])[] = [
     ['n', 'n', isAbove(body.n, 1)],
@@ -39,7 +37,7 @@ function neededMembers(body: Body): HubNeed[] {
 }
 
 /** A tool that is no function is one that a provider runs, or one whose input is no JSON. */
-function neededTools({ tools, functions }: Body): HubNeed[] {
+function neededTools({ tools, functions }: JsonObject): HubNeed[] {
   const legacy: HubNeed[] =
     Array.isArray(functions) && functions.length > 0 ? [{ kind: 'tools', member: 'functions' }] : [];
   const listed = (Array.isArray(tools) ? tools : []).flatMap((tool, index): HubNeed[] =>
@@ -49,7 +47,7 @@ function neededTools({ tools, functions }: Body): HubNeed[] {
 }
 
 /** A call that the model is to make, whatever it would do by itself. */
-function neededChoice({ tools, tool_choice: choice }: Body): HubNeed[] {
+function neededChoice({ tools, tool_choice: choice }: JsonObject): HubNeed[] {
   if (!Array.isArray(tools) || tools.length === 0) return [];
   const { type, mode, allowed_tools: allowed } = isJsonObject(choice) ? choice : {};
   const allowedMode = isJsonObject(allowed) ? allowed.mode : mode;
@@ -59,7 +57,7 @@ function neededChoice({ tools, tool_choice: choice }: Body): HubNeed[] {
 }
 
 /** Some models take it on another interface alone. */
-function neededEffort({ tools, reasoning, reasoning_effort: effort }: Body): HubNeed[] {
+function neededEffort({ tools, reasoning, reasoning_effort: effort }: JsonObject): HubNeed[] {
   if (!Array.isArray(tools) || tools.length === 0) return [];
   const { effort: told, max_tokens: tokens, enabled } = isJsonObject(reasoning) ? reasoning : {};
   const isAsked = [effort, told].some((one) => typeof one === 'string' && one !== 'none');

@@ -1,5 +1,5 @@
 // What the deltas of a chunk bring to a client, read from parsed values.
-import { isJsonObject } from '../../wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
 export interface OutputOfDeltas {
   readonly hasOutput: boolean;
@@ -43,7 +43,7 @@ export function outputOfDeltas(choices: unknown): OutputOfDeltas {
 }
 
 /** Of a message or a delta that is no text. */
-export const outputBytesOfMessage = (message: Readonly<Record<string, unknown>>): number =>
+export const outputBytesOfMessage = (message: JsonObject): number =>
   textBytesOf(message, uncountedNames(typeof message.reasoning === 'string' && message.reasoning !== ''));
 
 const isEmpty = (value: unknown): boolean =>

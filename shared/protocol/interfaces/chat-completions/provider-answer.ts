@@ -4,6 +4,7 @@ import { choicesMax } from '../../../foundation/constants/index.ts';
 import {
   findMember,
   isJsonObject,
+  type JsonObject,
   type JsonText,
   pick,
   replaceValues,
@@ -141,7 +142,7 @@ interface ChunkDetails extends EventDetails {
 export interface StreamChunk extends AnswerEvent {
   readonly details: ChunkDetails;
   /** Members of a chunk that do not change from one to the next: `id`, `created`, `model`. */
-  readonly head: Readonly<Record<string, unknown>>;
+  readonly head: JsonObject;
 }
 
 /** Reads one event. Undefined: it is no JSON object, or beyond what an answer may hold, so the stream is broken. */
@@ -162,9 +163,9 @@ export function writtenChunk(chunk: Record<string, unknown>, beginsThinking = fa
 }
 
 class ParsedChunk extends ParsedEvent<ChunkDetails> implements StreamChunk {
-  readonly head: Readonly<Record<string, unknown>>;
+  readonly head: JsonObject;
 
-  constructor(text: string, head: Readonly<Record<string, unknown>>, details: ChunkDetails) {
+  constructor(text: string, head: JsonObject, details: ChunkDetails) {
     super(undefined, text, details);
     this.head = head;
   }
@@ -180,7 +181,7 @@ function indexOf({ index }: Record<string, unknown>, position: number): number {
 }
 
 function factsOf(
-  head: Readonly<Record<string, unknown>>,
+  head: JsonObject,
   output: OutputOfDeltas,
   usage: UsageReport | undefined,
   json: () => JsonText,

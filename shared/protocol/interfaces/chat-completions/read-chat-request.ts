@@ -2,7 +2,14 @@
 // member as it was sent, because what is not used reaches the provider unchanged.
 import type { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
-import { checkMembers, JsonText, jsonTextOf, readProviderPreferences, withPlainNumbers } from '../../wire/index.ts';
+import {
+  checkMembers,
+  type JsonObject,
+  JsonText,
+  jsonTextOf,
+  readProviderPreferences,
+  withPlainNumbers,
+} from '../../wire/index.ts';
 import {
   dearerMemberNames,
   hubMembers,
@@ -64,7 +71,7 @@ const reading = {
 };
 
 /** Reads the text of a body, or its members. An error is returned, not thrown: a key that is refused wins over it. */
-export function readChatRequest(body: JsonText | Readonly<Record<string, unknown>>): ChatRequest | GatewayError {
+export function readChatRequest(body: JsonText | JsonObject): ChatRequest | GatewayError {
   return orFault(() =>
     body instanceof JsonText
       ? checkText(body)
@@ -81,7 +88,7 @@ function checkText(json: JsonText): ChatRequest {
   return toChatRequest(readMembers(json, reading), () => json);
 }
 
-function toChatRequest(raw: Readonly<Record<string, unknown>>, text: () => JsonText): ChatRequest {
+function toChatRequest(raw: JsonObject, text: () => JsonText): ChatRequest {
   refuseOtherCase(Object.keys(raw));
   const { messages, ...options } = raw;
   const body = checkMembers(chatRequestSchema, { messages, ...(withPlainNumbers(options) as object) });

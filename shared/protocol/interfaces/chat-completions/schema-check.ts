@@ -1,7 +1,7 @@
 // Structured output: whether the choices of an answer satisfy the schema of the request.
 import { collectedStreamMaxBytes } from '../../../foundation/constants/index.ts';
 import { checkAnswer, type SchemaWork } from '../../json-schema/index.ts';
-import { isJsonObject, isJsonText } from '../../wire/index.ts';
+import { isJsonObject, isJsonText, type JsonObject } from '../../wire/index.ts';
 import type { AnswerChecking, CheckedAnswer, JsonAnswer, SchemaCheck, StreamSchemaCheck } from '../index.ts';
 import { readChoices, withContents } from './provider-answer.ts';
 
@@ -36,10 +36,8 @@ async function checkChoices(
   return { kind: 'valid', answer: { ...answer, json, text: json.text } };
 }
 
-type Message = Readonly<Record<string, unknown>>;
-
 /** A tool call or a refusal: the schema does not speak of it. Many providers put an empty text beside either. */
-function isOtherKind({ tool_calls: toolCalls, function_call: functionCall, refusal, content }: Message): boolean {
+function isOtherKind({ tool_calls: toolCalls, function_call: functionCall, refusal, content }: JsonObject): boolean {
   if ((Array.isArray(toolCalls) && toolCalls.length > 0) || isJsonObject(functionCall)) return true;
   const isSilent = textOf(content).trim() === '';
   return isSilent && typeof refusal === 'string' && refusal !== '';
@@ -65,7 +63,7 @@ function openStreamSchemaCheck(schema: unknown, work: SchemaWork): StreamSchemaC
   const choices = new Map<number, Choice>();
   let length = 0;
 
-  function addChoice(choice: Readonly<Record<string, unknown>>): void {
+  function addChoice(choice: JsonObject): void {
     const index = typeof choice.index === 'number' ? choice.index : 0;
     const known = choices.get(index) ?? { text: '', finishReason: undefined, isOtherKind: false };
     choices.set(index, known);

@@ -4,6 +4,7 @@ import {
   findMember,
   isEnvelope,
   isJsonObject,
+  type JsonObject,
   type JsonText,
   mayHoldEnvelope,
   parseJson,
@@ -11,7 +12,6 @@ import {
 } from '../../wire/index.ts';
 import { membersOf } from '../index.ts';
 
-type Json = Readonly<Record<string, unknown>>;
 type Change = readonly [string, unknown];
 
 /** Members to write anew: none where another model had no part in the conversation, as is usual. */
@@ -40,7 +40,7 @@ const thinkingShape = membersOf({ type: {} });
 
 function thinksByBudget(json: JsonText): boolean {
   const thinking = findMember(json, 'thinking');
-  return thinking !== undefined && (pick(json, thinking, thinkingShape) as Json | undefined)?.type === 'enabled';
+  return thinking !== undefined && (pick(json, thinking, thinkingShape) as JsonObject | undefined)?.type === 'enabled';
 }
 
 const blockShape = membersOf({ type: {}, id: {}, signature: {}, data: {} });
@@ -52,7 +52,7 @@ const ownCallId = /^toolu_/;
 /** A Claude with a budget refuses results of calls before which it has not thought itself. */
 function wasCalledByAnother(json: JsonText, messages: number): boolean {
   const last = [...json.inside(messages)].findLast((message) => isOfAssistant(json, message));
-  const { content } = last === undefined ? {} : (pick(json, last, messageShape) as Json);
+  const { content } = last === undefined ? {} : (pick(json, last, messageShape) as JsonObject);
   const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
   const [first] = blocks.filter((block) => !isForeign(block));
   if (first === undefined || first.type === 'thinking' || first.type === 'redacted_thinking') return false;

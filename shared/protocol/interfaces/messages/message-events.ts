@@ -1,5 +1,5 @@
 // The stateful reader of a stream of events: what of a message was said, and what it has used.
-import { isJsonObject, type UsageReport } from '../../wire/index.ts';
+import { isJsonObject, type JsonObject, type UsageReport } from '../../wire/index.ts';
 import {
   type AnswerDetails,
   type AnswerEvent,
@@ -12,11 +12,9 @@ import {
 import { mergeUsage, readUsageReport } from './message-usage.ts';
 import { answerDetails, structuralNames, toolResult } from './read-message.ts';
 
-type Members = Readonly<Record<string, unknown>>;
-
 /** A stream is complete where its message has ended, with or without the `message_stop` behind it. */
 export function openEventReader(): EventReader {
-  let usage: Members = {};
+  let usage: JsonObject = {};
   let isComplete = false;
 
   function report(later: unknown): UsageReport | undefined {
@@ -42,7 +40,7 @@ export function openEventReader(): EventReader {
  * An event that the gateway wrote itself: its text is made once, and not parsed again. `usage`: what the provider reported, in the
  * words of a message; left out: it did not.
  */
-export function writtenEvent(event: Members & { readonly type: string }, usage?: object): AnswerEvent {
+export function writtenEvent(event: JsonObject & { readonly type: string }, usage?: object): AnswerEvent {
   const details = {
     ...saidIn(event),
     ...tellsOfMessage(event),
@@ -53,16 +51,16 @@ export function writtenEvent(event: Members & { readonly type: string }, usage?:
 }
 
 /** What is used stands in the message that begins, then beside what has changed of it. */
-const usageIn = ({ type, message, usage }: Members): unknown =>
+const usageIn = ({ type, message, usage }: JsonObject): unknown =>
   type === 'message_start' && isJsonObject(message) ? message.usage : usage;
 
 /** Undefined: most events tell of a block. */
-function tellsOfMessage({ type, message, delta }: Members): AnswerDetails | undefined {
+function tellsOfMessage({ type, message, delta }: JsonObject): AnswerDetails | undefined {
   const told = type === 'message_start' ? message : type === 'message_delta' ? delta : undefined;
   return isJsonObject(told) ? answerDetails(told) : undefined;
 }
 
-const hasEnded = ({ type, delta }: Members): boolean =>
+const hasEnded = ({ type, delta }: JsonObject): boolean =>
   type === 'message_delta' && isJsonObject(delta) && (delta.stop_reason ?? null) !== null;
 
 const nothing = { hasOutput: false, outputBytes: 0 };
@@ -73,7 +71,7 @@ type Said = Pick<EventDetails, 'hasOutput' | 'isOnlyThinking' | 'outputBytes'>;
  * Output is a block with something in it, thinking that has begun, or why the message ended. Another block that has only begun
  * may still be answered by another provider.
  */
-function saidIn({ type, content_block: block, delta }: Members): Said {
+function saidIn({ type, content_block: block, delta }: JsonObject): Said {
   if (type === 'content_block_start' && isJsonObject(block)) return saidInBlock(block);
   if (type === 'message_delta') return { hasOutput: hasEnded({ type, delta }), outputBytes: 0 };
   if (type !== 'content_block_delta' || !isJsonObject(delta)) return nothing;
@@ -86,7 +84,7 @@ function saidIn({ type, content_block: block, delta }: Members): Said {
 const thinkingBlocks: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
 const thinkingDeltas: ReadonlySet<unknown> = new Set(['thinking_delta', 'signature_delta']);
 
-function saidInBlock(block: Members): Said {
+function saidInBlock(block: JsonObject): Said {
   const { type, ...content } = block;
   if (typeof type === 'string' && toolResult.test(type)) return { hasOutput: true, outputBytes: 0 };
   const isOnlyThinking = thinkingBlocks.has(type);

@@ -1,12 +1,17 @@
 // What a request of Messages asks for that not every format of a provider has words for.
-import { type CallSize, type Feature, type HubNeed, isJsonObject, type RequestNeeds } from '../../wire/index.ts';
+import {
+  type CallSize,
+  type Feature,
+  type HubNeed,
+  isJsonObject,
+  type JsonObject,
+  type RequestNeeds,
+} from '../../wire/index.ts';
 import { dearerFeatures, dearerTools, firstOfEachNeed, isClientTool } from '../index.ts';
 import { pathOfImage } from './message-media.ts';
 import type { MessagesMembers } from './messages-request.ts';
 
-type Json = Readonly<Record<string, unknown>>;
-
-export const readHubNeeds = (body: Json): readonly HubNeed[] =>
+export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
   firstOfEachNeed([
     ...neededState(body),
     ...forcedTool(body),
@@ -17,13 +22,13 @@ export const readHubNeeds = (body: Json): readonly HubNeed[] =>
 const isSent = (value: unknown): boolean => (value ?? null) !== null && !(Array.isArray(value) && value.length === 0);
 
 /** What one provider keeps, no other has. */
-const neededState = (body: Json): HubNeed[] =>
+const neededState = (body: JsonObject): HubNeed[] =>
   (['thread', 'mcp_servers', 'container'] as const).flatMap((member) =>
     isSent(body[member]) ? [{ kind: member, member }] : [],
   );
 
 /** A tool of a provider's own is left out where it may be; where it must be called there is nothing to call. */
-function forcedTool({ tools, tool_choice: choice }: Json): HubNeed[] {
+function forcedTool({ tools, tool_choice: choice }: JsonObject): HubNeed[] {
   const list = (Array.isArray(tools) ? tools : []).filter(isJsonObject);
   const own = list.filter(({ input_schema: schema }) => isJsonObject(schema));
   const { type, name } = isJsonObject(choice) ? choice : {};
@@ -31,7 +36,7 @@ function forcedTool({ tools, tool_choice: choice }: Json): HubNeed[] {
   return isForced ? [{ kind: 'tools', member: 'tool_choice' }] : [];
 }
 
-const inMessages = ({ messages }: Json): HubNeed[] =>
+const inMessages = ({ messages }: JsonObject): HubNeed[] =>
   (Array.isArray(messages) ? messages : []).flatMap((message, index) =>
     isJsonObject(message) ? neededBlocks(message.content, `messages[${index}].content`) : [],
   );
@@ -45,7 +50,7 @@ const neededBlocks = (content: unknown, path: string): HubNeed[] =>
 const plainBlocks =
   /^(text|thinking|redacted_thinking|tool_use|search_result|tool_reference|server_tool_use|mcp_tool_use|[a-z_]+_tool_result)$/;
 
-function neededBlock(block: Json, member: string): HubNeed[] {
+function neededBlock(block: JsonObject, member: string): HubNeed[] {
   const { type, source, content } = block;
   if (type === 'tool_result') return neededBlocks(content, `${member}.content`);
   if (type === 'image' || type === 'document') return neededSource(source, type, member);

@@ -1,5 +1,5 @@
 // The media of a Messages request.
-import { isJsonObject } from '../../wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { boundedByContext, type Media, pixelsOf, sumOfMedia } from '../index.ts';
 
 /**
@@ -12,7 +12,7 @@ const imageTokensMax = 4_784;
 interface Part {
   /** In the request. */
   readonly path: string;
-  readonly part: Readonly<Record<string, unknown>>;
+  readonly part: JsonObject;
 }
 
 /** Every part of the messages, those inside tool results and documents included. */

@@ -1,7 +1,5 @@
 // `usage` of a message, as the report that billing reads.
-import { isJsonObject, toCount, type UsageReport } from '../../wire/index.ts';
-
-type Members = Readonly<Record<string, unknown>>;
+import { isJsonObject, type JsonObject, toCount, type UsageReport } from '../../wire/index.ts';
 
 /** Undefined: it is no object, so nothing was reported. */
 export function readUsageReport(usage: unknown): UsageReport | undefined {
@@ -19,7 +17,7 @@ export function readUsageReport(usage: unknown): UsageReport | undefined {
 
 const countNames = ['input', 'cached', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const;
 
-function countsOf(usage: Members) {
+function countsOf(usage: JsonObject) {
   const written = isJsonObject(usage.cache_creation) ? usage.cache_creation : {};
   const details = isJsonObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   const cached = toCount(usage.cache_read_input_tokens) ?? 0;
@@ -41,7 +39,7 @@ function countsOf(usage: Members) {
 /** What the server sampled beside the message, on the same bill: it stands in no total. */
 const besideTypes: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message']);
 
-const sampledBeside = ({ iterations }: Members) =>
+const sampledBeside = ({ iterations }: JsonObject) =>
   Array.isArray(iterations)
     ? iterations.filter((one) => isJsonObject(one) && besideTypes.has(one.type)).map(countsOf)
     : [];
@@ -50,7 +48,7 @@ const sampledBeside = ({ iterations }: Members) =>
  * A later report of the same stream. It repeats what has changed, as totals: members that it does not name stay, and so does a
  * count in whose place it has null or 0, as some servers send.
  */
-export function mergeUsage(known: Members, later: Members): Record<string, unknown> {
+export function mergeUsage(known: JsonObject, later: JsonObject): Record<string, unknown> {
   const says = ([name, value]: [string, unknown]) => value !== null && (value !== 0 || typeof known[name] !== 'number');
   const merged = ([name, value]: [string, unknown]): [string, unknown] => {
     const before = known[name];

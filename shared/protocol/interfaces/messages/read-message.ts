@@ -1,6 +1,6 @@
 // What a provider answers as JSON. Lenient: an object with a list as content is a message, and a member that is not known
 // changes nothing.
-import { findMember, type JsonText, pick } from '../../wire/index.ts';
+import { findMember, type JsonObject, type JsonText, pick } from '../../wire/index.ts';
 import {
   type AnswerDetails,
   membersOf,
@@ -30,11 +30,7 @@ async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promi
 }
 
 /** Of a message, whole or as it begins and ends in events. */
-export const answerDetails = ({
-  id,
-  model,
-  stop_reason: reason,
-}: Readonly<Record<string, unknown>>): AnswerDetails => ({
+export const answerDetails = ({ id, model, stop_reason: reason }: JsonObject): AnswerDetails => ({
   keptId: typeof id === 'string' ? id : undefined,
   model: typeof model === 'string' ? model : undefined,
   finishReasons: typeof reason === 'string' ? [reason] : undefined,

@@ -1,21 +1,19 @@
 // The tools that a Responses request declares, wherever they stand, and which of them any model can call.
-import { isJsonObject } from '../../wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { isClientTool } from '../index.ts';
 import { toolListsOf } from './response-parts.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 export interface DeclaredTool {
   /** In the request. */
   readonly path: string;
-  readonly tool: Json;
+  readonly tool: JsonObject;
   /** The name of the namespace that it stands in. */
   readonly namespace?: string;
   /** A model that knows no such tool is told of it as a function. */
   readonly isCallable: boolean;
 }
 
-export function* declaredTools(body: Json): Generator<DeclaredTool> {
+export function* declaredTools(body: JsonObject): Generator<DeclaredTool> {
   for (const { path, list } of toolListsOf(body)) yield* toolsIn(list, path);
 }
 
@@ -44,11 +42,11 @@ const callableTypes: ReadonlySet<unknown> = new Set([
 ]);
 
 /** A search that the provider runs finds nothing that the model is not given anyway. */
-const isCallable = (tool: Json): boolean =>
+const isCallable = (tool: JsonObject): boolean =>
   callableTypes.has(tool.type) && isClientTool(tool) && (tool.type !== 'tool_search' || tool.execution === 'client');
 
 /** Whether a tool is meant by one of these choices: one without a name, or a namespace, means each tool of its type. */
-export function meantBy(choices: readonly Json[]): (tool: DeclaredTool) => boolean {
+export function meantBy(choices: readonly JsonObject[]): (tool: DeclaredTool) => boolean {
   const meant = new Set(choices.map(({ type, name, namespace }) => choiceKey(type, name, namespace)));
   return ({ tool: { type, name }, namespace }) =>
     [name, null].some((one) => [namespace, null].some((other) => meant.has(choiceKey(type, one, other))));
@@ -58,4 +56,5 @@ const choiceKey = (type: unknown, name: unknown, namespace: unknown): string =>
   JSON.stringify([type, name ?? null, namespace ?? null]);
 
 /** Nothing is lost without it. */
-export const isNeedless = ({ type, execution }: Json): boolean => type === 'tool_search' && execution !== 'client';
+export const isNeedless = ({ type, execution }: JsonObject): boolean =>
+  type === 'tool_search' && execution !== 'client';

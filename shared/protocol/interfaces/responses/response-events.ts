@@ -1,5 +1,5 @@
 // The stateful reader of a stream of Responses events.
-import { isJsonObject, toCount, type UsageReport } from '../../wire/index.ts';
+import { isJsonObject, type JsonObject, toCount, type UsageReport } from '../../wire/index.ts';
 import {
   type AnswerEvent,
   type EventDetails,
@@ -15,8 +15,6 @@ export interface ResponseEventDetails extends EventDetails {
   readonly sequenceNumber: number | undefined;
   readonly responseId: string | undefined;
 }
-
-type Members = Readonly<Record<string, unknown>>;
 
 /** How a response ends well: also where its output was cut. */
 const goodEnds: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
@@ -71,7 +69,7 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
 }
 
 /** A provider of this interface keeps a response unless it says otherwise. */
-export const keptIdOf = ({ id, store }: Members): string | undefined =>
+export const keptIdOf = ({ id, store }: JsonObject): string | undefined =>
   typeof id === 'string' && store !== false ? id : undefined;
 
 /** What the gateway knows of an event that it wrote itself. */
@@ -104,12 +102,12 @@ const bringsOutput = (type: unknown): boolean =>
   typeof type === 'string' && type.startsWith('response.') && !announcements.has(type);
 
 /** Between the start of a reasoning item and its end nothing else comes, as a rule. */
-const isThinking = ({ type, item }: Members): boolean =>
+const isThinking = ({ type, item }: JsonObject): boolean =>
   (typeof type === 'string' && type.startsWith('response.reasoning')) ||
   (isJsonObject(item) && item.type === 'reasoning');
 
 /** Whole texts repeat what deltas brought. */
-function deltaBytes({ type, delta }: Members): number {
+function deltaBytes({ type, delta }: JsonObject): number {
   if (typeof type !== 'string' || !type.endsWith('.delta')) return 0;
   return typeof delta === 'string' ? Buffer.byteLength(delta) : 0;
 }

@@ -1,11 +1,9 @@
 // What a Responses request asks for that not every format of a provider has words for.
-import { type HubNeed, type HubNeedKind, isJsonObject } from '../../wire/index.ts';
+import { type HubNeed, type HubNeedKind, isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { firstOfEachNeed, isWebUrl } from '../index.ts';
 import { declaredTools, meantBy } from './declared-tools.ts';
 
-type Json = Readonly<Record<string, unknown>>;
-
-export const readHubNeeds = (body: Json): readonly HubNeed[] =>
+export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
   firstOfEachNeed([...neededState(body), ...neededMembers(body), ...neededChoice(body), ...inItems(body.input)]);
 
 const isSent = (value: unknown): boolean => (value ?? null) !== null;
@@ -17,12 +15,12 @@ const stateMembers = {
   prompt: 'stored_prompt',
 } as const;
 
-const neededState = (body: Json): HubNeed[] =>
+const neededState = (body: JsonObject): HubNeed[] =>
   Object.entries(stateMembers).flatMap(([member, kind]) => (isSent(body[member]) ? [{ kind, member }] : []));
 
 const formatTypes: readonly unknown[] = ['text', 'json_schema', 'json_object'];
 
-function neededMembers({ text, top_logprobs: logprobs, include }: Json): HubNeed[] {
+function neededMembers({ text, top_logprobs: logprobs, include }: JsonObject): HubNeed[] {
   const format = isJsonObject(text) && isJsonObject(text.format) ? text.format.type : 'text';
   const includes = Array.isArray(include) ? include : [];
   const asked: readonly (readonly [HubNeedKind, string, boolean])[] = [
@@ -34,7 +32,7 @@ function neededMembers({ text, top_logprobs: logprobs, include }: Json): HubNeed
 }
 
 /** A tool of a provider's own is left out where it may be; where it must be called there is nothing to call. */
-function neededChoice(body: Json): HubNeed[] {
+function neededChoice(body: JsonObject): HubNeed[] {
   const { tool_choice: choice } = body;
   const { type, mode, tools: allowed } = isJsonObject(choice) ? choice : {};
   const isAllowed = type === 'allowed_tools';
@@ -80,7 +78,7 @@ const plainItems: ReadonlySet<unknown> = new Set([
   'mcp_approval_response',
 ]);
 
-function neededItem(item: Json, member: string): HubNeed[] {
+function neededItem(item: JsonObject, member: string): HubNeed[] {
   const { type, role, content, output } = item;
   if (type === 'item_reference' || (!isSent(type) && !isSent(role) && isSent(item.id))) {
     return [{ kind: 'item_reference', member }];
@@ -109,7 +107,7 @@ const neededParts = (content: unknown, role: unknown, path: string): HubNeed[] =
 
 const textTypes: ReadonlySet<unknown> = new Set(['input_text', 'output_text', 'text', 'refusal', 'summary_text']);
 
-function neededPart(part: Json, role: unknown, member: string): HubNeed[] {
+function neededPart(part: JsonObject, role: unknown, member: string): HubNeed[] {
   const { type, image_url: image, file_url: url, file_data: data } = part;
   if (textTypes.has(type)) return [];
   // Instructions and answers are text in every format.

@@ -1,6 +1,6 @@
 // A response that the gateway writes itself: what stands in it beside its output and what it repeats of its request.
 import type { GatewayError } from '../../../errors/index.ts';
-import { toEventLine } from '../../wire/index.ts';
+import { type JsonObject, toEventLine } from '../../wire/index.ts';
 import type { RefusedStream } from '../index.ts';
 import { responseSettings } from './response-settings.ts';
 
@@ -50,11 +50,7 @@ const plainId = (id: string): string => id.replaceAll(/\W/g, '');
 
 // A stream of Responses whose prompt is too long for every model. Agents shorten the conversation when a response fails by
 // that, and take a 400 for final.
-export function refusedStream(
-  body: Readonly<Record<string, unknown>>,
-  error: GatewayError,
-  { id, createdSeconds }: RefusedStream,
-): string {
+export function refusedStream(body: JsonObject, error: GatewayError, { id, createdSeconds }: RefusedStream): string {
   const settings = responseSettings(body);
   const facts = { id, createdSeconds, model: String(body.model ?? ''), settings };
   const told = { code: 'context_length_exceeded', message: error.message };

@@ -1,17 +1,17 @@
 // What stands in the input of a Responses request, and where.
-import { isJsonObject } from '../../wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
 interface Part {
   /** In the request. */
   readonly path: string;
-  readonly part: Readonly<Record<string, unknown>>;
+  readonly part: JsonObject;
 }
 
 /** A screenshot is what a tool gives that runs at the client. */
 export const imageTypes: ReadonlySet<unknown> = new Set(['input_image', 'computer_screenshot']);
 
 /** Items that bring no parts: they are one, or refer to what is kept. */
-const isPart = ({ type }: Readonly<Record<string, unknown>>): boolean =>
+const isPart = ({ type }: JsonObject): boolean =>
   type === 'item_reference' || (typeof type === 'string' && type.startsWith('input_'));
 
 interface ToolList {
@@ -20,7 +20,7 @@ interface ToolList {
 }
 
 /** Tools stand beside the input, and in it: found by a search among them, or added in mid-conversation. */
-export function* toolListsOf({ tools, input }: Readonly<Record<string, unknown>>): Generator<ToolList> {
+export function* toolListsOf({ tools, input }: JsonObject): Generator<ToolList> {
   yield { path: 'tools', list: tools };
   for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
     if (isJsonObject(item) && Array.isArray(item.tools)) yield { path: `input[${index}].tools`, list: item.tools };

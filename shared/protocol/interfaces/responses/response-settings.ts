@@ -1,11 +1,9 @@
 // What a response repeats of its request, with every member that the clients' SDKs declare. Of answers that the gateway writes itself.
 
-import { isJsonObject } from '../../wire/index.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
 /** The text of an object. Members that are left out or null become what the call was made with. */
-export function responseSettings(body: Json): string {
+export function responseSettings(body: JsonObject): string {
   const { effort = null, summary = null } = membersIn(body.reasoning);
   const { format, verbosity } = membersIn(body.text);
   const said = (member: string, otherwise: unknown = null) => body[member] ?? otherwise;
@@ -41,7 +39,7 @@ export function responseSettings(body: Json): string {
   return `${JSON.stringify(members).slice(0, -1)},"tools":[${tools.join(',')}]}`;
 }
 
-const membersIn = (value: unknown): Json => (isJsonObject(value) ? value : {});
+const membersIn = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
 /** Of a function the SDKs declare these as required. */
 const functionMembers = Object.entries({ description: null, parameters: null, strict: false });

@@ -1,5 +1,5 @@
 // How much of a Responses request goes in, and how much may come out.
-import { type CallSize, isJsonObject, type JsonText } from '../../wire/index.ts';
+import { type CallSize, isJsonObject, type JsonObject, type JsonText } from '../../wire/index.ts';
 import { boundedByContext, type Media, measureImage, sumOfMedia } from '../index.ts';
 import { imageTypes, partsOf } from './response-parts.ts';
 import { keptIds, type ResponsesBody } from './responses-body.ts';
@@ -40,8 +40,8 @@ const textTypes: ReadonlySet<unknown> = new Set([
   'reasoning_text',
   'summary_text',
 ]);
-const isText = ({ type }: Readonly<Record<string, unknown>>): boolean => textTypes.has(type);
+const isText = ({ type }: JsonObject): boolean => textTypes.has(type);
 
-function imageOf({ type, image_url: url, detail }: Readonly<Record<string, unknown>>) {
+function imageOf({ type, image_url: url, detail }: JsonObject) {
   return imageTypes.has(type) && typeof url === 'string' ? measureImage({ url, detail }) : undefined;
 }

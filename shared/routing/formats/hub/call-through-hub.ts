@@ -5,7 +5,7 @@ import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import { type HubApi, type InterfaceId, largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { readInTurns } from '../../../protocol/interfaces/index.ts';
-import type { CallSize } from '../../../protocol/wire/index.ts';
+import type { CallSize, JsonObject } from '../../../protocol/wire/index.ts';
 import { askedOutputTokens, estimateInputTokens } from '../../billing/index.ts';
 import type { AttemptFailure, CandidateOutcome, EventBatch, NoAnswer, Send, Spoken } from '../../providers/index.ts';
 import { boundedSend } from './bounded-send.ts';
@@ -36,7 +36,7 @@ export interface HubRequest {
   /** What the provider speaks. */
   readonly api: HubApi;
   /** The client's, whole. */
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: JsonObject;
   readonly characters: number;
   readonly stream: boolean;
   readonly size: CallSize;

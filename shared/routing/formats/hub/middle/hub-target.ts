@@ -1,7 +1,7 @@
 // What a format of a provider gives to the hub. Types only.
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { ProviderDocument } from '../../../../configuration/catalogue/index.ts';
-import type { JsonText, UsageReport } from '../../../../protocol/wire/index.ts';
+import type { JsonObject, JsonText, UsageReport } from '../../../../protocol/wire/index.ts';
 import type { HubCall, OptionalName } from './hub-call.ts';
 import type { ModelReasoning, Thinking } from './reasoning.ts';
 
@@ -70,7 +70,7 @@ export interface HubTarget {
    * The last word about the body that the package made: members that are written anew, undefined to leave one out. Members that
    * stay as they are need not be parsed: they may be long.
    */
-  readonly boundBody: (body: JsonText, call: TargetCall) => Readonly<Record<string, unknown>>;
+  readonly boundBody: (body: JsonText, call: TargetCall) => JsonObject;
   /** The optional members that it has words for. */
   readonly says: ReadonlySet<OptionalName>;
   /** The media type of a stream. */

@@ -1,7 +1,7 @@
 // The tool calls of a conversation: ids that every target takes, and what the model wrote as arguments.
 import { jsonValuesMax } from '../../../../foundation/constants/index.ts';
 import { sha256Hex } from '../../../../foundation/ids/index.ts';
-import { isJsonObject, parseJson, scanJson } from '../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject, parseJson, scanJson } from '../../../../protocol/wire/index.ts';
 
 export interface KnownCall {
   readonly id: string;
@@ -14,7 +14,7 @@ export interface KnownCalls {
   /** The call that a result answers: the latest with this id. */
   find(id: unknown): KnownCall | undefined;
   /** Arguments are an object to every target. */
-  readArguments(text: unknown): Readonly<Record<string, unknown>>;
+  readArguments(text: unknown): JsonObject;
 }
 
 /** Ids of other providers may hold what this one refuses, or be longer: OpenAI's chat completions take 40 characters. */

@@ -1,5 +1,5 @@
 // Members of a request that its call does not carry. A client may send a hundred thousand of them, and no target gets one.
-import { isJsonObject } from '../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
 import type { OptionalMember, OptionalName } from './hub-call.ts';
 
 /** As many paths of what was left out are told as a record keeps. */
@@ -40,7 +40,7 @@ const readAtOnce = 1_024;
 export async function forEachObject(
   list: unknown,
   nextStep: () => Promise<void>,
-  read: (item: Readonly<Record<string, unknown>>) => void,
+  read: (item: JsonObject) => void,
 ): Promise<void> {
   if (!Array.isArray(list)) return;
   for (const [at, item] of list.entries()) {

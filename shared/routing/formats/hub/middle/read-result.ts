@@ -1,6 +1,6 @@
 // What of an answer is the client's: its content, its images, and the tokens that it took.
 import type { LanguageModelV4Content, LanguageModelV4File, LanguageModelV4Usage } from '@ai-sdk/provider';
-import { isJsonObject, type TokenReport, toCount } from '../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject, type TokenReport, toCount } from '../../../../protocol/wire/index.ts';
 import type { HubResult } from './hub-call.ts';
 
 /** What the provider ran itself is nothing for the client to run. */
@@ -28,7 +28,7 @@ export function tokensOf(reported: LanguageModelV4Usage): TokenReport | undefine
 
 /** Packages read the sum at most: Anthropic's `cache_creation`, Bedrock's `cacheDetails`, and the details of chat completions. */
 function cacheWritesOf({ inputTokens, raw }: LanguageModelV4Usage): Pick<TokenReport, 'cacheWrite' | 'cacheWrite1h'> {
-  const members: Readonly<Record<string, unknown>> = isJsonObject(raw) ? raw : {};
+  const members: JsonObject = isJsonObject(raw) ? raw : {};
   const { cache_creation: creation, cacheDetails, prompt_tokens_details: details } = members;
   const chat = isJsonObject(details) ? details : {};
   const cacheWrite = toCount(inputTokens.cacheWrite) ?? toCount(chat.cache_write_tokens) ?? 0;

@@ -3,12 +3,13 @@ import {
   type EventText,
   findMember,
   isJsonObject,
+  type JsonObject,
   type JsonText,
   parseJson,
   toEventLine,
 } from '../../../../protocol/wire/index.ts';
 
-export type Json = Readonly<Record<string, unknown>>;
+export type Json = JsonObject;
 
 export function read(body: JsonText, name: string): unknown {
   const member = findMember(body, name);

@@ -1,7 +1,7 @@
 // A chat completion as a call of the hub. What the hub has no word for is left out, never guessed.
 import { isRawNumber } from '../../../../../foundation/ids/index.ts';
 import { gatewayMembers, outputBoundNames } from '../../../../../protocol/interfaces/chat-completions/index.ts';
-import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AskedReasoning,
   type HubCall,
@@ -15,9 +15,7 @@ import {
 import { toPrompt } from './chat-prompt.ts';
 import { toToolOptions } from './chat-tools.ts';
 
-type Body = Readonly<Record<string, unknown>>;
-
-export async function toHubCall(body: Body, nextStep: () => Promise<void>): Promise<HubCall> {
+export async function toHubCall(body: JsonObject, nextStep: () => Promise<void>): Promise<HubCall> {
   const format = isJsonObject(body.response_format) ? body.response_format : {};
   const stop = typeof body.stop === 'string' ? [body.stop] : body.stop;
   return {
@@ -60,7 +58,7 @@ const isSent = (value: unknown): boolean => (value ?? null) !== null && value !=
 
 const inBody = { read: bodyMembers, names: optionalNames, isSent };
 
-const readOptional = (body: Body): OptionalMember[] => [
+const readOptional = (body: JsonObject): OptionalMember[] => [
   ...otherMembers(body, inBody),
   ...(readReasoning(body) === undefined
     ? []
@@ -75,7 +73,7 @@ const isMarked = (one: unknown): boolean => isJsonObject(one) && isJsonObject(on
 const markedAt = (list: unknown): number => (Array.isArray(list) ? list.findIndex(isMarked) : -1);
 
 /** Where the first message, or part of one, is marked for the cache, and the first tool. */
-function firstMarks({ messages, tools }: Body): OptionalMember[] {
+function firstMarks({ messages, tools }: JsonObject): OptionalMember[] {
   const list = Array.isArray(messages) ? messages : [];
   const first = list.findIndex((one) => isMarked(one) || (isJsonObject(one) && markedAt(one.content) >= 0));
   const message: unknown = list[first];
@@ -89,9 +87,10 @@ function firstMarks({ messages, tools }: Body): OptionalMember[] {
   ];
 }
 
-const reasoningMember = ({ reasoning }: Body): string => (isJsonObject(reasoning) ? 'reasoning' : 'reasoning_effort');
+const reasoningMember = ({ reasoning }: JsonObject): string =>
+  isJsonObject(reasoning) ? 'reasoning' : 'reasoning_effort';
 
-function readReasoning({ reasoning, reasoning_effort: short }: Body): AskedReasoning | undefined {
+function readReasoning({ reasoning, reasoning_effort: short }: JsonObject): AskedReasoning | undefined {
   const { enabled, effort, max_tokens: tokens } = isJsonObject(reasoning) ? reasoning : {};
   if (enabled === false) return 'none';
   if (typeof tokens === 'number') return tokens <= 0 ? 'none' : { budgetTokens: tokens };

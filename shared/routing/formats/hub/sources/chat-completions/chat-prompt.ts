@@ -1,6 +1,6 @@
 // The messages of a chat completion as a prompt.
 import type { LanguageModelV4FilePart, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
-import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AssistantPart,
   addResults,
@@ -18,8 +18,6 @@ import {
 } from '../../middle/index.ts';
 import { googleOrigin, readReasoningDetails } from './reasoning-details.ts';
 
-type Json = Readonly<Record<string, unknown>>;
-
 export async function toPrompt(messages: unknown, nextStep: () => Promise<void>): Promise<LanguageModelV4Prompt> {
   const prompt: LanguageModelV4Prompt = [];
   const calls = createKnownCalls();
@@ -32,21 +30,21 @@ export async function toPrompt(messages: unknown, nextStep: () => Promise<void>)
   return prompt;
 }
 
-const markOf = ({ cache_control: control }: Json) => cacheMark(control);
+const markOf = ({ cache_control: control }: JsonObject) => cacheMark(control);
 
-const toSystem = (message: Json): LanguageModelV4Prompt =>
+const toSystem = (message: JsonObject): LanguageModelV4Prompt =>
   toTextParts(message.content).map(({ text, providerOptions = markOf(message).providerOptions }) => ({
     role: 'system',
     content: text,
     ...(providerOptions === undefined ? {} : { providerOptions }),
   }));
 
-function toUser(message: Json): LanguageModelV4Prompt {
+function toUser(message: JsonObject): LanguageModelV4Prompt {
   const content = toParts(message.content);
   return content.length === 0 ? [] : [{ role: 'user', content, ...markOf(message) }];
 }
 
-function toAssistant(message: Json, calls: KnownCalls): LanguageModelV4Prompt {
+function toAssistant(message: JsonObject, calls: KnownCalls): LanguageModelV4Prompt {
   const { thoughts, signatures } = readReasoningDetails(message);
   const texts = [...toTextParts(message.content), ...toTextParts(message.refusal)];
   const signed = signatures.get('');
@@ -86,12 +84,12 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 const emptyText: LanguageModelV4TextPart = { type: 'text', text: '' };
 
-const signatureOf = ({ extra_content: extra }: Json): string | undefined => {
+const signatureOf = ({ extra_content: extra }: JsonObject): string | undefined => {
   const google = isJsonObject(extra) && isJsonObject(extra.google) ? extra.google : {};
   return typeof google.thought_signature === 'string' ? google.thought_signature : undefined;
 };
 
-function toResult(message: Json, calls: KnownCalls): ToolMessage {
+function toResult(message: JsonObject, calls: KnownCalls): ToolMessage {
   const { id, name } = calls.find(message.tool_call_id) ?? calls.add(message.tool_call_id, nameOf(message));
   const parts = toParts(message.content);
   // A part has no cache mark of its own inside a result: the result as a whole does.
@@ -106,7 +104,7 @@ function toResult(message: Json, calls: KnownCalls): ToolMessage {
   return { role: 'tool', content: [content] };
 }
 
-const nameOf = ({ name }: Json): string => (typeof name === 'string' && name !== '' ? name : 'tool');
+const nameOf = ({ name }: JsonObject): string => (typeof name === 'string' && name !== '' ? name : 'tool');
 
 const toOutput = (parts: readonly ContentPart[]): ToolOutput =>
   parts.every((part) => part.type === 'text')
@@ -133,7 +131,7 @@ function toParts(content: unknown): ContentPart[] {
 const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>
   toParts(content).filter((part) => part.type === 'text');
 
-function toPart(part: Json): ContentPart | undefined {
+function toPart(part: JsonObject): ContentPart | undefined {
   if (typeof part.text === 'string') return { type: 'text', text: part.text };
   if (typeof part.refusal === 'string') return { type: 'text', text: part.refusal };
   if (part.type === 'image_url' || part.type === 'input_image') {
@@ -149,7 +147,7 @@ function toPart(part: Json): ContentPart | undefined {
   return undefined;
 }
 
-const toAudio = ({ data, format }: Json): LanguageModelV4FilePart | undefined =>
+const toAudio = ({ data, format }: JsonObject): LanguageModelV4FilePart | undefined =>
   typeof data === 'string'
     ? { type: 'file', mediaType: `audio/${typeof format === 'string' ? format : 'wav'}`, data: { type: 'data', data } }
     : undefined;

@@ -1,13 +1,11 @@
 // Tools, and the choice among them.
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import { cacheMark, toInputSchema } from '../../middle/index.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 export type ToolOptions = Pick<LanguageModelV4CallOptions, 'tools' | 'toolChoice'>;
 
-export function toToolOptions({ tools, tool_choice: choice }: Json): ToolOptions {
+export function toToolOptions({ tools, tool_choice: choice }: JsonObject): ToolOptions {
   const list = (Array.isArray(tools) ? tools : []).filter(isJsonObject).flatMap(toTool);
   if (list.length === 0) return {};
   if (isJsonObject(choice) && choice.type === 'allowed_tools')
@@ -16,7 +14,7 @@ export function toToolOptions({ tools, tool_choice: choice }: Json): ToolOptions
   return { tools: list, ...(toolChoice === undefined ? {} : { toolChoice }) };
 }
 
-function toTool(tool: Json): LanguageModelV4FunctionTool[] {
+function toTool(tool: JsonObject): LanguageModelV4FunctionTool[] {
   if (!isJsonObject(tool.function)) return [];
   const { name, description, parameters, strict } = tool.function;
   return [

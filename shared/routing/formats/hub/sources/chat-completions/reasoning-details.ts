@@ -1,7 +1,7 @@
 // `reasoning_details` of messages: what a provider signed or encrypted of its thinking, so that a client that sends an
 // assistant message back lets the model go on thinking across its tool calls.
 import type { LanguageModelV4ReasoningPart } from '@ai-sdk/provider';
-import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import { type Signed, signedOptions } from '../../middle/index.ts';
 
 export type ReasoningDetail = { readonly format: string; readonly index: number } & (
@@ -30,7 +30,7 @@ interface Detail {
 }
 
 /** What of a message that came back was signed. Encrypted data may be either where nothing says who made it. */
-export function readReasoningDetails(message: Readonly<Record<string, unknown>>): SentReasoning {
+export function readReasoningDetails(message: JsonObject): SentReasoning {
   const details = mergeFragments(message.reasoning_details);
   const signatures = new Map<string, SentSigned>();
   for (const { id, data, format } of details) {

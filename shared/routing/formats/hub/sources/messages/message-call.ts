@@ -1,5 +1,5 @@
 // A request of Messages as a call of the hub. What not every target has words for is optional: the call tells what was left out.
-import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AskedReasoning,
   type HubCall,
@@ -13,9 +13,7 @@ import {
 import { toPrompt } from './message-prompt.ts';
 import { toToolOptions } from './message-tools.ts';
 
-type Body = Readonly<Record<string, unknown>>;
-
-export async function toHubCall(body: Body, names: ToolNames, nextStep: () => Promise<void>): Promise<HubCall> {
+export async function toHubCall(body: JsonObject, names: ToolNames, nextStep: () => Promise<void>): Promise<HubCall> {
   const { tools, toolChoice, parallelToolCalls, leftOut } = toToolOptions(body, names);
   const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.filter((one) => typeof one === 'string') : [];
   return {
@@ -36,7 +34,7 @@ export async function toHubCall(body: Body, names: ToolNames, nextStep: () => Pr
 /** Of a model that is to think as it sees fit, where nothing says how hard. */
 const adaptiveEffort = 'medium';
 
-function readReasoning({ thinking, output_config: output }: Body): AskedReasoning | undefined {
+function readReasoning({ thinking, output_config: output }: JsonObject): AskedReasoning | undefined {
   const { type, budget_tokens: tokens } = isJsonObject(thinking) ? thinking : {};
   if (type === 'disabled') return 'none';
   const effort = isJsonObject(output) && isEffort(output.effort) ? output.effort : undefined;
@@ -74,7 +72,7 @@ const inBody = { read: bodyMembers, names: optionalNames, isSent };
 const inThinking = { read: new Set(['type', 'display', 'budget_tokens']), isSent, path: 'thinking.' };
 const inOutput = { read: new Set(['effort', 'format']), isSent, path: 'output_config.' };
 
-function readOptional(body: Body): OptionalMember[] {
+function readOptional(body: JsonObject): OptionalMember[] {
   const said = (name: OptionalName, member: string, value: unknown): OptionalMember[] =>
     isSent(value) ? [{ name, member, value }] : [];
   const { type } = membersIn(body.thinking);
@@ -95,13 +93,13 @@ function readOptional(body: Body): OptionalMember[] {
   ];
 }
 
-const membersIn = (value: unknown): Body => (isJsonObject(value) ? value : {});
+const membersIn = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
 const markedAt = (list: unknown): number =>
   Array.isArray(list) ? list.findIndex((one) => isJsonObject(one) && isJsonObject(one.cache_control)) : -1;
 
 /** Where the first part is marked for the cache, and the first tool. */
-function firstMarks(body: Body): OptionalMember[] {
+function firstMarks(body: JsonObject): OptionalMember[] {
   const marked = (name: OptionalName, list: unknown, path: string): OptionalMember[] => {
     const at = markedAt(list);
     return at < 0 ? [] : [{ name, member: `${path}[${at}].cache_control`, value: true }];
@@ -116,7 +114,7 @@ function firstMarks(body: Body): OptionalMember[] {
 }
 
 /** Where a document asks for citations of it: only its own provider makes them. */
-function citedDocument({ messages }: Body): OptionalMember[] {
+function citedDocument({ messages }: JsonObject): OptionalMember[] {
   for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
     const { content } = membersIn(message);
     const blocks = Array.isArray(content) ? content : [];

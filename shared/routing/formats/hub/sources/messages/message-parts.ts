@@ -1,9 +1,7 @@
 // Blocks of a message that hold content: text, images and documents, as the language-model interface has them.
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
-import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import { type ContentPart, cacheMark, fileOfUrl, isBlank, textParts } from '../../middle/index.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** The parts of a content, a plain text as one. Blocks of another kind have none. */
 export function toParts(content: unknown): ContentPart[] {
@@ -18,7 +16,7 @@ export const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>
   toParts(content).filter((part) => part.type === 'text');
 
 /** One block. Several parts where it is a document made of blocks. */
-function toBlockParts(block: Json): ContentPart[] {
+function toBlockParts(block: JsonObject): ContentPart[] {
   if (block.type === 'text' && typeof block.text === 'string') return [{ type: 'text', text: block.text }];
   if (block.type === 'image') return toFile(block, 'image');
   if (block.type === 'document') return toDocument(block);
@@ -30,7 +28,7 @@ function toBlockParts(block: Json): ContentPart[] {
   return [];
 }
 
-function toFile({ source }: Json, kind: 'image' | 'file'): LanguageModelV4FilePart[] {
+function toFile({ source }: JsonObject, kind: 'image' | 'file'): LanguageModelV4FilePart[] {
   const { type, data, media_type: mediaType, url } = isJsonObject(source) ? source : {};
   if (type === 'url' && typeof url === 'string' && URL.canParse(url)) return [fileOfUrl(url, kind)];
   if (type !== 'base64' || typeof data !== 'string') return [];
@@ -38,7 +36,7 @@ function toFile({ source }: Json, kind: 'image' | 'file'): LanguageModelV4FilePa
   return [{ type: 'file', mediaType: named, data: { type: 'data', data } }];
 }
 
-function toDocument(block: Json): ContentPart[] {
+function toDocument(block: JsonObject): ContentPart[] {
   const { title, context, source } = block;
   const { type, data, content } = isJsonObject(source) ? source : {};
   const about = [title, context].filter((text) => typeof text === 'string' && !isBlank(text)).join('\n');
@@ -49,7 +47,7 @@ function toDocument(block: Json): ContentPart[] {
   return [...textParts(context), ...files];
 }
 
-const searchResult = ({ title, source, content }: Json): ContentPart[] => {
+const searchResult = ({ title, source, content }: JsonObject): ContentPart[] => {
   const head = [title, source].filter((text) => typeof text === 'string').join('\n');
   return [...(head === '' ? [] : [{ type: 'text', text: head } as const]), ...toParts(content)];
 };

@@ -1,6 +1,11 @@
 // The messages of a request of Messages as a prompt.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { isJsonObject, openEnvelope, type SignedEnvelope } from '../../../../../protocol/wire/index.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  openEnvelope,
+  type SignedEnvelope,
+} from '../../../../../protocol/wire/index.ts';
 import {
   type AssistantPart,
   addResults,
@@ -18,10 +23,8 @@ import {
 } from '../../middle/index.ts';
 import { toParts, toTextParts } from './message-parts.ts';
 
-type Json = Readonly<Record<string, unknown>>;
-
 export async function toPrompt(
-  { system, messages }: Json,
+  { system, messages }: JsonObject,
   names: ToolNames,
   nextStep: () => Promise<void>,
 ): Promise<LanguageModelV4Prompt> {
@@ -52,16 +55,16 @@ function addUser(prompt: LanguageModelV4Prompt, content: unknown, calls: KnownCa
 }
 
 /** A result without its call every provider refuses. */
-function toUserParts(block: Json, calls: KnownCalls): ContentPart[] {
+function toUserParts(block: JsonObject, calls: KnownCalls): ContentPart[] {
   if (!isResult(block)) return toParts([block]);
   return calls.find(block.tool_use_id) === undefined
     ? [...toParts('Result of a tool:'), ...toParts(block.content)]
     : [];
 }
 
-const isResult = ({ type }: Json): boolean => type === 'tool_result';
+const isResult = ({ type }: JsonObject): boolean => type === 'tool_result';
 
-function toResult(block: Json, { id, name }: KnownCall): ToolMessage {
+function toResult(block: JsonObject, { id, name }: KnownCall): ToolMessage {
   const parts = toParts(block.content).map(({ providerOptions: _marked, ...part }) => part as ContentPart);
   return {
     role: 'tool',
@@ -118,7 +121,7 @@ interface Known {
   readonly signedCalls: ReadonlyMap<string, SignedEnvelope>;
 }
 
-function toAssistantParts(block: Json, envelope: SignedEnvelope | undefined, known: Known): AssistantPart[] {
+function toAssistantParts(block: JsonObject, envelope: SignedEnvelope | undefined, known: Known): AssistantPart[] {
   const { type } = block;
   if (type === 'thinking' || type === 'redacted_thinking') {
     // Without an envelope it is signed by a provider for itself: no other can read it.
@@ -135,12 +138,12 @@ function toAssistantParts(block: Json, envelope: SignedEnvelope | undefined, kno
 const providerRan = /^(server_tool_use|mcp_tool_use|[a-z_]+_tool_result)$/;
 const runMaxCharacters = 16_384;
 
-function describeRun({ name, input, content, type }: Json): string {
+function describeRun({ name, input, content, type }: JsonObject): string {
   const what = type === 'server_tool_use' || type === 'mcp_tool_use' ? `Called ${String(name)}` : 'It answered';
   return `[${what}: ${JSON.stringify(input ?? content ?? null).slice(0, runMaxCharacters)}]`;
 }
 
-function toCall(block: Json, { calls, names, signedCalls }: Known): AssistantPart {
+function toCall(block: JsonObject, { calls, names, signedCalls }: Known): AssistantPart {
   const { id, name } = calls.add(block.id, names.short(typeof block.name === 'string' ? block.name : ''));
   const signed = typeof block.id === 'string' ? signedCalls.get(block.id) : undefined;
   const options = {

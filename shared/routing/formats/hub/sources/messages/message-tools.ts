@@ -1,9 +1,7 @@
 // Tools and the choice among them. Tools that only their own provider knows are left out, and told.
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import { cacheMark, type OptionalMember, otherMembers, type ToolNames, toInputSchema } from '../../middle/index.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 export interface ToolOptions {
   readonly tools: LanguageModelV4FunctionTool[];
@@ -12,7 +10,7 @@ export interface ToolOptions {
   readonly leftOut: readonly OptionalMember[];
 }
 
-export function toToolOptions({ tools: sent, tool_choice: choice }: Json, names: ToolNames): ToolOptions {
+export function toToolOptions({ tools: sent, tool_choice: choice }: JsonObject, names: ToolNames): ToolOptions {
   const tools: LanguageModelV4FunctionTool[] = [];
   const leftOut: OptionalMember[] = [];
   for (const [index, tool] of (Array.isArray(sent) ? sent : []).entries()) {
@@ -32,7 +30,7 @@ export function toToolOptions({ tools: sent, tool_choice: choice }: Json, names:
 }
 
 /** A tool of the client's own says its schema. */
-const isClientTool = ({ type, input_schema: schema }: Json): boolean =>
+const isClientTool = ({ type, input_schema: schema }: JsonObject): boolean =>
   isJsonObject(schema) && ((type ?? 'custom') === 'custom' || type === null);
 
 /** All but these are for Anthropic's own models: whether arguments come in pieces changes no answer. */
@@ -46,10 +44,10 @@ const inTool = { read: toolMembers, isSent: (value: unknown) => (value ?? null) 
 const versionSuffix = /_\d{8}$/;
 
 /** As in `tools.web_search`: without its version, which says nothing to who reads it. */
-const nameOfTool = ({ type }: Json, index: number): string =>
+const nameOfTool = ({ type }: JsonObject, index: number): string =>
   typeof type === 'string' ? `tools.${type.replace(versionSuffix, '')}` : `tools[${index}]`;
 
-function toTool(tool: Json, names: ToolNames): LanguageModelV4FunctionTool {
+function toTool(tool: JsonObject, names: ToolNames): LanguageModelV4FunctionTool {
   const { name, description, input_schema: schema, strict } = tool;
   return {
     type: 'function',

@@ -1,9 +1,7 @@
 // Tools whose input is a text in a form of its own: to other models a function with one text. What they write of it is read piece by
 // piece, so that a client sees a patch grow.
 import type { JSONSchema7 } from '@ai-sdk/provider';
-import { isJsonObject } from '../../../../../protocol/wire/index.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 
 const inputSchema: JSONSchema7 = {
   type: 'object',
@@ -12,7 +10,10 @@ const inputSchema: JSONSchema7 = {
   additionalProperties: false,
 };
 
-export function freeformParameters({ description, format }: Json): { description: string; inputSchema: JSONSchema7 } {
+export function freeformParameters({ description, format }: JsonObject): {
+  description: string;
+  inputSchema: JSONSchema7;
+} {
   const { type, syntax, definition } = isJsonObject(format) ? format : {};
   const grammar =
     type === 'grammar' && typeof definition === 'string'

@@ -1,6 +1,12 @@
 // One item of a response: how it begins, what its input adds, and how it ends, by its kind.
 import { ownItemId } from '../../../../../protocol/interfaces/responses/index.ts';
-import { isJsonObject, parseJson, type SignedEnvelope, scanJson } from '../../../../../protocol/wire/index.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  parseJson,
+  type SignedEnvelope,
+  scanJson,
+} from '../../../../../protocol/wire/index.ts';
 import { isSigned, type Signed, sealed } from '../../middle/index.ts';
 import type { ClientTool } from './client-tools.ts';
 import type { FreeformReader } from './freeform-input.ts';
@@ -136,7 +142,7 @@ export function callItem({ id, callId, tool, text }: OpenCall, status: string): 
 
 const inputDepthMax = 64;
 
-function inputOf(text: string): Readonly<Record<string, unknown>> {
+function inputOf(text: string): JsonObject {
   const scanned = scanJson(text, { depthMax: inputDepthMax });
   const input: unknown = scanned.kind === 'json' ? parseJson(text) : text;
   return isJsonObject(input) ? input : { input };

@@ -1,9 +1,7 @@
 // Tools that OpenAI has a type for, and that run at the client: other models call them as functions, and the client gets the item
 // that it waits for.
 import type { JSONSchema7 } from '@ai-sdk/provider';
-import { isJsonObject } from '../../../../../protocol/wire/index.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 
 export type OwnToolType = 'local_shell' | 'shell' | 'apply_patch' | 'tool_search' | 'computer';
 
@@ -13,9 +11,9 @@ interface OwnTool {
   readonly description: string;
   readonly parameters: JSONSchema7;
   /** The members of a call's item, from the arguments that a model wrote. */
-  readonly toMembers: (input: Json) => Json;
+  readonly toMembers: (input: JsonObject) => JsonObject;
   /** The arguments, from an item that comes back. */
-  readonly toInput: (item: Json) => unknown;
+  readonly toInput: (item: JsonObject) => unknown;
 }
 
 const object = (properties: Record<string, JSONSchema7>, ...required: string[]): JSONSchema7 => ({
@@ -34,7 +32,7 @@ const lines = (value: unknown): string[] =>
 const words = (value: unknown): string[] => (typeof value === 'string' ? ['bash', '-lc', value] : lines(value));
 const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 
-const action = ({ action: called }: Json): Json => {
+const action = ({ action: called }: JsonObject): JsonObject => {
   const { type: _type, ...input } = isJsonObject(called) ? called : {};
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
 };

@@ -1,5 +1,5 @@
 // A request of Responses as a call of the hub. What not every target has words for is optional: the call tells what was left out.
-import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AskedReasoning,
   type HubCall,
@@ -14,9 +14,11 @@ import type { ClientTools } from './client-tools.ts';
 import { toPrompt } from './response-prompt.ts';
 import { toToolOptions } from './response-tools.ts';
 
-type Body = Readonly<Record<string, unknown>>;
-
-export async function toHubCall(body: Body, clientTools: ClientTools, nextStep: () => Promise<void>): Promise<HubCall> {
+export async function toHubCall(
+  body: JsonObject,
+  clientTools: ClientTools,
+  nextStep: () => Promise<void>,
+): Promise<HubCall> {
   const format = isJsonObject(body.text) && isJsonObject(body.text.format) ? body.text.format : {};
   // Before the prompt: the tools that are declared have the first choice of names.
   const { tools, toolChoice, leftOut } = toToolOptions(body, clientTools);
@@ -58,13 +60,13 @@ const optionalNames = new Map<string, OptionalName>([
 const usualTiers: ReadonlySet<unknown> = new Set(['auto', 'default']);
 const isSent = (value: unknown): boolean =>
   (value ?? null) !== null && !(Array.isArray(value) && value.length === 0) && !(isJsonObject(value) && isEmpty(value));
-const isEmpty = (members: Body): boolean => Object.keys(members).length === 0;
+const isEmpty = (members: JsonObject): boolean => Object.keys(members).length === 0;
 
 const inBody = { read: bodyMembers, names: optionalNames, isSent };
 const inText = { read: new Set(['verbosity', 'format']), isSent, path: 'text.' };
 const inReasoning = { read: new Set(['effort', 'summary', 'generate_summary']), isSent, path: 'reasoning.' };
 
-function readOptional(body: Body): OptionalMember[] {
+function readOptional(body: JsonObject): OptionalMember[] {
   const { verbosity } = isJsonObject(body.text) ? body.text : {};
   const { effort } = isJsonObject(body.reasoning) ? body.reasoning : {};
   const said = (name: OptionalName, member: string, value: unknown, isAsked = isSent(value)): OptionalMember[] =>

@@ -1,13 +1,11 @@
 // Items of the input that are calls of tools, and what came of them.
 import type { LanguageModelV4File, LanguageModelV4FilePart } from '@ai-sdk/provider';
-import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import { base64Of, type ContentPart, fileOfUrl, type ToolOutput, textParts } from '../../middle/index.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
 import { ownToolOfCall, ownTools } from './own-tools.ts';
 
 // Parts of messages and of outputs of tools: text, images, audio and files, as the language-model interface has them.
-type Json = Readonly<Record<string, unknown>>;
-
 /** The parts of a content, a plain text as one. */
 export function toParts(content: unknown): ContentPart[] {
   if (typeof content === 'string') return textParts(content);
@@ -18,7 +16,7 @@ export function toParts(content: unknown): ContentPart[] {
 export const toTexts = (content: unknown): string[] =>
   toParts(content).flatMap((part) => (part.type === 'text' ? [part.text] : []));
 
-function toPart(part: Json): ContentPart[] {
+function toPart(part: JsonObject): ContentPart[] {
   const { type, text, refusal, image_url: image, filename } = part;
   if (type === 'input_image' || type === 'computer_screenshot') return toFile(image, 'image');
   if (type === 'input_audio') return toAudio(part.input_audio);
@@ -53,7 +51,7 @@ export interface MadeCall {
 }
 
 /** Undefined: it is none that the client ran. */
-export function callOf(item: Json): MadeCall | undefined {
+export function callOf(item: JsonObject): MadeCall | undefined {
   const { type } = item;
   const name = typeof item.name === 'string' ? item.name : '';
   const namespace = typeof item.namespace === 'string' ? item.namespace : undefined;
@@ -68,7 +66,7 @@ export function callOf(item: Json): MadeCall | undefined {
 /** `tool_search_output` and all others; an item of the assistant is none. */
 export const isResult = (type: unknown): boolean => typeof type === 'string' && /_(call|search)_output$/.test(type);
 
-export function outputOf({ type, output, tools, status }: Json, clientTools: ClientTools): ToolOutput {
+export function outputOf({ type, output, tools, status }: JsonObject, clientTools: ClientTools): ToolOutput {
   if (type === 'tool_search_output') return { type: 'text', value: describeFound(tools, clientTools) };
   const parts = toParts(output);
   const isPlain = typeof output === 'string' || parts.every((part) => part.type === 'text');
@@ -100,7 +98,7 @@ function describeFound(tools: unknown, clientTools: ClientTools): string {
 
 const runMaxCharacters = 16_384;
 
-export const describeRun = ({ id: _id, status: _status, type, ...item }: Json): string =>
+export const describeRun = ({ id: _id, status: _status, type, ...item }: JsonObject): string =>
   `[${String(type)}: ${JSON.stringify(item).slice(0, runMaxCharacters)}]`;
 
 /** An image of an answer, as base64. Undefined: it is none, or stands elsewhere. */

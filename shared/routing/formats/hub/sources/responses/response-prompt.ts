@@ -1,7 +1,12 @@
 // The input of a Responses request as a prompt: items that an answer was made of are one message of the assistant, and results
 // stand behind the calls that they answer, wherever the client put them.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { isJsonObject, openEnvelope, type SignedEnvelope } from '../../../../../protocol/wire/index.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  openEnvelope,
+  type SignedEnvelope,
+} from '../../../../../protocol/wire/index.ts';
 import {
   type AssistantPart,
   type ContentPart,
@@ -13,8 +18,6 @@ import {
 } from '../../middle/index.ts';
 import type { ClientTools } from './client-tools.ts';
 import { callOf, describeRun, isResult, type MadeCall, outputOf, toParts, toTexts } from './response-items.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 interface Answer {
   readonly parts: AssistantPart[];
@@ -33,7 +36,7 @@ interface PromptState {
 }
 
 export async function toPrompt(
-  { instructions, input }: Json,
+  { instructions, input }: JsonObject,
   clientTools: ClientTools,
   nextStep: () => Promise<void>,
 ): Promise<LanguageModelV4Prompt> {
@@ -70,7 +73,7 @@ function openAnswer({ entries }: PromptState): Answer {
   return answer;
 }
 
-function addItem(reading: PromptState, item: Json): void {
+function addItem(reading: PromptState, item: JsonObject): void {
   const { type, role, content } = item;
   const call = callOf(item);
   // The tools that are added, or that a provider found, go out themselves.
@@ -90,11 +93,11 @@ function addText(reading: PromptState, texts: readonly string[]): void {
   for (const text of texts) openAnswer(reading).parts.push({ type: 'text', text });
 }
 
-const isSearchOfProvider = ({ type, call_id: id }: Json): boolean =>
+const isSearchOfProvider = ({ type, call_id: id }: JsonObject): boolean =>
   (type === 'tool_search_call' || type === 'tool_search_output') && (id ?? null) === null;
 
 /** What a provider ran itself, and what came of it: to any other model it is text, or the image that it made. */
-function madeByProvider(item: Json): AssistantPart[] {
+function madeByProvider(item: JsonObject): AssistantPart[] {
   const { type, result } = item;
   if (type !== 'image_generation_call') return [{ type: 'text', text: describeRun(item) }];
   if (typeof result !== 'string' || result === '') return [];
@@ -112,7 +115,7 @@ function signedCallsIn(input: unknown): ReadonlyMap<string, SignedEnvelope> {
 }
 
 /** Without an envelope it is encrypted by a provider for itself: no other can read it. */
-function addReasoning(reading: PromptState, { summary, encrypted_content: sealed }: Json): void {
+function addReasoning(reading: PromptState, { summary, encrypted_content: sealed }: JsonObject): void {
   const envelope = openEnvelope(sealed);
   if (envelope === undefined || typeof envelope.of === 'object') return;
   const { parts } = openAnswer(reading);
@@ -127,7 +130,7 @@ function addReasoning(reading: PromptState, { summary, encrypted_content: sealed
   else parts.push({ type: 'text', text: '', providerOptions });
 }
 
-function addCall(reading: PromptState, item: Json, { tool, input }: MadeCall): void {
+function addCall(reading: PromptState, item: JsonObject, { tool, input }: MadeCall): void {
   const { calls, clientTools, signedCalls, answers, callIds } = reading;
   const clientId = item.call_id ?? item.id;
   const { id, name } = calls.add(clientId, clientTools.nameFor(tool));
@@ -144,7 +147,7 @@ function addCall(reading: PromptState, item: Json, { tool, input }: MadeCall): v
   });
 }
 
-function addResult(reading: PromptState, item: Json): void {
+function addResult(reading: PromptState, item: JsonObject): void {
   const { calls, answers, callIds, clientTools } = reading;
   const call = calls.find(item.call_id) ?? calls.find(callIds.get(item.id) ?? item.id);
   const output = outputOf(item, clientTools);

@@ -6,13 +6,11 @@ import {
   isNeedless,
   meantBy,
 } from '../../../../../protocol/interfaces/responses/index.ts';
-import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import { type OptionalMember, toInputSchema } from '../../middle/index.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
 import { freeformParameters } from './freeform-input.ts';
 import { type OwnToolType, ownTools } from './own-tools.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 export interface ToolOptions {
   readonly tools: LanguageModelV4FunctionTool[];
@@ -20,7 +18,7 @@ export interface ToolOptions {
   readonly leftOut: readonly OptionalMember[];
 }
 
-export function toToolOptions(body: Json, clientTools: ClientTools): ToolOptions {
+export function toToolOptions(body: JsonObject, clientTools: ClientTools): ToolOptions {
   const declared = [...declaredTools(body)];
   const callable = declared.filter(({ isCallable }) => isCallable);
   // One that is declared again, in mid-conversation, is meant as it is there.
@@ -36,7 +34,7 @@ export function toToolOptions(body: Json, clientTools: ClientTools): ToolOptions
   };
 }
 
-const nameOf = ({ name }: Json): string => (typeof name === 'string' ? name : '');
+const nameOf = ({ name }: JsonObject): string => (typeof name === 'string' ? name : '');
 
 function toClientTool({ tool, namespace }: Pick<DeclaredTool, 'tool' | 'namespace'>): ClientTool {
   const { type } = tool;
@@ -50,7 +48,7 @@ const versionSuffix = /(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
 const pathOf = ({ tool: { type }, path }: DeclaredTool): string =>
   typeof type === 'string' ? `tools.${type.replace(versionSuffix, '')}` : path;
 
-function toTool(tool: Json, name: string): LanguageModelV4FunctionTool {
+function toTool(tool: JsonObject, name: string): LanguageModelV4FunctionTool {
   const { type, description, parameters, strict } = tool;
   if (type === 'custom') return { type: 'function', name, ...freeformParameters(tool), strict: false };
   const own = type === 'function' ? undefined : ownTools[type as OwnToolType];
@@ -67,7 +65,7 @@ function toTool(tool: Json, name: string): LanguageModelV4FunctionTool {
 
 type Named = ReadonlyMap<string, DeclaredTool>;
 
-function namesMeant(choices: readonly Json[], tools: Named): string[] {
+function namesMeant(choices: readonly JsonObject[], tools: Named): string[] {
   const isMeant = meantBy(choices);
   return [...tools].flatMap(([name, one]) => (isMeant(one) ? [name] : []));
 }
