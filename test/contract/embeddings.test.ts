@@ -109,6 +109,24 @@ describe('the interface of Embeddings', () => {
     expect(await expectBalancedBooks(gateway, 'capped')).toBe(BigInt(fullCall.length) * 7n * 1_000_000n);
   });
 
+  it('falls back, replays and caches like a chat completion', async () => {
+    const fallback = await post({ model: 'acme/failing', input: 'Hello' });
+    expect([fallback.status, fallback.headers.get('x-gw-provider')]).toEqual([200, 'globex']);
+    const once = { 'idempotency-key': 'once' };
+    const first = await (await post({ input: 'Once' }, once)).text();
+    gateway.simulator.clear();
+    expect(await (await post({ input: 'Once' }, once)).text()).toBe(first);
+    expect(gateway.simulator.calls).toEqual([]);
+    const outcomes: (string | null)[] = [];
+    for (const _time of [1, 2]) {
+      const response = await post({ input: 'Cached', cache: {} });
+      await response.text();
+      outcomes.push(response.headers.get('x-gw-cache'));
+      await gateway.settled();
+    }
+    expect(outcomes).toEqual(['MISS', 'HIT']);
+  });
+
   it('estimates the input that a provider does not report, within what was held', async () => {
     const before = (await gateway.credit()).spent;
     const body = { model: 'acme/silent-usage', input: 'Hello, how are you?' };

@@ -381,15 +381,6 @@ describe('the memory of cooldowns', () => {
     expect(written).toEqual([failureMark, failureMark]);
   });
 
-  it('costs two writes for any number of failed calls: the failure, and the cooling', async () => {
-    const { written, cooldowns } = counting();
-    for (const callId of ['a', 'b', 'c', 'd']) {
-      cooldowns.report(entry, failed(callId));
-      await cooldowns.flush();
-    }
-    expect(written).toEqual([failureMark, failureMark]);
-  });
-
   it('forgets what is over: the next write removes it from the item', async () => {
     const cooldowns = another();
     for (const model of ['acme/a', 'acme/b']) cooldowns.report({ ...entry, model }, limited());

@@ -72,6 +72,7 @@ describe('tags of a call', () => {
       const [call] = harness.simulator.calls;
       expect(call?.status).toBe(200);
       expect(JSON.stringify(call)).not.toMatch(/canary|x-gw-tags/i);
+      expect(await tagsOf(plainKey, {})).toMatchObject({ tags: null, line: undefined });
     });
 
     it('of a key are on each of its calls, and a request that says otherwise is overruled', async () => {

@@ -13,7 +13,7 @@ import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
-import type { Store } from '../../shared/storage/store/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 
 let database: TestStore;
@@ -139,6 +139,17 @@ describe('the connections of a file', () => {
     expect(changesOf(await apply(id, [gone], { ACME_BYOK: canary }))).toEqual(['removed']);
     expect((await read(id)).map(({ provider }) => provider)).toEqual(['other']);
     expect(changesOf(await apply(id, [gone], { ACME_BYOK: canary }))).toEqual(['unchanged']);
+  });
+});
+
+describe('a store that is down', () => {
+  it('says so to who reads connections and to who applies them, and nothing is written', async () => {
+    const { store: real, puts } = watched();
+    const store: Store = { ...real, get: () => Promise.reject(new StoreUnavailable('down')) };
+    const list = createConnectionList(store, systemClock);
+    await expect(list.connectionsOf(newWorkspace())).rejects.toThrow(StoreUnavailable);
+    await expect(createConnectionStore(store, vaultWith()).write(newWorkspace(), [])).rejects.toThrow(StoreUnavailable);
+    expect(puts()).toBe(0);
   });
 });
 
