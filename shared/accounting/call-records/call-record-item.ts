@@ -6,7 +6,7 @@
 // record is. All of it follows from the record, so a write that is repeated replaces its own first try.
 import { sha256Hex, timeOfUuidv7 } from '../../foundation/ids/index.ts';
 import type { BatchPut, Item } from '../../storage/store/index.ts';
-import { type CallRecord, fromScalars, type MemberName, members, toScalars } from './record-members.ts';
+import { type CallRecord, fromScalars, type MemberName, memberNames, members, toScalars } from './record-members.ts';
 import { instantMaxMs } from './stored-kinds.ts';
 import { dayIn } from './utc-day.ts';
 
@@ -56,11 +56,18 @@ export function recordPut(record: CallRecord, lifeDays: number) {
   } satisfies BatchPut;
 }
 
-export const recordOf = (item: Item): CallRecord => fromScalars(item);
+/** `names`: what was read of it. Left out: all. */
+export const recordOf = <Name extends MemberName = MemberName>(
+  item: Item,
+  names: readonly MemberName[] = memberNames,
+): Pick<CallRecord, Name> => fromScalars(item, names);
 
-/** Of the item: what these members stand in, and when it is over. */
+/**
+ * Of the item: what these members stand in, and when it is over. Its workspace is known to who asks for it: each attribute
+ * costs a reader of many items.
+ */
 export const attributesOf = (names: readonly MemberName[]): readonly string[] => [
-  ...new Set(names.map((name) => members[name].attribute)),
+  ...new Set(names.filter((name) => name !== 'workspace').map((name) => members[name].attribute)),
   'expires_at_epoch_seconds',
 ];
 

@@ -94,7 +94,7 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
         store.query('records', partitionOf(workspace, day, shard), range),
       );
       for await (const item of mergeParallel(shards, shardReads)) {
-        if (!isExpired(item, clock.nowMs())) yield recordOf(item);
+        if (!isExpired(item, clock.nowMs())) yield recordOf({ ...item, workspace }, members);
       }
     },
   };

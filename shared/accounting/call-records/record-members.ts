@@ -203,11 +203,13 @@ export function toScalars(record: CallRecord): Record<string, Scalar> {
   return scalars;
 }
 
-export function fromScalars(scalars: JsonObject): CallRecord {
-  const entries = memberNames.flatMap((name) => {
+/** Of these members. */
+export function fromScalars(scalars: JsonObject, names: readonly MemberName[]): CallRecord {
+  const record: Partial<Record<MemberName, unknown>> = {};
+  for (const name of names) {
     const { attribute, kind, usual } = members[name];
     const stored = scalars[attribute] ?? usual;
-    return stored === undefined ? [] : [[name, kind.fromScalar(stored)]];
-  });
-  return Object.fromEntries(entries) as CallRecord;
+    if (stored !== undefined) record[name] = kind.fromScalar(stored);
+  }
+  return record as CallRecord;
 }

@@ -1,7 +1,7 @@
 // One page of calls, the newest first, and where the next one begins. However many calls there are, and however few of them
 // match, a page looks at a bounded number; it may then hold fewer than were asked for, and the next one goes on.
 import { type CallRecord, callPosition } from '../call-records/index.ts';
-import { type CallRange, readNewestFirst } from './newest-first.ts';
+import { type CallRange, keepCalls, readNewestFirst } from './newest-first.ts';
 
 /** Calls that one page reads, about: it stops with the window that reaches them. As many as are read within a second. */
 const pageCallsMax = 4_000;
@@ -39,8 +39,9 @@ export async function readCallPage({ before, nowMs, limit, matches, ...range }: 
   let [looked, days] = [0, 0];
   const beforeMs = (before === undefined ? nowMs : Math.min(nowMs, epochMsOf(before))) + 1;
   const bounds = { firstCallsMax: limit * windowCallsPerCall, callsMax: windowCallsMax, daysMax: windowDaysMax };
-  for await (const window of readNewestFirst({ ...range, beforeMs }, bounds)) {
-    const found = window.calls.filter((call) => (before === undefined || callPosition(call) < before) && matches(call));
+  for await (const window of readNewestFirst({ ...range, beforeMs }, keepCalls, bounds)) {
+    const isAsked = (call: CallRecord) => (before === undefined || callPosition(call) < before) && matches(call);
+    const found = window.kept.calls.filter(isAsked);
     calls.push(...found.sort((a, b) => (callPosition(a) < callPosition(b) ? 1 : -1)));
     const last = calls.length > limit ? calls[limit - 1] : undefined;
     if (last !== undefined) return { calls: calls.slice(0, limit), next: callPosition(last) };

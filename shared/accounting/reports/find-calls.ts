@@ -4,7 +4,7 @@ import { timeOfUuidv7 } from '../../foundation/ids/index.ts';
 import { mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
 import { type Tags, tagOf } from '../../protocol/wire/index.ts';
 import { type CallRecord, type CallRecords, classOf, errorCodeOf } from '../call-records/index.ts';
-import { type CallRange, readCalls, readNewestFirst } from './newest-first.ts';
+import { type CallRange, keepCalls, readCalls, readNewestFirst } from './newest-first.ts';
 
 export interface CallSearch extends CallRange {
   readonly limit: number;
@@ -20,8 +20,8 @@ export type CallOrder = (typeof callOrders)[number];
 export async function findCalls(search: CallSearch): Promise<CallRecord[]> {
   if ((search.order ?? 'time') !== 'time') return findFirst(search);
   const found: CallRecord[] = [];
-  for await (const { calls } of readNewestFirst(search)) {
-    found.push(...calls.filter(search.matches).sort(newestFirst));
+  for await (const { kept } of readNewestFirst(search, keepCalls)) {
+    found.push(...kept.calls.filter(search.matches).sort(newestFirst));
     if (found.length >= search.limit) break;
   }
   return found.slice(0, search.limit);

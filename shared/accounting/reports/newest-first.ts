@@ -12,12 +12,21 @@ export interface CallRange {
   readonly beforeMs: number;
 }
 
-export interface CallWindow<Name extends MemberName = MemberName> {
+/** What a reader makes of the calls of a window, while they are read. One that is cut is dropped with its window. */
+export interface Keeper<Name extends MemberName = MemberName> {
+  add(call: Pick<CallRecord, Name>): void;
+}
+
+/** Keeps the calls themselves, in no order. */
+export function keepCalls() {
+  const calls: CallRecord[] = [];
+  return { calls, add: (call: CallRecord) => void calls.push(call) };
+}
+
+export interface CallWindow<Kept> {
   readonly sinceMs: number;
-  /** Not included. */
-  readonly beforeMs: number;
-  /** In no order. */
-  readonly calls: readonly Pick<CallRecord, Name>[];
+  readonly kept: Kept;
+  readonly callsKept: number;
   /** Days of workspaces that were looked at for it. */
   readonly daysRead: number;
   /** With those of windows that were cut. */
@@ -44,15 +53,16 @@ interface Reading<Name extends MemberName> {
   readonly members?: readonly Name[];
 }
 
-export async function* readNewestFirst<Name extends MemberName = MemberName>(
+export async function* readNewestFirst<Kept extends Keeper<Name>, Name extends MemberName = MemberName>(
   range: CallRange,
+  startKeeping: () => Kept,
   {
     callsMax = windowCallsMax,
     firstCallsMax = callsMax,
     daysMax = Number.POSITIVE_INFINITY,
     members,
   }: Reading<Name> = {},
-): AsyncGenerator<CallWindow<Name>> {
+): AsyncGenerator<CallWindow<Kept>> {
   const longestMs = Math.max(1, Math.floor(daysMax / range.workspaces.length)) * dayMs;
   let windowMax = Math.min(firstCallsMax, callsMax);
   let callsRead = 0;
@@ -62,26 +72,34 @@ export async function* readNewestFirst<Name extends MemberName = MemberName>(
     const sinceMs = Math.max(range.sinceMs, beforeMs - lengthMs);
     const days = utcDaysBetween(sinceMs, beforeMs - 1);
     const mostCalls = beforeMs - sinceMs <= windowMinMs ? Number.POSITIVE_INFINITY : windowMax;
-    const calls = await readAtMost({ ...range, sinceMs, beforeMs }, mostCalls, members);
-    callsRead += calls?.length ?? windowMax;
-    if (calls === undefined) {
+    const kept = startKeeping();
+    const callsKept = await keepAtMost({ ...range, sinceMs, beforeMs }, kept, mostCalls, members);
+    callsRead += callsKept ?? windowMax;
+    if (callsKept === undefined) {
       lengthMs = Math.max(windowMinMs, Math.floor((beforeMs - sinceMs) / growth));
       continue;
     }
-    yield { sinceMs, beforeMs, calls, daysRead: days.length * range.workspaces.length, callsRead };
+    yield { sinceMs, kept, callsKept, daysRead: days.length * range.workspaces.length, callsRead };
     callsRead = 0;
     beforeMs = sinceMs;
-    if (calls.length < windowMax / growth) lengthMs = Math.min(lengthMs * growth, longestMs);
+    if (callsKept < windowMax / growth) lengthMs = Math.min(lengthMs * growth, longestMs);
     windowMax = Math.min(callsMax, windowMax * growth);
   }
 }
 
-/** Undefined: there are more. */
-async function readAtMost<Name extends MemberName>(window: CallRange, callsMax: number, members?: readonly Name[]) {
-  const calls: Pick<CallRecord, Name>[] = [];
+/** How many there are. Undefined: more. */
+async function keepAtMost<Name extends MemberName>(
+  window: CallRange,
+  kept: Keeper<Name>,
+  callsMax: number,
+  members?: readonly Name[],
+): Promise<number | undefined> {
+  let calls = 0;
   for await (const call of readCalls(window, { members })) {
-    if (calls.push(call) > callsMax) return undefined;
-    if (calls.length % recordsPerTurn === 0) await nextTurn();
+    calls += 1;
+    if (calls > callsMax) return undefined;
+    kept.add(call);
+    if (calls % recordsPerTurn === 0) await nextTurn();
   }
   return calls;
 }

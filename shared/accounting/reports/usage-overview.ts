@@ -49,22 +49,14 @@ export async function readOverview(range: CallRange, tag?: string): Promise<Usag
   const stepMs = interval === 'hour' ? hourMs : dayMs;
   const firstMs = startOf(sinceMs, stepMs);
   const startOfCall = ({ arrivedAtMs }: CountedCall) => Math.max(firstMs, startOf(arrivedAtMs, stepMs));
-  const total = createUsageGroups((call) => [shareOf(call, null)]);
-  const series = createUsageGroups((call) => [shareOf(call, String(startOfCall(call)))]);
-  const [model, provider, key] = (['model', 'provider', 'key'] as const).map((by) =>
-    createUsageGroups((call) => sharesOf(call, by)),
-  ) as [typeof total, typeof total, typeof total];
-  const byTag = tag === undefined ? undefined : createUsageGroups((call) => sharesOf(call, `tag:${tag}`));
-  const newestOfKey = new Map<string, NamedCall>();
+  const startCounting = () => countCalls((call) => String(startOfCall(call)), tag);
+  const all = startCounting();
+  const { total, series, model, provider, key, tag: byTag } = all.groups;
   let [calls, days, countedSinceMs] = [0, 0, beforeMs];
   const members = [...countedMembers, 'keyName', ...(tag === undefined ? [] : (['tags'] as const))] as const;
-  for await (const window of readNewestFirst(range, { members })) {
-    for (const call of window.calls) {
-      for (const groups of [total, series, model, provider, key]) groups.add(call);
-      byTag?.add(call);
-      if (!newestOfKey.has(call.keyPublicId)) newestOfKey.set(call.keyPublicId, call);
-    }
-    calls += window.calls.length;
+  for await (const window of readNewestFirst(range, startCounting, { members })) {
+    addCounted(all, window.kept);
+    calls += window.callsKept;
     days += window.daysRead;
     countedSinceMs = window.sinceMs;
     if (calls >= overviewCallsMax || days >= overviewDaysMax) break;
@@ -83,12 +75,44 @@ export async function readOverview(range: CallRange, tag?: string): Promise<Usag
       .summaries()
       .sort(dearestFirst)
       .map((summary) => {
-        const newest = newestOfKey.get(summary.group ?? '');
+        const newest = all.newestOfKey.get(summary.group ?? '');
         return { ...summary, workspace: newest?.workspace ?? '', name: newest?.keyName };
       }),
     byTag: tags?.groups,
     otherTags: tags?.rest,
   };
+}
+
+/** Those of a window are counted while it is read: in one go they would keep other calls waiting, and the store idle. */
+function countCalls(startOfCall: (call: CountedCall) => string, tag: string | undefined) {
+  const groups = {
+    total: createUsageGroups((call) => [shareOf(call, null)]),
+    series: createUsageGroups((call) => [shareOf(call, startOfCall(call))]),
+    model: createUsageGroups((call) => sharesOf(call, 'model')),
+    provider: createUsageGroups((call) => sharesOf(call, 'provider')),
+    key: createUsageGroups((call) => sharesOf(call, 'key')),
+    tag: tag === undefined ? undefined : createUsageGroups((call) => sharesOf(call, `tag:${tag}`)),
+  };
+  const each = Object.values(groups);
+  const newestOfKey = new Map<string, NamedCall>();
+  return {
+    groups,
+    newestOfKey,
+    add(call: NamedCall) {
+      for (const one of each) one?.add(call);
+      if (!newestOfKey.has(call.keyPublicId)) newestOfKey.set(call.keyPublicId, call);
+    },
+  };
+}
+
+type CountedCalls = ReturnType<typeof countCalls>;
+
+function addCounted(all: CountedCalls, older: CountedCalls): void {
+  for (const name of Object.keys(all.groups) as (keyof CountedCalls['groups'])[]) {
+    const others = older.groups[name];
+    if (others !== undefined) all.groups[name]?.addAll(others);
+  }
+  for (const [key, call] of older.newestOfKey) if (!all.newestOfKey.has(key)) all.newestOfKey.set(key, call);
 }
 
 const startOf = (epochMs: number, stepMs: number): number => Math.floor(epochMs / stepMs) * stepMs;

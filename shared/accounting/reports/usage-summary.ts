@@ -59,6 +59,9 @@ export async function summarizeUsage(
 
 export interface UsageGroups {
   add(record: CountedCall): void;
+  /** What others of the same groups have summed up. */
+  addAll(others: UsageGroups): void;
+  readonly sums: ReadonlyMap<string | null, Sums>;
   /** One per group, in no order. */
   summaries(): UsageSummary[];
   /** The dearest, and all others as one. */
@@ -69,13 +72,18 @@ export interface UsageGroups {
 
 export function createUsageGroups(sharesOfCall: (record: CountedCall) => readonly UsageShare[]): UsageGroups {
   const groups = new Map<string | null, Sums>();
+  const sumsOf = (group: string | null): Sums => {
+    const sums = groups.get(group) ?? createSums(group);
+    groups.set(group, sums);
+    return sums;
+  };
   return {
+    sums: groups,
     add(record) {
-      for (const share of sharesOfCall(record)) {
-        const sums = groups.get(share.group) ?? createSums(share.group);
-        groups.set(share.group, sums);
-        sums.add(share);
-      }
+      for (const share of sharesOfCall(record)) sumsOf(share.group).add(share);
+    },
+    addAll(others) {
+      for (const [group, sums] of others.sums) sums.addTo(sumsOf(group));
     },
     summaries: () => [...groups.values()].map((sums) => sums.summary()),
     dearest(max) {
