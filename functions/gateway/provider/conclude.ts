@@ -1,5 +1,4 @@
-// Many failed attempts → the one error that says what a client can do about it, and whether a retry can
-// succeed.
+// The one error for all failed attempts of a call: it says what a client can do, and whether a retry can succeed.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { fail, failRejected, type GatewayError, whereToLook } from '../../../shared/errors/index.ts';
 import { stoppedMessage } from '../../../shared/protocol/wire/index.ts';

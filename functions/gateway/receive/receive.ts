@@ -1,5 +1,5 @@
-// Request → call. Its body is read and parsed in the name of a key that exists only. What is wrong with it is a value
-// here: whether the key may call at all is asked first.
+// Request → call. What is wrong with its body is returned, not thrown: whether the key may call at all is asked first, and a body
+// whose key does not exist is neither read nor parsed.
 
 import { fingerprint } from '../../../shared/accounting/idempotency/index.ts';
 import { readCredential } from '../../../shared/configuration/keys/index.ts';

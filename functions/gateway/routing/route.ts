@@ -1,5 +1,5 @@
-// Routing: BYOK header rules, preset, plan, in the order in which their errors win. A refusal is a value here, because a stored answer
-// still wins over it.
+// Routing: BYOK header rules, preset, plan, in the order in which their errors win. A refusal is returned, not thrown: where an answer
+// is stored already, the client gets that instead.
 
 import { noStatistics } from '../../../shared/accounting/provider-health/index.ts';
 import { workspaceConnections } from '../../../shared/configuration/byok/index.ts';

@@ -13,6 +13,25 @@ interface WorkspaceFormProperties {
   readonly saved: () => void;
 }
 
+const limits = [
+  { Control: AmountField, name: 'spend_limit_usd', title: 'Spend limit in USD', placeholder: 'no limit' },
+  { Control: CountField, name: 'concurrency', title: 'Calls at once', placeholder: 'no limit of its own' },
+  { Control: CountField, name: 'function_concurrency', title: 'Calls of functions at once', placeholder: 'no limit' },
+] as const;
+
+/** Of the keys that members make. */
+const memberLimits = [
+  { Control: CountField, member: 'max', title: 'Keys that a member may make', placeholder: 'none' },
+  { Control: CountField, member: 'rpm', title: 'Requests per minute of each of these keys', placeholder: 'no limit' },
+  {
+    Control: CountField,
+    member: 'concurrency',
+    title: 'Calls at once of each',
+    placeholder: 'the default of the service',
+  },
+  { Control: AmountField, member: 'spend_limit_usd', title: 'Spend limit in USD of each', placeholder: 'no limit' },
+] as const;
+
 export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties) => {
   const requests = useRequests();
   const save = async (form: HTMLFormElement) => {
@@ -39,24 +58,9 @@ export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties
           <AmountField title="Credit in USD" name="credit_usd" placeholder="0" />
         </>
       )}
-      <AmountField
-        title="Spend limit in USD"
-        name="spend_limit_usd"
-        initial={changed?.spend_limit_usd}
-        placeholder="no limit"
-      />
-      <CountField
-        title="Calls at once"
-        name="concurrency"
-        initial={changed?.concurrency}
-        placeholder="no limit of its own"
-      />
-      <CountField
-        title="Calls of functions at once"
-        name="function_concurrency"
-        initial={changed?.function_concurrency}
-        placeholder="no limit"
-      />
+      {limits.map(({ Control, name, ...field }) => (
+        <Control key={name} name={name} initial={changed?.[name]} {...field} />
+      ))}
       <TextField
         title="Models"
         name="models"
@@ -81,25 +85,9 @@ export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties
       />
       <CheckField title="Own provider keys" name="byok" defaultChecked={changed?.features.byok === true} />
       <CheckField title="Presets" name="presets" defaultChecked={changed?.features.presets === true} />
-      <CountField title="Keys that a member may make" name="member_max" initial={members?.max} placeholder="none" />
-      <CountField
-        title="Requests per minute of each of these keys"
-        name="member_rpm"
-        initial={members?.rpm}
-        placeholder="no limit"
-      />
-      <CountField
-        title="Calls at once of each"
-        name="member_concurrency"
-        initial={members?.concurrency}
-        placeholder="the default of the service"
-      />
-      <AmountField
-        title="Spend limit in USD of each"
-        name="member_spend_limit_usd"
-        initial={members?.spend_limit_usd}
-        placeholder="no limit"
-      />
+      {memberLimits.map(({ Control, member, ...field }) => (
+        <Control key={member} name={`member_${member}`} initial={members?.[member]} {...field} />
+      ))}
       <ResetChoice name="member_spend_limit_reset" initial={members?.spend_limit_reset} />
       <TextField
         title="Each ends after"
