@@ -3,24 +3,29 @@
 /** Quoted in a few milliseconds. */
 const pieceMaxCharacters = 1024 * 1024;
 
+/** Stands where a long text does: a text of its own is quoted like a long one. */
+const mark = '\u0000';
+/** Neither the end of a text, whose quotation marks are escaped, nor the name of a member. */
+const quotedMark = /(?<!\\)"\\u0000"(?!:)/;
+
 /** What JSON.stringify makes of it. A text that stands in it twice is quoted once. `nextTurn`: awaited behind each piece. */
 export async function stringifyInTurns(value: object, nextTurn: () => Promise<void>): Promise<string> {
-  const standIns = new Map<unknown, string>();
-  const quoted: string[] = [];
+  const quotedTexts = new Map<unknown, string>();
   for (const text of longTextsIn(value)) {
-    if (standIns.has(text)) continue;
-    standIns.set(text, `\u0000${quoted.length}`);
-    quoted.push(await quote(text, nextTurn));
+    if (!quotedTexts.has(text)) quotedTexts.set(text, await quote(text, nextTurn));
   }
-  if (quoted.length === 0) return JSON.stringify(value);
-  const short = JSON.stringify(
-    value,
-    (_name, member) => (typeof member === 'string' && standIns.get(member)) || member,
-  );
-  // A model that writes a stand-in as a text of its own gets what it has written elsewhere.
+  if (quotedTexts.size === 0) return JSON.stringify(value);
+  quotedTexts.set(mark, JSON.stringify(mark));
+  const inPlace: string[] = [];
+  const short = JSON.stringify(value, (_name, member) => {
+    const quoted = typeof member === 'string' ? quotedTexts.get(member) : undefined;
+    if (quoted === undefined) return member;
+    inPlace.push(quoted);
+    return mark;
+  });
   return short
-    .split(/"\\u0000(\d+)"/)
-    .map((piece, index) => (index % 2 === 0 ? piece : (quoted[Number(piece)] ?? 'null')))
+    .split(quotedMark)
+    .map((piece, index) => piece + (inPlace[index] ?? ''))
     .join('');
 }
 
