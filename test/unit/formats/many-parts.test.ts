@@ -303,6 +303,25 @@ it('a whole answer of Responses of very many texts is read in pieces, however ma
   expect(completionOf((await asked).outcome).choices[0].message.content).toBe(texts.map(({ text }) => text).join(''));
 });
 
+it('a long chat completion is parsed once, by its package, for a client of another interface', async () => {
+  const content = 'a\n'.repeat(100_000);
+  const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }];
+  const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
+  const answer = jsonAnswer({ id: 'a', model: 'm', created: 1, choices, usage });
+  const { parse } = JSON;
+  let parsed = 0;
+  JSON.parse = (text: string, ...more: []) => {
+    if (text.length > content.length) parsed += 1;
+    return parse(text, ...more);
+  };
+  const asking = ask({ api: 'chat-completions', interfaceId: 'messages', answer, body: { messages: [] } });
+  const { outcome } = await asking.finally(() => {
+    JSON.parse = parse;
+  });
+  expect(parsed).toBe(1);
+  expect(outcome.kind === 'json' && outcome.answer.usage?.tokens).toMatchObject({ input: 7, output: 5 });
+});
+
 it.each(['chat-completions', 'messages', 'responses'] as const)(
   'a whole answer of long thinking is written for a client of %s in pieces',
   async (interfaceId) => {

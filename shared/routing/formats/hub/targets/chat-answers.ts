@@ -3,17 +3,15 @@
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import { isJsonObject, readEvents, rewriteMembers } from '../../../../protocol/wire/index.ts';
-import { type Bytes, eventBytes, type Json, parsedObject } from './body-members.ts';
+import { type Bytes, eventBytes, type Json, parsedObject, read } from './body-members.ts';
 import { chatUsage, readableOpenAiUsage } from './openai-usage.ts';
 
 /** A whole answer. */
 export function readableCompletion(text: string): string {
   const json = scanAnswer(text);
   if (json === undefined) return text;
-  return rewriteMembers(json, new Map([['usage', readableOpenAiUsage(usageIn(text), chatUsage) ?? null]]));
+  return rewriteMembers(json, new Map([['usage', readableOpenAiUsage(read(json, 'usage'), chatUsage) ?? null]]));
 }
-
-const usageIn = (text: string): unknown => parsedObject(text)?.usage;
 
 const endMark = '[DONE]';
 /** Of the events only those with one of these are looked into. */
@@ -21,7 +19,7 @@ const said = /"usage"\s*:\s*[^n\s]|"finish_reason"\s*:\s*"/;
 
 export async function* chatEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
   let isFinished = false;
-  const read = (text: string): string[] => {
+  const readable = (text: string): string[] => {
     if (text === endMark) return [];
     if (!said.test(text)) return text.includes('"choices"') || text.includes('"error"') ? [text] : [];
     const event = parsedObject(text);
@@ -32,7 +30,7 @@ export async function* chatEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
   };
   try {
     for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
-      yield eventBytes(events.flatMap(({ text }) => read(text)).map((text) => ({ text })));
+      yield eventBytes(events.flatMap(({ text }) => readable(text)).map((text) => ({ text })));
       // However the connection ends then, everything was said.
       if (events.some(({ text }) => text === endMark)) return;
     }
