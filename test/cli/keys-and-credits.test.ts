@@ -251,6 +251,7 @@ describe('rules of keys, credit and operators', () => {
     });
 
     it('have the role and the workspaces that they are made with, an owner of all where nothing is said', async () => {
+      await operateJson(`workspaces create other ${local.option}`);
       const made = await operateJson(
         `operators create --name vera --role viewer --workspaces team,other ${local.option}`,
       );
@@ -262,6 +263,9 @@ describe('rules of keys, credit and operators', () => {
       expect((await operate(`operators list ${local.option}`)).out).toMatch(/vera .*viewer +team, other/);
       const wrong = await operate(`operators create --name x --role member ${local.option}`);
       expect([wrong.code, wrong.error]).toEqual([2, expect.stringContaining('viewer, editor, owner')]);
+      const unknown = await operate(`operators create --name x --workspaces team,nowhere ${local.option}`);
+      expect([unknown.code, unknown.error]).toEqual([1, expect.stringContaining('there is no workspace nowhere')]);
+      expect((await operate(`operators list ${local.option}`)).out).not.toMatch(/^x /m);
     });
 
     it('have a name once among the active ones, so that a log line says who made a change', async () => {

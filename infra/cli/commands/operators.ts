@@ -5,6 +5,7 @@ import {
   createOperator,
   readOperator,
   readOperators,
+  readWorkspace,
   revokeOperator,
 } from '../../../shared/configuration/administration/index.ts';
 import type { OperatorRecord } from '../../../shared/configuration/keys/index.ts';
@@ -49,6 +50,7 @@ interface NewOperator {
 
 async function create(session: Session, { name, role = 'owner', workspaces = 'all' }: NewOperator): Promise<Outcome> {
   const administration = await openAdministration(session, { writes: true });
+  for (const id of workspaces === 'all' ? [] : workspaces) await readWorkspace(administration, id);
   const { publicId, text } = await createOperator(administration, name, { role, workspaces });
   return {
     json: { name, role, workspaces, public_id: publicId, key: text },
