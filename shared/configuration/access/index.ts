@@ -1,2 +1,123 @@
-export * from './access-rule.ts';
-export { type AccessStore, createAccessStore } from './access-store.ts';
+// Who may do what on the management interface: `access` of the gateway file.
+
+import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
+import { type Store, writeOptimistically } from '../../storage/store/index.ts';
+
+/**
+ * member  sees its own calls and spending, makes and revokes its own keys
+ * viewer  reads
+ * editor  and changes keys and functions; of all workspaces: providers too
+ * owner   and changes credit and limits; of all workspaces: everything
+ */
+export const roles = ['member', 'viewer', 'editor', 'owner'] as const;
+export type Role = (typeof roles)[number];
+
+export interface Grant {
+  readonly role: Role;
+  readonly workspaces: 'all' | readonly string[];
+}
+
+/** A grant to all of a group, as the identity provider names it, or to one person. */
+export type AccessRule = Grant & ({ readonly group: string } | { readonly email: string });
+
+/** What an identity token says of a person. */
+export interface Person {
+  /** Unique at the issuer, and never another person's. */
+  readonly subject: string;
+  /** Undefined: there is none, or the issuer did not verify it. */
+  readonly email: string | undefined;
+  readonly groups: readonly string[];
+}
+
+/** Several rules that match add up. */
+export const grantsOf = (rules: readonly AccessRule[], { email, groups }: Person): Grant[] =>
+  rules
+    .filter((rule) => ('group' in rule ? groups.includes(rule.group) : isSameEmail(rule.email, email)))
+    .map(({ role, workspaces }) => ({ role, workspaces }));
+
+const isSameEmail = (written: string, email: string | undefined): boolean =>
+  email !== undefined && written.toLowerCase() === email.toLowerCase();
+
+/**
+ * Whose keys they are. A subject is told apart from an e-mail, because some issuers let people choose their subject.
+ */
+export const ownerOf = ({ email, subject }: Pick<Person, 'email' | 'subject'>): string =>
+  email === undefined ? `subject:${subject}` : email.toLowerCase();
+
+// What the grants of one operator or person come to. Pure: asked with every request of the management interface.
+export interface Rights {
+  /** True: the role, or a higher one, in this workspace. */
+  holds(role: Role, workspace: string): boolean;
+  /** True: the very role of a member in this workspace. A viewer reads, and makes no keys. */
+  isMember(workspace: string): boolean;
+  /** True: the role, or a higher one, in all workspaces, those that are made later too. */
+  holdsInAll(role: Role): boolean;
+  /** True: the role, or a higher one, in some workspace. */
+  holdsSomewhere(role: Role): boolean;
+  /** Those where the role, or a higher one, is held. */
+  workspacesOf(role: Role): 'all' | ReadonlySet<string>;
+}
+
+export function rightsOf(grants: readonly Grant[]): Rights {
+  const reaching = (role: Role) => grants.filter((grant) => roles.indexOf(grant.role) >= roles.indexOf(role));
+  const workspacesOf = (role: Role): 'all' | ReadonlySet<string> => {
+    const names = new Set<string>();
+    for (const { workspaces } of reaching(role)) {
+      if (workspaces === 'all') return 'all';
+      for (const workspace of workspaces) names.add(workspace);
+    }
+    return names;
+  };
+  const holds = (role: Role, workspace: string) => {
+    const workspaces = workspacesOf(role);
+    return workspaces === 'all' || workspaces.has(workspace);
+  };
+  return {
+    holds,
+    workspacesOf,
+    isMember: (workspace) =>
+      grants.some(
+        ({ role, workspaces }) => role === 'member' && (workspaces === 'all' || workspaces.includes(workspace)),
+      ),
+    holdsInAll: (role) => workspacesOf(role) === 'all',
+    holdsSomewhere: (role) => reaching(role).some(({ workspaces }) => workspaces === 'all' || workspaces.length > 0),
+  };
+}
+
+// The rules of access at rest: one item. Read with every request of a person, so that a change holds at once.
+const accessKey = 'ACCESS';
+
+type AccessWrite = 'created' | 'changed' | 'unchanged';
+
+export interface AccessStore {
+  /** Strongly consistent. Empty: only operator keys open the management interface. */
+  read(): Promise<readonly AccessRule[]>;
+  /** Replaces all rules. Throws an Error for the operator when other writes keep coming in between. */
+  write(rules: readonly AccessRule[]): Promise<AccessWrite>;
+}
+
+export function createAccessStore(store: Pick<Store, 'get' | 'put'>): AccessStore {
+  const readItem = () => store.get('config', accessKey);
+  return {
+    async read() {
+      const item = await readItem();
+      return item === undefined ? [] : (JSON.parse(String(item.document_json)) as AccessRule[]);
+    },
+    write: (rules) =>
+      writeOptimistically('access is', async () => {
+        const former = await readItem();
+        const json = canonicalJson(rules);
+        const sha256 = sha256Hex(json);
+        if (former?.sha256 === sha256 || (former === undefined && rules.length === 0)) return 'unchanged';
+        const result = await store.put({
+          table: 'config',
+          item: { pk: accessKey, sha256, document_json: json },
+          ...(former === undefined
+            ? { condition: 'attribute_not_exists(pk)' }
+            : { condition: 'sha256 = :former', values: { ':former': former.sha256 } }),
+        });
+        if (result.kind !== 'written') return undefined;
+        return former === undefined ? 'created' : 'changed';
+      }),
+  };
+}
