@@ -195,6 +195,14 @@ describe('functions', () => {
     expect(await publish('r1', 'pears', '')).toMatchObject({ code: 0 });
     await failsAgain('activated before, not made active');
     expect(await show('guarded')).toMatchObject({ active: 'r1', revisions: [{}, { state: 'activated' }] });
+    const unreached = await publish('r3', 'pears', '--url http://127.0.0.1:1/v1', { variables });
+    expect(unreached).toMatchObject({
+      code: 1,
+      error: expect.stringMatching(
+        /no gateway answers at http:\S+; gw\/function\/guarded@r3 is stored: a draft, not activated/,
+      ),
+    });
+    expect(await show('guarded')).toMatchObject({ active: 'r1', revisions: [{}, {}, { id: 'r3', state: 'draft' }] });
     for (const options of ['--url http://127.0.0.1:1/v1 --skip-cases', '--url ftp://x']) {
       expect((await publish('r3', 'pears', options)).code).toBe(2);
     }
