@@ -60,6 +60,12 @@ describe('the credit of a workspace', () => {
     expect(await ledger.add({ ...addition, amount: 6n })).toBe('other_amount');
     await expect(ledger.add({ ...addition, amount: 0n })).rejects.toThrow(RangeError);
     expect(await ledger.show(account)).toMatchObject({ granted: 20n, available: 20n });
+    const instance = async () => (await newAccount('added', 10n)).ledger;
+    const instances = await Promise.all(Array.from({ length: 5 }, instance));
+    const many = Array.from({ length: 20 }, (_none, at) => ({ ...addition, amount: 1n, id: `of-many-${at}` }));
+    const added = await Promise.all(many.map((one, at) => instances[at % 5]?.add(one)));
+    expect(added).toEqual(many.map(() => 'added'));
+    expect(await ledger.show(account)).toMatchObject({ granted: 40n, available: 40n });
     expect(await ledger.add({ ...addition, workspace: 'nobody' })).toBe('absent');
     expect(await ledger.take({ workspace: 'nobody', spendLimit: null }, newHold('a', 1n))).toMatchObject({
       kind: 'insufficient',
