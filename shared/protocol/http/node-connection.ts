@@ -8,8 +8,8 @@ import type { GatewayError } from '../../errors/index.ts';
 
 /** What is read behind a request that is being answered, so that a hang-up is seen. */
 const readAheadBytes = 4 * 1024;
-/** What may wait here for a client to read it, and one piece more. */
-const writeAheadBytes = 16 * 1024;
+/** What may wait for a client to read it, and one piece more: for the sockets of a server. */
+export const writeAheadBytes = 16 * 1024;
 /** Of a head, for its refusal: what most of them hold in all. */
 const keptHeadBytes = 4 * 1024;
 /** Pieces of what has no known end: a part of a head, a body that does not say its length. */
@@ -57,6 +57,22 @@ export class NodeConnection extends Duplex {
   /** What is handed on now has the turn to itself. */
   #isInTurn = false;
 
+  static {
+    // Node asks both of a connection that it writes to. What they say is that of the socket, as writes are.
+    Object.defineProperties(NodeConnection.prototype, {
+      writableCorked: {
+        get(this: NodeConnection) {
+          return this.#socket.writableCorked;
+        },
+      },
+      writableLength: {
+        get(this: NodeConnection) {
+          return this.#socket.writableLength;
+        },
+      },
+    });
+  }
+
   constructor(socket: Socket, shared: SharedByConnections) {
     super({ decodeStrings: false, writableHighWaterMark: writeAheadBytes });
     this.#socket = socket;
@@ -65,6 +81,7 @@ export class NodeConnection extends Duplex {
     socket
       .on('data', (bytes) => this.#receive(bytes))
       .on('end', () => this.#endReading())
+      .on('drain', () => this.emit('drain'))
       .on('timeout', () => this.emit('timeout'))
       .on('error', (error) => this.destroy(error))
       .on('close', () => this.destroy());
@@ -132,19 +149,21 @@ export class NodeConnection extends Duplex {
   /** Pieces come as the client sends them, and as the parser gets through with them. */
   override _read(): void {}
 
+  // What Node writes goes to the socket as it is: a second buffer here would cost each chunk of a stream as much again.
+  override write(chunk: string | Buffer, ...rest: unknown[]): boolean {
+    return this.#socket.write(chunk, ...(rest as []));
+  }
+
+  /** What an end brings with it. */
   override _write(chunk: string | Buffer, encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
     this.#socket.write(chunk, encoding, callback);
   }
 
-  /** What Node writes as one leaves as one. */
-  override _writev(
-    chunks: { chunk: string | Buffer; encoding: BufferEncoding }[],
-    callback: (error?: Error | null) => void,
-  ): void {
+  override cork(): void {
     this.#socket.cork();
-    for (const [index, { chunk, encoding }] of chunks.entries()) {
-      this.#socket.write(chunk, encoding, index === chunks.length - 1 ? callback : undefined);
-    }
+  }
+
+  override uncork(): void {
     this.#socket.uncork();
   }
 

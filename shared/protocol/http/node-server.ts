@@ -6,6 +6,7 @@ import { headersMaxBytes } from '../../foundation/constants/index.ts';
 import { waitAtMost } from '../../foundation/time/index.ts';
 import type { AdapterDependencies, Gateway } from './exchange.ts';
 import { createBodyBudget } from './node-body.ts';
+import { writeAheadBytes } from './node-connection.ts';
 import { createNodeConnections } from './node-connections.ts';
 import { runExchange } from './node-exchange.ts';
 import { isLoopback, malformed, onlyForLoopback, refuseHead } from './node-refusals.ts';
@@ -125,6 +126,7 @@ const serverOptions = {
   connectionsCheckingInterval: timeoutCheckMs,
   keepAliveTimeout: keepAliveTimeoutMs,
   requireHostHeader: false,
+  highWaterMark: writeAheadBytes,
 };
 
 const listen = (server: Server, port: number, host: string): Promise<number> =>
