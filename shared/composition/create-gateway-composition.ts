@@ -45,9 +45,7 @@ import type { BlobStore } from '../storage/blobs/index.ts';
 import type { Item } from '../storage/store/index.ts';
 import { createTableReaders, type TableReaders, type TableReadersOptions } from './create-table-readers.ts';
 
-/** With so many calls at once a process is busy: a request to the store costs it more than all else of a call. On Lambda it has one. */
-const busyCallsMin = 16;
-/** How long it may know what a call has cost before the store does. What is then lost with it comes back with its lease. */
+/** How long a process with many calls may know what a call has cost before the store does. What is then lost with it comes back with its lease. */
 const busyGatherMs = 50;
 
 /** Everything that a process has which serves calls: the only list of it. The stages of a call pick from it. */
@@ -93,7 +91,7 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
   const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
   const { keyRequestsPerMinute } = environment;
   const callsUnderWay = createCallsUnderWay();
-  const gathering = { clock, gatherMs: () => (callsUnderWay.all() < busyCallsMin ? 0 : busyGatherMs) };
+  const gathering = { clock, gatherMs: () => (callsUnderWay.areMany() ? busyGatherMs : 0) };
   const { holdLifeMs } = times;
   const counters = createCounters({ store, clock, randomness, holdLifeMs, keyRequestsPerMinute, gathering });
   const vault = createKeyVault({ wrapper, stage: environment.stage, clock, randomness });

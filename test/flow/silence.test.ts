@@ -1,14 +1,16 @@
 // Providers that say nothing, or nothing more. Time is moved by hand: nothing here waits.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { gatherBatches } from '../../functions/gateway/provider/gather-batches.ts';
 import { openStream } from '../../functions/gateway/provider/open-stream.ts';
 import { limitSilence } from '../../functions/gateway/provider/silence.ts';
 import { withKeepAlive } from '../../functions/gateway/response/keep-alive.ts';
 import { formats } from '../../infra/local/simulator/formats/known-formats.ts';
+import { createCallsUnderWay } from '../../shared/accounting/slots/index.ts';
 import { startDeadline } from '../../shared/foundation/time/index.ts';
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import { readEvents } from '../../shared/protocol/wire/index.ts';
-import { readStream as readBatches, startWatch } from '../../shared/routing/providers/index.ts';
+import { type EventBatch, readStream as readBatches, startWatch } from '../../shared/routing/providers/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
@@ -219,7 +221,9 @@ describe('a provider after its first output', () => {
 const event = (delta: object, finish_reason: string | null = null) =>
   Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
 
-function open(pieces: readonly (Buffer | Promise<Buffer>)[]) {
+function open(pieces: readonly (Buffer | Promise<Buffer>)[], calls = 1) {
+  const callsUnderWay = createCallsUnderWay();
+  for (let call = 0; call < calls; call += 1) callsUnderWay.enter('key');
   const clock = manualClock();
   const deadline = startDeadline(clock, clock.nowMs(), 55_000);
   const watch = startWatch(clock, deadline, { clientGone: new AbortController().signal });
@@ -230,12 +234,52 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[]) {
   const silence = limitSilence(clock, watch, { provider, isStream: true, limitMs: Number.POSITIVE_INFINITY });
   const bytes = silence.timed(body());
   const batches = readBatches(readEvents(bytes, 100_000), chatCompletions.openEventReader(1), () => undefined);
-  const opened = openStream({ batches, drain: () => {} }, { watch, silence }).then((stream) => {
-    if ('kind' in stream) throw new Error(`it is a ${stream.kind}`);
-    return stream;
-  });
+  const opened = openStream({ clock, callsUnderWay }, { batches, drain: () => {} }, { watch, silence }).then(
+    (stream) => {
+      if ('kind' in stream) throw new Error(`it is a ${stream.kind}`);
+      return stream;
+    },
+  );
   return { clock, watch, opened };
 }
+
+describe('a stream that comes fast', () => {
+  it.each([
+    [15, 'is read as it comes'],
+    [16, 'is read every four milliseconds, and one that comes slower as it comes'],
+  ])('in a process with %i calls %s', async (calls) => {
+    const { clock, opened } = open(
+      ['a', 'b', 'c', 'd'].map((content) => event({ content })),
+      calls,
+    );
+    const { rest } = await opened;
+    const reader = rest[Symbol.asyncIterator]();
+    await reader.next();
+    let isRead = false;
+    const next = reader.next().then(() => (isRead = true));
+    for (const afterMs of [3, 1]) {
+      await new Promise(setImmediate);
+      expect(isRead).toBe(calls === 15);
+      clock.advance(afterMs);
+    }
+    await next;
+    clock.advance(4);
+    expect((await reader.next()).value).toMatchObject({ events: [expect.anything()] });
+  });
+
+  it('is left by who reads it no further, its batches too', async () => {
+    let isLeft = false;
+    async function* batches(): AsyncGenerator<EventBatch, void, undefined> {
+      try {
+        for (;;) yield { events: [] };
+      } finally {
+        isLeft = true;
+      }
+    }
+    for await (const _batch of gatherBatches(batches(), manualClock(), () => true)) break;
+    expect(isLeft).toBe(true);
+  });
+});
 
 describe('a stream whose reader pauses', () => {
   it('is not given up, before the first piece is read nor between two', async () => {

@@ -39,7 +39,7 @@ export async function attemptCandidate(
     }
     if (called.kind === 'json') return { ...called, answeredAtMs: deps.clock.nowMs() };
     if (sent === undefined) throw new Error('a stream came of a call that was not sent');
-    const stream = await openStream(called, sent);
+    const stream = await openStream(deps, called, sent);
     if ('kind' in stream) {
       sent.watch.abort();
       return stream;

@@ -5,11 +5,14 @@ import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import { unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import type { EventStream } from '../../../shared/routing/formats/index.ts';
 import type { AttemptFailure, EventBatch, NoAnswer, Watch } from '../../../shared/routing/providers/index.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { OpenStream } from '../provider-call.ts';
 import type { Connection } from './create-send.ts';
+import { gatherBatches } from './gather-batches.ts';
 
 /** A failure: the stream broke, or ended, before its first output. */
 export async function openStream(
+  { clock, callsUnderWay }: Pick<GatewayDependencies, 'clock' | 'callsUnderWay'>,
   { batches, drain }: EventStream,
   { watch, silence }: Pick<Connection, 'watch' | 'silence'>,
 ): Promise<OpenStream | NoAnswer> {
@@ -18,9 +21,10 @@ export async function openStream(
   silence.outputCame();
   const isAnswering = opening.events.some(isAnswer);
   if (isAnswering) silence.answerCame();
+  const rest = isAnswering ? batches : noticeAnswer(batches, silence.answerCame);
   return {
     opening: opening.events,
-    rest: isAnswering ? batches : noticeAnswer(batches, silence.answerCame),
+    rest: gatherBatches(rest, clock, callsUnderWay.areMany),
     finish() {
       watch.finish();
       // The end marker came, the end of the body not yet: a socket that is read to its end serves the next call.

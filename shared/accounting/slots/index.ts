@@ -73,11 +73,14 @@ export function shardsOf({ key, slots }: SlotPool): readonly Counter[] {
 // Calls in this process, also those that have no slot yet: a hint that needs no store, and decides nothing.
 export interface CallsUnderWay {
   readonly of: (publicId: string) => number;
-  /** Of all keys. */
-  readonly all: () => number;
+  /** So many, of all keys, that what each of them does by itself is worth doing for several at once. On Lambda a process has one. */
+  readonly areMany: () => boolean;
   /** Returns what ends it. */
   readonly enter: (publicId: string) => () => void;
 }
+
+/** From here on requests to the store and writes of sockets take most of the processor. */
+const manyCallsMin = 16;
 
 export function createCallsUnderWay(): CallsUnderWay {
   const counts = new Map<string, number>();
@@ -90,7 +93,7 @@ export function createCallsUnderWay(): CallsUnderWay {
   };
   return {
     of: (publicId) => counts.get(publicId) ?? 0,
-    all: () => all,
+    areMany: () => all >= manyCallsMin,
     enter(publicId) {
       add(publicId, 1);
       return () => add(publicId, -1);
