@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { GatewayError } from '../../errors/index.ts';
+import { endBody } from './node-refusals.ts';
 
 /** What is read behind a request that is being answered, so that a hang-up is seen. */
 const readAheadBytes = 4 * 1024;
@@ -59,18 +60,13 @@ export class NodeConnection extends Duplex {
 
   static {
     // Node asks both of a connection that it writes to. What they say is that of the socket, as writes are.
-    Object.defineProperties(NodeConnection.prototype, {
-      writableCorked: {
-        get(this: NodeConnection) {
-          return this.#socket.writableCorked;
-        },
-      },
-      writableLength: {
-        get(this: NodeConnection) {
-          return this.#socket.writableLength;
-        },
+    const ofSocket = (name: 'writableCorked' | 'writableLength') => ({
+      get(this: NodeConnection) {
+        return this.#socket[name];
       },
     });
+    const told = { writableCorked: ofSocket('writableCorked'), writableLength: ofSocket('writableLength') };
+    Object.defineProperties(NodeConnection.prototype, told);
   }
 
   constructor(socket: Socket, shared: SharedByConnections) {
@@ -289,15 +285,6 @@ export class NodeConnection extends Duplex {
     this.#countedBytes = bytes;
     return addedBytes === 0 || this.#shared.countWaiting(addedBytes);
   }
-}
-
-/** The reader of the body learns why it ends. */
-function endBody({ incoming, outgoing }: Current, fault: GatewayError): void {
-  incoming.emit('error', fault);
-  // Of a request that ends incomplete Node destroys the connection, and the answer with it.
-  incoming.complete = true;
-  incoming.push(null);
-  outgoing.shouldKeepAlive = false;
 }
 
 const nothing: Buffer = Buffer.alloc(0);

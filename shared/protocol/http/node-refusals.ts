@@ -1,8 +1,8 @@
 // What the server refuses before any endpoint is asked. The gateway answers it all the same: in the form of its base URL,
 // with ids and a log line.
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { fail } from '../../errors/index.ts';
+import { fail, type GatewayError } from '../../errors/index.ts';
 import { runFinish } from './delivery.ts';
 import { internalErrorAnswer } from './error-answers.ts';
 import {
@@ -18,6 +18,18 @@ import {
 /** What the HTTP parser refuses: a broken request line, too many header bytes, a request that takes too long. */
 export const malformed = () =>
   fail('invalid_request', { message: 'The HTTP request is malformed, too large or too slow.' });
+
+/** What is refused in the middle of a body: its reader learns why it ends. */
+export function endBody(
+  { incoming, outgoing }: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse },
+  fault: GatewayError,
+): void {
+  incoming.emit('error', fault);
+  // Of a request that ends incomplete Node destroys the connection, and the answer with it.
+  incoming.complete = true;
+  incoming.push(null);
+  outgoing.shouldKeepAlive = false;
+}
 
 /** Answers a head of which the parser made no request, behind all other answers of its connection, which ends with it. */
 export async function refuseHead(
