@@ -8,8 +8,6 @@ import { ChatOpenAI, type ChatOpenAIFields } from '@langchain/openai';
 import { Agent, OpenAIChatCompletionsModel, Runner } from '@openai/agents';
 import { embedMany, generateText } from 'ai';
 import OpenAI from 'openai';
-import { zodResponseFormat } from 'openai/helpers/zod';
-import * as z from 'zod';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { countTokens } from '../../infra/local/simulator/index.ts';
 import { type BasePath, basePaths } from '../../shared/foundation/constants/index.ts';
@@ -21,7 +19,6 @@ import {
   formats,
   functionAlias,
   imageUrl,
-  labelSchema,
   type ProviderName,
   providers,
   startClientGateway,
@@ -270,31 +267,15 @@ it('the gateway’s own members are options of the AI SDK and of LangChain, and 
   expect(gateway.simulator.calls.map(({ body }) => Reflect.has(body as object, 'provider'))).toEqual([false, false]);
 });
 
-describe.each(providers)('of a model of %s', (provider) => {
-  it('the AI SDK shows the thinking, and LangChain where a provider calls it reasoning_content', async () => {
+it.each(providers)(
+  'the AI SDK shows the thinking of a model of %s, and LangChain where its provider calls it reasoning_content',
+  async (provider) => {
     const { reasoningText, text } = await generateText({ model: aiSdk(`${provider}/reasoning`), prompt: 'Hello' });
     expect([reasoningText, text]).toEqual([expect.stringMatching(/^The user wants/), expect.stringMatching(/^Hello!/)]);
     const { additional_kwargs: more } = await langchain(`${provider}/reasoning`).invoke('Hello');
     expect('reasoning_content' in more).toBe(provider === 'acme');
-  });
-
-  it('LangChain gets an object by a tool that it forces, though the model is to think', async () => {
-    const modelKwargs = { reasoning_effort: 'high', parallel_tool_calls: false };
-    const method = { name: 'label', method: 'functionCalling' } as const;
-    const model = langchain(`${provider}/thinking`, { modelKwargs }).withStructuredOutput(labelSchema, method);
-    expect(await model.invoke('A ticket')).toEqual({ label: 'text' });
-  });
-
-  it('openai gets schema_validation_failed when no answer satisfies its schema, and does not come back', async () => {
-    const counted = countRequests();
-    const response_format = zodResponseFormat(z.object({ label: z.string() }), 'label');
-    const failure = await openai({ fetch: counted.send, maxRetries: 2 })
-      .chat.completions.create({ model: `${provider}/prose`, messages, response_format })
-      .catch((error) => error);
-    expect(failure).toMatchObject({ status: 422, error: 'schema_validation_failed' });
-    expect([counted.count, gateway.simulator.calls.length]).toEqual([1, 3]);
-  });
-});
+  },
+);
 
 // It hands retries to itself, six by default, and reads no x-should-retry.
 it.each<[string, ChatOpenAIFields, number]>([

@@ -1,34 +1,18 @@
 // Messages through the gateway: what a client sends and gets, byte for byte, and what is charged for it.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { unknownMembersTexts } from '../../infra/local/simulator/index.ts';
-import { messages } from '../../shared/protocol/interfaces/messages/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { png } from '../support/png.ts';
 
-const upstreams = [
-  'echo',
-  'echo-request',
-  'unknown-members',
-  'reasoning',
-  'no-done',
-  'done-without-finish',
-  'error-after-chunks:3',
-  'error-after-chunks:1:rate_limit_error',
-  'error-401',
-];
+const upstreams = ['echo', 'echo-request', 'unknown-members', 'error-after-chunks:1:rate_limit_error'];
 const poor = newKey();
-const bringing = newKey();
 
 let gateway: Harness;
 beforeAll(async () => {
   gateway = await startHarness({
     models: {
       ...Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
-      'acme/rescued': [
-        { provider: 'globex', upstream: 'error-after-role' },
-        { provider: 'acme', upstream: 'echo' },
-      ],
       'acme/searching': [
         { provider: 'acme', upstream: 'echo', more: { supported_params: { tools: true, extras: ['web_search'] } } },
       ],
@@ -40,7 +24,6 @@ beforeAll(async () => {
         },
       ],
       'acme/additive': [{ provider: 'additive', upstream: 'echo' }],
-      'acme/owned': [{ provider: 'owned', upstream: 'echo-request' }],
       'acme/kept': [
         { provider: 'acme', upstream: 'echo' },
         { provider: 'globex', upstream: 'echo' },
@@ -57,16 +40,8 @@ beforeAll(async () => {
       globex: { apis: ['messages'] },
       initech: { apis: ['messages'] },
       additive: { apis: ['messages'], reasoning_tokens: 'additive' },
-      owned: {
-        apis: ['messages'],
-        auth: { header: { name: 'x-api-key', env: 'GW_TEST_VARIABLE_NOBODY_SETS' } },
-        accepts_byok_header: true,
-      },
     },
-    moreWorkspaces: [
-      { id: 'poor', credit_usd: '0', keys: [{ name: 'poor', key: poor }] },
-      { id: 'bringing', credit_usd: '1', features: { byok: true }, keys: [{ name: 'bringing', key: bringing }] },
-    ],
+    moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'poor', key: poor }] }],
   });
 });
 afterAll(() => gateway.stop());
@@ -121,16 +96,6 @@ describe('an answer', () => {
     expect(await lastRecord()).toMatchObject({ interfaceId: 'messages', costPicoUsd: 17_000_000n, stream: false });
   });
 
-  it('is found by its id, with its interface', async () => {
-    const response = await post(hello('echo'));
-    await response.text();
-    await gateway.settled();
-    const found = await gateway.get(`/generation?id=${response.headers.get('request-id')}`);
-    expect(await found.json()).toMatchObject({
-      data: { interface: 'messages', cost_usd: response.headers.get('x-gw-cost') },
-    });
-  });
-
   it('of a stream has the same events with their names and in their order, each byte for byte, and no other end', async () => {
     const { text, events, headers } = await stream('unknown-members');
     const sent = unknownMembersTexts('messages', {}).data;
@@ -141,29 +106,9 @@ describe('an answer', () => {
     expect(headers.get('request-id')).toBe(headers.get('x-request-id'));
     expect(await lastRecord()).toMatchObject({ costPicoUsd: 17_000_000n, stream: true, outcome: 'ok' });
   });
-
-  it.each(['no-done', 'done-without-finish'])(
-    'that said everything is whole without the rest of its end: %s',
-    async (model) => {
-      const { events } = await stream(model);
-      expect(events.filter(([name]) => name === 'error')).toEqual([]);
-      expect(await lastRecord()).toMatchObject({ outcome: 'ok' });
-    },
-  );
 });
 
 describe('the bill', () => {
-  it('keeps for how long a cache was written where the last event has zeros in its place', () => {
-    const reader = messages.openEventReader(1);
-    const usage = { input_tokens: 5, cache_creation_input_tokens: 9, cache_creation: { ephemeral_1h_input_tokens: 9 } };
-    reader.read({ text: JSON.stringify({ type: 'message_start', message: { usage } }) });
-    const zeros = { cache_creation_input_tokens: 0, cache_creation: { ephemeral_1h_input_tokens: 0 } };
-    const last = { type: 'message_delta', delta: {}, usage: { ...zeros, output_tokens: 3 } };
-    const reading = reader.read({ text: JSON.stringify(last) });
-    if (reading.kind !== 'event') throw new Error('not read');
-    expect(reading.event.details.usage?.tokens).toMatchObject({ input: 14, cacheWrite: 9, cacheWrite1h: 9, output: 3 });
-  });
-
   const image = (data: string) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
   const pixels = (width: number, height: number, bytes = 0) => png(width, height, bytes).split(',')[1] ?? '';
   const held = async (content: unknown[]) => {
@@ -203,36 +148,22 @@ describe('the bill', () => {
 });
 
 describe('a failure', () => {
-  it('before the first output is another provider’s to answer: pings and blocks that only begin are no output', async () => {
-    const { events } = await stream('rescued');
-    expect(events.at(-1)?.[0]).toBe('message_stop');
-    expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['globex', 'acme']);
+  it('after the first output is one error event in Anthropic’s form with our code, and nothing behind it', async () => {
+    const { events } = await stream('error-after-chunks:1:rate_limit_error');
+    const [name, text = ''] = events.at(-1) ?? [];
+    expect([name, JSON.parse(text)]).toEqual([
+      'error',
+      {
+        type: 'error',
+        error: {
+          type: 'api_error',
+          message: expect.stringContaining('rate_limited: The stream broke off'),
+          details: { error_code: 'rate_limited' },
+        },
+      },
+    ]);
+    expect(await lastRecord()).toMatchObject({ outcome: 'cut', estimated: true });
   });
-
-  it.each([
-    ['error-after-chunks:3', 'no_available_provider'],
-    ['error-after-chunks:1:rate_limit_error', 'rate_limited'],
-  ])(
-    'after it is one error event in Anthropic’s form with our code, and nothing behind it: %s',
-    async (model, code) => {
-      const { spent } = await gateway.credit();
-      const { events } = await stream(model);
-      const errors = events.filter(([name]) => name === 'error');
-      expect(errors).toEqual([events.at(-1)]);
-      const { type, error } = JSON.parse(errors[0]?.[1] ?? '');
-      expect(type).toBe('error');
-      expect(error).toEqual({
-        type: 'api_error',
-        message: expect.stringContaining(`${code}: The stream broke off`),
-        details: { error_code: code },
-      });
-      expect(gateway.simulator.calls).toHaveLength(1);
-      expect(await lastRecord()).toMatchObject({ outcome: 'cut', estimated: true });
-      const after = await gateway.credit();
-      expect(after.held).toBe(0n);
-      expect(after.spent).toBeGreaterThan(spent);
-    },
-  );
 
   it('says the same as everywhere, in Anthropic’s form', async () => {
     const response = await post(hello('unknown'));
@@ -325,17 +256,6 @@ describe('a request', () => {
       400,
       'feature_unsupported',
     ],
-    [
-      'a remote MCP server',
-      { mcp_servers: [{ type: 'url', url: 'https://x.example', name: 'x' }] },
-      400,
-      'feature_unsupported',
-    ],
-    ['a dearer speed', { speed: 'fast' }, 400, 'feature_unsupported'],
-    ['a larger model that advises', { tools: [{ type: 'advisor_20260301' }] }, 400, 'feature_unsupported'],
-    ['other models that may answer', { fallbacks: [{ model: 'larger' }] }, 400, 'feature_unsupported'],
-    ['skills in a container', { container: { skills: [{ skill_id: 'pptx' }] } }, 400, 'feature_unsupported'],
-    ['a tool whose type nobody knows', { tools: [{ type: 'teleport_20300101' }] }, 400, 'feature_unsupported'],
   ])('with %s is refused with the member’s name, before any provider', async (_what, more, status, code) => {
     const response = await post(hello('echo', more));
     expect(response.status).toBe(status);
@@ -355,15 +275,11 @@ describe('a request', () => {
     expect(error.message).toContain('extras: [web_fetch]');
   });
 
-  it.each([
-    ['context-1m-2025-08-07', 'long_context'],
-    ['advisor-tool-2026-03-01', 'advisor'],
-  ])('with the beta %s is refused, unless the entry lists %s', async (beta, extra) => {
-    const refused = await post(hello('echo'), { 'anthropic-beta': `effort-2025-11-24,${beta}` });
+  it('with a beta that moves the window is refused, unless the entry lists its extra', async () => {
+    const refused = await post(hello('echo'), { 'anthropic-beta': 'effort-2025-11-24,context-1m-2025-08-07' });
     const { error, error_code } = (await refused.json()) as { error: { message: string }; error_code: string };
     expect([refused.status, error_code]).toEqual([400, 'feature_unsupported']);
-    expect(error.message).toContain(`the header anthropic-beta. `);
-    expect(error.message).toContain(`extras: [${extra}]`);
+    expect(error.message).toMatch(/the header anthropic-beta\. .*extras: \[long_context\]/);
     expect(gateway.simulator.calls).toEqual([]);
   });
 
@@ -477,20 +393,6 @@ describe('a retry and a repetition', () => {
       expect(beta.headers.get('x-gw-cache')).toBe('MISS');
     },
   );
-});
-
-describe('rules of the gateway', () => {
-  it('send a key that the client brings in the provider’s own header, and the workspace pays nothing', async () => {
-    const own = { ...bearer(bringing), 'x-byok-key': 'sk-ant-own' };
-    const response = await post(hello('owned', { provider: { only: 'owned' } }), own);
-    expect(response.status).toBe(200);
-    await response.text();
-    expect(gateway.simulator.calls.map(({ headers }) => headers['x-api-key'])).toEqual(['sk-ant-own']);
-    expect(response.headers.get('x-gw-cost')).toBe('0');
-    await gateway.settled();
-    expect((await gateway.credit('bringing')).spent).toBe(0n);
-    expect((await gateway.records('bringing')).at(-1)).toMatchObject({ isByok: true, interfaceId: 'messages' });
-  });
 });
 
 describe('a count of tokens', () => {

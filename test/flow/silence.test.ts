@@ -207,14 +207,6 @@ describe('a provider after its first output', () => {
     expect(spoken.brokenWith(await text)).toBeUndefined();
     expect(spoken.contentOf(await text)).toMatch(/^Hello!.*one by one\.$/);
   });
-
-  it.each(all)('is cut where it then stays silent for its idle time: $name', async (spoken) => {
-    const { text, rest, sendLate } = await openHalf(spoken);
-    await sendLate(rest.subarray(0, 1));
-    clock.advance(idleMs);
-    expect(spoken.brokenWith(await text)).toBe('no_available_provider');
-    expect(spoken.contentOf(await text)).toMatch(/^Hello!.*[^.]$/);
-  });
 });
 
 // A client that reads slowly: its pause is not the provider's silence.

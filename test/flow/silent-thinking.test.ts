@@ -205,13 +205,6 @@ it.each(someHere)('once it answers its provider may not fall silent: $name', asy
   await eventually(() => outgoing.closed);
 });
 
-it.each(someHere)('it is cut where the stream budget ends: $name', async (spoken) => {
-  const { outgoing, reader } = await startThinking(spoken);
-  clock.advance(300_000);
-  expect(spoken.brokenWith(await readRest(reader))).toBe('request_deadline_exceeded');
-  await eventually(() => outgoing.closed);
-});
-
 /** The record of a call whose client leaves now, and the end of its provider ten seconds later. */
 async function recordOfLeaver(client: AbortController, outgoing: ServerResponse) {
   clock.forget();

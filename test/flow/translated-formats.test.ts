@@ -3,9 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import type { Route } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { readChunks } from '../support/read-chunks.ts';
 import { contentOf, readStream } from '../support/read-stream.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 
 const apis = ['messages', 'responses', 'converse', 'generate-content'] as const;
 type Api = (typeof apis)[number];
@@ -31,7 +29,7 @@ const unreadableUsages = [
   'no-usage',
   ...['strings', 'nulls', 'text', 'negative', 'fractions'].map((kind) => `wrong-usage:${kind}`),
 ];
-const upstreams = ['echo', ...unreadableUsages, 'byte-split:5'];
+const upstreams = ['echo', ...unreadableUsages];
 /** All orders of a list. */
 const ordersOf = <T>(list: readonly T[]): readonly (readonly T[])[] =>
   list.length < 2
@@ -41,14 +39,7 @@ const ordersOf = <T>(list: readonly T[]): readonly (readonly T[])[] =>
 const modelOf = (api: Api, upstream: string) => `${api}/${upstream.replaceAll(':', '-')}`;
 
 let gateway: Harness;
-let scripted: ScriptedProvider;
-/** What the scripted provider answers with. */
-let events: readonly object[] = [];
 beforeAll(async () => {
-  scripted = await startScriptedProvider((outgoing) => {
-    outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-    outgoing.end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
-  });
   const routesOf = (api: Api) =>
     [...upstreams, `${families[api]}/redacted-reasoning`].map(
       (upstream) => [modelOf(api, upstream), [{ provider: api, upstream }]] as const,
@@ -63,19 +54,14 @@ beforeAll(async () => {
       ...Object.fromEntries(apis.flatMap(routesOf)),
       ...Object.fromEntries(formats.map((format) => [`only/${format}`, failingBut(format)])),
       'both/model': [{ provider: 'both', upstream: 'echo' }],
-      'scripted/gemini': [{ provider: 'scripted', upstream: 'gemini' }],
     },
     providers: {
       ...Object.fromEntries(apis.map((api) => [api, { apis: [api] }])),
       both: { apis: ['messages', 'chat-completions'] },
-      scripted: { base_url: scripted.url, apis: ['generate-content'] },
     },
   });
 });
-afterAll(async () => {
-  await gateway.stop();
-  await scripted.stop();
-});
+afterAll(() => gateway.stop());
 beforeEach(() => gateway.simulator.clear());
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer is looked into member by member.
@@ -87,11 +73,6 @@ const answerOf = async (response: Response): Promise<any> => {
 const post = (api: Api, upstream: string, more: Record<string, unknown> = {}) =>
   gateway.post(hello(modelOf(api, upstream), more));
 const called = () => gateway.simulator.calls.map(({ provider, format }) => `${provider} ${format}`);
-
-const weather = {
-  type: 'function',
-  function: { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
-};
 
 describe.each(apis)('a provider of %s', (api) => {
   it.each(unreadableUsages)('is estimated where it reports nothing, or nothing that counts: %s', async (upstream) => {
@@ -116,13 +97,6 @@ describe.each(apis)('a provider of %s', (api) => {
     expect(deltas.flatMap((delta) => Object.keys(delta)).filter((name) => /reasoning/.test(name))).toEqual([]);
     expect(deltas.slice(1, -1).filter((delta) => Object.keys(delta).length === 0)).toEqual([]);
     expect(contentOf(lines)).toBe(choices[0].message.content);
-  });
-
-  it('is read however its bytes come', async () => {
-    const whole = await answerOf(await post(api, 'byte-split:5'));
-    const { lines } = await readStream(await post(api, 'byte-split:5', { stream: true }));
-    expect(contentOf(lines)).toContain('👩‍🚀');
-    expect(contentOf(lines)).toBe(whole.choices[0].message.content);
   });
 });
 
@@ -155,44 +129,4 @@ it('providers of all formats stand in for each other, in any order, as long as t
 it('a provider that speaks chat completions too is not translated', async () => {
   await answerOf(await gateway.post(hello('both/model')));
   expect(called()).toEqual(['both chat-completions']);
-});
-
-it('an event of hundreds of parts, which is read in pieces, becomes the answer that its parts become one by one', async () => {
-  const parts = [
-    { text: 'Let me see', thought: true },
-    { text: 'I ask all of them.', thoughtSignature: 'c2lnbmVkIHRleHQ=' },
-    ...Array.from({ length: 700 }, (_one, id) => ({
-      functionCall: { id: `call-${id}`, name: 'weather', ...(id % 3 === 0 ? {} : { args: { city: `Rome ${id}` } }) },
-      ...(id % 2 === 0 ? {} : { thoughtSignature: Buffer.from(`signed ${id}`).toString('base64') }),
-    })),
-    { text: 'All are asked.' },
-  ];
-  const ends = {
-    finishReason: 'STOP',
-    usageMetadata: { promptTokenCount: 900, candidatesTokenCount: 800, totalTokenCount: 1_700 },
-  };
-  const eventOf = (some: readonly object[], { finishReason, ...usage }: Partial<typeof ends>) => ({
-    candidates: [{ content: { role: 'model', parts: some }, finishReason, index: 0 }],
-    ...usage,
-    modelVersion: 'gemini',
-    responseId: 'response-1',
-  });
-  const read = async (sent: readonly object[]) => {
-    events = sent;
-    const { spent } = await gateway.credit();
-    const asked = { stream: true, stream_options: { include_usage: true }, tools: [weather], max_tokens: 2_000 };
-    const { lines } = await readStream(await gateway.post(hello('scripted/gemini', asked)));
-    await gateway.settled();
-    const credit = await gateway.credit();
-    return { ...readChunks(lines), charged: credit.spent - spent, held: credit.held };
-  };
-  const known = await read(parts.map((part, place) => eventOf([part], place === parts.length - 1 ? ends : {})));
-  const inPieces = await read([eventOf(parts, ends)]);
-  const calls = inPieces.message.tool_calls;
-  expect(calls.map(({ function: { arguments: text } }: { function: { arguments: string } }) => text)).toEqual(
-    Array.from({ length: 700 }, (_one, id) => (id % 3 === 0 ? '{}' : `{"city":"Rome ${id}"}`)),
-  );
-  expect(new Set(calls.map(({ id }: { id: string }) => id)).size).toBe(700);
-  expect([inPieces.finishReason, inPieces.held]).toEqual(['tool_calls', 0n]);
-  expect(inPieces).toEqual(known);
 });

@@ -31,14 +31,11 @@ describe('what a stream has used', () => {
       cache_creation: written,
     };
     const last = { output_tokens: 50, output_tokens_details: { thinking_tokens: 40 } };
-    expect(read([start({ ...first, output_tokens: 1 }), end(last)]).tokens).toEqual({
-      input: 135,
-      cached: 100,
-      cacheWrite: 30,
-      cacheWrite1h: 10,
-      output: 50,
-      reasoning: 40,
-    });
+    const zeros = { cache_creation_input_tokens: 0, cache_creation: { ephemeral_1h_input_tokens: 0 } };
+    for (const more of [{}, zeros]) {
+      const { tokens } = read([start({ ...first, output_tokens: 1 }), end({ ...last, ...more })]);
+      expect(tokens).toEqual({ input: 135, cached: 100, cacheWrite: 30, cacheWrite1h: 10, output: 50, reasoning: 40 });
+    }
   });
 
   it.each<[string, Json, Json, number, number]>([

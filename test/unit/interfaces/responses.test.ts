@@ -123,7 +123,9 @@ describe('a stream of Responses', () => {
       .map((event) => JSON.parse(event.split('\ndata: ')[1] ?? ''));
     const message = brokenStreamMessages.rate_limited;
     expect(error).toEqual({ type: 'error', code: 'rate_limited', message, sequence_number: 42 });
-    expect(failed).toMatchObject({ type: 'response.failed', sequence_number: 43, response: { id: 'resp_began' } });
+    const reason = { code: 'server_error', message: expect.stringContaining('rate_limited') };
+    const response = { id: 'resp_began', object: 'response', status: 'failed', error: reason };
+    expect(failed).toEqual({ type: 'response.failed', sequence_number: 43, response });
   });
 });
 
