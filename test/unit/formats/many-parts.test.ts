@@ -338,7 +338,9 @@ it.each(['chat-completions', 'messages', 'responses'] as const)(
       });
     };
     const piece = 1024 * 1024;
-    expect((await turnsWith(4 * piece)) - (await turnsWith(piece))).toBeGreaterThan(6);
+    // An answer of Responses is also read in pieces, before it is written.
+    const turnsMin = api === 'responses' ? 10 : 6;
+    expect((await turnsWith(4 * piece)) - (await turnsWith(piece))).toBeGreaterThan(turnsMin);
   },
 );
 

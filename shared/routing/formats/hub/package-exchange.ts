@@ -87,7 +87,7 @@ export function createExchange({
     if (failure !== undefined) throw new Error('what the provider sent is no answer');
     let answerText = answered ?? '';
     for (const step of [takeOut, ...target.readable]) {
-      answerText = step(answerText);
+      answerText = await step(answerText, nextStep);
       await nextStep();
     }
     return jsonResponse(answerText, nextStep);

@@ -85,8 +85,8 @@ export interface HubTarget {
   ) => AsyncGenerator<Uint8Array, void, undefined>;
   /** Left out: the arguments of calls are texts. */
   readonly argumentsForm?: ArgumentsForm;
-  /** What makes of a whole answer one that its package can read, with a usage that it takes: step by step. */
-  readonly readable: readonly ((text: string) => string)[];
+  /** What makes of a whole answer one that its package can read, with a usage that it takes: step by step. `nextStep`: within a step. */
+  readonly readable: readonly ((text: string, nextStep: () => Promise<void>) => string | Promise<string>)[];
   /** What a whole answer says that it has used: the ground of the charge where no client gets it. Left out: it is estimated. */
   readonly usageIn?: (text: string) => UsageReport | undefined;
   /** Of an answer without content: the provider refused the prompt. Left out: it says so with a status. */

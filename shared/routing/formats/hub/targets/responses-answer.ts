@@ -1,6 +1,13 @@
 // A whole answer of Responses as its package can read it: what a model says, thinks and calls. Hosts differ in what else they
 // write, and the package would refuse the whole answer for it.
-import { findMember, isJsonObject, type JsonText, replaceValues, scanJson } from '../../../../protocol/wire/index.ts';
+import {
+  findMember,
+  isJsonObject,
+  type JsonText,
+  replaceValues,
+  scanJson,
+  stringifyInTurns,
+} from '../../../../protocol/wire/index.ts';
 import { listPieces, longCharacters } from './answer-pieces.ts';
 import { type Json, parsedObject } from './body-members.ts';
 import { readableOpenAiUsage, responseUsage } from './openai-usage.ts';
@@ -8,19 +15,21 @@ import { readableOpenAiUsage, responseUsage } from './openai-usage.ts';
 /** Of a message that is a refusal: its package tells no refusal from a text. */
 export const refusalIdPrefix = 'refusal_';
 
-export function readableResponse(text: string): string {
+export async function readableResponse(text: string, nextStep: () => Promise<void>): Promise<string> {
   const answer = parsedObject(text);
+  await nextStep();
   // Which no package takes for an answer.
   if (!Array.isArray(answer?.output)) return 'null';
   const { id, created_at: created, model, incomplete_details: incomplete, usage } = answer;
-  return JSON.stringify({
+  const readable = {
     id: textOr(id, undefined),
     created_at: typeof created === 'number' ? created : 0,
     model: textOr(model, undefined),
     incomplete_details: readableIncomplete(incomplete),
     usage: readableOpenAiUsage(usage, responseUsage),
     output: answer.output.filter(isJsonObject).flatMap(readableItem),
-  });
+  };
+  return stringifyInTurns(readable, nextStep);
 }
 
 /** Of a text that was made readable: each with all that is said beside the output. */
