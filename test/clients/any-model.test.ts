@@ -1,6 +1,8 @@
 // Clients of one interface on models that speak another: what they send reaches the model, and what they get is whole in the form
 // of their own SDK, from JSON and from a stream alike.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
@@ -8,6 +10,9 @@ import { countedTexts } from '../support/counted-texts.ts';
 import { hello as chatHello, type Harness, startHarness } from '../support/harness.ts';
 import { png } from '../support/png.ts';
 import { baseUrlOf, citySchema, formats, startClientGateway } from './client-gateway.ts';
+import { formatRows } from './readme-table.ts';
+
+const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
 
 let gateway: Harness;
 let client: Anthropic;
@@ -66,7 +71,32 @@ it('is switched off by service.translation, for Messages and not for chat comple
   }
 });
 
-const hello = [{ role: 'user' as const, content: 'Hello' }];
+it('the stock Anthropic client reaches providers of the formats in the table, and is told of any other which interface it does not serve', async () => {
+  const served: string[] = [];
+  for (const format of formats) {
+    const asked = client.messages.create(ask(`formats/${format}`, 'Hello'));
+    const error: unknown = await asked.then(
+      () => void served.push(format),
+      (reason: unknown) => reason,
+    );
+    if (error === undefined) continue;
+    expect(error).toBeInstanceOf(Anthropic.BadRequestError);
+    expect(error).toMatchObject({ errorCode: 'model_not_routable', apiMessage: expect.stringContaining('messages') });
+  }
+  const cells = Object.fromEntries(formats.map((format) => [format, served.includes(format) ? 'yes' : 'no']));
+  expect(formatRows(readme)['@anthropic-ai/sdk']).toEqual(cells);
+  expect(gateway.simulator.calls.map(({ format }) => format)).toEqual(served);
+});
+
+it('the stock Anthropic client gets a stream that broke as an error with the code of the gateway, and does not come back', async () => {
+  const stream = client.messages.stream(ask('messages/broken', 'Hello'));
+  const error = await stream.finalMessage().catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(Anthropic.APIError);
+  expect(error).toMatchObject({ type: 'api_error', errorCode: 'no_available_provider' });
+  expect(String(error)).toContain('The stream broke off');
+  expect(gateway.simulator.calls).toHaveLength(1);
+});
+
 const countOf = async (content: Anthropic.MessageParam['content'], more: { tools?: Anthropic.Tool[] } = {}) =>
   (await client.messages.countTokens({ model: 'converse/echo', messages: [{ role: 'user', content }], ...more }))
     .input_tokens;
@@ -173,12 +203,6 @@ describe.each(translated)('Messages on a model of %s', (format) => {
     const [start] = events;
     expect(start?.type === 'message_start' && start.message.usage.input_tokens).toBeGreaterThan(0);
     expect(message.usage.output_tokens).toBeGreaterThan(0);
-  });
-
-  it('counts tokens without a provider', async () => {
-    const { input_tokens: count } = await client.messages.countTokens({ model: `${format}/echo`, messages: hello });
-    expect(count).toBeGreaterThan(5);
-    expect(gateway.simulator.calls).toEqual([]);
   });
 });
 

@@ -2,6 +2,7 @@
 // back by itself. The README shows the same figures.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Anthropic, { PaymentRequiredError, ServiceUnavailableError } from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type BasePath, basePaths } from '../../shared/foundation/constants/index.ts';
 import type { Harness } from '../support/harness.ts';
@@ -100,6 +101,49 @@ it.each(translatedFormats)(
       expect([kind.title, codeOf(error), requests]).toEqual([kind.title, kind.code, same.requests]);
       expect(text).toContain(kind.says);
     }
+  },
+);
+
+/** The class that the client has for it, and Anthropic's own type. */
+const classes: Readonly<Record<string, readonly [new (...args: never[]) => Error, string]>> = {
+  'key is wrong (401)': [Anthropic.AuthenticationError, 'authentication_error'],
+  'model is unknown (400)': [Anthropic.BadRequestError, 'invalid_request_error'],
+  'prompt is too long (400)': [Anthropic.BadRequestError, 'invalid_request_error'],
+  'no credit (402)': [PaymentRequiredError, 'billing_error'],
+  'no credential set up (503)': [ServiceUnavailableError, 'overloaded_error'],
+  'provider refuses ours (502)': [Anthropic.InternalServerError, 'api_error'],
+  'our account has no quota (502)': [Anthropic.InternalServerError, 'api_error'],
+  'limited for 90 s (429)': [Anthropic.RateLimitError, 'rate_limit_error'],
+  'limited for 30 s (429)': [Anthropic.RateLimitError, 'rate_limit_error'],
+  'provider fails (502)': [Anthropic.InternalServerError, 'api_error'],
+};
+
+it.each(errorKinds)(
+  'an error of the stock Anthropic client has its class, type, code, message and id, and is asked for again only where that can help: $title',
+  async (kind) => {
+    const counted = countRequests();
+    const failing = new Anthropic({
+      baseURL: new URL(gateway.url).origin,
+      authToken: kind.keyOf(gateway),
+      apiKey: null,
+      fetch: counted.send,
+    });
+    const messages = [{ role: 'user' as const, content: 'Hello' }];
+    const error: unknown = await impatiently(() =>
+      failing.messages.create({ model: kind.model, max_tokens: 1_000, messages }).then(
+        () => new Error('an error was expected'),
+        (reason: unknown) => reason,
+      ),
+    );
+    const [errorClass = Error, type] = classes[kind.title] ?? [];
+    expect(error).toBeInstanceOf(errorClass);
+    // In place of `context_length_exceeded`, which is OpenAI's.
+    const code = kind.code === 'context_length_exceeded' ? 'invalid_request' : kind.code;
+    // A provider's own words, where it speaks Messages: its agents read them.
+    const says = kind.saysOnMessages ?? kind.says;
+    expect(error).toMatchObject({ type, errorCode: code, apiMessage: expect.stringContaining(says) });
+    expect((error as { requestID: string }).requestID).toMatch(/^[0-9a-f-]{36}$/);
+    expect(counted.count).toBe(kind.isFinal ? 1 : 3);
   },
 );
 

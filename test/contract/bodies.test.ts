@@ -27,27 +27,16 @@ describe('a bad body', () => {
   const wellFormed = JSON.stringify(hello('acme/echo'));
   const unreadable: [string, string | Uint8Array<ArrayBuffer>][] = [
     ['empty', ''],
-    ['blank', '  \n'],
     ['cut', wellFormed.slice(0, -1)],
     ['two objects', wellFormed + wellFormed],
-    ['a trailing comma', '{"model":"acme/echo",}'],
-    ['a comment', `/* hi */${wellFormed}`],
-    ['single quotes', "{'model':'acme/echo'}"],
     ['an array', `[${wellFormed}]`],
-    ['a string', '"acme/echo"'],
-    ['a number', '7'],
     ['a number beyond 2^53', '9007199254740993'],
-    ['true', 'true'],
-    ['null', 'null'],
-    ['a form', 'model=acme%2Fecho&messages=Hello'],
-    ['base64', Buffer.from(wellFormed).toString('base64')],
     [
       'invalid UTF-8',
       new Uint8Array(
         Buffer.concat([Buffer.from(wellFormed.slice(0, -4)), Buffer.from([0xc3, 0x28]), Buffer.from('"}]}')]),
       ),
     ],
-    ['UTF-16', new Uint8Array(Buffer.from(wellFormed, 'utf16le'))],
     ['nested arrays without end', '['.repeat(100_000)],
     ['an object a hundred thousand deep', `{"a":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_001)}`],
     ['deep messages', `{"model":"acme/echo","messages":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { embeddings } from '../../shared/protocol/interfaces/embeddings/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
@@ -18,7 +17,7 @@ describe('the interface of Embeddings', () => {
   let gateway: Harness;
 
   beforeAll(async () => {
-    const more = { output_price_per_million: '0', max_output_tokens: 1 };
+    const more = { output_price_per_million: '5', max_output_tokens: 1 };
     gateway = await startHarness({
       models: {
         'acme/embed': [{ provider: 'acme', upstream: 'echo', more }],
@@ -49,25 +48,8 @@ describe('the interface of Embeddings', () => {
     await gateway.stop();
   });
 
-  const client = () =>
-    new OpenAI({ apiKey: gateway.key, baseURL: new URL('/openai/v1', gateway.url).href, maxRetries: 0 });
   const post = (body: Json, headers: Record<string, string> = {}) =>
     gateway.postTo('/embeddings', { model: 'acme/embed', ...body }, headers);
-
-  it.each(['float', 'base64'] as const)(
-    'serves the stock client vectors as %s, for the input alone',
-    async (format) => {
-      const { data, usage } = await client().embeddings.create({
-        model: 'acme/embed',
-        input: ['Hello you', 'World'],
-        encoding_format: format,
-      });
-      expect(data).toHaveLength(2);
-      expect(usage).toMatchObject({ prompt_tokens: 3, cost: 0.000003, cost_usd: '0.000003' });
-      await gateway.settled();
-      expect((await gateway.records()).at(-1) ?? {}).toMatchObject({ interfaceId: 'embeddings' });
-    },
-  );
 
   it('gives more numbers than an answer may hold values, as the provider wrote them', async () => {
     const body = { input: Array.from({ length: 100 }, (_, index) => `text ${index}`), dimensions: 1_536 };
@@ -91,8 +73,7 @@ describe('the interface of Embeddings', () => {
     expect(answer.usage).toMatchObject({ cost_usd: `0.${String(tokens).padStart(6, '0')}`.replace(/0+$/, '') });
     expect(answer.usage).not.toHaveProperty('estimated');
     await gateway.settled();
-    const { promptTokens } = (await gateway.records()).find(({ promptTokens: count }) => count === tokens) ?? {};
-    expect(promptTokens).toBe(tokens);
+    expect((await gateway.records()).at(-1)).toMatchObject({ interfaceId: 'embeddings', promptTokens: tokens });
     expect((await gateway.credit()).spent - spent).toBe(BigInt(tokens) * 1_000_000n);
     expect(gateway.logLines.filter((line) => line.includes('charge_over_hold'))).toEqual([]);
   });

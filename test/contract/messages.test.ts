@@ -2,7 +2,7 @@
 
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { expectError, uuid } from '../support/expect-error.ts';
+import { expectError } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
 
@@ -143,20 +143,6 @@ describe('a name that does not exist', () => {
   ])('of a preset brings the nearest, or those that there are: %s', async (preset, message) => {
     const response = await gateway.post(hello('acme/echo', { preset }));
     expect((await expectError(response, 404, 'preset_not_found')).message).toBe(message);
-  });
-});
-
-describe('a base URL that lacks a part', () => {
-  it.each(['/openai', '/v2'])('%j: the stock client shows which base URLs there are', async (base) => {
-    const client = new OpenAI({ baseURL: `${origin()}${base}`, apiKey: gateway.key, maxRetries: 0 });
-    const failed = await client.models.list().then(
-      () => undefined,
-      (error: unknown) => error as InstanceType<typeof OpenAI.APIError>,
-    );
-    expect(failed).toMatchObject({ status: 404, code: 'not_found', type: 'invalid_request_error' });
-    expect(failed?.message).toContain('A base URL must end in /openai/v1');
-    expect(failed?.message).toContain('or in /v1');
-    expect(failed?.requestID).toMatch(uuid);
   });
 });
 

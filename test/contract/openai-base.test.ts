@@ -11,7 +11,6 @@ const upstreams = [
   'fenced-json',
   'truncated-json',
   'error-after-chunks:2',
-  'error-400:context_length_exceeded',
   'error-500',
 ];
 
@@ -158,14 +157,6 @@ describe('an error', () => {
     expect(((await asked.json()) as OpenAiError).error.code).toBe('unknown_model');
     const other = await postTo('/v1', hello('acme/nothing'), { 'x-gw-error-format': 'xml' });
     expect(((await other.json()) as { error: unknown }).error).toBe('unknown_model');
-  });
-
-  it('of a prompt that is too long has the words that agents look for', async () => {
-    const { error } = (await (await post(hello('acme/error-400:context_length_exceeded'))).json()) as OpenAiError;
-    expect(error.code).toBe('context_length_exceeded');
-    expect(error.message).toMatch(
-      /^This model's maximum context length is 128000 tokens \(context_length_exceeded\)\. The provider said: /,
-    );
   });
 
   it('of a stream that broke is its last line: no end marker follows', async () => {

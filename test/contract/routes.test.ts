@@ -143,11 +143,6 @@ describe('the routes', () => {
     expect(response.headers.get('allow')).toBe(`${allowed}, OPTIONS`);
   });
 
-  it('answer a health check without a key and without the store', async () => {
-    const response = await fetch(`${origin()}/health`);
-    expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
-  });
-
   it('show a browser a page with the base URLs, and anything else JSON', async () => {
     const page = await fetch(`${origin()}/`, { headers: { accept: 'text/html,*/*' } });
     expect(page.headers.get('content-type')).toMatch(/^text\/html/);

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { unknownMembersTexts } from '../../infra/local/simulator/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { png } from '../support/png.ts';
 
 const upstreams = ['echo', 'echo-request', 'unknown-members', 'error-after-chunks:1:rate_limit_error'];
 const poor = newKey();
@@ -105,45 +104,6 @@ describe('an answer', () => {
     expect(text).not.toContain('[DONE]');
     expect(headers.get('request-id')).toBe(headers.get('x-request-id'));
     expect(await lastRecord()).toMatchObject({ costPicoUsd: 17_000_000n, stream: true, outcome: 'ok' });
-  });
-});
-
-describe('the bill', () => {
-  const image = (data: string) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
-  const pixels = (width: number, height: number, bytes = 0) => png(width, height, bytes).split(',')[1] ?? '';
-  const held = async (content: unknown[]) => {
-    // More output than there is credit for: the message tells what would be held.
-    const body = hello('echo', { max_tokens: 60_000_000, messages: [{ role: 'user', content }] });
-    const { error } = (await (await post(body)).json()) as { error: { message: string } };
-    return Number(/(\d+\.\d+)/.exec(error.message)?.[1]) - 120;
-  };
-
-  it('holds an image by its patches of 28 pixels, wherever it stands, a PDF by the context, and neither by its bytes', async () => {
-    const text = await held([{ type: 'text', text: '' }]);
-    const small = await held([image(pixels(280, 140, 90_000))]);
-    const nested = await held([{ type: 'tool_result', tool_use_id: 't', content: [image(pixels(280, 140, 90_000))] }]);
-    const large = await held([image(pixels(8_000, 8_000))]);
-    const remote = { type: 'image', source: { type: 'url', url: 'https://pictures.example/1.png' } };
-    const inDocument = { type: 'document', source: { type: 'content', content: [remote] } };
-    const deep = await held([{ type: 'tool_result', tool_use_id: 't', content: [inDocument] }]);
-    const unknown = await held([{ type: 'image', source: { type: 'url', url: 'https://pictures.example/1.png' } }]);
-    const pdf = await held([
-      { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERg' } },
-    ]);
-    const plain = await held([{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'short' } }]);
-    const between = (tokens: number) => ({ from: (tokens + text * 1e6) / 1e6, to: (tokens + text * 1e6 + 200) / 1e6 });
-    for (const [amount, tokens] of [
-      [small, 50],
-      [nested, 50],
-      [large, 4_784],
-      [deep, 4_784],
-      [unknown, 4_784],
-      [plain, 0],
-    ] as const) {
-      expect(amount).toBeGreaterThanOrEqual(between(tokens).from - 1e-9);
-      expect(amount).toBeLessThan(between(tokens).to);
-    }
-    expect(pdf).toBeCloseTo(0.128, 9);
   });
 });
 

@@ -65,6 +65,8 @@ export const row = (
 ): FeatureRow => ({ feature, asks, cells: { messages, converse, 'generate-content': generateContent, responses } });
 
 export const cell = (says: string, ...checks: Cell['checks']): Cell => ({ says, checks });
+/** In each column. */
+export const everywhere = (one: Cell): readonly [Cell, Cell, Cell, Cell] => [one, one, one, one];
 export const yes = (...checks: Cell['checks']): Cell => cell('yes', ...checks);
 export const no = (...members: readonly [string, ...string[]]): Cell =>
   cell('no', ...(members.map((member) => ({ kind: 'passes over', member })) as [Check]));

@@ -5,6 +5,7 @@ import { png } from '../png.ts';
 import {
   type Any,
   cell,
+  everywhere,
   type FeatureRow,
   type Json,
   leavesOut,
@@ -282,10 +283,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
   row(
     "a file by a provider's id",
     [{ asks: bringing({ type: 'file', file: { file_id: 'file-1' } }) }],
-    no(brought),
-    no(brought),
-    no(brought),
-    no(brought),
+    ...everywhere(no(brought)),
   ),
   row(
     'audio',
@@ -420,10 +418,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
       { asks: { tools: [weather, { type: 'custom', custom: { name: 'grep' } }] } },
       { asks: { functions: [{ name: 'weather' }] } },
     ],
-    no('tools[1]', 'functions'),
-    no('tools[1]', 'functions'),
-    no('tools[1]', 'functions'),
-    no('tools[1]', 'functions'),
+    ...everywhere(no('tools[1]', 'functions')),
   ),
   row(
     'output bound, `temperature`, `top_p`, `stop`',
@@ -701,10 +696,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
       { asks: { audio: { voice: 'alloy' } } },
       { asks: messages({ role: 'assistant', audio: { id: 'a' } }) },
     ],
-    no('n', 'logprobs', 'modalities', 'audio', 'messages[0].audio'),
-    no('n', 'logprobs', 'modalities', 'audio', 'messages[0].audio'),
-    no('n', 'logprobs', 'modalities', 'audio', 'messages[0].audio'),
-    no('n', 'logprobs', 'modalities', 'audio', 'messages[0].audio'),
+    ...everywhere(no('n', 'logprobs', 'modalities', 'audio', 'messages[0].audio')),
   ),
   row(
     '`web_search_options`, `plugins`, `best_of`, dearer tiers',
@@ -714,10 +706,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
       { asks: { best_of: 2 } },
       { asks: { service_tier: 'priority' } },
     ],
-    no('web_search_options', 'plugins', 'best_of', 'service_tier'),
-    no('web_search_options', 'plugins', 'best_of', 'service_tier'),
-    no('web_search_options', 'plugins', 'best_of', 'service_tier'),
-    no('web_search_options', 'plugins', 'best_of', 'service_tier'),
+    ...everywhere(no('web_search_options', 'plugins', 'best_of', 'service_tier')),
   ),
   row(
     'parts and response formats of another type',
@@ -727,10 +716,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
       { asks: bringing(image('data:image/png;base64')) },
       { asks: { response_format: { type: 'grammar' } } },
     ],
-    no(brought, brought, brought, 'response_format'),
-    no(brought, brought, brought, 'response_format'),
-    no(brought, brought, brought, 'response_format'),
-    no(brought, brought, brought, 'response_format'),
+    ...everywhere(no(brought, brought, brought, 'response_format')),
   ),
   row(
     '`user`, `safety_identifier`, `prompt_cache_key`',
@@ -755,5 +741,5 @@ export const whatGoesIn: readonly FeatureRow[] = [
       sends(({ text: of }) => of.verbosity, 'low', { asks: { verbosity: 'low' }, upstream: toldHowHard }),
     ),
   ),
-  row('any other member of the request', [{ asks: otherMembers }], leftOut, leftOut, leftOut, leftOut),
+  row('any other member of the request', [{ asks: otherMembers }], ...everywhere(leftOut)),
 ];

@@ -171,7 +171,7 @@ it('what Claude explains of a refusal is the refusal of the message, whole and s
   expect(texts.filter((text) => text.includes('"refusal":"I will not help with that."'))).toHaveLength(1);
 });
 
-describe('a block that is new, with pieces that are new', () => {
+describe('a block that is new, with pieces and events that are new', () => {
   const fresh = { type: 'hologram', rays: [1] };
 
   it('is left out of a stream of Messages, and the rest stands', async () => {
@@ -183,6 +183,7 @@ describe('a block that is new, with pieces that are new', () => {
       body: {},
       answer: eventStream(
         { type: 'message_start', message: { ...message, stop_reason: null } },
+        { type: 'weather_update', sky: { type: 'grey' } },
         { type: 'content_block_start', index: 0, content_block: fresh },
         delta(0, { type: 'ray_delta', ray: 2 }),
         delta(0, { type: 'text_delta', text: 'of the hologram' }),
@@ -228,7 +229,7 @@ it('thinking that has begun is output of a stream, before any of it is shown', a
 });
 
 describe('Gemini', () => {
-  const answerOf = (parts: readonly Json[], finishReason: string): Json => ({
+  const answerOf = (parts: readonly Json[] | undefined, finishReason: string): Json => ({
     candidates: [{ content: { role: 'model', parts }, finishReason }],
     usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
   });
@@ -259,11 +260,14 @@ describe('Gemini', () => {
     expect(claude.messages[2].content.map(({ type }: Json) => type)).toEqual(['image', 'text']);
   });
 
-  it.each(['IMAGE_SAFETY', 'IMAGE_PROHIBITED_CONTENT', 'IMAGE_RECITATION', 'IMAGE_OTHER'])(
+  it.each(['SAFETY', 'IMAGE_SAFETY', 'IMAGE_PROHIBITED_CONTENT', 'IMAGE_RECITATION', 'IMAGE_OTHER'])(
     'that ends with %s has refused',
     async (reason) => {
-      const { whole, stream } = await both(answerOf([], reason));
-      expect(completionOf(whole).choices[0].finish_reason).toBe('content_filter');
+      const { whole, stream } = await both(answerOf(reason === 'SAFETY' ? undefined : [], reason));
+      expect(completionOf(whole).choices[0]).toMatchObject({
+        finish_reason: 'content_filter',
+        message: { content: '' },
+      });
       expect(readChunks(stream.texts).finishReason).toBe('content_filter');
     },
   );

@@ -295,6 +295,14 @@ describe.each(steps)('a long request to a provider of %s', (api, stepsMin) => {
   });
 });
 
+it('a whole answer of Responses of very many texts is read in pieces, however many values its package would get', async () => {
+  const texts = Array.from({ length: 24_000 }, (_one, index) => ({ type: 'output_text', text: `${index} ` }));
+  const answer = { output: [{ type: 'message', content: texts }], usage: { input_tokens: 7, output_tokens: 1 } };
+  const asked = ask({ api: 'responses', answer: jsonAnswer(answer), body: {} });
+  expect(await turnsOf(() => asked)).toBeGreaterThan(texts.length / partsAtOnceMax);
+  expect(completionOf((await asked).outcome).choices[0].message.content).toBe(texts.map(({ text }) => text).join(''));
+});
+
 it('a long chat completion is parsed once, by its package, for a client of another interface', async () => {
   const content = 'a\n'.repeat(100_000);
   const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }];

@@ -8,7 +8,6 @@ import {
   completionOf,
   type FakeAnswer,
   failureOf,
-  type Json,
   jsonAnswer,
   readTexts,
   StreamBroken,
@@ -248,21 +247,6 @@ describe('why an answer ended', () => {
   });
 });
 
-describe('a stream of Messages', () => {
-  const usualEvents = () => streamOf('messages', { blocks: [{ text: 'So far' }] });
-
-  it('may have events that nobody knows yet', async () => {
-    const { bytes, contentType } = usualEvents();
-    const news = eventStream({ type: 'weather_update', sky: { type: 'grey' } }).bytes;
-    const { texts, error } = await streamed('messages', {
-      contentType,
-      bytes: bytes.flatMap((one) => [...news, one]),
-    });
-    const read = readChunks(texts);
-    expect([error, read.message.content, read.finishReason]).toEqual([undefined, 'So far', 'stop']);
-  });
-});
-
 it.each(['messages', 'converse'] as const)(
   '%s: a call without arguments is streamed as one that can be read',
   async (api) => {
@@ -289,17 +273,6 @@ it.each(['messages', 'converse'] as const)(
     expect(message.tool_calls).toEqual([{ id: 'a', type: 'function', function: { ...named, arguments: '{}' } }]);
   },
 );
-
-describe('a prompt that is blocked', () => {
-  it('is none where the answer was filtered, which is an answer', async () => {
-    const filtered = { candidates: [{ finishReason: 'SAFETY', index: 0 }], usageMetadata: { promptTokenCount: 3 } };
-    const { outcome } = await ask({ api: 'generate-content', answer: jsonAnswer(filtered), body: {} });
-    expect(completionOf(outcome).choices[0]).toMatchObject({
-      finish_reason: 'content_filter',
-      message: { content: '' },
-    });
-  });
-});
 
 describe('an error with a status that says success', () => {
   it('is looked for in an answer of up to 1 MiB: a longer one was written by a model', async () => {
@@ -330,14 +303,6 @@ describe('an error inside a stream', () => {
 });
 
 describe("Gemini's answers", () => {
-  it('give calls without an id one of their own', async () => {
-    const parts = ['a', 'b'].map((name) => ({ functionCall: { name, args: {} } }));
-    const gemini = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] };
-    const { outcome } = await ask({ api: 'generate-content', answer: jsonAnswer(gemini), body: {} });
-    const ids = completionOf(outcome).choices[0].message.tool_calls.map(({ id }: Json) => id);
-    expect(new Set(ids).size).toBe(2);
-  });
-
   it('that reach the limit of one request end there: no second request is made that nothing was held for', async () => {
     const candidate = { content: { role: 'model', parts: [{ text: 'So far' }] }, index: 0 };
     const part = {

@@ -6,6 +6,7 @@ import { messages } from '../../../shared/protocol/interfaces/messages/index.ts'
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 import { outputTokensMax } from '../../../shared/routing/billing/worst-case.ts';
+import { png } from '../../support/png.ts';
 
 type Json = Record<string, unknown>;
 
@@ -88,7 +89,7 @@ describe('what a stream has used', () => {
   });
 });
 
-describe('a compaction that a client asks for', () => {
+describe('the size of a call: a compaction that a client asks for', () => {
   const sizeOf = (more: Json) => {
     const asked = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'x'.repeat(1_000) }], ...more };
     const request = messages.readRequest(jsonTextOf(asked), { bodyBytes: 9, dropsIdleMembers: false });
@@ -128,6 +129,13 @@ describe('a compaction that a client asks for', () => {
     expect(sizeOf({ tools: [{ ...advisor, max_uses: undefined }] }).answersBeside).toBe(4);
     expect(sizeOf({ tools: [{ ...advisor, max_uses: 1e9 }] }).answersBeside).toBe(32);
     expect(sizeOf({ tools: [{ name: 'advisor' }] }).answersBeside).toBeUndefined();
+  });
+
+  it('and what an image takes is its pixels, not its bytes', () => {
+    const data = png(280, 140, 90_000).split(',')[1];
+    const content = [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data } }];
+    const { mediaTokens, textBytes } = sizeOf({ messages: [{ role: 'user', content }] });
+    expect([mediaTokens, textBytes < 1_000]).toEqual([50, true]);
   });
 });
 

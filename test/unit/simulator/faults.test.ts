@@ -7,6 +7,7 @@ import {
   dataOf,
   finishReasonsOf,
   manualClock,
+  send,
   streamed,
   withSimulator,
 } from './simulated.ts';
@@ -68,6 +69,10 @@ describe('JSON answers with the same faults', () => {
       expect([choice.finish_reason, choice.message.content.length > 0]).toEqual([null, true]);
       expect(JSON.parse((await ask(simulator, 'role-only')).text).choices[0].message.content).toBe('');
       expect(JSON.parse((await ask(simulator, 'no-done')).text).choices[0].finish_reason).toBe('stop');
+      const failed = await send(`${simulator.url}/responses`, { model: 'error-after-role', input: 'Hi' });
+      expect(JSON.parse(failed.text)).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
+      const late = await send(`${simulator.url}/responses`, { model: 'error-after-role', input: 'Hi', stream: true });
+      expect(late.text.match(/(?<=^event: ).*/gm)?.slice(-2)).toEqual(['error', 'response.failed']);
     }));
 });
 
