@@ -1,12 +1,58 @@
-// A chat completion at providers that speak another format: what no table of features says.
+// What no table of features says of models of other formats. What a call of any client may use, and what is paid: the output bound that goes out is the one that was
+// held, no call costs more than that, and the same usage costs the same, whoever asked and in whatever form the provider reports it.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import type { PicoUsd } from '../../shared/foundation/money/index.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
-import type { Route } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { contentOf, readStream } from '../support/read-stream.ts';
+import { recordHolds } from '../support/recorded-holds.ts';
 
-const apis = ['messages', 'responses', 'converse', 'generate-content'] as const;
-type Api = (typeof apis)[number];
+const formats = ['chat-completions', 'messages', 'responses', 'converse', 'generate-content'] as const;
+type Format = (typeof formats)[number];
+const clients = ['chat-completions', 'messages', 'responses'] as const;
+type Client = (typeof clients)[number];
+
+/** Those with a least bound, and those that think with a budget. */
+const families: Readonly<Record<Format, string>> = {
+  'chat-completions': 'gpt-4.1',
+  messages: 'claude-sonnet-4-5',
+  responses: 'gpt-5.4',
+  converse: 'anthropic.claude-sonnet-4-5-v1',
+  'generate-content': 'gemini-2.5-flash',
+};
+const usage = 'usage:1000:500:300:120:200:80';
+/** More than it can have written. */
+const tooMuch = 'usage:2:1000000000';
+const unreadableUsages = [
+  'no-usage',
+  ...['strings', 'nulls', 'text', 'negative', 'fractions'].map((kind) => `wrong-usage:${kind}`),
+];
+const behaviours = ['echo', tooMuch, usage, ...unreadableUsages, 'redacted-reasoning'];
+
+/** Google and Responses tell of no cache that is written, chat completions of none that is kept for an hour: what is not told is input. */
+const costs: Readonly<Record<Format, bigint>> = {
+  'chat-completions': 1_800n,
+  messages: 1_860n,
+  responses: 1_730n,
+  converse: 1_860n,
+  'generate-content': 1_730n,
+};
+const prices = {
+  cached_input_price_per_million: '0.10',
+  cache_write_input_price_per_million: '1.25',
+  cache_write_1h_input_price_per_million: '2.00',
+};
+const microUsd = 1_000_000n;
+const outputTokenPrice = 2n * microUsd;
+
+/** The first is given tokens to think, the second is told how hard. */
+const bounded = {
+  messages: ['claude-sonnet-4-5', 'claude-opus-4-7'],
+  converse: ['eu.anthropic.claude-sonnet-4-5-20250929-v1:0', 'amazon.nova-2-lite-v1:0'],
+  'generate-content': ['gemini-2.5-flash', 'gemini-3-pro-preview'],
+} as const;
+type Bounded = keyof typeof bounded;
 
 /** Each in another way, before the first output. */
 const failing = {
@@ -16,53 +62,171 @@ const failing = {
   converse: 'garbage:0',
   'generate-content': 'error-500',
 };
-const formats = Object.keys(failing);
-
-/** Models that think. */
-const families: Readonly<Record<Api, string>> = {
-  messages: 'claude-sonnet-4-5',
-  responses: 'gpt-5.4',
-  converse: 'anthropic.claude-sonnet-4-5-20250929-v1',
-  'generate-content': 'gemini-3-pro-preview',
-};
-const unreadableUsages = [
-  'no-usage',
-  ...['strings', 'nulls', 'text', 'negative', 'fractions'].map((kind) => `wrong-usage:${kind}`),
-];
-const upstreams = ['echo', ...unreadableUsages];
 /** All orders of a list. */
 const ordersOf = <T>(list: readonly T[]): readonly (readonly T[])[] =>
   list.length < 2
     ? [list]
     : list.flatMap((first) => ordersOf(list.filter((one) => one !== first)).map((rest) => [first, ...rest]));
 
-const modelOf = (api: Api, upstream: string) => `${api}/${upstream.replaceAll(':', '-')}`;
-
 let gateway: Harness;
+const { holds, replace } = recordHolds();
 beforeAll(async () => {
-  const routesOf = (api: Api) =>
-    [...upstreams, `${families[api]}/redacted-reasoning`].map(
-      (upstream) => [modelOf(api, upstream), [{ provider: api, upstream }]] as const,
-    );
-  const failingBut = (last: string): Route[] =>
-    Object.entries(failing).map(([provider, upstream]) => ({
-      provider,
-      upstream: provider === last ? 'echo' : upstream,
-    }));
   gateway = await startHarness({
-    models: {
-      ...Object.fromEntries(apis.flatMap(routesOf)),
-      ...Object.fromEntries(formats.map((format) => [`only/${format}`, failingBut(format)])),
-      'both/model': [{ provider: 'both', upstream: 'echo' }],
-    },
+    models: Object.fromEntries([
+      ...formats.flatMap((format) =>
+        behaviours.map((behaviour) => [
+          `${format}/${behaviour}`,
+          [{ provider: format, upstream: `${families[format]}/${behaviour}`, more: prices }],
+        ]),
+      ),
+      ...Object.entries(bounded).flatMap(([provider, upstreams]) =>
+        upstreams.map((upstream) => [
+          `bounded/${upstream}`,
+          [{ provider, upstream, more: { input_price_per_million: '0' } }],
+        ]),
+      ),
+      ...formats.map((last) => [
+        `only/${last}`,
+        formats.map((provider) => ({ provider, upstream: provider === last ? 'echo' : failing[provider] })),
+      ]),
+      ['both/model', [{ provider: 'both', upstream: 'echo' }]],
+    ]),
     providers: {
-      ...Object.fromEntries(apis.map((api) => [api, { apis: [api] }])),
+      ...Object.fromEntries(formats.map((format) => [format, { apis: [format] }])),
       both: { apis: ['messages', 'chat-completions'] },
     },
+    replace,
   });
 });
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.simulator.clear());
+
+type Json = Record<string, unknown>;
+const paths: Readonly<Record<Client, string>> = {
+  'chat-completions': '/chat/completions',
+  messages: '/messages',
+  responses: '/responses',
+};
+const talk = [{ role: 'user', content: 'Hello' }];
+const bodies: Readonly<Record<Client, (bound: number) => Json>> = {
+  'chat-completions': (bound) => ({ messages: talk, max_tokens: bound, reasoning: { effort: 'high' } }),
+  messages: (bound) => ({
+    messages: talk,
+    max_tokens: bound,
+    thinking: { type: 'adaptive' },
+    output_config: { effort: 'high' },
+  }),
+  responses: (bound) => ({ input: talk, max_output_tokens: bound, reasoning: { effort: 'high' } }),
+};
+
+interface Paid {
+  readonly held: PicoUsd;
+  readonly paid: PicoUsd;
+  /** What the provider was told to write at most. */
+  readonly bound: number;
+}
+
+async function pay(
+  client: Client,
+  model: string,
+  { bound, stream }: { bound: number; stream: boolean },
+): Promise<Paid> {
+  await gateway.settled();
+  const { spent } = await gateway.credit();
+  holds.length = 0;
+  gateway.simulator.clear();
+  const response = await fetch(gateway.url + paths[client], {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}` },
+    body: JSON.stringify({ model, stream, ...bodies[client](bound) }),
+  });
+  const text = await response.text();
+  expect([response.status, text]).toMatchObject([200, {}]);
+  await gateway.settled();
+  const sent = gateway.simulator.calls.map(({ bodyText }) =>
+    Number(
+      /"(?:max_tokens|max_completion_tokens|max_output_tokens|maxTokens|maxOutputTokens)":(\d+)/.exec(bodyText)?.[1],
+    ),
+  );
+  expect([holds.length, sent.length]).toEqual([1, 1]);
+  return { held: holds[0] ?? 0n, paid: (await gateway.credit()).spent - spent, bound: sent[0] ?? Number.NaN };
+}
+
+it.each(clients.flatMap((client) => formats.map((format) => [client, format] as const)))(
+  'a client of %s at a model of %s holds what it may cost, also where a bound is raised or thinking counts',
+  async (client, format) => {
+    // What is relayed goes out as it is.
+    const least = client === format ? 20 : 1;
+    for (const [behaviour, asked, stream] of [
+      ['echo', least, true],
+      [tooMuch, least, false],
+      [tooMuch, 2_000, true],
+      ['no-usage', 2_000, false],
+    ] as const) {
+      const { held, paid, bound } = await pay(client, `${format}/${behaviour}`, { bound: asked, stream });
+      expect([behaviour, asked, paid > 0n, paid <= held]).toEqual([behaviour, asked, true, true]);
+      expect([bound >= asked, BigInt(bound) * outputTokenPrice <= held]).toEqual([true, true]);
+    }
+  },
+);
+
+it.each(formats)('the same usage of a model of %s costs the same, whoever asks, whole and streamed', async (format) => {
+  const paid = new Set<PicoUsd>();
+  for (const client of clients) {
+    for (const stream of [false, true])
+      paid.add((await pay(client, `${format}/${usage}`, { bound: 600, stream })).paid);
+  }
+  expect([...paid]).toEqual([costs[format] * microUsd]);
+  await expectBalancedBooks(gateway);
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: a provider's body is looked into member by member.
+type Any = any;
+const sentBounds: Readonly<Record<Bounded, (body: Any) => readonly [bound: number, budget: number | undefined]>> = {
+  messages: ({ max_tokens, thinking }) => [max_tokens, thinking?.budget_tokens],
+  converse: ({ inferenceConfig, additionalModelRequestFields: more }) => [
+    inferenceConfig.maxTokens,
+    more?.thinking?.budget_tokens,
+  ],
+  'generate-content': ({ generationConfig: { maxOutputTokens, thinkingConfig } }) => [
+    maxOutputTokens,
+    thinkingConfig?.thinkingBudget || undefined,
+  ],
+};
+
+/** What is asked for, the output that is held for it, and the thinking in it where the model is given tokens for that. */
+const bounds: readonly (readonly [more: Record<string, unknown>, held: number, budget?: number])[] = [
+  [{}, 4_096],
+  [{ max_tokens: 77 }, 77],
+  [{ max_completion_tokens: 78 }, 78],
+  [{ max_tokens: 10, max_completion_tokens: 90, n_predict: 50 }, 90],
+  [{ max_output_tokens: 55 }, 55],
+  [{ n_predict: -1 }, 4_096],
+  [{ max_tokens: 20_000 }, 20_000],
+  [{ reasoning_effort: 'medium' }, 4_096, 2_048],
+  [{ max_tokens: 8_000, reasoning: { effort: 'high' } }, 8_000, 6_400],
+  [{ max_tokens: 3_000, reasoning: { max_tokens: 2_000 } }, 3_000, 2_000],
+  [{ max_tokens: 3_000, reasoning: { max_tokens: 50_000 } }, 3_000, 2_999],
+  [{ max_tokens: 60_000, reasoning: { max_tokens: 50_000 } }, 60_000, 50_000],
+  [{ max_tokens: 1_000, reasoning: { effort: 'high' } }, 1_000],
+  [{ max_tokens: 2_000, reasoning: { effort: 'high' }, stream: true }, 2_000, 1_600],
+];
+
+it.each(bounds)('no more output is asked for than is held, thinking included: %j', async (more, held, budget) => {
+  for (const [api, upstreams] of Object.entries(bounded))
+    for (const [place, upstream] of upstreams.entries()) {
+      gateway.simulator.clear();
+      holds.length = 0;
+      const response = await gateway.post(hello(`bounded/${upstream}`, more));
+      expect([upstream, response.status, await response.text()]).toMatchObject([upstream, 200, {}]);
+      // Input is free here, and a token of output costs 2 millionths of a dollar.
+      expect(holds).toEqual([BigInt(held) * 2_000_000n]);
+      const sent = gateway.simulator.calls.map(({ body }) => sentBounds[api as Bounded](body));
+      // What Gemini refuses, whatever its bound.
+      const known = api === 'generate-content' && budget !== undefined ? Math.min(budget, 24_576) : budget;
+      expect([upstream, ...sent]).toEqual([upstream, [held, place === 0 ? known : undefined]]);
+    }
+});
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer is looked into member by member.
 const answerOf = async (response: Response): Promise<any> => {
@@ -70,11 +234,11 @@ const answerOf = async (response: Response): Promise<any> => {
   expect({ status: response.status, text }).toMatchObject({ status: 200 });
   return JSON.parse(text);
 };
-const post = (api: Api, upstream: string, more: Record<string, unknown> = {}) =>
-  gateway.post(hello(modelOf(api, upstream), more));
+const post = (format: Format, behaviour: string, more: Json = {}) =>
+  gateway.post(hello(`${format}/${behaviour}`, more));
 const called = () => gateway.simulator.calls.map(({ provider, format }) => `${provider} ${format}`);
 
-describe.each(apis)('a provider of %s', (api) => {
+describe.each(['messages', 'responses', 'converse', 'generate-content'] as const)('a provider of %s', (api) => {
   it.each(unreadableUsages)('is estimated where it reports nothing, or nothing that counts: %s', async (upstream) => {
     const { lines } = await readStream(
       await post(api, upstream, { stream: true, stream_options: { include_usage: true } }),
@@ -87,11 +251,10 @@ describe.each(apis)('a provider of %s', (api) => {
 
   it('gives no reasoning where it is excluded, and no chunk that would be empty', async () => {
     const asked = { reasoning: { effort: 'high', exclude: true }, max_tokens: 4_000 };
-    const upstream = `${families[api]}/redacted-reasoning`;
-    const { choices, usage } = await answerOf(await post(api, upstream, asked));
+    const { choices, usage } = await answerOf(await post(api, 'redacted-reasoning', asked));
     expect(Object.keys(choices[0].message).sort()).toEqual(['content', 'refusal', 'role']);
     expect(usage.completion_tokens).toBeGreaterThan(0);
-    const { lines } = await readStream(await post(api, upstream, { ...asked, stream: true }));
+    const { lines } = await readStream(await post(api, 'redacted-reasoning', { ...asked, stream: true }));
     // Nor a usage chunk that was not asked for.
     const deltas = lines.map((line) => JSON.parse(line).choices[0].delta);
     expect(deltas.flatMap((delta) => Object.keys(delta)).filter((name) => /reasoning/.test(name))).toEqual([]);
@@ -112,7 +275,7 @@ it('what a format cannot say is told in a few words, however often a request ask
 });
 
 it('providers of all formats stand in for each other, in any order, as long as there is no output', async () => {
-  const others = formats.filter((format) => format !== 'responses');
+  const others: readonly Format[] = formats.filter((format) => format !== 'responses');
   for (const [place, rest] of ordersOf(others).entries()) {
     const order = rest.toSpliced(place % formats.length, 0, 'responses');
     gateway.simulator.clear();

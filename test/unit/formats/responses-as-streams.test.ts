@@ -126,6 +126,25 @@ async function put(texts: readonly string[]) {
   return JSON.parse(JSON.stringify(response, (name, value) => (addedBySdk.has(name) ? undefined : value)));
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: events are looked into member by member.
+type Event = Record<string, any>;
+/** What is said of a part stands between the start of its item and its end. */
+function expectOneItemAtATime(events: readonly Event[]): void {
+  let open: unknown;
+  let next = 0;
+  for (const { type, item, item_id: id, output_index: place } of events) {
+    if (type === 'response.output_item.added') {
+      expect([open, place]).toEqual([undefined, next]);
+      open = item?.id;
+      next += 1;
+    } else if (type === 'response.output_item.done') {
+      expect([item?.id, place]).toEqual([open, next - 1]);
+      open = undefined;
+    } else if (id !== undefined) expect(id).toBe(open);
+  }
+  expect(open).toBeUndefined();
+}
+
 describe('a stream of a translated response', () => {
   it('is put together by the SDK of its clients to what JSON says, in events that keep their order and leave no number out', async () => {
     await fc.assert(
@@ -149,6 +168,13 @@ describe('a stream of a translated response', () => {
           const read = events.map(({ text: one }) => JSON.parse(one));
           expect(read.map(({ sequence_number: number }) => number)).toEqual(read.map((_one, index) => index));
           expect(events.map(({ name }) => name)).toEqual(read.map(({ type }) => type));
+          expectOneItemAtATime(read);
+          const { status } = JSON.parse(json.text);
+          expect([...read.slice(0, 2), read.at(-1)].map(({ type }) => type)).toEqual(
+            ['created', 'in_progress', status].map((stage) => `response.${stage}`),
+          );
+          // Required, also where there is none yet.
+          expect(read[0].response.usage).toBeNull();
           expect(events.filter(({ details }) => details.isLast)).toEqual([events.at(-1)]);
           expect(await put(events.map(({ text: one }) => one))).toEqual(JSON.parse(json.text));
           const last = events.at(-1)?.details;
@@ -178,6 +204,19 @@ describe('the input of a tool that takes free text', () => {
         expect(given.filter((piece) => /[\uD800-\uDBFF]$/.test(piece))).toEqual([]);
       }),
     );
+  });
+
+  it('is the input of its call, which others get as what it is to them', async () => {
+    const content = ['patch', 'mcp__read', 'plain'].map(
+      (toolName) => ({ type: 'tool-call', toolCallId: toolName, toolName, input: '{"input":"x"}' }) as const,
+    );
+    const end = { finishReason: { unified: 'tool-calls', raw: undefined }, usage: usage(true) } as const;
+    const { text: json } = await (await open()).writeAnswer({ content, warnings: [], ...end }, head, async () => {});
+    expect(JSON.parse(json).output).toMatchObject([
+      { type: 'custom_tool_call', name: 'patch', input: 'x' },
+      { type: 'function_call', namespace: 'mcp', name: 'read', arguments: '{"input":"x"}' },
+      { type: 'function_call', name: 'plain', arguments: '{"input":"x"}' },
+    ]);
   });
 
   it.each([
