@@ -8,7 +8,7 @@ import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { createDynamoStore } from '../../shared/storage/store/index.ts';
 import type { Wrappers } from '../support/dying-process.ts';
 import { patientCallTimeoutMs, startTestStore } from '../support/dynamodb.ts';
-import { startGatewayBackends, type Tables } from '../support/gateway-backends.ts';
+import { startGatewayBackends } from '../support/gateway-backends.ts';
 import { applyGatewayText, gatewayFileText } from '../support/gateway-file.ts';
 import { connectionVariable, faultFile, type Keys, makeKeys } from './fault-file.ts';
 import { type FaultPlan, faultyClient } from './faulty-client.ts';
@@ -26,8 +26,6 @@ export interface FaultyGateway {
 }
 
 export interface FaultHarness {
-  /** The gateway file that the operator has applied. */
-  readonly fileText: string;
   readonly keys: Keys;
   readonly simulator: Simulator;
   readonly witness: Witness;
@@ -43,21 +41,17 @@ export interface FaultHarness {
 
 const creditShards = 3;
 /** The provider key that workspace `own` has stored. */
-export const connectionKey = 'sk-stored-connection';
+const connectionKey = 'sk-stored-connection';
 
 export interface FaultHarnessOptions {
-  /** Default: tables of its own. */
-  readonly tables?: Tables | undefined;
-  /** Folder of what stands outside the store. Default: memory. */
-  readonly folder?: string | undefined;
   /** Of providers that the calls meet beside those of every mix. Default: none. */
   readonly behaviours?: readonly string[];
 }
 
 export async function startFaultHarness(options: FaultHarnessOptions = {}): Promise<FaultHarness> {
-  const { tables, folder, behaviours = [] } = options;
-  const { client: realClient, stage, ...others } = tables ?? (await startTestStore());
-  const backends = await startGatewayBackends({ client: realClient, stage, ...others }, folder);
+  const { behaviours = [] } = options;
+  const { client: realClient, stage, ...others } = await startTestStore();
+  const backends = await startGatewayBackends({ client: realClient, stage, ...others });
   const { simulator, logLines } = backends;
   const keys = makeKeys(systemRandomness);
   const witness = createWitness();
@@ -80,7 +74,6 @@ export async function startFaultHarness(options: FaultHarnessOptions = {}): Prom
   const fileText = gatewayFileText(faultFile(keys, behaviours), simulator.urlOf, keys.team);
   await applyGatewayText(operator, fileText, readVariable);
   return {
-    fileText,
     keys,
     simulator,
     witness,

@@ -52,7 +52,7 @@ export async function serve({ gateway, composition }: FaultyGateway, keys: Keys)
 }
 
 /** One call, read to its end. */
-export async function sendOne(url: string, call: PlannedCall, keys: Keys): Promise<Reply | undefined> {
+async function sendOne(url: string, call: PlannedCall, keys: Keys): Promise<Reply | undefined> {
   const client = new AbortController();
   const done = new AbortController();
   if (call.leavesAfterMs !== undefined) {

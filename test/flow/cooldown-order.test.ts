@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
-import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
+import type { Item, Store } from '../../shared/storage/store/index.ts';
 import { newKey, type Route } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
@@ -317,29 +317,6 @@ describe('the memory of cooldowns', () => {
     expect(await readItem()).toHaveProperty([coolingMark]);
   });
 
-  it('keeps a workspace out of the way of all others however often and however long its calls fail', async () => {
-    const { written, cooldowns } = counting();
-    for (let time = 0; time < 100; time += 1) {
-      cooldowns.report(entry, { ...limited(600_000), callId: `limited-${time}` });
-      cooldowns.report(entry, failed(`failed-${time}`));
-      await cooldowns.flush();
-      clock.advance(7_000);
-    }
-    expect(cooldowns.coolingFor(entry)).toEqual(['team']);
-    expect(cooldowns.isCooling(entry, 'other')).toBe(false);
-    expect(written).toEqual([failureMark]);
-  });
-
-  it('does not add up failures of two instances that are more than 30 seconds apart', async () => {
-    const [one, two] = [another(), another()];
-    one.report(entry, failed('a'));
-    await one.flush();
-    clock.advance(30_001);
-    two.report(entry, failed('b'));
-    await two.flush();
-    expect(two.isCooling(entry, 'team')).toBe(false);
-  });
-
   it('takes a failure whose write was sent twice for one failure', async () => {
     const { store } = gateway.testStore;
     const update: Store['update'] = async (written) => {
@@ -419,17 +396,5 @@ describe('the memory of cooldowns', () => {
     const secondsLeft = Number((await readItem()).expires_at_epoch_seconds) - clock.nowMs() / 1_000;
     expect(secondsLeft).toBeGreaterThan(600);
     expect(secondsLeft).toBeLessThanOrEqual(3_601);
-  });
-
-  it('is only an aid: a table that cannot be read or written fails no call and moves no other provider', async () => {
-    const down = async () => {
-      throw new StoreUnavailable(new Error('down'));
-    };
-    const cooldowns = createCooldowns({ store: { ...gateway.testStore.store, get: down, update: down }, clock });
-    await cooldowns.refresh();
-    cooldowns.report(entry, limited());
-    await cooldowns.flush();
-    expect(cooldowns.isCooling(entry, 'team')).toBe(true);
-    expect(cooldowns.isCooling({ ...entry, model: 'acme/well' }, 'team')).toBe(false);
   });
 });

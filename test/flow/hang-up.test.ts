@@ -1,9 +1,7 @@
 // A client that leaves: its provider is read on, and no other is called. Sockets that died are replaced.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { requestBudgetMs, streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
-import { plainErrorOf } from '../support/expect-error.ts';
 import { type Harness, hello as helloChat, startHarness } from '../support/harness.ts';
-import { png } from '../support/png.ts';
 import { readStream, readUntil, readWhole } from '../support/read-stream.ts';
 import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 import { watchedClock } from '../support/watched-clock.ts';
@@ -33,37 +31,6 @@ describe.each(forms)('a client of $name that hangs up', ({ hello, brokenWith, ..
   beforeEach(() => {
     gateway.simulator.clear();
     clock.forget();
-  });
-
-  describe('a gateway that is stopped', () => {
-    it('gives calls in flight five seconds, then cuts and settles them, and calls no other provider', async () => {
-      const { spent } = await gateway.credit();
-      const stopped = await gateway.open();
-      const stream = await stopped.post(hello('acme/endless', { stream: true }));
-      const json = stopped.post(hello('acme/silent'));
-      await gateway.simulator.until((calls) => calls.length === 2);
-      const closed = stopped.close();
-      await clock.waitsFor((delayMs) => delayMs === 5_000);
-      clock.advance(4_999);
-      expect(gateway.simulator.calls.map((call) => call.closedEarly)).toEqual([false, false]);
-      clock.advance(1);
-      expect(brokenWith((await readWhole(stream)).text)).toBe('no_available_provider');
-      const answer = await json;
-      expect(answer.status).toBe(502);
-      expect(plainErrorOf((await answer.json()) as never)).toMatchObject({
-        error: 'no_available_provider',
-        message: 'The gateway was stopped while the call ran: send it again.',
-      });
-      await closed;
-      // Settled when closing is done: nothing is held, and what the stream brought is paid.
-      const after = await gateway.credit();
-      expect(after.held).toBe(0n);
-      expect(after.spent).toBeGreaterThan(spent);
-      expect(gateway.simulator.calls.map(({ provider, closedEarly }) => [provider, closedEarly])).toEqual([
-        ['acme', true],
-        ['acme', true],
-      ]);
-    });
   });
 
   const leave = new Error('the client left');
@@ -123,52 +90,6 @@ describe.each(forms)('a client of $name that hangs up', ({ hello, brokenWith, ..
     ).toBeUndefined();
     expect(gateway.logLines.filter((line) => /internal_error|finish_failed|body_failed/.test(line))).toEqual([]);
   });
-});
-
-describe('a client that leaves a stream with a large image', () => {
-  let gateway: Harness;
-  const clock = watchedClock();
-
-  beforeAll(async () => {
-    gateway = await startHarness({
-      clock,
-      models: Object.fromEntries(
-        spokenInterfaces.map(({ id, api }) => [
-          `${id}/endless`,
-          [{ provider: api, upstream: 'endless:1', more: { output_price_per_million: '9.00' } }],
-        ]),
-      ),
-      providers: Object.fromEntries(spokenInterfaces.map(({ api }) => [api, { apis: [api] }])),
-    });
-  });
-  afterAll(() => gateway.stop());
-
-  it.each(spokenInterfaces)(
-    'pays for the tokens of the image, not for its bytes: $name',
-    async ({ id, path, hello, imageOf, smallImageTokens }) => {
-      clock.forget();
-      gateway.simulator.clear();
-      const { spent } = await gateway.credit();
-      const messages = [{ role: 'user', content: [imageOf(png(100, 100, 1_000_000))] }];
-      const client = new AbortController();
-      const answer = await gateway.postTo(
-        path,
-        hello(`${id}/endless`, { messages, stream: true, max_tokens: 100 }),
-        {},
-        client.signal,
-      );
-      await readUntil(answer, 'and on');
-      client.abort();
-      await clock.waitsFor((delayMs) => delayMs === streamReadOnMaxMs);
-      clock.advance(streamReadOnMaxMs);
-      await gateway.simulator.until(([call]) => call?.closedEarly === true);
-      await gateway.settled();
-      // The tokens of the image and a few of text at 1 USD a million, at most 100 of output at 9.
-      const cost = (await gateway.credit()).spent - spent;
-      expect(cost).toBeGreaterThanOrEqual(smallImageTokens * 1_000_000n);
-      expect(cost).toBeLessThan((smallImageTokens + 1_100n) * 1_000_000n);
-    },
-  );
 });
 
 describe('a pooled connection', () => {

@@ -2,10 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
   type AdministrationDependencies,
-  addCredit,
   ChangeFailed,
   type ChangeFailure,
-  changeFunction,
   createAdministration,
   createKey,
   planProviderStatus,
@@ -83,81 +81,25 @@ describe('changes that several operators make at once', () => {
     const made = await administration.keys.read(rotated.publicId);
     expect(made).toMatchObject({ name: 'turning', status: 'active', rpm: 7, expiresAtMs: null, replacedBy: null });
   });
-
-  it('of the credit of a workspace all hold, twenty additions and twenty removals', async () => {
-    const operators = [instance(), instance()];
-    await Promise.all([
-      administration.credit.create('busy', usd('5')),
-      administration.workspaceStore.write({ id: 'busy' }),
-    ]);
-    const changes = Array.from({ length: 40 }, (_none, n) =>
-      addCredit(operators[n % 2] ?? administration, {
-        workspace: 'busy',
-        amount: n < 20 ? usd('0.3') : -usd('0.2'),
-        id: `change-${n}`,
-      }),
-    );
-    expect(new Set((await Promise.all(changes)).map(({ change }) => change))).toEqual(new Set(['added']));
-    const summary = await administration.credit.show({ workspace: 'busy', spendLimit: null });
-    expect(summary.available).toBe(usd('7'));
-  });
 });
 
 describe('a change that cannot be made', () => {
-  const attempts: [string, () => Promise<unknown>, ChangeFailure, RegExp][] = [
-    [
-      'a key of a workspace that is not there',
-      () => createKey(administration, { workspace: 'none', name: 'x' }),
-      'absent',
-      /no workspace none/,
-    ],
-    [
-      'a key that has ended already',
-      () => createKey(administration, { workspace: 'team', name: 'x', expiresAtMs: clock.nowMs() }),
-      'invalid',
-      /not in the future/,
-    ],
-    [
-      'a key for a model that is not in the catalogue',
-      () => createKey(administration, { workspace: 'team', name: 'x', models: ['acme/none'] }),
-      'invalid',
-      /no model acme\/none/,
-    ],
-    ['rules of a key that is not there', () => updateKey(administration, 'none', { rpm: 1 }), 'absent', /no key none/],
+  it.each<[string, () => Promise<unknown>, RegExp]>([
     [
       'the rotation of a name that no key has',
       () => rotateKey(administration, { workspace: 'team', name: 'none', graceMs: 1 }),
-      'absent',
       /no active key none/,
     ],
     [
-      'credit beyond what is neither held nor spent',
-      () => addCredit(administration, { workspace: 'team', amount: -usd('6'), id: 'too-much' }),
-      'insufficient',
-      /nothing was taken away: 5 USD/,
-    ],
-    [
-      'a function that is not there',
-      () => changeFunction(administration, { workspace: 'team', id: 'none' }, { kind: 'enable' }),
-      'absent',
-      /no function none/,
-    ],
-    [
-      'a provider before there is a catalogue',
+      'the status of a provider before there is a catalogue',
       () => planProviderStatus(administration, 'acme', 'disabled'),
-      'absent',
       /apply a gateway file first/,
     ],
-  ];
-  it.each(attempts)(
-    'is told apart by its failure, and writes nothing: %s',
-    async (_title, attempt, failure, message) => {
-      const before = await readKeys(administration);
-      expect(await failureOf(attempt())).toEqual([failure, expect.stringMatching(message)]);
-      expect(await readKeys(administration)).toEqual(before);
-      expect((await administration.credit.show({ workspace: 'team', spendLimit: null })).available).toBe(usd('5'));
-    },
-  );
+  ])('because what it is of is not there is "absent", and writes nothing: %s', async (_title, attempt, message) => {
+    const before = await readKeys(administration);
+    expect(await failureOf(attempt())).toEqual(['absent', expect.stringMatching(message)]);
+    expect(await readKeys(administration)).toEqual(before);
+  });
 
   it('because the store gave no answer is "unanswered", and names the key that may exist', async () => {
     const written: string[] = [];

@@ -174,12 +174,6 @@ describe.each([1, 4])('credit in %i shards', (shards) => {
     });
     expect(available).toBeGreaterThanOrEqual(0n);
   });
-
-  it('of an account that was never created is absent', async () => {
-    const { ledger } = await newAccount('other', 1n);
-    const addition = { workspace: `nobody-${shards}`, shards, amount: -1n, id: 'x', nowMs };
-    expect(await ledger.add(addition)).toBe('absent');
-  });
 });
 
 // Credit in several shards: it is spent as if it were in one, and a transfer between two loses and creates nothing,
@@ -336,42 +330,6 @@ describe('in shards', () => {
       const account: CreditAccount = { workspace: 'many', shards: 33, spendLimit: null };
       await expect(newLedger().take(account, newHold('a', 1n))).rejects.toThrow(RangeError);
     });
-  });
-
-  describe('a transfer between shards', () => {
-    const positions = Array.from({ length: 10 }, (_, n) => [n + 1, n % 2 === 0] as const).flatMap(([writes]) => [
-      { writes, isLastDone: false },
-      { writes, isLastDone: true },
-    ]);
-
-    it.each(positions)(
-      'loses and creates nothing when its process dies with write $writes (done: $isLastDone)',
-      async (death) => {
-        const workspace = `dies-${death.writes}-${death.isLastDone}`;
-        const account: CreditAccount = { workspace, shards: 3, spendLimit: 1_000n };
-        const clock = manualClock(nowMs);
-        const ledger = newLedger(test.store, systemRandomness, clock);
-        await ledger.create(workspace, 90n);
-        // Credit in every shard, so that the last take needs two transfers.
-        for (const shard of [1, 2]) {
-          const spreading = newLedger(test.store, always(shard, 3));
-          const take = await spreading.take(account, newHold(`s-${shard}`, 3n));
-          if (take.kind === 'taken') await spreading.giveBack(take.hold);
-        }
-        const dying = newLedger(dyingStore(death.writes, death.isLastDone), always(1, 3));
-        await dying.take(account, newHold('dying', 90n)).catch((error: unknown) => {
-          expect(error).toBeInstanceOf(StoreUnavailable);
-        });
-        const summary = await ledger.show(account);
-        expectConserved(summary);
-        expect(summary.underSpendLimit).toBe(1_000n - summary.held);
-        // Nothing waits for its owner: all of it can be held as soon as the lease is over.
-        clock.advance(holdLifeMs);
-        const take = await ledger.take(account, newHold('next', 90n, clock.nowMs()));
-        expect(take.kind).toBe('taken');
-        expect(await ledger.show(account)).toMatchObject({ available: 0n, held: 90n });
-      },
-    );
   });
 
   it('sharded credit adds up under random calls, deaths and shortages', async () => {

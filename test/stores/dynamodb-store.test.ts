@@ -16,84 +16,6 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 
-describe('a conditional put', () => {
-  const creation = (pk: string, owner: string) =>
-    ({ table: 'keys', item: { pk, owner }, condition: 'attribute_not_exists(pk)' }) as const;
-
-  it('that is refused returns the standing item and changes nothing', async () => {
-    const first = await test.store.put(creation('put-1', 'first'));
-    expect(first).toEqual({ kind: 'written', item: { pk: 'put-1', owner: 'first' } });
-    const second = await test.store.put(creation('put-1', 'second'));
-    expect(second).toEqual({ kind: 'refused', item: { pk: 'put-1', owner: 'first' } });
-    expect(await test.store.get('keys', 'put-1')).toEqual({ pk: 'put-1', owner: 'first' });
-  });
-
-  it('that replaces an item returns the old one when asked to', async () => {
-    await test.store.put({ table: 'keys', item: { pk: 'put-2', lease: 5 } });
-    const result = await test.store.put({
-      table: 'keys',
-      item: { pk: 'put-2', lease: 90 },
-      condition: 'attribute_not_exists(pk) OR lease < :now',
-      values: { ':now': 10 },
-      returnOld: true,
-    });
-    expect(result).toEqual({ kind: 'written', item: { pk: 'put-2', lease: 5 } });
-    const fresh = await test.store.put({ table: 'keys', item: { pk: 'put-3' }, returnOld: true });
-    expect(fresh).toEqual({ kind: 'written', item: undefined });
-  });
-
-  it('of twenty at once lets one through, and all others learn who it was', async () => {
-    const owners = Array.from({ length: 20 }, (_, index) => `owner-${index}`);
-    const results = await Promise.all(owners.map((owner) => test.store.put(creation('put-race', owner))));
-    const winners = results.filter(({ kind }) => kind === 'written');
-    expect(winners).toHaveLength(1);
-    const standing = await test.store.get('keys', 'put-race');
-    for (const { item } of results) expect(item).toEqual(standing);
-  });
-});
-
-describe('a conditional update', () => {
-  it('returns the whole item after it, or before it when asked to', async () => {
-    await test.store.put({ table: 'keys', item: { pk: 'update-1', n: 1, other: 'kept' } });
-    const update = { table: 'keys', key: 'update-1', expression: 'ADD n :one', values: { ':one': 1 } } as const;
-    expect(await test.store.update(update)).toEqual({ kind: 'written', item: { pk: 'update-1', n: 2, other: 'kept' } });
-    const old = await test.store.update({ ...update, returnOld: true });
-    expect(old.item).toEqual({ pk: 'update-1', n: 2, other: 'kept' });
-    expect((await test.store.get('keys', 'update-1'))?.n).toBe(3);
-  });
-
-  it('that is refused returns the standing item, none if there is none, and creates nothing', async () => {
-    const update = {
-      table: 'keys',
-      key: 'update-absent',
-      expression: 'SET #s = :revoked',
-      condition: 'attribute_exists(pk)',
-      names: { '#s': 'status' },
-      values: { ':revoked': 'revoked' },
-    } as const;
-    expect(await test.store.update(update)).toEqual({ kind: 'refused', item: undefined });
-    expect(await test.store.get('keys', 'update-absent')).toBeUndefined();
-    await test.store.put({ table: 'keys', item: { pk: 'update-absent', status: 'active' } });
-    const refused = await test.store.update({
-      ...update,
-      condition: '#s <> :active',
-      values: { ...update.values, ':active': 'active' },
-    });
-    expect(refused).toEqual({ kind: 'refused', item: { pk: 'update-absent', status: 'active' } });
-  });
-});
-
-describe('a batch of puts', () => {
-  it('writes more items than one request takes, over several tables, and replaces what stands', async () => {
-    await test.store.put({ table: 'spans', item: { pk: 'batch-0', n: 'former', other: 1 } });
-    const items = Array.from({ length: 60 }, (_, index) => ({ pk: `batch-${index}`, n: 10n ** 20n + BigInt(index) }));
-    await test.store.batchPut(items.map((item, index) => ({ table: index % 2 === 0 ? 'spans' : 'keys', item })));
-    for (const [index, item] of items.entries()) {
-      expect(await test.store.get(index % 2 === 0 ? 'spans' : 'keys', item.pk)).toEqual(item);
-    }
-  });
-});
-
 describe('what is stored', () => {
   const roundTrip = async (item: Item): Promise<Item | undefined> => {
     await test.store.put({ table: 'keys', item: { pk: 'round-trip', ...item } });
@@ -177,13 +99,6 @@ describe('a query', () => {
     return seen;
   };
 
-  it('gives one partition in the order of its sort keys, and nothing of its neighbours', async () => {
-    for (const sk of ['3', '1', '2']) await test.store.put({ table: 'records', item: { pk: 'order', sk } });
-    await test.store.put({ table: 'records', item: { pk: 'order#1', sk: '0' } });
-    expect(await skOf(test.store.query('records', 'order'))).toEqual(['1', '2', '3']);
-    expect(await skOf(test.store.query('records', 'none'))).toEqual([]);
-  });
-
   it('keeps to its bounds, both ends included', async () => {
     for (const sk of ['a', 'b', 'c', 'd']) await test.store.put({ table: 'records', item: { pk: 'bounds', sk } });
     const between = (range: QueryOptions) => skOf(test.store.query('records', 'bounds', range));
@@ -192,34 +107,9 @@ describe('a query', () => {
     expect(await between({ from: 'b', to: 'c' })).toEqual(['b', 'c']);
     expect(await between({ from: 'bb', to: 'bc' })).toEqual([]);
   });
-
-  it('goes over all pages', async () => {
-    // A page ends at 1 MB; five items of 300 KB are more than one.
-    const keys = Array.from({ length: 5 }, (_, index) => `page-${index}`);
-    for (const sk of keys) {
-      await test.store.put({ table: 'records', item: { pk: 'pages', sk, text: 'x'.repeat(300_000) } });
-    }
-    expect(await skOf(test.store.query('records', 'pages'))).toEqual(keys);
-  });
 });
 
 describe('the other calls', () => {
-  it('delete an item, and are content when there is none', async () => {
-    await test.store.put({ table: 'config', item: { pk: 'gone' } });
-    await test.store.delete('config', 'gone');
-    await test.store.delete('config', 'gone');
-    expect(await test.store.get('config', 'gone')).toBeUndefined();
-  });
-
-  it('scan every item of a table over all its pages, and only of that table', async () => {
-    // A page ends at 1 MB; five items of 300 KB are more than one.
-    const keys = Array.from({ length: 5 }, (_, index) => `page-${index}`);
-    for (const pk of keys) await test.store.put({ table: 'config', item: { pk, text: 'x'.repeat(300_000) } });
-    const seen: unknown[] = [];
-    for await (const item of test.store.scan('config')) seen.push(item.pk);
-    expect(seen.sort()).toEqual(keys);
-  });
-
   it('show in a dump what any table holds, bytes included', async () => {
     await test.store.put({
       table: 'keys',

@@ -76,28 +76,7 @@ async function newKey(limits: Partial<KeyRecord> = {}) {
   return { ...key, write, clock, calls, counters, process, admit, hold, item };
 }
 
-describe('a key without limits', () => {
-  it('costs one read and no write, known or not', async () => {
-    const { admit, calls, hold } = await newKey();
-    const first = await admit({ hold: hold('a', '1') });
-    expect(first).toMatchObject({ kind: 'admitted', hold: undefined });
-    if (first.kind !== 'admitted') throw new Error('admitted');
-    await admit({ known: first.item, hold: hold('b', '1') });
-    expect(calls).toEqual({ reads: 2, writes: 0 });
-  });
-});
-
 describe('admission of a key', () => {
-  it('is one write for a known key, which counts and holds together', async () => {
-    const { admit, calls, hold, item } = await newKey({ rpm: 10, spendLimitUsd: '5' });
-    const first = await admit({ hold: hold('a', '1') });
-    expect(calls).toEqual({ reads: 1, writes: 1 });
-    const known = first.kind === 'admitted' ? first.item : undefined;
-    expect(await admit({ known, hold: hold('b', '2') })).toMatchObject({ kind: 'admitted', hold: { owner: 'b' } });
-    expect(calls).toEqual({ reads: 1, writes: 2 });
-    expect(await item()).toMatchObject({ requests_total: 2, balance_pico_usd: Number(-usd('3')) });
-  });
-
   it('takes a slot with the money and the count, gives it back with the settlement, and takes none of a dead owner for good', async () => {
     const { admit, hold, item, counters, calls, clock, process, write } = await newKey({ rpm: 10, spendLimitUsd: '5' });
     const slots = async () => Number((await item()).balance_slots ?? 0);
@@ -128,7 +107,8 @@ describe('admission of a key', () => {
     expect(await test.store.get('keys', 'absent0123456789')).toBeUndefined();
     expect(await admit({ secretSha256: '0'.repeat(64) })).toEqual({ kind: 'unknown' });
     expect(await admit({ secretSha256: '0'.repeat(64), known: await item() })).toEqual({ kind: 'unknown' });
-    expect(calls.writes).toBe(0);
+    // An old copy of the item tells of a secret as well as a new one.
+    expect(calls).toEqual({ reads: 2, writes: 0 });
   });
 
   it('is one write for a process that saw the key minutes ago, though others have used it since', async () => {
@@ -182,24 +162,6 @@ describe('a limit that is changed', () => {
     expect((await admit({ known })).kind).toBe('revoked');
     await write({ rpm: null, spendLimitUsd: null });
     expect(await admit({ known, hold: hold('b', '9') })).toMatchObject({ kind: 'admitted', hold: undefined });
-  });
-
-  it('binds an instance that remembers none', async () => {
-    const { admit, hold, item, write } = await newKey();
-    const known = await item();
-    await write({ rpm: 1, spendLimitUsd: '2' });
-    expect((await admit({ known, hold: hold('a', '3') })).kind).toBe('spend_limit');
-    expect(await admit({ known, hold: hold('a', '1') })).toMatchObject({ kind: 'admitted', hold: { owner: 'a' } });
-    expect((await admit({ known, hold: hold('b', '1') })).kind).toBe('rate_limited');
-    expect((await admit({ known, hold: hold('b', '1'), countsRequest: false })).kind).toBe('admitted');
-  });
-
-  it('from none to some of one kind is seen by a write for the other', async () => {
-    const { admit, hold, item, write } = await newKey({ rpm: 5 });
-    const known = await item();
-    await write({ spendLimitUsd: '2' });
-    expect((await admit({ known, hold: hold('a', '3') })).kind).toBe('spend_limit');
-    expect((await item()).requests_total).toBeUndefined();
   });
 });
 

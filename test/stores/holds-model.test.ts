@@ -336,25 +336,22 @@ describe('a counter', () => {
     return { clock, process, item, state, ...process() };
   }
 
-  describe('a settlement', () => {
-    it('leaves a mark that the next write of its process removes, or any process once it is old', async () => {
-      const { process, item, clock } = counterOf('marks', 100n);
-      const marks = async () =>
-        Object.values(await item()).flatMap((value) => (value instanceof Set ? [...value] : []));
-      const first = process();
-      for (let round = 1; round <= 3; round += 1) {
-        await first.take(`a-${round}`, 1n);
-        expect(await marks()).toHaveLength(0);
-        await first.settle(`a-${round}`, 1n);
-        expect(await marks()).toHaveLength(1);
-      }
-      const second = process();
-      await second.take('b', 1n);
-      expect(await marks()).toHaveLength(1);
-      clock.advance(110_000);
-      await second.take('c', 1n);
+  it('that settles leaves a mark that the next write of its process removes, or any process once it is old', async () => {
+    const { process, item, clock } = counterOf('marks', 100n);
+    const marks = async () => Object.values(await item()).flatMap((value) => (value instanceof Set ? [...value] : []));
+    const first = process();
+    for (let round = 1; round <= 3; round += 1) {
+      await first.take(`a-${round}`, 1n);
       expect(await marks()).toHaveLength(0);
-    });
+      await first.settle(`a-${round}`, 1n);
+      expect(await marks()).toHaveLength(1);
+    }
+    const second = process();
+    await second.take('b', 1n);
+    expect(await marks()).toHaveLength(1);
+    clock.advance(110_000);
+    await second.take('c', 1n);
+    expect(await marks()).toHaveLength(0);
   });
 
   it('whose amount is zero or negative, or whose owner is no id, is refused, and nothing is written', async () => {

@@ -2,15 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import type { ProviderCall } from '../../shared/accounting/provider-health/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import {
-  readerOf,
-  recordAll,
-  recorderOf,
-  watchedStore,
-  windowMs,
-  windowStartMs,
-  withRealTimers,
-} from './statistics-support.ts';
+import { readerOf, recordAll, watchedStore, windowMs, windowStartMs, withRealTimers } from './statistics-support.ts';
 
 let tables: TestStore;
 let clock: ManualClock;
@@ -23,26 +15,8 @@ afterEach(() => tables.stop());
 const instance = () => ({ store: tables.store, clock });
 const model = 'acme/large-1:2026@eu';
 const ok = (latencyMs: number, provider = 'acme'): ProviderCall => ({ model, provider, latencyMs, outcome: 'ok' });
-const ended = (outcome: ProviderCall['outcome'], provider = 'acme'): ProviderCall => ({ ...ok(50, provider), outcome });
 
 describe('recorders of several instances', () => {
-  it('sum exactly, at one write per call', async () => {
-    const watched = watchedStore(tables.store);
-    const recorders = Array.from({ length: 5 }, () => recorderOf({ store: watched.store, clock }));
-    await Promise.all(
-      recorders.map(async (recorder) => {
-        for (let calls = 0; calls < 12; calls += 1) {
-          recorder.record(calls % 3 === 0 ? ended('failed') : { ...ok(200), firstTokenMs: 20 });
-          await recorder.flush();
-        }
-      }),
-    );
-    expect(watched.count('update', 'COUNTERS#')).toBe(60);
-    const figures = (await readerOf(instance()).current()).of(model, 'acme');
-    // 40 of 60 succeeded, within 15 minutes.
-    expect([figures?.throughputRpm, figures?.uptime]).toEqual([2.67, 0.6666]);
-  });
-
   it('leave items that expire an hour after their window, with no id of a model or provider in them', async () => {
     await recordAll(instance(), [ok(100)]);
     const items = [];
@@ -100,6 +74,13 @@ describe('the snapshot', () => {
     expect(next.of('m', 'p')?.uptime).toBe(1);
   });
 
+  it('is rebuilt before it is served again after a quiet time, never served stale', async () => {
+    const reader = readerOf({ store: tables.store, clock });
+    await reader.current();
+    clock.advance(60_001);
+    expect((await reader.current()).measuredAtMs).toBe(clock.nowMs());
+  });
+
   it('is never older than 60 seconds while requests flow, over any instances', async () => {
     const watched = watchedStore(tables.store);
     const readers = Array.from({ length: 4 }, () => readerOf({ store: watched.store, clock }));
@@ -115,13 +96,6 @@ describe('the snapshot', () => {
     const rebuilds = watched.count('put', 'SNAPSHOT#');
     expect(rebuilds).toBeLessThanOrEqual(150 / 30);
     expect(watched.count('get', 'COUNTERS#')).toBe(rebuilds * readsPerRebuild);
-  });
-
-  it('is rebuilt before it is served again after a quiet time, never served stale', async () => {
-    const reader = readerOf({ store: tables.store, clock });
-    await reader.current();
-    clock.advance(60_001);
-    expect((await reader.current()).measuredAtMs).toBe(clock.nowMs());
   });
 });
 

@@ -1,6 +1,6 @@
 // A process that dies at a point of our choice, inside this one: from there on no answer reaches it, no timer fires and
 // nothing it asks for is done. What it had asked for before is done all the same, as on a real wire. A kill -9 looks
-// like this from every side but its own; `process-kills.test.ts` does it with real processes.
+// like this from every side but its own.
 
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Transport, UpstreamAnswer } from '../../shared/routing/providers/index.ts';

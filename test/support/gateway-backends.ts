@@ -10,7 +10,7 @@ import type { Store } from '../../shared/storage/store/index.ts';
 import type { TestStore } from './dynamodb.ts';
 
 /** Where the tables are. */
-export type Tables = Pick<TestStore, 'client' | 'endpoint' | 'stage' | 'stop'>;
+type Tables = Pick<TestStore, 'client' | 'endpoint' | 'stage' | 'stop'>;
 
 export interface CompositionOptions {
   /** Default: the system's. */
@@ -35,10 +35,9 @@ export interface GatewayBackends {
   stop(servers?: readonly { close(): Promise<void> }[]): Promise<void>;
 }
 
-/** `blobFolder`: where what does not fit into the store is kept. Default: memory. */
-export async function startGatewayBackends(tables: Tables, blobFolder?: string): Promise<GatewayBackends> {
+export async function startGatewayBackends(tables: Tables): Promise<GatewayBackends> {
   const simulator = await startSimulator({ paceMs: 0 });
-  const adapters = localAdapters({ data: blobFolder, dynamodb: undefined });
+  const adapters = localAdapters({ data: undefined, dynamodb: undefined });
   const environment = { stage: tables.stage, originSecretHashes: [], logLevel: 'silent' } as const;
   const logLines: string[] = [];
   const runtimes: Composition[] = [];

@@ -18,7 +18,7 @@ export interface SpokenInterface {
   /** A part with a picture, from a data URL. */
   readonly imageOf: (url: string) => Json;
   /** What a picture of 100 pixels by 100 is estimated at. */
-  readonly smallImageTokens: bigint;
+  readonly smallImageTokens: number;
   /** Behaviours of the simulator that its providers do not have. */
   readonly unplayed: readonly string[];
   /** Those of them that only streams do not have. */
@@ -51,7 +51,7 @@ export const spokenInterfaces: readonly SpokenInterface[] = [
     path: '/chat/completions',
     hello: (model, more = {}) => ({ model, messages, ...more }),
     imageOf: (url) => ({ type: 'image_url', image_url: { url } }),
-    smallImageTokens: 8_500n,
+    smallImageTokens: 8_500,
     unplayed: [],
     unplayedInStreams: [],
     start: '"role":"assistant"',
@@ -75,7 +75,7 @@ export const spokenInterfaces: readonly SpokenInterface[] = [
         source: { type: 'base64', media_type: head.slice('data:'.length, -';base64'.length), data },
       };
     },
-    smallImageTokens: 16n,
+    smallImageTokens: 16,
     // An account without quota has a status or a type of its own there.
     unplayed: ['error-429:insufficient_quota', 'error-200:insufficient_quota'],
     unplayedInStreams: [],
@@ -101,7 +101,7 @@ export const spokenInterfaces: readonly SpokenInterface[] = [
       ...more,
     }),
     imageOf: (url) => ({ type: 'input_image', image_url: url }),
-    smallImageTokens: 8_500n,
+    smallImageTokens: 8_500,
     unplayed: [],
     // What an event brings stands in its type.
     unplayedInStreams: ['no-choices'],

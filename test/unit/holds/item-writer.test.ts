@@ -87,12 +87,6 @@ describe('requests that want one item', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('of other items do not wait for it', () => {
-    const { asked, take } = start();
-    for (const key of ['a', 'b', 'c']) void take(1n, 100n, key);
-    expect(asked.map(({ update }) => update?.key)).toEqual(['a', 'b', 'c']);
-  });
-
   it('are served in their order, and the rest refused with the numbers that are left, without another write', async () => {
     const { asked, take, kindOf } = start();
     const first = take(10n);
@@ -108,20 +102,6 @@ describe('requests that want one item', () => {
     expect(answers[2]).toMatchObject({ available: 0n });
     expect(asked).toHaveLength(2);
     await Promise.all(results.map(kindOf));
-  });
-
-  it('that do not fit all together are sorted out by the item that the refusal brings', async () => {
-    const { asked, take } = start();
-    void take(1n);
-    const results = Array.from({ length: 10 }, () => take(9n).result);
-    // Another process has taken 40 meanwhile.
-    asked[0]?.answer(refused({ b: -40n }));
-    await gatheredWrite();
-    expect(takenBy(asked[1] as Asked)).toBe(1n + 6n * 9n);
-    asked[1]?.answer(written({ b: -95n }));
-    const kinds = (await Promise.all(results)).map(({ kind }) => kind);
-    expect(kinds).toEqual([...Array(6).fill('taken'), ...Array(4).fill('insufficient')]);
-    expect(asked).toHaveLength(2);
   });
 
   it('of which none fits cost one look, not one each', async () => {
@@ -167,27 +147,6 @@ describe('requests that want one item', () => {
 });
 
 describe('a request', () => {
-  it('can end only as what it asked for can: the types of the answers say so', async () => {
-    const { asked, counters } = start();
-    const address = { table: 'ledger', key: 'unit' } as const;
-    const hold = { bucket: 'H0', amount: 1n };
-    const outcomes = [
-      counters.writer.reserve(address, () => ({ balances: [] })).then(({ kind }) => kind satisfies 'reserved'),
-      counters.writer
-        .reserve(address, () => ({ counts: [] }))
-        .then(({ kind }) => kind satisfies 'reserved' | 'limited'),
-      counters.writer.reserve(address, () => ({ hold })).then(({ kind }) => kind satisfies 'reserved' | 'insufficient'),
-      counters.writer
-        .reserve(address, () => ({ reason: 'closed' as const, isFinal: true }))
-        .then((outcome) => (outcome.kind === 'refused' ? (outcome.reason satisfies 'closed') : outcome.kind)),
-    ];
-    for (let question = 0; question < 5; question += 1) {
-      asked[question]?.answer(written({}));
-      await gatheredWrite();
-    }
-    expect(await Promise.all(outcomes)).toEqual(['reserved', 'reserved', 'reserved', 'closed']);
-  });
-
   it('is refused when it has waited ten seconds in the process', async () => {
     const { asked, take, kindOf, clock } = start();
     const first = kindOf(take(1n).result);

@@ -12,7 +12,6 @@ import {
 } from '../../../shared/configuration/keys/index.ts';
 import { itemOf } from '../../../shared/configuration/keys/key-record.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
-import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 
 describe('at rest', () => {
@@ -33,28 +32,6 @@ describe('at rest', () => {
   }
 
   describe('keys at rest', () => {
-    it('are read as they were written, and nothing is written where nothing changes', async () => {
-      const { store, writes } = countingWrites(database.store);
-      const keys = createKeyStore(store);
-      const { record } = newKey({ rpm: 60, spendLimitUsd: '5.00' });
-      expect(await keys.read(record.publicId)).toBeUndefined();
-      expect(await keys.write(record)).toBe('created');
-      expect(await keys.read(record.publicId)).toEqual(record);
-      const before = writes();
-      expect(await keys.write(record)).toBe('unchanged');
-      expect(writes()).toBe(before);
-    });
-
-    it('are stored hashed: neither the text nor the secret is in any table', async () => {
-      const keys = createKeyStore(database.store);
-      const { text, record } = newKey();
-      await keys.write(record);
-      const dump = await database.dumpTables();
-      expect(dump).toContain(record.secretSha256);
-      expect(dump).not.toContain(text);
-      expect(dump).not.toContain(text.slice(-49, -6));
-    });
-
     it('are active when they are new and nothing else is said, and keep their status after that', async () => {
       const keys = createKeyStore(database.store);
       const { status: _status, ...record } = newKey().record;
@@ -64,21 +41,6 @@ describe('at rest', () => {
       expect(await keys.write(record)).toBe('unchanged');
       expect(await keys.write({ ...record, rpm: 9 })).toBe('changed');
       expect(await keys.read(record.publicId)).toEqual({ ...record, rpm: 9, status: 'revoked' });
-    });
-
-    it('keep what others count in their item when their limits change', async () => {
-      const keys = createKeyStore(database.store);
-      const { record } = newKey();
-      await keys.write(record);
-      await database.store.update({
-        table: 'keys',
-        key: record.publicId,
-        expression: 'SET spent_pico_usd = :spent',
-        values: { ':spent': 42n },
-      });
-      expect(await keys.write({ ...record, rpm: 10, spendLimitUsd: '1' })).toBe('changed');
-      const item = await database.store.get('keys', record.publicId);
-      expect(item).toMatchObject({ spent_pico_usd: 42, requests_per_minute: 10, spend_limit_usd: '1' });
     });
 
     it('are one key where several operators write it at once, with what it has counted', async () => {
@@ -122,28 +84,10 @@ describe('at rest', () => {
       expect(await keys.claimName(second, 49_999)).toBe(first.publicId);
       expect(await keys.claimName(second, 50_000)).toBe(second.publicId);
     });
-
-    it('goes to the successor of its key, once, and is no key itself', async () => {
-      const { keys, first, second } = await claimed('rotated');
-      await keys.write(first);
-      expect(await keys.claimName(second, 1, first.publicId)).toBe(second.publicId);
-      expect(await keys.claimName(newKey({ name: 'rotated' }).record, 1, first.publicId)).toBe(second.publicId);
-      for await (const { publicId } of keys.list()) expect(publicId).toHaveLength(16);
-    });
   });
 });
 
 const nowMs = 1_800_000_000_000;
-const none = { expiresAtMs: null, models: null, spendLimitReset: null, tags: null };
-
-describe('the rules in the item of a key', () => {
-  it('are none where the attributes are absent, as in keys of former releases, or null', () => {
-    expect(readKeySettings({ pk: 'a' })).toMatchObject(none);
-    expect(readKeySettings({ pk: 'a', expires_at_ms: null, models: null, spend_limit_reset: null })).toMatchObject(
-      none,
-    );
-  });
-});
 
 describe('the settings of a key', () => {
   const item = {
@@ -187,10 +131,6 @@ describe('the settings of a key', () => {
       expiresAtMs: null,
       tags: null,
     });
-  });
-
-  it('of an item without a status make no active key', () => {
-    expect(readKeySettings({ pk: 'a', name: 'ci' }).status).toBeUndefined();
   });
 });
 

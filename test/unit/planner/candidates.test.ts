@@ -1,25 +1,8 @@
 import { describe, expect, it } from '#jest';
 import type { SupportedParams } from '../../../shared/configuration/catalogue/index.ts';
-import { GatewayError } from '../../../shared/errors/index.ts';
-import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
-import {
-  type ByokConnection,
-  type CandidateStats,
-  checkByokHeader,
-  makePlan,
-  type PlanInput,
-  readByokSources,
-} from '../../../shared/routing/planner/index.ts';
-import {
-  ableTo,
-  entryOf,
-  isOneOf,
-  planFactsOf,
-  planned,
-  priced,
-  providerOf,
-  requestOf,
-} from '../../support/planning.ts';
+import type { GatewayError } from '../../../shared/errors/index.ts';
+import { makePlan } from '../../../shared/routing/planner/index.ts';
+import { ableTo, entryOf, planFactsOf, planned, priced, providerOf, requestOf } from '../../support/planning.ts';
 
 /** In catalogue order dear, cheap, middling; `idle` is known but serves nothing. */
 const defaultInput = planFactsOf(
@@ -28,79 +11,9 @@ const defaultInput = planFactsOf(
 );
 const choosing = (provider: Record<string, unknown>, input = defaultInput) => planned({ provider }, input);
 
-describe('provider.only', () => {
-  it('repeats an unknown id shortened, so that an answer never grows with the request', () => {
-    const error = makePlan(requestOf({ provider: { only: 'x'.repeat(100_000) } }), defaultInput);
-    expect(error).toBeInstanceOf(GatewayError);
-    expect((error as GatewayError).message.length).toBeLessThan(200);
-  });
-});
-
-const sorted = (input: PlanInput, provider: Record<string, unknown> = {}) => planned({ provider }, input);
-
-const statsFrom =
-  (table: Record<string, CandidateStats>): PlanInput['statsOf'] =>
-  ({ provider }) =>
-    table[provider.id];
-
-describe('the order of trying', () => {
-  it('ends with the first candidate where the request refers to what one provider keeps', () => {
-    const input = planFactsOf([entryOf('dear', priced('3', '6')), entryOf('cheap', priced('1', '2'))]);
-    expect(makePlan(requestOf(), input)).toHaveLength(2);
-    expect(makePlan({ ...requestOf(), keptIds: [] }, input)).toMatchObject([{ provider: { id: 'cheap' } }]);
-  });
-});
-
-const speed = (medianLatencyMs: number | undefined, throughputRpm: number): CandidateStats => ({
-  medianLatencyMs,
-  throughputRpm,
-});
-
-describe('provider.sort', () => {
-  const defaultInput: PlanInput = {
-    ...planFactsOf([
-      entryOf('unmeasured', priced('1')),
-      entryOf('slow', priced('2')),
-      entryOf('fast', priced('9')),
-      entryOf('failing', priced('3')),
-      entryOf('twin', priced('4')),
-    ]),
-    statsOf: statsFrom({
-      slow: speed(900, 5),
-      fast: speed(100, 60),
-      failing: speed(undefined, 0),
-      twin: speed(900, 5),
-    }),
-  };
-
-  it('by latency tries the shortest first; ties go to the cheaper, the unmeasured come last, the cheaper first', () => {
-    expect(sorted(defaultInput, { sort: 'latency' })).toEqual(['fast', 'slow', 'twin', 'unmeasured', 'failing']);
-  });
-
-  it('by throughput tries the highest first; who had no success counts as unmeasured', () => {
-    expect(sorted(defaultInput, { sort: 'throughput' })).toEqual(['fast', 'slow', 'twin', 'unmeasured', 'failing']);
-  });
-
-  it('without any measurement falls back to price', () => {
-    const unmeasured = { ...defaultInput, statsOf: () => undefined };
-    const byPrice = ['unmeasured', 'slow', 'failing', 'twin', 'fast'];
-    expect(sorted(unmeasured, { sort: 'latency' })).toEqual(byPrice);
-    expect(sorted(unmeasured, { sort: 'throughput' })).toEqual(byPrice);
-  });
-
-  it('ranks those whom order does not name', () => {
-    expect(sorted(defaultInput, { sort: 'latency', order: ['twin'] })).toEqual([
-      'twin',
-      'fast',
-      'slow',
-      'unmeasured',
-      'failing',
-    ]);
-  });
-
-  it('decides who is alone without fallbacks', () => {
-    expect(sorted(defaultInput, { sort: 'latency', allow_fallbacks: false })).toEqual(['fast']);
-  });
+it('an unknown provider is repeated shortened, so that an answer never grows with the request', () => {
+  const error = makePlan(requestOf({ provider: { only: 'x'.repeat(100_000) } }), defaultInput);
+  expect((error as GatewayError).message.length).toBeLessThan(200);
 });
 
 describe('a prompt that most likely exceeds a context', () => {
@@ -230,101 +143,6 @@ describe('who may serve', () => {
         /: tools\. .* the operator .* supported_params: \{ tools: true \}\.$/,
       );
       expect((error as GatewayError).param).toBe('tools');
-    });
-  });
-
-  const forbidden = 'data_policy_loosening_forbidden';
-
-  describe('storing an answer at the provider', () => {
-    const servedStoring = (store: unknown, asked: Record<string, unknown>, enforced: PolicyOptions = {}) => {
-      const input = planFactsOf([entryOf('p')], [providerOf('p', { data_policy: { zdr: true } })]);
-      const workspace = { models: 'all' as const, data_policy: enforced };
-      return planned({ store, provider: asked }, { ...input, workspace });
-    };
-
-    it('is refused under zdr, whether the workspace enforces it or the request asks for it', () => {
-      for (const store of [true, 'true', 1]) {
-        expect(servedStoring(store, {}, { zdr: true })).toBe(forbidden);
-        expect(servedStoring(store, { zdr: true })).toBe(forbidden);
-      }
-    });
-
-    it('is the business of the provider otherwise', () => {
-      for (const store of [false, null]) expect(servedStoring(store, { zdr: true }, { zdr: true })).toEqual(['p']);
-      expect(servedStoring(true, { data_collection: 'allow' })).toEqual(['p']);
-    });
-  });
-
-  const connection = (provider: string, more: Partial<ByokConnection> = {}): ByokConnection => ({
-    provider,
-    policy: 'allowed',
-    isAuthorised: true,
-    ...more,
-  });
-
-  const defaultInput = planFactsOf(
-    [
-      entryOf('unpriced', priced(null)),
-      entryOf('dear', { ...priced('9'), supported_params: { ...ableTo, tools: false } }),
-      entryOf('cheap', priced('1')),
-    ],
-    [providerOf('idle'), providerOf('deaf', { accepts_byok_header: false })],
-  );
-  const withConnections = (input: PlanInput, ...connections: readonly ByokConnection[]): PlanInput => ({
-    ...input,
-    byok: readByokSources({ hasHeaderKey: false, connections }),
-  });
-
-  describe('a key header', () => {
-    const input = {
-      catalogue: defaultInput.catalogue,
-      workspace: defaultInput.workspace,
-      isEnabled: true,
-      connections: [],
-    };
-    const check = (members: Record<string, unknown>, more: Partial<Parameters<typeof checkByokHeader>[1]> = {}) =>
-      checkByokHeader(requestOf(members), { ...input, ...more })?.code;
-    const pinned = (only: unknown) => ({ provider: { only } });
-
-    it('says nothing of an unknown model or one the workspace may not use: that error comes later', () => {
-      expect(check({ model: 'unheard-of', ...pinned('cheap') })).toBeUndefined();
-      expect(check(pinned('idle'), { workspace: { models: [] } })).toBeUndefined();
-    });
-
-    it('is refused first of all where BYOK is not enabled, then beside a connection that is always used', () => {
-      const connections = [connection('dear', { policy: 'always', isAuthorised: false })];
-      expect(check({}, { isEnabled: false, connections })).toBe('byok_not_enabled');
-      expect(check({}, { connections })).toBe('byok_credential_conflict');
-      expect(check(pinned('cheap'), { connections })).toBe('byok_credential_conflict');
-      expect(check(pinned('cheap'), { connections: [connection('cheap')] })).toBeUndefined();
-    });
-
-    it('makes an entry without prices and without our credential routable, and wins over a stored connection', () => {
-      const byok = readByokSources({ hasHeaderKey: true, connections: [connection('unpriced')] });
-      const keyed = { ...defaultInput, isConfigured: () => false, byok };
-      expect(planned(pinned('unpriced'), keyed)).toEqual(['unpriced']);
-      const [candidate] = defaultInput.catalogue.models.get('m')?.candidates ?? [];
-      expect(candidate && byok.sourceOf(candidate)).toBe('header');
-    });
-  });
-
-  describe('stored connections that are allowed', () => {
-    it('change no other provider: others are called with our credential, and an unknown price is no low price', () => {
-      expect(planned({}, withConnections(defaultInput, connection('unpriced')))).toEqual(['cheap', 'dear', 'unpriced']);
-    });
-
-    it('serve where we hold no credential, and only there', () => {
-      const bare = { ...defaultInput, isConfigured: () => false };
-      expect(planned({}, withConnections(bare, connection('dear')))).toEqual(['dear']);
-      expect(planned({}, withConnections(bare, connection('idle')))).toBe('provider_not_configured');
-    });
-
-    it('serve no call without a readable key', () => {
-      const input = withConnections(
-        { ...defaultInput, isConfigured: isOneOf('cheap') },
-        connection('unpriced', { isAuthorised: false }),
-      );
-      expect(planned({}, input)).toEqual(['cheap']);
     });
   });
 });

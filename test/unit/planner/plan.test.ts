@@ -3,13 +3,18 @@ import { describe, expect, it } from '#jest';
 import { type Candidate, loadCatalogue } from '../../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import type { ProviderApi } from '../../../shared/foundation/constants/index.ts';
+import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/read-usage.ts';
+import { messages } from '../../../shared/protocol/interfaces/messages/index.ts';
+import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
+import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 import { openBill, worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { makePlan, type PlanInput } from '../../../shared/routing/planner/index.ts';
 import { catalogueOf, entryOf, modelOf, planFactsOf, priced, providerOf, requestOf } from '../../support/planning.ts';
 import { png } from '../../support/png.ts';
+import { spokenInterfaces } from '../../support/spoken-interfaces.ts';
 import { anyBody, anyConfiguration, type Body, type Configuration } from './arbitrary-configurations.ts';
-import { mayPrecede, naiveVerdict, namesNoOrder, type Runner } from './naive-plan.ts';
+import { mayPrecede, naiveVerdict, type Runner } from './naive-plan.ts';
 
 const runs = { numRuns: 150 };
 
@@ -73,26 +78,6 @@ describe('whatever the catalogue and the request', () => {
         expect(mayPrecede(planned[at] as Runner, runner, body, configuration)).toBe(true);
       }
     });
-  });
-
-  it('those who cool come last, unless the request names an order', () => {
-    ofEveryPlan((planned, body, { cooling }) => {
-      if (!namesNoOrder(body)) return;
-      const cools = planned.map(({ entry }) => cooling.includes(entry.provider));
-      expect(cools).toEqual(cools.toSorted((a, b) => Number(a) - Number(b)));
-    });
-  });
-
-  it('cooling changes the order of candidates and never who they are', () => {
-    fc.assert(
-      fc.property(anyBody, anyConfiguration, (body, configuration) => {
-        const [warm, cold] = [plan(body, { ...configuration, cooling: [] }), plan(body, configuration)];
-        if (warm instanceof GatewayError || cold instanceof GatewayError) return expect(cold).toEqual(warm);
-        if (restsOnTheFirst(body)) return expect(cold).toHaveLength(1);
-        return expect(namesOf(cold).toSorted()).toEqual(namesOf(warm).toSorted());
-      }),
-      runs,
-    );
   });
 
   it('without fallbacks only the first is planned, or beside order only the named, in their order', () => {
@@ -197,7 +182,36 @@ describe('what a call holds for its input', () => {
   });
 });
 
+const readers = { 'chat-completions': chatCompletions, messages, responses };
+
+it.each(spokenInterfaces)(
+  'an image counts by its pixels and never by its bytes: $name',
+  ({ id, hello, imageOf, smallImageTokens }) => {
+    const sizeWith = (dataBytes: number) => {
+      const content = [imageOf(png(100, 100, dataBytes))];
+      const body = jsonTextOf(hello('m', { messages: [{ role: 'user', content }], max_tokens: 5 }));
+      const request = readers[id as keyof typeof readers].readRequest(body, { bodyBytes: 9, dropsIdleMembers: false });
+      if (!('size' in request)) throw request;
+      const { textBytes, mediaTokens } = request.size();
+      return { textBytes, mediaTokens };
+    };
+    const size = sizeWith(1_000_000);
+    expect(size).toEqual(sizeWith(0));
+    expect(size.mediaTokens).toBe(smallImageTokens);
+    expect(size.textBytes).toBeLessThan(400);
+  },
+);
+
 describe('what a call holds for its output', () => {
+  it('is bounded, whatever is asked for at whatever price: the store keeps numbers of 38 digits', () => {
+    const plan = makePlan(
+      requestOf({ max_tokens: Number.MAX_SAFE_INTEGER, n: 128 }),
+      planFactsOf([entryOf('acme', priced('0', '999999999'))]),
+    );
+    if (plan instanceof GatewayError) throw plan;
+    expect(worstCaseCost(plan, requestOf({ max_tokens: Number.MAX_SAFE_INTEGER, n: 128 }).size())).toBe(10n ** 30n);
+  });
+
   it('has room for a prediction that is rejected, which is billed beside what was asked for', () => {
     const prediction = { type: 'content', content: 'x'.repeat(1_000) };
     expect(held({}, 'output')).toBe(10);

@@ -155,12 +155,6 @@ describe('gathered runs', () => {
 });
 
 describe('shared runs', () => {
-  it('begin at once for a request that is alone', () => {
-    const { runs, ask } = heldRuns();
-    void ask(1);
-    expect(runs.map(({ requests }) => requests)).toEqual([[1]]);
-  });
-
   it('take together what comes while one is under way or in the turn of its end, and answer each by its own run', async () => {
     const { runs, ask } = heldRuns();
     const [first, ...others] = [1, 2].map(ask);

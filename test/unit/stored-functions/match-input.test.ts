@@ -160,11 +160,6 @@ describe('templates', () => {
       );
     });
 
-    it('is filled with the answer of a step as it came, or with a part of the JSON in it', () => {
-      const scope = withStep('{ "a" : [ 1 ] }', { a: [1] });
-      expect(renderTemplate('{{steps.s.output}} {{steps.s.output.a}}', scope)).toBe('{ "a" : [ 1 ] } [1]');
-    });
-
     it('never expands what was filled in, whatever it is', () => {
       const braces = fc.constantFrom('{{input}}', '{{input.a}}', '{{steps.s.output}}', '{{', '}}', '{', '$&', '$1');
       const hostile = fc.array(fc.oneof(braces, fc.string()), { maxLength: 6 }).map((pieces) => pieces.join(''));

@@ -6,7 +6,7 @@ import { wellKnownName } from '../../../functions/gateway/settlement/attempt-spa
 import { createExporter } from '../../../shared/composition/telemetry-exporter.ts';
 import { readTelemetryEnvironment } from '../../../shared/foundation/environment/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
-import { createSpanBatches, type Span } from '../../../shared/foundation/telemetry/index.ts';
+import { createSpanBatches, type Span, type SpanBatches } from '../../../shared/foundation/telemetry/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { type Collector, startCollector } from '../../support/collector.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
@@ -68,24 +68,6 @@ describe('spans that wait', () => {
     clock.advance(5_000);
     await settle();
     expect(sizes()).toEqual([512, 512, 87]);
-  });
-
-  it('that come while others are sent wait for others of their own, however slow the collector is', async () => {
-    let answer = Promise.withResolvers<{ rejected: number }>();
-    const { clock, sent, batches } = start(() => answer.promise);
-    batches.add(spans(512));
-    for (let exported = 1; exported <= 3; exported += 1) {
-      batches.add(spans(10));
-      answer.resolve({ rejected: 0 });
-      answer = Promise.withResolvers();
-      await settle();
-      clock.advance(100);
-    }
-    expect(sent.map(({ length }) => length)).toEqual([512]);
-    clock.advance(5_000);
-    answer.resolve({ rejected: 0 });
-    await settle();
-    expect(sent.map(({ length }) => length)).toEqual([512, 30]);
   });
 
   it('are 4,096 at most: the oldest are dropped, and counted in one line a minute', async () => {
@@ -152,56 +134,23 @@ describe('spans that wait', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('hold up a process that sleeps for two seconds at most, or as long as it has, whatever hangs', async () => {
-    for (const limitMs of [undefined, 700]) {
-      const { clock, lines, batches } = start(() => new Promise(() => {}));
-      batches.add(spans(1));
-      let isOver = false;
-      const flushing = batches.flush(limitMs).then(() => {
-        isOver = true;
-      });
-      clock.advance((limitMs ?? 2_000) - 1);
-      await settle();
-      expect(isOver).toBe(false);
-      clock.advance(1);
-      await flushing;
-      expect(lines.map(messageOf)).toEqual(['1 spans were dropped: the collector did not answer in time']);
-    }
-  });
-
-  it('hold up a stop for two seconds at most', async () => {
-    const { clock, batches } = start(() => new Promise(() => {}));
+  it.each<[what: string, limitMs: number, end: (batches: SpanBatches) => Promise<void>]>([
+    ['a process that sleeps', 2_000, (batches) => batches.flush()],
+    ['one that has less time', 700, (batches) => batches.flush(700)],
+    ['a stop', 2_000, (batches) => batches.close()],
+  ])('hold up %s for %i ms at most, whatever hangs', async (_what, limitMs, end) => {
+    const { clock, lines, batches } = start(() => new Promise(() => {}));
     batches.add(spans(1));
-    let isClosed = false;
-    const closing = batches.close().then(() => {
-      isClosed = true;
+    let isOver = false;
+    const ending = end(batches).then(() => {
+      isOver = true;
     });
-    clock.advance(1_999);
+    clock.advance(limitMs - 1);
     await settle();
-    expect(isClosed).toBe(false);
+    expect(isOver).toBe(false);
     clock.advance(1);
-    await closing;
-  });
-
-  it('that were dropped within the minute of a line are told later, behind an export that succeeds', async () => {
-    let isUp = false;
-    const { clock, lines, batches } = start(async () => {
-      if (!isUp) throw new Error('down');
-      return { rejected: 0 };
-    });
-    const send = async (count: number) => {
-      batches.add(spans(count));
-      await batches.flush();
-      clock.advance(10_000);
-    };
-    await send(1);
-    await send(2);
-    isUp = true;
-    await send(1);
-    expect(lines.map(messageOf)).toEqual(['1 spans were dropped: down']);
-    clock.advance(60_000);
-    await send(1);
-    expect(lines.map(messageOf).slice(1)).toEqual(['2 spans were dropped: down']);
+    await ending;
+    expect(lines.map(messageOf)).toEqual(['1 spans were dropped: the collector did not answer in time']);
   });
 
   const messageOf = (line: string | undefined) => (JSON.parse(line ?? '{}') as { message?: string }).message;
