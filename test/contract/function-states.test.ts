@@ -3,13 +3,26 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { configFreshMs, functionBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
-import { answerOf, ask, modelsFor, prompt, receivedIn, revision, withoutIds } from '../support/function-calls.ts';
+import { answerOf, ask, modelsFor, prompt, revision, withoutIds } from '../support/function-calls.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 
 const lifeMs = 3_600_000;
+const uuid = '3f0f7a52-56f2-4c31-8a5c-0d0a8a3c6f10';
+const byokVariable = 'GW_TEST_FUNCTION_BYOK_KEY';
+const otherKeys = { limited: newKey(), poor: newKey(), capped: newKey(), allowed: newKey(), off: newKey() };
+const unpriced = { input_price_per_million: '0', output_price_per_million: '0' };
 const says = (text: string) => ({ messages: [{ role: 'user', content: `${text}: {{input}}` }] });
+
+const connectionOf = (policy: string) => ({ connections: [{ provider: 'acme', key: { env: byokVariable }, policy }] });
+const workspaceOf = (key: keyof typeof otherKeys, ofKey: object, more: object = {}) => ({
+  id: `of-${key}`,
+  credit_usd: '10',
+  keys: [{ name: key, key: otherKeys[key], ...ofKey }],
+  functions: [prompt('shared'), prompt('free', { model: 'acme/free' })],
+  ...more,
+});
 
 describe('a function', () => {
   let clock: ManualClock;
@@ -17,6 +30,7 @@ describe('a function', () => {
   const otherKey = newKey();
 
   beforeAll(async () => {
+    process.env[byokVariable] = 'sk-key-of-the-client';
     clock = manualClock();
     const expires_at = new Date(clock.nowMs() + lifeMs).toISOString();
     const versions = [
@@ -26,7 +40,10 @@ describe('a function', () => {
     ];
     gateway = await startHarness({
       clock,
-      models: modelsFor(['echo']),
+      models: {
+        ...modelsFor(['echo']),
+        'acme/free': [{ provider: 'acme', upstream: 'echo', more: unpriced }],
+      },
       workspace: {
         functions: [
           prompt('versions', {}, { active: 'new', revisions: versions }),
@@ -40,6 +57,7 @@ describe('a function', () => {
             { active: 'm2', revisions: [revision({ id: 'm1' }), revision({ id: 'm2', expires_at })] },
           ),
           prompt('shared', says('of the first team')),
+          prompt('free', { model: 'acme/free' }),
         ],
       },
       moreWorkspaces: [
@@ -49,10 +67,18 @@ describe('a function', () => {
           keys: [{ name: 'other', key: otherKey }],
           functions: [prompt('theirs'), prompt('shared', says('of the other team'))],
         },
+        workspaceOf('limited', { spend_limit_usd: '0.000001' }),
+        workspaceOf('poor', {}, { credit_usd: '0.000001' }),
+        workspaceOf('capped', {}, { spend_limit_usd: '0.000001' }),
+        workspaceOf('allowed', {}, { byok: connectionOf('allowed'), features: { byok: true } }),
+        workspaceOf('off', {}, { byok: connectionOf('always') }),
       ],
     });
   });
-  afterAll(() => gateway.stop());
+  afterAll(async () => {
+    delete process.env[byokVariable];
+    await gateway.stop();
+  });
   beforeEach(() => gateway.simulator.clear());
 
   const call = (alias: string, headers: Record<string, string> = {}) => gateway.post(ask(alias), headers);
@@ -60,10 +86,14 @@ describe('a function', () => {
     const { gw, content } = await answerOf(await call(alias));
     return [gw.function_id, gw.revision_id, /wrote “([^:”]*)/.exec(content)?.[1]];
   };
-  async function refused(alias: string, status: number, code: string): Promise<void> {
-    await expectError(await call(alias), status, code);
-    expect(gateway.simulator.calls).toHaveLength(0);
+  async function refusedAs(answer: Promise<Response>, status: number, code: string): Promise<string> {
+    const { message } = await expectError(await answer, status, code);
+    expect(gateway.simulator.calls).toEqual([]);
+    return message;
   }
+  const refused = async (alias: string, status: number, code: string): Promise<void> => {
+    await refusedAs(call(alias), status, code);
+  };
 
   it('runs its active revision, and a former one by pin', async () => {
     expect(await served('versions')).toEqual(['versions', 'new', 'new']);
@@ -81,18 +111,15 @@ describe('a function', () => {
     (alias) => refused(alias, 404, 'revision_not_available'),
   );
 
-  it('does not tell a draft from a revision that does not exist', async () => {
-    expect(await withoutIds(await call('versions@draft'))).toEqual(await withoutIds(await call('versions@none')));
-  });
-
   it.each(['off', 'off@old', 'off@draft', 'off@none'])('that is disabled runs nothing, pinned or not: %s', (alias) =>
     refused(alias, 409, 'function_disabled'),
   );
 
-  it('that is not there, or belongs to another workspace, is not found, and both look the same to the byte', async () => {
+  it('that is not there, or belongs to another workspace, is not found: both look the same to the byte, as a draft and no revision do', async () => {
     await refused('nobody', 404, 'function_not_found');
     await refused('theirs', 404, 'function_not_found');
     await refused('theirs@r1', 404, 'function_not_found');
+    expect(await withoutIds(await call('versions@draft'))).toEqual(await withoutIds(await call('versions@none')));
     expect(await withoutIds(await call('theirs'))).toEqual(await withoutIds(await call('nobody')));
     expect(await withoutIds(await call('theirs@r1'))).toEqual(await withoutIds(await call('nobody@r1')));
   });
@@ -144,78 +171,6 @@ describe('a function', () => {
     expect((await served('mortal@m1')).slice(0, 2)).toEqual(['mortal', 'm1']);
   });
 
-  it('refusals that time alone does not heal tell clients not to retry', async () => {
-    for (const alias of ['off', 'mortal']) {
-      const response = await call(alias);
-      expect([response.status, response.headers.get('x-should-retry')]).toEqual([409, 'false']);
-    }
-  });
-});
-
-// What the codes of function calls depend on, case by case: forms, size, funding, money, requests per minute, a call
-// that runs already.
-const names = ['limited', 'poor', 'capped', 'always', 'alwaysOff', 'allowed'] as const;
-type KeyName = (typeof names)[number];
-const keys = Object.fromEntries(names.map((name) => [name, newKey()])) as Record<KeyName, string>;
-
-const byokVariable = 'GW_TEST_FUNCTION_BYOK_KEY';
-const uuid = '3f0f7a52-56f2-4c31-8a5c-0d0a8a3c6f10';
-const functions = [
-  prompt('echo'),
-  prompt('free', { model: 'acme/free' }),
-  prompt('waiting', { model: 'acme/silent' }),
-  prompt('mirror', { model: 'acme/echo-request', options: { max_tokens: 100 } }),
-];
-const workspaceOf = (key: KeyName, more = {}) => ({
-  id: `of-${key}`,
-  credit_usd: '10',
-  keys: [{ name: key, key: keys[key] }],
-  functions,
-  ...more,
-});
-const connected = (policy: string) => ({
-  byok: { connections: [{ provider: 'acme', key: { env: byokVariable }, policy }] },
-});
-
-describe('a function call', () => {
-  let harness: Harness;
-  const client = new AbortController();
-
-  beforeAll(async () => {
-    process.env[byokVariable] = 'sk-key-of-the-client';
-    harness = await startHarness({
-      models: {
-        ...modelsFor(['echo', 'silent', 'echo-request']),
-        'acme/free': [
-          { provider: 'acme', upstream: 'echo', more: { input_price_per_million: '0', output_price_per_million: '0' } },
-        ],
-      },
-      workspace: { functions },
-      moreWorkspaces: [
-        workspaceOf('limited', { keys: [{ name: 'limited', key: keys.limited, spend_limit_usd: '0.000001' }] }),
-        workspaceOf('poor', { credit_usd: '0.000001' }),
-        workspaceOf('capped', { spend_limit_usd: '0.000001' }),
-        workspaceOf('always', { ...connected('always'), features: { byok: true } }),
-        workspaceOf('alwaysOff', connected('always')),
-        workspaceOf('allowed', { ...connected('allowed'), features: { byok: true } }),
-      ],
-    });
-  });
-  afterAll(async () => {
-    client.abort();
-    await harness.stop();
-    delete process.env[byokVariable];
-  });
-  beforeEach(() => harness.simulator.clear());
-
-  const as = (name: KeyName) => ({ authorization: `Bearer ${keys[name]}` });
-  const refused = async (answer: Promise<Response>, status: number, code: string) => {
-    const response = await answer;
-    const { message } = await expectError(response, status, code);
-    expect(harness.simulator.calls).toEqual([]);
-    return { message, headers: response.headers };
-  };
-
   it.each([
     'gw/',
     'gw/function',
@@ -233,44 +188,20 @@ describe('a function call', () => {
     `gw/function/echo@${'r'.repeat(65)}`,
     'gw/function/../echo',
   ])('whose model is neither form of an alias is invalid_function_alias: %s', async (model) => {
-    await refused(harness.post({ ...ask('echo'), model }), 400, 'invalid_function_alias');
-  });
-
-  it.each<[string, unknown]>([
-    ['temperature', 'hot'],
-    ['max_tokens', -1],
-    ['n', 1_000],
-    ['stream', 'yes'],
-    ['tools', 7],
-    ['response_format', 'json'],
-    ['response_format', { type: 'json_schema', json_schema: { schema: { type: 'strin' } } }],
-    ['provider', 'acme'],
-    ['provider', { sort: 'cheapest' }],
-    ['models', 'acme/echo'],
-    ['cache', true],
-    ['preset', 7],
-    ['reasoning', 'high'],
-    ['usage', 1],
-  ])('that sends a fixed member of any type is refused for sending it: %s %j', async (name, value) => {
-    const { message } = await refused(harness.post({ ...ask('echo'), [name]: value }), 400, 'invalid_function_request');
-    expect(message).toContain(name);
-  });
-
-  it('takes ids of 64 characters, and finds nothing there', async () => {
-    await refused(harness.post(ask(`${'e'.repeat(64)}@${'r'.repeat(64)}`)), 404, 'function_not_found');
+    await refusedAs(gateway.post({ ...ask('shared'), model }), 400, 'invalid_function_alias');
   });
 
   it.each(['order-17', uuid.replaceAll('-', ''), `{${uuid}}`, `urn:uuid:${uuid}`, `${uuid}0`, uuid.replace('f', 'g')])(
     'whose Idempotency-Key is no UUID is invalid_function_alias: %s',
     async (key) => {
-      await refused(harness.post(ask('echo'), { 'idempotency-key': key }), 400, 'invalid_function_alias');
+      await refusedAs(gateway.post(ask('shared'), { 'idempotency-key': key }), 400, 'invalid_function_alias');
     },
   );
 
   it.each([uuid, uuid.toUpperCase().replace('F', 'E'), '018f3b1e-7c1a-7d0a-9e0b-6c7a5d3b2a19'])(
     'takes a UUID of any version and case: %s',
     async (key) => {
-      await answerOf(await harness.post(ask('free', key), { 'idempotency-key': key }));
+      await answerOf(await gateway.post(ask('free', key), { 'idempotency-key': key }));
     },
   );
 
@@ -283,55 +214,33 @@ describe('a function call', () => {
       expect(Buffer.byteLength(body)).toBe(bytes);
       return body;
     };
-    await refused(harness.post(sized(functionBodyMaxBytes + 1)), 413, 'request_too_large');
-    const { usage } = await answerOf(await harness.post(sized(functionBodyMaxBytes)));
+    await refusedAs(gateway.post(sized(functionBodyMaxBytes + 1)), 413, 'request_too_large');
+    const { usage } = await answerOf(await gateway.post(sized(functionBodyMaxBytes)));
     expect(usage.attempts).toBe(1);
   });
 
-  it.each<[string, KeyName, string, RegExp]>([
+  it.each([
     ['spend limit of its key', 'limited', 'spend_limit_exceeded', /spend limit of the key/],
     ['credit of its workspace', 'poor', 'PAYMENT_REQUIRED', /USD of credit/],
     ['spend limit of its workspace', 'capped', 'PAYMENT_REQUIRED', /spend limit of the workspace/],
-  ])('that may cost more than the %s says how much, and one that is free passes', async (_name, key, code, words) => {
-    const { message } = await refused(harness.post(ask('echo'), as(key)), 402, code);
+  ] as const)('that may cost more than the %s says how much, and one that is free passes', async (...row) => {
+    const [, name, code, words] = row;
+    const paying = { authorization: `Bearer ${otherKeys[name]}` };
+    const message = await refusedAs(call('shared', paying), 402, code);
     expect(message).toMatch(words);
     expect(message).toMatch(/may cost 0\.0\d+ USD, and 0\.000001 USD/);
-    await answerOf(await harness.post(ask('free'), as(key)));
-    await harness.settled();
-    expect(await expectBalancedBooks(harness, `of-${key}`)).toBe(0n);
+    await answerOf(await call('free', paying));
+    await gateway.settled();
+    expect(await expectBalancedBooks(gateway, `of-${name}`)).toBe(0n);
   });
 
-  describe('with a key of the client’s own', () => {
-    it('in a connection that must be used means nothing where BYOK is not enabled', async () => {
-      await answerOf(await harness.post(ask('free'), as('alwaysOff')));
-    });
-
-    it('in a connection that may be used runs on workspace credit, and the key stays where it is', async () => {
-      const answer = await answerOf(await harness.post(ask('mirror'), as('allowed')));
-      expect(receivedIn(answer).headers).not.toHaveProperty('authorization');
-      expect(answer.usage.is_byok).toBe(false);
-      expect(Number(answer.usage.cost)).toBeGreaterThan(0);
-      await harness.settled();
-      expect(await expectBalancedBooks(harness, 'of-allowed')).toBeGreaterThan(0n);
-    });
-  });
-
-  it('that runs already is execution_in_progress, whatever has become of the function; other inputs are a conflict', async () => {
-    const key = { 'idempotency-key': uuid.replace('3f', '4f') };
-    const first = harness.post(ask('waiting'), key, client.signal);
-    first.catch(() => {});
-    await harness.simulator.until((calls) => calls.length === 1);
-    const second = await harness.post(ask('waiting'), key);
-    await expectError(second, 409, 'execution_in_progress');
-    expect(second.headers.get('x-should-retry')).toBe('true');
-    expect(Number(second.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    const other = await harness.post(ask('waiting', 'Something else'), key);
-    await expectError(other, 409, 'idempotency_conflict');
-    expect(other.headers.get('x-should-retry')).toBe('false');
-    await harness.composition.functionStore.disable('team', 'waiting');
-    const elsewhere = await harness.open();
-    await expectError(await elsewhere.post(ask('waiting')), 409, 'function_disabled');
-    await expectError(await elsewhere.post(ask('waiting'), key), 409, 'execution_in_progress');
-    expect(harness.simulator.calls).toHaveLength(1);
-  });
+  it.each(['allowed', 'off'] as const)(
+    'is paid by its workspace where a stored key of the client’s need not, or must not, be used: %s',
+    async (name) => {
+      const { usage } = await answerOf(await call('shared', { authorization: `Bearer ${otherKeys[name]}` }));
+      expect(usage).toMatchObject({ is_byok: false, cost: expect.any(Number) });
+      const [sent] = gateway.simulator.calls;
+      expect(JSON.stringify(sent)).not.toContain('sk-key-of-the-client');
+    },
+  );
 });
