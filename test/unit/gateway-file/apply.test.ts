@@ -5,18 +5,17 @@ import { knownProviders } from '../../../infra/local/demo/known-providers.ts';
 import { changedMembers } from '../../../shared/configuration/gateway-file/changed-members.ts';
 import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
 import {
+  ApplyInterrupted,
   type ApplyReport,
   destructiveChanges,
-  listDifferences,
   type MemberChange,
   planGatewayFile,
   restoredKeys,
-  withListValues,
 } from '../../../shared/configuration/gateway-file/index.ts';
-import { parseApiKey } from '../../../shared/configuration/keys/index.ts';
+import { createApiKey, createKeyStore, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
-import type { Store } from '../../../shared/storage/store/index.ts';
+import { type Store, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 import { readmeExamples, wholeExamples } from '../../support/readme-examples.ts';
@@ -31,136 +30,182 @@ afterEach(() => database.stop());
 
 const apply = (text: string, store: Store = database.store): Promise<ApplyReport> => applyTo(store, text);
 
-describe('applying a file', () => {
-  it('twice writes nothing the second time', async () => {
-    const report = await apply(exampleText);
+const keyLine = `{ name: ci, key: ${exampleKey}, rpm: 60, spend_limit_usd: "5.00", status: active }`;
+const keys = () => createKeyStore(database.store);
+const publicIdOf = (key: string) => parseApiKey(key)?.publicId ?? '';
+const functionRecord = () => storesOn(database.store).functionStore.read('team-a', 'classify-ticket');
+
+const catalogueText = exampleText.slice(0, exampleText.indexOf('workspaces:'));
+const withWorkspace = (written: string) => `${catalogueText}workspaces:\n  - ${written}\n`;
+
+it('a file that is applied twice writes nothing the second time, and one that names others leaves what it made', async () => {
+  expect(changed(await apply(exampleText))).toEqual([
+    'catalogue: created',
+    'workspace team-a: created',
+    'byok connection to acme of team-a: created',
+    'function classify-ticket of team-a: created',
+    'key ci of team-a: created',
+  ]);
+  const { store, writes } = countingWrites(database.store);
+  expect(changed(await apply(exampleText, store))).toEqual([]);
+  expect(writes()).toBe(0);
+  expect(changed(await apply(withWorkspace('{ id: team-b }')))).toEqual(['workspace team-b: created']);
+  expect(changed(await apply(exampleText))).toEqual([]);
+});
+
+// Nothing stored is lost by applying a file that says nothing about it.
+describe('what a file leaves out', () => {
+  it('of the service stays, and has its default where nothing is stored', async () => {
+    const service = exampleText.slice(exampleText.indexOf('service:'), exampleText.indexOf('providers:'));
+    const without = spoiled(service, '');
+    await apply(without);
+    const read = async () => (await storesOn(database.store).catalogues.read())?.service;
+    expect(await read()).toEqual({ function_execution: 'enabled', function_concurrency: 200, queue_ms: 2_000 });
+    await apply(spoiled('function_execution: enabled', 'function_execution: disabled'));
+    expect(changed(await apply(without))).toEqual([]);
+    expect(await read()).toMatchObject({ function_execution: 'disabled' });
+  });
+
+  it('of a model’s date is the time of its first application, and what is stored then stays', async () => {
+    const undated = exampleText.replaceAll('    created: 1760000000\n', '');
+    const createdAt = async () =>
+      (await storesOn(database.store).catalogues.read())?.models.map(({ created }) => created);
+    await apply(undated);
+    expect(await createdAt()).toEqual([1_800_000_000, 1_800_000_000]);
+    const later = { nowMs: 1_900_000_000_000, readVariable: () => undefined, randomness: systemRandomness };
+    const plan = await planGatewayFile({ ...later, file: fileOf(undated), stores: storesOn(database.store) });
+    expect(changed(plan)).toEqual([]);
+    await apply(exampleText);
+    expect(changed(await apply(undated))).toEqual([]);
+    expect(await createdAt()).toEqual([1_760_000_000, 1_760_000_000]);
+  });
+
+  it('of a function stays as commands made it, activated or disabled, until a file says otherwise', async () => {
+    const { functionStore } = storesOn(database.store);
+    const draft = spoiled('        active: r2\n', '', spoiled('            state: activated\n', ''));
+    const silent = draft.replace('        status: enabled\n', '');
+    await apply(silent);
+    expect(await functionRecord()).toMatchObject({ status: 'enabled', active: null });
+    await functionStore.activate('team-a', 'classify-ticket', 'r2', 1_790_000_000_000);
+    await functionStore.disable('team-a', 'classify-ticket');
+    expect(changed(await apply(silent))).toEqual([]);
+    expect(await functionRecord()).toMatchObject({ status: 'disabled', active: 'r2' });
+    expect(changed(await apply(exampleText))).toEqual(['function classify-ticket of team-a: changed']);
+    expect(await functionRecord()).toMatchObject({ status: 'enabled', active: 'r2' });
+    await apply(spoiled('active: r2', 'active: null'));
+    expect(await functionRecord()).toMatchObject({ active: null });
+  });
+
+  it('of the rules of a key stays; null or all takes them away', async () => {
+    const rules =
+      ', expires_at: 2028-01-01, models: [acme/large-1], spend_limit_reset: monthly, tags: { team: search } }';
+    await apply(spoiled(keyLine, keyLine.replace(' }', rules)));
+    const { store, writes } = countingWrites(database.store);
+    expect(changed(await apply(exampleText, store))).toEqual([]);
+    expect(writes()).toBe(0);
+    const none = keyLine.replace(' }', ', expires_at: null, models: all, spend_limit_reset: null, tags: {} }');
+    const plan = await planOn(database.store, spoiled(keyLine, none));
+    expect(plan.changes.flatMap(({ members }) => members)).toEqual([
+      { path: 'spend_limit_reset', from: 'monthly', to: null },
+      { path: 'expires_at', from: '2028-01-01T00:00:00.000Z', to: null },
+      { path: 'models', from: ['acme/large-1'], to: 'all' },
+      { path: 'tags.team', from: 'search' },
+    ]);
+    await plan.apply();
+    expect(await database.store.get('keys', publicIdOf(exampleKey))).toMatchObject({
+      ...{ expires_at_ms: null, models: null, spend_limit_reset: null, tags: null },
+    });
+  });
+});
+
+it('a function with cases that a file activates can be applied to a fresh store', async () => {
+  const cases = 'input: { type: object, schema: { type: object, required: [ticket] } }';
+  const text = spoiled(cases, `${cases}\n            cases: [{ input: { ticket: a }, expect: { contains: b } }]`);
+  expect(changed(await apply(text))).toContain('function classify-ticket of team-a: created');
+  expect(await functionRecord()).toMatchObject({ active: 'r2' });
+});
+
+describe('a key', () => {
+  /** As `gw keys revoke` does. */
+  async function revoke(key: string): Promise<void> {
+    const record = await keys().read(publicIdOf(key));
+    if (record === undefined) throw new Error('there is no such key');
+    await keys().write({ ...record, status: 'revoked' });
+  }
+  /** The store, which does something before it writes to a table. */
+  const storeThatFirst = (table: string, work: () => Promise<void>): Store => ({
+    ...database.store,
+    put: async (put) => {
+      if (put.table === table) await work();
+      return database.store.put(put);
+    },
+  });
+
+  it('of another workspace is refused at its place, before anything is written', async () => {
+    await apply(exampleText);
+    const { store, writes } = countingWrites(database.store);
+    const moved = spoiled('- id: team-a', '- id: team-z').replace('"2.50"', '"9.50"');
+    await expect(apply(moved, store)).rejects.toThrow('workspaces[0].keys[0].key');
+    expect(writes()).toBe(0);
+  });
+
+  it('made before the store failed is handed out with the failure', async () => {
+    const failing = storeThatFirst('keys', async () => {
+      throw new StoreUnavailable('down');
+    });
+    const failure = await apply(spoiled(keyLine, '{ name: ci }'), failing).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ApplyInterrupted);
+    const { report } = failure as ApplyInterrupted;
+    expect(report.createdKeys).toHaveLength(1);
     expect(changed(report)).toEqual([
       'catalogue: created',
       'workspace team-a: created',
       'byok connection to acme of team-a: created',
       'function classify-ticket of team-a: created',
-      'key ci of team-a: created',
     ]);
+  });
+
+  it('that was revoked does not come back by its name when another one has it, and nothing is written', async () => {
+    const other = createApiKey(systemRandomness);
+    await apply(exampleText);
+    await revoke(exampleKey);
+    await apply(spoiled(exampleKey, other));
+    expect(changed(await apply(spoiled(keyLine, '{ name: ci, rpm: 7 }')))).toEqual(['key ci of team-a: changed']);
+    expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'revoked', rpm: 60 });
+    await revoke(other);
     const { store, writes } = countingWrites(database.store);
-    expect(changed(await apply(exampleText, store))).toEqual([]);
+    const text = spoiled('"2.50"', '"9.50"', spoiled(keyLine, '{ name: ci, status: active }'));
+    await expect(apply(text, store)).rejects.toThrow('workspaces[0].keys[0].status: 2 keys of this name were revoked');
     expect(writes()).toBe(0);
   });
 
-  it('leaves workspaces and keys alone that it does not name', async () => {
+  const given = `{ name: ci, key: ${exampleKey}, rpm: 60, spend_limit_usd: "5.00" }`;
+  const named = '{ name: ci, rpm: 60, spend_limit_usd: "5.00" }';
+  it.each([keyLine, given, named])('that is revoked while a file is being applied stays revoked: %#', async (line) => {
     await apply(exampleText);
-    const other = exampleText.slice(0, exampleText.indexOf('workspaces:'));
-    expect(changed(await apply(`${other}workspaces: [{ id: team-b }]`))).toEqual(['workspace team-b: created']);
-    const stores = storesOn(database.store);
-    expect(await stores.workspaceStore.read('team-a')).toBeDefined();
-    expect(await stores.keys.read(parseApiKey(exampleKey)?.publicId ?? '')).toBeDefined();
-  });
-});
-
-// Nothing stored is lost by applying a file that says nothing about it.
-const catalogueText = exampleText.slice(0, exampleText.indexOf('workspaces:'));
-const withWorkspace = (written: string) => `${catalogueText}workspaces:\n  - ${written}\n`;
-const functionRecord = () => storesOn(database.store).functionStore.read('team-a', 'classify-ticket');
-
-describe('what a file leaves out', () => {
-  it('of the service stays, and has its default where nothing is stored', async () => {
-    const service = exampleText.slice(exampleText.indexOf('service:'), exampleText.indexOf('providers:'));
-    const without = spoiled(service, '');
-    await applyTo(database.store, without);
-    const read = async () => (await storesOn(database.store).catalogues.read())?.service;
-    expect(await read()).toEqual({ function_execution: 'enabled', function_concurrency: 200, queue_ms: 2_000 });
-    await applyTo(database.store, spoiled('function_execution: enabled', 'function_execution: disabled'));
-    expect(changed(await applyTo(database.store, without))).toEqual([]);
-    expect(await read()).toMatchObject({ function_execution: 'disabled' });
-  });
-
-  it('of providers and models is taken away: they are described whole, and the plan says so', async () => {
-    await applyTo(database.store, exampleText);
-    const small = exampleText.indexOf('  - id: acme/small-1');
-    const text = `${exampleText.slice(0, small)}workspaces: []\n`;
-    expect(destructiveChanges((await planOn(database.store, text)).changes)).toEqual([
-      'models[acme/small-1] of catalogue',
-    ]);
-  });
-});
-
-describe('the date of a model that the file does not write', () => {
-  const undated = exampleText.replaceAll('    created: 1760000000\n', '');
-  const createdAt = async () =>
-    (await storesOn(database.store).catalogues.read())?.models.map(({ created }) => created);
-
-  it('is that of its first application, and stays', async () => {
-    await applyTo(database.store, undated);
-    expect(await createdAt()).toEqual([1_800_000_000, 1_800_000_000]);
-    const later = { nowMs: 1_900_000_000_000, readVariable: () => undefined, randomness: systemRandomness };
-    const plan = await planGatewayFile({ ...later, file: fileOf(undated), stores: storesOn(database.store) });
-    expect(changed(plan)).toEqual([]);
-    await plan.apply();
-    expect(await createdAt()).toEqual([1_800_000_000, 1_800_000_000]);
-  });
-
-  it('is the stored one where a file wrote it before', async () => {
-    await applyTo(database.store, exampleText);
-    expect(changed(await applyTo(database.store, undated))).toEqual([]);
-    expect(await createdAt()).toEqual([1_760_000_000, 1_760_000_000]);
-  });
-});
-
-describe('a function', () => {
-  const draft = spoiled('        active: r2\n', '', spoiled('            state: activated\n', ''));
-
-  it('that was activated by command stays in service when a file without its states is applied again', async () => {
-    await applyTo(database.store, draft);
-    expect(await functionRecord()).toMatchObject({ status: 'enabled', active: null });
-    await storesOn(database.store).functionStore.activate('team-a', 'classify-ticket', 'r2', 1_790_000_000_000);
-    expect(changed(await applyTo(database.store, draft))).toEqual([]);
-    expect(await functionRecord()).toMatchObject({ status: 'enabled', active: 'r2' });
-  });
-
-  it('that was disabled by command stays disabled until a file says enabled', async () => {
-    const silent = spoiled('        status: enabled\n', '');
-    await applyTo(database.store, silent);
-    await storesOn(database.store).functionStore.disable('team-a', 'classify-ticket');
-    expect(changed(await applyTo(database.store, silent))).toEqual([]);
-    expect(await functionRecord()).toMatchObject({ status: 'disabled' });
-    expect(changed(await applyTo(database.store, exampleText))).toEqual([
-      'function classify-ticket of team-a: changed',
-    ]);
-    expect(await functionRecord()).toMatchObject({ status: 'enabled' });
-  });
-
-  it('is out of service by active: null, which the plan says it takes away', async () => {
-    await applyTo(database.store, exampleText);
-    const text = spoiled('active: r2', 'active: null');
-    expect(destructiveChanges((await planOn(database.store, text)).changes)).toEqual([
-      'active revision r2 of function classify-ticket of team-a',
-    ]);
-    await applyTo(database.store, text);
-    expect(await functionRecord()).toMatchObject({ active: null });
-  });
-
-  it('with cases that a file activates can be applied to a fresh store', async () => {
-    const cases = 'input: { type: object, schema: { type: object, required: [ticket] } }';
-    const text = spoiled(cases, `${cases}\n            cases: [{ input: { ticket: a }, expect: { contains: b } }]`);
-    expect(changed(await applyTo(database.store, text))).toContain('function classify-ticket of team-a: created');
-    expect(await functionRecord()).toMatchObject({ active: 'r2' });
+    const text = spoiled('"2.50"', '"2.60"', spoiled(keyLine, line.replace('rpm: 60', 'rpm: 5')));
+    expect(
+      changed(
+        await apply(
+          text,
+          storeThatFirst('config', () => revoke(exampleKey)),
+        ),
+      ),
+    ).toEqual(['catalogue: changed', 'key ci of team-a: changed']);
+    expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'revoked', rpm: 5 });
   });
 });
 
 it('the annotated example of the README can be applied to a fresh store, and twice changes nothing', async () => {
   const readme = readFileSync(new URL('../../../shared/configuration/gateway-file/README.md', import.meta.url), 'utf8');
   const text = /```yaml\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
-  const report = await applyTo(database.store, text);
+  const report = await apply(text);
   expect(report.changes.every(({ change }) => change === 'created')).toBe(true);
-  expect(changed(await applyTo(database.store, text))).toEqual([]);
+  expect(changed(await apply(text))).toEqual([]);
 });
 
 describe('what only the store can tell is refused by its place, and nothing is written', () => {
   const cases: [title: string, text: string, problem: RegExp][] = [
-    [
-      'a designated version that neither has',
-      spoiled('designated: "1"', 'designated: "2"'),
-      /workspaces\[0\]\.presets\[0\]\.designated: there is no version "2" .*known are 1/,
-    ],
     [
       'an active revision that neither has',
       spoiled('active: r2', 'active: r1'),
@@ -175,14 +220,6 @@ describe('what only the store can tell is refused by its place, and nothing is w
       'a new connection without a key',
       spoiled('key: { env: ACME_BYOK }, ', ''),
       /workspaces\[0\]\.byok\.connections\[0\]\.key: is required for a new connection/,
-    ],
-    [
-      'a new preset without a version',
-      spoiled(
-        '{ slug: terse, versions: [ { version: "1", config: { temperature: 0 } } ], designated: "1" }',
-        '{ slug: new }',
-      ),
-      /workspaces\[0\]\.presets\[0\]\.versions: is required for a new preset/,
     ],
   ];
 
@@ -219,10 +256,10 @@ describe('what only the store can tell is refused by its place, and nothing is w
   });
 
   it('but a version and a revision that are stored may be named without being written', async () => {
-    await applyTo(database.store, exampleText);
+    await apply(exampleText);
     const written =
       '{ id: team-a, presets: [{ slug: terse, designated: "1" }], functions: [{ id: classify-ticket, kind: prompt, active: r2 }] }';
-    expect(changed(await applyTo(database.store, withWorkspace(written)))).toEqual([]);
+    expect(changed(await apply(withWorkspace(written)))).toEqual([]);
   });
 });
 
@@ -267,11 +304,6 @@ describe('what a plan says', () => {
     ])('is named: %s %j', (resource, member, line) => {
       expect(destructiveChanges(changed(resource, member))).toEqual([line]);
     });
-
-    it('is a connection that is removed', () => {
-      const removed = { resource: 'byok connection to acme of a', change: 'removed', members: [] } as const;
-      expect(destructiveChanges([removed])).toEqual(['byok connection to acme of a']);
-    });
   });
 
   it('a plan that makes a revoked key active again names the key', () => {
@@ -303,23 +335,4 @@ it('every model of the demo is in the list, with prices and features', () => {
   const { document, issues } = completeCatalogue(fileOf(text), { former: undefined, list, region: undefined, nowMs });
   expect(issues).toEqual([]);
   for (const { providers } of document.models) expect(providers[0]?.input_price_per_million).not.toBe('0.00');
-});
-
-it('a stored price that is not that of the list is a difference, and the list can be taken over', () => {
-  const text =
-    'providers: [{ id: openai, kind: openai }]\nmodels: [{ id: openai/gpt-5, providers: [{ provider: openai, input_price_per_million: "9" }] }]';
-  const { document } = completeCatalogue(fileOf(text), { former: undefined, list, region: undefined, nowMs });
-  expect(listDifferences(document, list)).toEqual([
-    {
-      model: 'openai/gpt-5',
-      provider: 'openai',
-      member: 'input_price_per_million',
-      stored: '9',
-      listed: '1.25',
-      isWritten: true,
-    },
-  ]);
-  const updated = withListValues(document, list, () => true);
-  expect(listDifferences(updated, list)).toEqual([]);
-  expect(updated.models[0]?.providers[0]).toMatchObject({ input_price_per_million: '1.25', written: [] });
 });
