@@ -12,6 +12,7 @@ const commands = commandsIn(createProgram(async () => {})).map((command) => ({
 }));
 /** Nothing listens here: a line that is refused must not even try. */
 const nowhere = '--dynamodb http://127.0.0.1:1';
+const nineTags = Array.from({ length: 9 }, (_, at) => `--tag n${at}=v`).join(' ');
 const leaked = 'sk-gw-ELF4BT6C9u28TpYs-6VlvgRItLiLJkxt1ILM1tEqX63DCSVqw4OaDHtCYI1m05wkIx';
 
 describe('a line that cannot be run', () => {
@@ -27,6 +28,15 @@ describe('a line that cannot be run', () => {
     [`keys create --workspace te/am --name ci ${nowhere}`, '--workspace is 1 to 64 letters'],
     [`keys create --workspace team --name ci --rpm 0 ${nowhere}`, '--rpm is a whole number from 1'],
     [`keys create --workspace team --name ci --spend-limit 1,50 ${nowhere}`, '--spend-limit is an amount of USD'],
+    [`keys create --workspace team --name ci --expires 2020-01-01 ${nowhere}`, '--expires is not in the future'],
+    [`keys create --workspace team --name ci --expires soon ${nowhere}`, '--expires is 2027-01-01'],
+    [`keys create --workspace team --name ci --models acme/small, ${nowhere}`, '--models is all, or ids'],
+    ...['--tag team', '--tag Team=a', '--tag team=a --tag team=b', '--tag none --tag a=b', nineTags].map((wrong) => [
+      ...[`keys update ABCDEFGHIJKLMNOP ${wrong} ${nowhere}`, '--tag'],
+    ]),
+    [`keys rotate ci --grace soon --workspace team ${nowhere}`, '--grace is a length of time'],
+    [`keys rotate ci --grace 900d --workspace team ${nowhere}`, '--grace is a length of time of at most a year'],
+    [`operators create --name x --role member ${nowhere}`, 'viewer, editor, owner'],
     [`keys create --workspace team --name ci --limit 1 ${nowhere}`, "unknown option '--limit'"],
     [`keys list --workspace a --workspace b ${nowhere}`, '--workspace is written twice'],
     [`keys revoke ${nowhere}`, 'give a PUBLIC_ID, or --owner EMAIL'],

@@ -31,6 +31,7 @@ describe('rules of keys, credit and operators', () => {
   });
   afterAll(() => local.stop());
 
+  const read = (publicId: string) => createKeyStore(local.store).read(publicId);
   const createKey = (name: string, more = '') =>
     operateJson<CreatedKey>(`keys create --workspace team --name ${name} ${more} ${local.option}`);
 
@@ -38,7 +39,7 @@ describe('rules of keys, credit and operators', () => {
     it('are created with their limits and shown once: no later line prints more than the public id', async () => {
       const { key, public_id } = await createKey('build', '--rpm 60 --spend-limit 2.5');
       expect(parseApiKey(key)?.publicId).toBe(public_id);
-      expect(await createKeyStore(local.store).read(public_id)).toMatchObject({
+      expect(await read(public_id)).toMatchObject({
         workspace: 'team',
         name: 'build',
         status: 'active',
@@ -58,91 +59,47 @@ describe('rules of keys, credit and operators', () => {
       expect(lists[0]?.out).toMatch(new RegExp(`team +build +${public_id} +active +60 +- +2.5`));
     });
 
-    it('are not revoked without a yes', async () => {
-      const { public_id } = await createKey('kept');
+    it('are revoked after a yes only, once, by public id or by the whole key, which is not repeated', async () => {
+      const { key, public_id } = await createKey('given-up', '--rpm 7');
       const line = `keys revoke ${public_id} ${local.option}`;
       expect(await operate(line)).toMatchObject({ code: 2, error: expect.stringContaining('pass --yes') });
       const declined = await operate(line, { answers: [''] });
-      expect(declined).toMatchObject({ code: 1, questions: [`Revoke key kept of team (${public_id})? [y/N] `] });
-      expect((await createKeyStore(local.store).read(public_id))?.status).toBe('active');
-    });
-
-    it('are revoked once, by public id or by the whole key, which is not repeated', async () => {
-      const { key, public_id } = await createKey('given-up', '--rpm 7');
+      expect(declined).toMatchObject({ code: 1, questions: [`Revoke key given-up of team (${public_id})? [y/N] `] });
+      expect((await read(public_id))?.status).toBe('active');
       const { code, out } = await operate(`keys revoke ${key} --yes ${local.option}`);
       expect([code, out]).toEqual([0, `key given-up of team (${public_id}) is revoked`]);
-      expect(await createKeyStore(local.store).read(public_id)).toMatchObject({ status: 'revoked', rpm: 7 });
-      const again = await operate(`keys revoke ${public_id} ${local.option}`);
+      expect(await read(public_id)).toMatchObject({ status: 'revoked', rpm: 7 });
+      const again = await operate(line);
       expect([again.code, again.out]).toEqual([0, `key given-up of team (${public_id}) was revoked before`]);
     });
 
-    it('are updated member by member, in use and without a new key', async () => {
-      const { public_id } = await createKey('changing', '--rpm 7 --spend-limit 2');
-      const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
-      expect(await update('--rpm 60')).toMatchObject({
-        change: 'changed',
-        name: 'changing',
-        rpm: 60,
-        spend_limit_usd: '2',
-      });
-      expect(await update('--rpm 60')).toMatchObject({ change: 'unchanged' });
-      expect(await update('--spend-limit 4.50 --name nightly')).toMatchObject({
-        name: 'nightly',
-        spend_limit_usd: '4.5',
-      });
-      expect(await update('--rpm none --spend-limit none')).toMatchObject({ rpm: null, spend_limit_usd: null });
-      expect((await operate(`keys revoke ${public_id} --yes ${local.option}`)).code).toBe(0);
-      expect(await update('--rpm 5')).toMatchObject({ status: 'revoked', rpm: 5 });
-      const unknown = await operate(`keys update ABCDEFGHIJKLMNOP --rpm 5 ${local.option}`);
-      expect([unknown.code, unknown.error]).toEqual([1, 'gw keys update: there is no key ABCDEFGHIJKLMNOP']);
-    });
-
-    it('have an expiry and a list of models, which keys update changes and takes away', async () => {
+    it('are updated in what is named and keep the rest, in use and without a new key; none or all takes it away', async () => {
       const { public_id } = await createKey(
-        'ruled',
-        '--expires 2099-01-01 --models acme/small,acme/large --spend-limit-reset weekly',
+        'changing',
+        '--rpm 7 --expires 2099-01-01 --models acme/small,acme/large --spend-limit-reset weekly --tag team=search --tag feature=rerank,run=1',
       );
       const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
-      const read = () => createKeyStore(local.store).read(public_id);
-      const models = ['acme/small', 'acme/large'];
-      expect(await read()).toMatchObject({ expiresAtMs: Date.UTC(2099, 0, 1), models, spendLimitReset: 'weekly' });
-      expect(await update('--models acme/small')).toMatchObject({
-        change: 'changed',
-        expires_at: '2099-01-01T00:00:00.000Z',
-        models: ['acme/small'],
-      });
-      expect(await update('--expires none --models all --spend-limit-reset none')).toMatchObject({
-        expires_at: null,
-        models: null,
-        spend_limit_reset: null,
+      const tags = { team: 'search', feature: 'rerank', run: '1' };
+      const rules = {
+        expiresAtMs: Date.UTC(2099, 0, 1),
+        models: ['acme/small', 'acme/large'],
+        spendLimitReset: 'weekly',
+      };
+      expect(await read(public_id)).toMatchObject({ ...rules, tags });
+      expect(await update('--rpm 60')).toMatchObject({ change: 'changed', name: 'changing', rpm: 60, tags });
+      expect(await update('--rpm 60')).toMatchObject({ change: 'unchanged' });
+      const named = { name: 'nightly', spend_limit_usd: '4.5', models: ['acme/small'], tags: { team: 'ads' } };
+      expect(await update('--spend-limit 4.50 --name nightly --models acme/small --tag team=ads')).toMatchObject(named);
+      const taken = '--rpm none --spend-limit none --expires none --models all --spend-limit-reset none --tag none';
+      expect(await update(taken)).toMatchObject({
+        ...{ rpm: null, spend_limit_usd: null, expires_at: null, models: null, spend_limit_reset: null, tags: {} },
       });
       const beforeMs = systemClock.nowMs();
-      await update('--expires 90d');
-      const leftMs = ((await read())?.expiresAtMs ?? 0) - beforeMs;
-      expect(Math.round(leftMs / 86_400_000)).toBe(90);
-    });
-
-    it('have tags, which keys update replaces together and takes away', async () => {
-      const { public_id } = await createKey('tagged', '--tag team=search --tag feature=rerank,run=1');
-      const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
-      const read = () => createKeyStore(local.store).read(public_id);
-      expect(await read()).toMatchObject({ tags: { team: 'search', feature: 'rerank', run: '1' } });
-      expect(await update('--rpm 7')).toMatchObject({ tags: { team: 'search', feature: 'rerank', run: '1' } });
-      expect((await operate(`keys list --workspace team ${local.option}`)).out).toContain(
-        'feature=rerank,run=1,team=search',
-      );
-      expect(await update('--tag team=ads')).toMatchObject({ change: 'changed', tags: { team: 'ads' } });
-      expect(await update('--tag team=ads')).toMatchObject({ change: 'unchanged' });
-      const nine = Array.from({ length: 9 }, (_, at) => `--tag n${at}=v`).join(' ');
-      for (const wrong of ['--tag team', '--tag Team=a', '--tag team=a --tag team=b', '--tag none --tag a=b', nine]) {
-        expect(await operate(`keys update ${public_id} ${wrong} ${local.option}`)).toMatchObject({
-          code: 2,
-          error: expect.stringContaining('--tag'),
-        });
-      }
-      expect(await read()).toMatchObject({ tags: { team: 'ads' } });
-      expect(await update('--tag none')).toMatchObject({ change: 'changed', tags: {} });
-      expect(await read()).toMatchObject({ tags: null });
+      await update('--expires 90d --tag run=1,feature=x');
+      expect(Math.round((((await read(public_id))?.expiresAtMs ?? 0) - beforeMs) / 86_400_000)).toBe(90);
+      expect((await operate(`keys list --workspace team ${local.option}`)).out).toContain('feature=x,run=1');
+      const unknown = await operate(`keys update ABCDEFGHIJKLMNOP --rpm 5 ${local.option}`);
+      expect([unknown.code, unknown.error]).toEqual([1, 'gw keys update: there is no key ABCDEFGHIJKLMNOP']);
     });
 
     it('of one name made at the same moment by commands and a file are one key, and the others are told who has the name', async () => {
@@ -163,18 +120,6 @@ describe('rules of keys, credit and operators', () => {
       for (const { out, error } of failed)
         expect(out + error).toMatch(/raced"? is (already )?taken in team by the (active )?key/);
     });
-
-    it.each([
-      ['--expires 2020-01-01', 2, '--expires is not in the future'],
-      ['--expires soon', 2, '--expires is 2027-01-01'],
-      ['--models acme/small,', 2, '--models is all, or ids'],
-      ['--models acme/none', 1, 'there is no model acme/none in the catalogue'],
-    ])('are not made with %s', async (more, code, message) => {
-      const before = (await operate(`keys list ${local.option}`)).out;
-      const made = await operate(`keys create --workspace team --name x ${more} ${local.option}`);
-      expect([made.code, made.out, made.error]).toEqual([code, '', expect.stringContaining(message)]);
-      expect((await operate(`keys list ${local.option}`)).out).toBe(before);
-    });
   });
 
   describe('credits', () => {
@@ -188,31 +133,27 @@ describe('rules of keys, credit and operators', () => {
       expect([other.code, other.error]).toEqual([1, expect.stringContaining('of another amount')]);
     });
 
-    it('without an id are added each time', async () => {
-      const first = await operateJson<Credit>(`credits add team 1 ${local.option}`);
-      const second = await operateJson<Credit>(`credits add team 1 ${local.option}`);
-      expect(Number(second.granted_usd) - Number(first.granted_usd)).toBeCloseTo(1);
-    });
-
-    it('are taken away by a negative amount, once per id, and never below what is held', async () => {
+    it('are taken away by a negative amount, and never below what is held; without an id each line counts', async () => {
       const credit = async () =>
         (await operateJson<{ credits: Credit[] }>(`credits show team ${local.option}`)).credits[0]?.available_usd ?? '';
-      const before = Number(await credit());
-      const line = `credits add team -1 --id refund-1 ${local.option}`;
-      expect(await operateJson<Credit>(line)).toMatchObject({ change: 'added', amount_usd: '-1' });
-      expect(await operateJson<Credit>(line)).toMatchObject({ change: 'unchanged' });
-      expect(Number(await credit())).toBeCloseTo(before - 1);
-
-      const ledger = createAdministration({
+      for (const available_usd of ['6.000000000001', '7.000000000001']) {
+        expect(await operateJson<Credit>(`credits add team 1 ${local.option}`)).toMatchObject({ available_usd });
+      }
+      expect(await operateJson<Credit>(`credits add team -1 --id refund-1 ${local.option}`)).toMatchObject({
+        change: 'added',
+        amount_usd: '-1',
+        available_usd: '6.000000000001',
+      });
+      const { credit: ledger } = createAdministration({
         store: local.store,
         clock: systemClock,
         randomness: systemRandomness,
-      }).credit;
-      const nowMs = systemClock.nowMs();
-      const hold = { owner: 'running', amount: 1_000_000_000_000n, expiresAtMs: nowMs + holdLifeMs };
+      });
+      const expiresAtMs = systemClock.nowMs() + holdLifeMs;
+      const hold = { owner: 'running', amount: 1_000_000_000_000n, expiresAtMs };
       expect((await ledger.take({ workspace: 'team', spendLimit: null }, hold)).kind).toBe('taken');
-      const rest = await credit();
-      const tooMuch = await operate(`credits add team -${Number(rest) + 0.5} ${local.option}`);
+      const rest = '5.000000000001';
+      const tooMuch = await operate(`credits add team -5.5 ${local.option}`);
       expect([tooMuch.code, tooMuch.out]).toEqual([1, '']);
       expect(tooMuch.error).toContain(`nothing was taken away: ${rest} USD are neither spent nor held`);
       expect(await credit()).toBe(rest);
@@ -261,35 +202,28 @@ describe('rules of keys, credit and operators', () => {
         workspaces: 'all',
       });
       expect((await operate(`operators list ${local.option}`)).out).toMatch(/vera .*viewer +team, other/);
-      const wrong = await operate(`operators create --name x --role member ${local.option}`);
-      expect([wrong.code, wrong.error]).toEqual([2, expect.stringContaining('viewer, editor, owner')]);
       const unknown = await operate(`operators create --name x --workspaces team,nowhere ${local.option}`);
       expect([unknown.code, unknown.error]).toEqual([1, expect.stringContaining('there is no workspace nowhere')]);
       expect((await operate(`operators list ${local.option}`)).out).not.toMatch(/^x /m);
     });
 
-    it('have a name once among the active ones, so that a log line says who made a change', async () => {
+    it('have a name once among the active ones, and are revoked after a yes only, a second time without effect', async () => {
       const { public_id } = await operateJson<CreatedKey>(`operators create --name grace ${local.option}`);
       const second = await operate(`operators create --name grace ${local.option}`);
       expect([second.code, second.out]).toEqual([1, '']);
       expect(second.error).toContain(`grace is the active operator ${public_id}`);
-      await operate(`operators revoke ${public_id} --yes ${local.option}`);
-      expect((await operate(`operators create --name grace ${local.option}`)).code).toBe(0);
-    });
-
-    it('are revoked after a yes only, and a second time without effect', async () => {
-      const { public_id } = await operateJson<CreatedKey>(`operators create --name linus ${local.option}`);
-      const declined = await operate(`operators revoke ${public_id} ${local.option}`, { answers: ['n'] });
-      expect(declined.questions).toEqual([`Revoke the operator key linus (${public_id})? [y/N] `]);
       const statusOf = async () =>
         (
           await operateJson<{ operators: { public_id: string; status: string }[] }>(`operators list ${local.option}`)
         ).operators.find((one) => one.public_id === public_id)?.status;
+      const line = `operators revoke ${public_id} ${local.option}`;
+      const declined = await operate(line, { answers: ['n'] });
+      expect(declined.questions).toEqual([`Revoke the operator key grace (${public_id})? [y/N] `]);
       expect([declined.code, await statusOf()]).toEqual([1, 'active']);
-      const revoked = await operateJson(`operators revoke ${public_id} --yes ${local.option}`);
-      expect([revoked, await statusOf()]).toEqual([expect.objectContaining({ change: 'changed' }), 'revoked']);
-      const again = await operateJson(`operators revoke ${public_id} ${local.option}`);
-      expect(again).toMatchObject({ status: 'revoked', change: 'unchanged' });
+      expect(await operateJson(`${line} --yes`)).toMatchObject({ change: 'changed' });
+      expect(await statusOf()).toBe('revoked');
+      expect(await operateJson(line)).toMatchObject({ status: 'revoked', change: 'unchanged' });
+      expect((await operate(`operators create --name grace ${local.option}`)).code).toBe(0);
       expect((await operate(`operators revoke 0000000000000000 --yes ${local.option}`)).error).toContain(
         'there is no operator 0000000000000000',
       );
@@ -447,7 +381,14 @@ describe('rotation', () => {
       expect([await statusWith(former), await statusWith(third.key)]).toEqual([401, 200]);
     });
 
-    it('at the same moment by several operators leaves one key the name: who has none is told, and makes none', async () => {
+    it('of a name that no active key has makes no key, and at the same moment by several operators leaves one key the name', async () => {
+      expect(await gw('keys rotate nobody --workspace team')).toMatchObject({
+        ...{
+          code: 1,
+          out: '',
+          error: expect.stringMatching(/workspace team has no active key nobody; there are .*ci/),
+        },
+      });
       await create('shared');
       const results = await Promise.all([1, 2, 3].map(() => gw('keys rotate shared --workspace team')));
       const done = results.filter(({ code }) => code === 0);
@@ -462,20 +403,6 @@ describe('rotation', () => {
       expect(active).toHaveLength(1);
       const printed = done.map(({ out }) => publicIdOf(out.split('\n').at(-1) ?? ''));
       expect(printed).toContain(active[0]?.public_id);
-    });
-
-    it.each([
-      ['a name that no active key has', 'nobody', 1, /workspace team has no active key nobody; there are .*ci/],
-      ['a grace that is no time', 'ci --grace soon', 2, /--grace is a length of time/],
-      ['a grace of years', 'ci --grace 900d', 2, /--grace is a length of time of at most a year/],
-    ])('makes no key for %s', async (_title, words, code, message) => {
-      const before = (await gw('keys list')).out;
-      expect(await gw(`keys rotate ${words} --workspace team`)).toMatchObject({
-        code,
-        out: '',
-        error: expect.stringMatching(message),
-      });
-      expect((await gw('keys list')).out).toBe(before);
     });
   });
 });

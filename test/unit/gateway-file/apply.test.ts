@@ -304,6 +304,11 @@ describe('what a plan says', () => {
     ])('is named: %s %j', (resource, member, line) => {
       expect(destructiveChanges(changed(resource, member))).toEqual([line]);
     });
+
+    it('is a connection that is removed', () => {
+      const removed = { resource: 'byok connection to acme of a', change: 'removed', members: [] } as const;
+      expect(destructiveChanges([removed])).toEqual(['byok connection to acme of a']);
+    });
   });
 
   it('a plan that makes a revoked key active again names the key', () => {
