@@ -503,64 +503,39 @@ describe('the keys', () => {
     expect((await gateway.post(hello('acme/echo'), authorization)).status).toBe(200);
   });
 
-  it.each<[string, unknown, number, string, string]>([
-    ['no JSON', 'x', 400, 'invalid_request', ''],
-    ['an unknown member', { workspace: 'team', name: 'n', colour: 1 }, 400, 'invalid_request', 'colour'],
-    [
-      'a number for money',
-      { workspace: 'team', name: 'n', spend_limit_usd: 2 },
-      400,
-      'invalid_request',
-      'spend_limit_usd',
-    ],
-    ['no limit at all', { workspace: 'team', name: 'n', rpm: 0 }, 400, 'invalid_request', 'rpm'],
-    [
-      'an end that is over',
-      { workspace: 'team', name: 'n', expires_at: '2001-01-01' },
-      400,
-      'invalid_request',
-      'not in the future',
-    ],
-    [
-      'a date that is none',
-      { workspace: 'team', name: 'n', expires_at: '2030-13-01' },
-      400,
-      'invalid_request',
-      'expires_at',
-    ],
-    [
-      'a day that its month does not have',
-      { workspace: 'team', name: 'n', expires_at: '2030-02-31' },
-      400,
-      'invalid_request',
-      'expires_at',
-    ],
-    ['a name with half a character', { workspace: 'team', name: 'n\ud800' }, 400, 'invalid_request', 'name'],
-    ['an unknown model', { workspace: 'team', name: 'n', models: ['acme/none'] }, 400, 'invalid_request', 'acme/none'],
-    ['a malformed tag', { workspace: 'team', name: 'n', tags: { Team: 'x' } }, 400, 'invalid_request', 'tags'],
-    [
-      'nine tags',
-      { workspace: 'team', name: 'n', tags: Object.fromEntries([...'abcdefghi'].map((name) => [name, 'x'])) },
-      400,
-      'invalid_request',
-      'at most 8 tags',
-    ],
-    ['a name that is taken', { workspace: 'team', name: 'first' }, 400, 'invalid_request', 'taken'],
-    ['an unknown workspace', { workspace: 'nobody', name: 'n' }, 404, 'not_found', 'nobody'],
-    ['too much', { workspace: 'team', name: 'x'.repeat(70_000) }, 413, 'request_too_large', '64 KiB'],
-  ])('are not made of %s, and nothing is stored', async (_case, body, status, code, words) => {
-    const before = (await ada.get('/keys')).body.data.length;
-    const changes = await changesOf(async () => {
-      const answer = await ada.send('POST', '/keys', body);
-      expect([answer.status, answer.body.error, answer.body.message]).toEqual([
-        status,
-        code,
-        expect.stringContaining(words),
-      ]);
-    });
-    expect(changes).toEqual([]);
-    expect((await ada.get('/keys')).body.data.length).toBe(before);
-  });
+  const named = (more: object) => ({ workspace: 'team', name: 'n', ...more });
+  const nineTags = Object.fromEntries([...'abcdefghi'].map((name) => [name, 'x']));
+  it.each<[string, unknown, ...([] | [number, string])]>([
+    ['', 'x'],
+    ['colour', named({ colour: 1 })],
+    ['spend_limit_usd', named({ spend_limit_usd: 2 })],
+    ['rpm', named({ rpm: 0 })],
+    ['not in the future', named({ expires_at: '2001-01-01' })],
+    ['expires_at', named({ expires_at: '2030-13-01' })],
+    ['expires_at', named({ expires_at: '2030-02-31' })],
+    ['name', named({ name: 'n\ud800' })],
+    ['acme/none', named({ models: ['acme/none'] })],
+    ['tags', named({ tags: { Team: 'x' } })],
+    ['at most 8 tags', named({ tags: nineTags })],
+    ['taken', named({ name: 'first' })],
+    ['nobody', named({ workspace: 'nobody' }), 404, 'not_found'],
+    ['64 KiB', named({ name: 'x'.repeat(70_000) }), 413, 'request_too_large'],
+  ])(
+    'are not made, and nothing is stored, where the answer says why: %s',
+    async (words, body, status = 400, code = 'invalid_request') => {
+      const before = (await ada.get('/keys')).body.data.length;
+      const changes = await changesOf(async () => {
+        const answer = await ada.send('POST', '/keys', body);
+        expect([answer.status, answer.body.error, answer.body.message]).toEqual([
+          status,
+          code,
+          expect.stringContaining(words),
+        ]);
+      });
+      expect(changes).toEqual([]);
+      expect((await ada.get('/keys')).body.data.length).toBe(before);
+    },
+  );
 
   it('are not changed by an empty change, a wrong status or for an unknown id', async () => {
     const publicId = parseApiKey(otherKey)?.publicId;

@@ -39,83 +39,56 @@ describe('the settings of a stage', () => {
     for (const telemetry of [null, { cloudwatch: true }, collector]) expect(check({ telemetry })).not.toThrow();
   });
 
-  it.each<[string, Record<string, unknown>, string]>([
+  it.each<[Record<string, unknown>, string]>([
     [
-      'a certificate that CloudFront would not find',
       { customDomain: { domainNames, certificateArn: certificateArn.replace('us-east-1', 'eu-west-1') } },
       'customDomain.certificateArn must be the ARN of an ACM certificate in us-east-1',
     ],
     [
-      'a domain name that is none',
       { customDomain: { domainNames: ['https://llm.example.com'], certificateArn } },
       'customDomain.domainNames[0] must be a domain name',
     ],
     [
-      'a web ACL of a region',
       { webAclArn: 'arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/gw/3f1c0b1e' },
       'webAclArn must be the ARN of a web ACL of scope CLOUDFRONT in us-east-1',
     ],
-    ['a web ACL without a distribution', { edge: 'none', webAclArn }, "webAclArn needs edge: 'cloudfront'"],
+    [{ edge: 'none', webAclArn }, "webAclArn needs edge: 'cloudfront'"],
     [
-      'a domain without a distribution',
       { edge: 'none', customDomain: { domainNames, certificateArn } },
       "customDomain needs edge: 'cloudfront', or compute: 'container'",
     ],
+    [{ telemetry: { endpoint: 'http://otlp.example' } }, 'telemetry.endpoint must be an https URL'],
     [
-      'a collector without TLS',
-      { telemetry: { endpoint: 'http://otlp.example' } },
-      'telemetry.endpoint must be an https URL',
-    ],
-    [
-      'a collector with a credential in its address',
       { telemetry: { endpoint: 'https://user:canary@otlp.example' } },
       'telemetry.endpoint must be an https URL without credentials and query',
     ],
     [
-      'headers in place of the secret that holds them',
       { telemetry: { endpoint: 'https://otlp.example', headersSecret: 'authorization: Basic canary' } },
       'telemetry.headersSecret must be the name or the ARN of a secret',
     ],
+    [{ telemetry: { cloudwatch: true, sampleRatio: 2 } }, 'telemetry.sampleRatio must be a number from 0 to 1'],
+    [{ telemetry: { cloudwatch: true, endpoint: 'https://otlp.example' } }, 'telemetry Unrecognized key: "endpoint"'],
+    [{ telemetry: { cloudwatch: false } }, 'telemetry.cloudwatch must be true, beside no endpoint, or be left out'],
+    [{ bedrockRegions: ['*'] }, 'bedrockRegions[0] must be the name of a region'],
+    [{ webEnvironmentsMax: 2 }, 'Unrecognized key: "webEnvironmentsMax"'],
+    [{ compute: 'web' }, 'compute must be functions or container'],
     [
-      'a ratio that is none',
-      { telemetry: { cloudwatch: true, sampleRatio: 2 } },
-      'telemetry.sampleRatio must be a number from 0 to 1',
-    ],
-    [
-      'CloudWatch and a collector',
-      { telemetry: { cloudwatch: true, endpoint: 'https://otlp.example' } },
-      'telemetry Unrecognized key: "endpoint"',
-    ],
-    [
-      'telemetry without a collector',
-      { telemetry: { cloudwatch: false } },
-      'telemetry.cloudwatch must be true, beside no endpoint, or be left out',
-    ],
-    ['a region that is none', { bedrockRegions: ['*'] }, 'bedrockRegions[0] must be the name of a region'],
-    ['a member of before', { webEnvironmentsMax: 2 }, 'Unrecognized key: "webEnvironmentsMax"'],
-    ['a compute that is none', { compute: 'web' }, 'compute must be functions or container'],
-    [
-      'one task where the stage retains',
       { compute: 'container', tasks: { min: 1, max: 2, cpu: 1_024, memoryMiB: 2_048 } },
       "tasks.min must be at least 2 where removal is 'retain'",
     ],
     [
-      'more tasks at least than at most',
       { compute: 'container', tasks: { min: 3, max: 2, cpu: 1_024, memoryMiB: 2_048 } },
       'tasks must be no larger in its min than in its max',
     ],
     [
-      'a size that Fargate does not have',
       { compute: 'container', tasks: { min: 2, max: 2, cpu: 1_024, memoryMiB: 1_024 } },
       'tasks must be a size that Fargate has',
     ],
     [
-      'the private way without a name',
       { compute: 'container', edge: 'none' },
       "customDomain must be set: with compute: 'container' and edge: 'none' clients call by its names",
     ],
     [
-      'the private way with a certificate of another region',
       {
         compute: 'container',
         edge: 'none',
@@ -124,68 +97,40 @@ describe('the settings of a stage', () => {
       },
       'customDomain.certificateArn must be of the region of the stage',
     ],
+    [{ vpc: { ...vpc, subnetIds: vpc.subnetIds.slice(1) } }, 'vpc.subnetIds must be a list of at least two'],
     [
-      'a network with one subnet',
-      { vpc: { ...vpc, subnetIds: vpc.subnetIds.slice(1) } },
-      'vpc.subnetIds must be a list of at least two',
-    ],
-    [
-      'a network in one zone',
       { vpc: { ...vpc, availabilityZones: ['eu-west-1a', 'eu-west-1a'] } },
       'vpc must be in two availability zones at least',
     ],
+    [{ streamBudgetSeconds: 841 }, 'streamBudgetSeconds must be a whole number from 55 to 840'],
+    [{ streamBudgetSeconds: 54 }, 'streamBudgetSeconds must be a whole number from 55 to 840'],
+    [{ memoryMb: 64 }, 'memoryMb must be a whole number from 128 to 10240'],
+    [{ gatewayReservedConcurrency: '5' }, 'gatewayReservedConcurrency must be a whole number, at least 1'],
+    [{ logRetentionDays: 8 }, 'logRetentionDays must be one of 1, 3, 5, 7'],
+    [{ edge: 'alb' }, 'edge must be cloudfront or none'],
+    [{ originSecrets: [1, 1] }, 'originSecrets must be a list of different numbers'],
+    [{ originSecrets: [] }, 'originSecrets must be a list of at least one number'],
+    [{ alarmEmail: 'operator' }, 'alarmEmail must be an e-mail address'],
+    [{ dashboard: undefined }, 'dashboard must be true or false'],
+    [{ memoryMB: 512 }, 'Unrecognized key: "memoryMB"'],
+    [{ account: '1234' }, 'account must be the twelve digits of an account'],
+    [{ region: 'europe' }, 'region must be the name of a region'],
     [
-      'a stream that Lambda could not end',
-      { streamBudgetSeconds: 841 },
-      'streamBudgetSeconds must be a whole number from 55 to 840',
-    ],
-    [
-      'a stream that is over before a JSON answer',
-      { streamBudgetSeconds: 54 },
-      'streamBudgetSeconds must be a whole number from 55 to 840',
-    ],
-    ['too little memory', { memoryMb: 64 }, 'memoryMb must be a whole number from 128 to 10240'],
-    [
-      'a number as text',
-      { gatewayReservedConcurrency: '5' },
-      'gatewayReservedConcurrency must be a whole number, at least 1',
-    ],
-    ['days that CloudWatch does not take', { logRetentionDays: 8 }, 'logRetentionDays must be one of 1, 3, 5, 7'],
-    ['a word that is not offered', { edge: 'alb' }, 'edge must be cloudfront or none'],
-    ['the same origin secret twice', { originSecrets: [1, 1] }, 'originSecrets must be a list of different numbers'],
-    ['no origin secret', { originSecrets: [] }, 'originSecrets must be a list of at least one number'],
-    ['an address that is none', { alarmEmail: 'operator' }, 'alarmEmail must be an e-mail address'],
-    ['a member that is left out', { dashboard: undefined }, 'dashboard must be true or false'],
-    ['a misspelt member', { memoryMB: 512 }, 'Unrecognized key: "memoryMB"'],
-    ['an account that is none', { account: '1234' }, 'account must be the twelve digits of an account'],
-    ['a region that is no region', { region: 'europe' }, 'region must be the name of a region'],
-    [
-      'a key of another account than the stage',
       { account: '999999999999', adopt: { keyArn, secretArn: null } },
       'adopt names a key or a secret of another account or region than the stage',
     ],
     [
-      'a secret of another region than the key',
       { adopt: { keyArn, secretArn: secretArn.replace('eu-west-1', 'eu-north-1') } },
       'adopt names a key and a secret of different accounts or regions',
     ],
-    ['tables that must be deleted and must not', { removal: 'destroy' }, "deletionProtection needs removal: 'retain'"],
+    [{ removal: 'destroy' }, "deletionProtection needs removal: 'retain'"],
+    [{ removal: 'destroy', deletionProtection: false, adopt: { keyArn, secretArn } }, "adopt needs removal: 'retain'"],
+    [{ adopt: { keyArn: 'alias/gw-prod-connections', secretArn } }, 'adopt.keyArn must be the ARN of a KMS key'],
     [
-      'adopting what a later removal would delete',
-      { removal: 'destroy', deletionProtection: false, adopt: { keyArn, secretArn } },
-      "adopt needs removal: 'retain'",
-    ],
-    [
-      'an alias in place of a key',
-      { adopt: { keyArn: 'alias/gw-prod-connections', secretArn } },
-      'adopt.keyArn must be the ARN of a KMS key',
-    ],
-    [
-      'the secret of another stage',
       { adopt: { keyArn, secretArn: secretArn.replace('prod', 'staging') } },
       'adopt.secretArn must be the ARN of the secret gw/prod/providers',
     ],
-  ])('stop at %s, naming the member, before anything is synthesized', (_case, overrides, message) => {
+  ])('stop before anything is synthesized, naming the member: %j', (overrides, message) => {
     expect(check(overrides)).toThrow(`stage prod: ${message}`);
   });
 
