@@ -94,6 +94,7 @@ describe('rules of keys, credit and operators', () => {
       expect(await update(taken)).toMatchObject({
         ...{ rpm: null, spend_limit_usd: null, expires_at: null, models: null, spend_limit_reset: null, tags: {} },
       });
+      expect((await read(public_id))?.tags).toBeNull();
       const beforeMs = systemClock.nowMs();
       await update('--expires 90d --tag run=1,feature=x');
       expect(Math.round((((await read(public_id))?.expiresAtMs ?? 0) - beforeMs) / 86_400_000)).toBe(90);

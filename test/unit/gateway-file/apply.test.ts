@@ -8,9 +8,11 @@ import {
   ApplyInterrupted,
   type ApplyReport,
   destructiveChanges,
+  listDifferences,
   type MemberChange,
   planGatewayFile,
   restoredKeys,
+  withListValues,
 } from '../../../shared/configuration/gateway-file/index.ts';
 import { createApiKey, createKeyStore, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
@@ -340,4 +342,23 @@ it('every model of the demo is in the list, with prices and features', () => {
   const { document, issues } = completeCatalogue(fileOf(text), { former: undefined, list, region: undefined, nowMs });
   expect(issues).toEqual([]);
   for (const { providers } of document.models) expect(providers[0]?.input_price_per_million).not.toBe('0.00');
+});
+
+it('a stored price that is not that of the list is a difference, and the list can be taken over', () => {
+  const text =
+    'providers: [{ id: openai, kind: openai }]\nmodels: [{ id: openai/gpt-5, providers: [{ provider: openai, input_price_per_million: "9" }] }]';
+  const { document } = completeCatalogue(fileOf(text), { former: undefined, list, region: undefined, nowMs });
+  expect(listDifferences(document, list)).toEqual([
+    {
+      model: 'openai/gpt-5',
+      provider: 'openai',
+      member: 'input_price_per_million',
+      stored: '9',
+      listed: '1.25',
+      isWritten: true,
+    },
+  ]);
+  const updated = withListValues(document, list, () => true);
+  expect(listDifferences(updated, list)).toEqual([]);
+  expect(updated.models[0]?.providers[0]).toMatchObject({ input_price_per_million: '1.25', written: [] });
 });
