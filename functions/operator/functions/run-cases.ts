@@ -4,12 +4,9 @@
 import { ChangeFailed, caseAnswersSchema, showFunction } from '../../../shared/configuration/administration/index.ts';
 import type { ManagedCases } from '../../../shared/configuration/management-documents/index.ts';
 import {
-  checkInput,
   type FunctionRequest,
-  judgeCase,
-  promptRequest,
   type RevisionContent,
-  runWorkflow,
+  runCase,
   type TestCase,
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
@@ -54,12 +51,12 @@ class AnswerMissing extends Error {
 
 async function judge(
   content: RevisionContent,
-  { input, expect }: TestCase,
+  one: TestCase,
   index: number,
   known: ReadonlyMap<string, string>,
 ): Promise<Omit<Case, 'number'>> {
   const calls: MissingCall[] = [];
-  const answerTo = ({ body, fallbackModels }: FunctionRequest): string => {
+  const answerTo = async ({ body, fallbackModels }: FunctionRequest): Promise<string> => {
     // The same call of two cases is made for each: models answer differently.
     const call = sha256Hex(`${index} ${canonicalJson(body)}`);
     const text = known.get(call);
@@ -68,15 +65,8 @@ async function judge(
     throw new AnswerMissing('an answer is missing');
   };
   try {
-    await checkInput(content, input);
-    const matched = { input, passed: {} };
-    const output =
-      content.kind === 'prompt'
-        ? answerTo(promptRequest(content, matched))
-        : (await runWorkflow(content, matched, async (_step, asked) => ({ output: answerTo(asked) }))).output;
-    const verdict = await judgeCase(expect, output);
-    if (verdict.passed) return { state: 'passed', problem: null, answer: output, calls };
-    return { state: 'failed', problem: `the answer ${verdict.problem}`, answer: output, calls };
+    const { output = null, problem = null } = await runCase(content, one, answerTo);
+    return { state: problem === null ? 'passed' : 'failed', problem, answer: output, calls };
   } catch (error) {
     if (error instanceof AnswerMissing) return { state: 'running', problem: null, answer: null, calls };
     if (!(error instanceof GatewayError)) throw error;

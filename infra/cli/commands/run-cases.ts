@@ -1,14 +1,10 @@
 // The test cases of a revision, each run through a gateway as the calls that the function would make, and judged.
 import {
-  checkInput,
-  type Expectation,
-  type FunctionInput,
   type FunctionRequest,
-  judgeCase,
   outputTextOf,
-  promptRequest,
   type RevisionContent,
-  runWorkflow,
+  runCase,
+  type TestCase,
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { okStatus } from '../../../shared/errors/index.ts';
 import { type JsonObject, readJsonBody } from '../../../shared/protocol/wire/index.ts';
@@ -42,41 +38,24 @@ export async function runCases(
   onProgress: (done: number) => void,
 ): Promise<CaseResult[]> {
   const results: CaseResult[] = [];
-  for (const [index, { input, expect }] of content.cases.entries()) {
+  for (const [index, one] of content.cases.entries()) {
     onProgress(index);
-    results.push({ number: index + 1, ...(await runCase(content, input, expect, call)) });
+    results.push({ number: index + 1, ...(await runOne(content, one, call)) });
   }
   return results;
 }
 
-async function runCase(
-  content: RevisionContent,
-  input: FunctionInput,
-  expect: Expectation,
-  call: Call,
-): Promise<Omit<CaseResult, 'number'>> {
+async function runOne(content: RevisionContent, one: TestCase, call: Call): Promise<Omit<CaseResult, 'number'>> {
   try {
-    const output = await run(content, input, call);
-    const verdict = await judgeCase(expect, output);
-    if (verdict.passed) return { passed: true, problem: undefined, answer: undefined };
-    return { passed: false, problem: `the answer ${verdict.problem}`, answer: output?.slice(0, answerMaxCharacters) };
+    const textOf = async (asked: FunctionRequest) => outputTextOf(await callWithFallback(asked, call));
+    const { output, problem } = await runCase(content, one, textOf);
+    const answer = problem === undefined ? undefined : output?.slice(0, answerMaxCharacters);
+    return { passed: problem === undefined, problem, answer };
   } catch (error) {
     if (error instanceof GatewayUnreachable) throw error;
     const problem = error instanceof Error ? error.message : 'it could not be run';
     return { passed: false, problem, answer: undefined };
   }
-}
-
-async function run(content: RevisionContent, input: FunctionInput, call: Call): Promise<string | undefined> {
-  await checkInput(content, input);
-  const matched = { input, passed: {} };
-  if (content.kind === 'prompt') return outputTextOf(await callWithFallback(promptRequest(content, matched), call));
-  const { output } = await runWorkflow(content, matched, async (step, request) => {
-    const text = outputTextOf(await callWithFallback(request, call));
-    if (text === undefined) throw new Error(`step ${step.id} answered without a text`);
-    return { output: text };
-  });
-  return output;
 }
 
 /** The model, then each fallback model; the failure of the last one counts. */

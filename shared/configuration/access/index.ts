@@ -1,7 +1,12 @@
 // Who may do what on the management interface: `access` of the gateway file.
 
-import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
-import { type Store, writeOptimistically } from '../../storage/store/index.ts';
+import {
+  type DocumentWrite,
+  documentIn,
+  type Store,
+  writeDocument,
+  writeOptimistically,
+} from '../../storage/store/index.ts';
 
 /**
  * member  sees its own calls and spending, makes and revokes its own keys
@@ -87,13 +92,11 @@ export function rightsOf(grants: readonly Grant[]): Rights {
 // The rules of access at rest: one item. Read with every request of a person, so that a change holds at once.
 const accessKey = 'ACCESS';
 
-type AccessWrite = 'created' | 'changed' | 'unchanged';
-
 export interface AccessStore {
   /** Strongly consistent. Empty: only operator keys open the management interface. */
   read(): Promise<readonly AccessRule[]>;
   /** Replaces all rules. Throws an Error for the operator when other writes keep coming in between. */
-  write(rules: readonly AccessRule[]): Promise<AccessWrite>;
+  write(rules: readonly AccessRule[]): Promise<DocumentWrite>;
 }
 
 export function createAccessStore(store: Pick<Store, 'get' | 'put'>): AccessStore {
@@ -101,23 +104,13 @@ export function createAccessStore(store: Pick<Store, 'get' | 'put'>): AccessStor
   return {
     async read() {
       const item = await readItem();
-      return item === undefined ? [] : (JSON.parse(String(item.document_json)) as AccessRule[]);
+      return item === undefined ? [] : documentIn<AccessRule[]>(item);
     },
     write: (rules) =>
       writeOptimistically('access is', async () => {
         const former = await readItem();
-        const json = canonicalJson(rules);
-        const sha256 = sha256Hex(json);
-        if (former?.sha256 === sha256 || (former === undefined && rules.length === 0)) return 'unchanged';
-        const result = await store.put({
-          table: 'config',
-          item: { pk: accessKey, sha256, document_json: json },
-          ...(former === undefined
-            ? { condition: 'attribute_not_exists(pk)' }
-            : { condition: 'sha256 = :former', values: { ':former': former.sha256 } }),
-        });
-        if (result.kind !== 'written') return undefined;
-        return former === undefined ? 'created' : 'changed';
+        if (former === undefined && rules.length === 0) return 'unchanged';
+        return writeDocument(store, accessKey, former, rules);
       }),
   };
 }

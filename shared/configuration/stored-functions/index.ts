@@ -5,7 +5,7 @@ export { createFunctionList, type FunctionList, isCallable, type ListedFunction 
 export { createFunctionReader, createFunctionReads, type FunctionReader } from './function-reader.ts';
 export type { FunctionRecord, RevisionRecord } from './function-record.ts';
 export { createFunctionStore, type FunctionStore, type PlannedFunction, type ShownFunction } from './function-store.ts';
-export { judgeCase } from './judge-case.ts';
+export { judgeCase, runCase } from './judge-case.ts';
 export { type MatchedInput, matchInput } from './match-input.ts';
 export { type OpenRevision, openRevision, parseFunctionAlias } from './open-revision.ts';
 export { checkInput, type FunctionInput } from './read-input.ts';

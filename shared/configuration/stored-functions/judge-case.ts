@@ -1,13 +1,42 @@
-// Qualification: compares an answer with what a test case expects. Pure.
+// Qualification: runs a test case, and compares its answer with what the case expects. Pure but for the calls, which are given.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { checkAnswer } from '../../protocol/json-schema/index.ts';
 import { jsonIn } from './function-answer.ts';
-import type { Expectation } from './function-document.ts';
+import type { Expectation, RevisionContent, TestCase } from './function-document.ts';
+import { checkInput } from './read-input.ts';
+import { type FunctionRequest, promptRequest } from './request.ts';
+import { runWorkflow } from './run-workflow.ts';
 
 export type CaseVerdict =
   | { readonly passed: true }
   /** Continues the sentence "The answer …"; for the operator. */
   | { readonly passed: false; readonly problem: string };
+
+export interface CaseOutcome {
+  /** Undefined: the answer holds no text. */
+  readonly output: string | undefined;
+  /** A sentence for the operator; undefined: the case is passed. */
+  readonly problem: string | undefined;
+}
+
+/** `textOf`: what a call is answered with; undefined: no text. Throws what it throws, and where the input does not fit. */
+export async function runCase(
+  content: RevisionContent,
+  { input, expect }: TestCase,
+  textOf: (asked: FunctionRequest) => Promise<string | undefined>,
+): Promise<CaseOutcome> {
+  await checkInput(content, input);
+  const matched = { input, passed: {} };
+  const output = await (content.kind === 'prompt'
+    ? textOf(promptRequest(content, matched))
+    : runWorkflow(content, matched, async ({ id }, asked) => {
+        const text = await textOf(asked);
+        if (text === undefined) throw new Error(`step ${id} answered without a text`);
+        return { output: text };
+      }).then((last) => last.output));
+  const verdict = await judgeCase(expect, output);
+  return { output, problem: verdict.passed ? undefined : `the answer ${verdict.problem}` };
+}
 
 /** All that is expected must hold. `outputText` undefined: the answer holds no text. */
 export async function judgeCase(

@@ -122,6 +122,17 @@ export function textBytesIn(json: JsonText, value: number, leftOut: ReadonlySet<
   return bytes;
 }
 
+/** The same of a value that is parsed; recursive: within the depth of an answer. */
+export function textBytesOf(value: unknown, leftOut: ReadonlySet<string>): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value !== 'object' || value === null) return 0;
+  let bytes = 0;
+  for (const name of Object.keys(value)) {
+    if (!leftOut.has(name)) bytes += textBytesOf((value as Record<string, unknown>)[name], leftOut);
+  }
+  return bytes;
+}
+
 const stringBytes = (quoted: string): number =>
   quoted.includes('\\') ? Buffer.byteLength(JSON.parse(quoted) as string) : Buffer.byteLength(quoted) - 2;
 

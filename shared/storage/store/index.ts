@@ -2,6 +2,7 @@ export { type AttemptOptions, callWithAttempts, neverConnected, startAdmissionTi
 export { createDynamoClient, type DynamoClient, type DynamoClientOptions } from './dynamodb-client.ts';
 export { createDynamoStore } from './dynamodb-store.ts';
 export { type Gathering, gatherRuns, shareRuns } from './gather-runs.ts';
+export { type DocumentWrite, documentIn, writeDocument } from './json-document.ts';
 export { emptyStore, readOnly, refuseWrite, withoutWrites } from './read-only-store.ts';
 export { retryWrite, writeOptimistically } from './retry-write.ts';
 export {

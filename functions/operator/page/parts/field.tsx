@@ -101,6 +101,19 @@ export const Choice = ({ title, options, name, initial, required, value, choose 
   );
 };
 
+export const SpendLimitField = (field: Pick<TextFieldProperties, 'initial'>) => (
+  <AmountField title="Spend limit in USD" name="spend_limit_usd" placeholder="no limit" {...field} />
+);
+
+type ModelsFieldProperties = Pick<TextFieldProperties, 'placeholder' | 'aria-describedby'> & {
+  readonly initial: 'all' | readonly string[] | undefined;
+};
+
+/** Empty: all. */
+export const ModelsField = ({ initial = 'all', ...field }: ModelsFieldProperties) => (
+  <TextField title="Models" name="models" initial={initial === 'all' ? '' : initial.join(', ')} {...field} />
+);
+
 /** When spending starts again that counts against a limit. */
 export const ResetChoice = ({
   name,

@@ -16,18 +16,20 @@ interface Tried {
   readonly isApplied: boolean;
 }
 
-export const ConfigurationView = () => {
+function useConfiguration() {
   const [stored, setStored] = useState<StoredFile>();
   const [text, setText] = useState('');
   const [tried, setTried] = useState<Tried>();
   const { isRunning, failure, run } = useRequests(true);
-  const upload = useRef<HTMLInputElement>(null);
 
+  async function readAgain(): Promise<StoredFile> {
+    const file = await readStoredFile();
+    setStored(file);
+    return file;
+  }
   const read = () =>
     run(async () => {
-      const file = await readStoredFile();
-      setStored(file);
-      setText(file.text);
+      setText((await readAgain()).text);
       setTried(undefined);
     });
   const tryText = (against: StoredFile) =>
@@ -36,21 +38,20 @@ export const ConfigurationView = () => {
       const replacement = await sendFile({ text, etag: against.etag }, { isDry: true });
       setTried({ text, replacement, isApplied: false });
     });
-  const tryAgainstNew = () =>
-    run(async () => {
-      const file = await readStoredFile();
-      setStored(file);
-      await tryText(file);
-    });
+  const tryAgainstNew = () => run(async () => tryText(await readAgain()));
   const apply = (against: StoredFile) =>
     run(async () => {
       const replacement = await sendFile({ text, etag: against.etag }, { isDry: false });
       // Before all else: keys that were made are in this answer only.
       setTried({ text, replacement, isApplied: true });
-      const file = await readStoredFile();
-      setStored(file);
+      const file = await readAgain();
       setText((now) => (now === text ? file.text : now));
     });
+  return { stored, text, setText, tried, isRunning, failure, read, tryText, tryAgainstNew, apply };
+}
+
+export const ConfigurationView = () => {
+  const { stored, text, setText, tried, isRunning, failure, read, tryText, tryAgainstNew, apply } = useConfiguration();
   // Once: what is edited is not replaced by itself.
   useEffect(() => void read(), []);
 
@@ -73,18 +74,7 @@ export const ConfigurationView = () => {
           disabled={isRunning}
           onClick={read}
         />
-        <Button text="Upload a file" onClick={() => upload.current?.click()} />
-        <input
-          ref={upload}
-          type="file"
-          hidden
-          aria-label="Gateway file"
-          accept=".yaml,.yml,.json"
-          onChange={({ currentTarget }) => {
-            void currentTarget.files?.[0]?.text().then(setText);
-            currentTarget.value = '';
-          }}
-        />
+        <Upload taken={setText} />
         <Button
           text="Download"
           onClick={() => saveFile(new Blob([text], { type: 'application/yaml' }), 'gateway.yaml')}
@@ -130,5 +120,25 @@ export const ConfigurationView = () => {
         <ReplacementSummary replacement={tried.replacement} isApplied={tried.isApplied} />
       )}
     </section>
+  );
+};
+
+const Upload = ({ taken }: { readonly taken: (text: string) => void }) => {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <Button text="Upload a file" onClick={() => input.current?.click()} />
+      <input
+        ref={input}
+        type="file"
+        hidden
+        aria-label="Gateway file"
+        accept=".yaml,.yml,.json"
+        onChange={({ currentTarget }) => {
+          void currentTarget.files?.[0]?.text().then(taken);
+          currentTarget.value = '';
+        }}
+      />
+    </>
   );
 };

@@ -51,9 +51,6 @@ const Details = ({ shown, path, address, changed }: DetailsProperties) => {
     const request = { method: 'POST', ...(body ? { body } : {}) } as const;
     if ((await run(() => manage(`${path}/${action}`, request))) !== undefined) changed();
   };
-  const left = address.parameters.get('left') ?? active ?? revisions[0]?.id ?? '';
-  const right = address.parameters.get('right') ?? revisions.at(-1)?.id ?? '';
-  const contentOf = (revision: string) => revisions.find((one) => one.id === revision)?.content;
   const action = status === 'disabled' ? 'enable' : 'disable';
   return (
     <>
@@ -105,20 +102,27 @@ const Details = ({ shown, path, address, changed }: DetailsProperties) => {
           }}
         />
       )}
-      {revisions.length > 0 && (
-        <>
-          <h2>Texts</h2>
-          <div class="filters">
-            {[
-              { name: 'left', title: 'Revision', value: left },
-              { name: 'right', title: 'Compared with', value: right },
-            ].map((choice) => (
-              <ChoiceFilter key={choice.name} {...choice} address={address} options={revisions.map((one) => one.id)} />
-            ))}
-          </div>
-          <RevisionText left={contentOf(left)} right={contentOf(right)} />
-        </>
-      )}
+      {revisions.length > 0 && <Texts shown={shown} address={address} />}
+    </>
+  );
+};
+
+const Texts = ({ shown: { active, revisions }, address }: Pick<DetailsProperties, 'shown' | 'address'>) => {
+  const left = address.parameters.get('left') ?? active ?? revisions[0]?.id ?? '';
+  const right = address.parameters.get('right') ?? revisions.at(-1)?.id ?? '';
+  const contentOf = (revision: string) => revisions.find((one) => one.id === revision)?.content;
+  return (
+    <>
+      <h2>Texts</h2>
+      <div class="filters">
+        {[
+          { name: 'left', title: 'Revision', value: left },
+          { name: 'right', title: 'Compared with', value: right },
+        ].map((choice) => (
+          <ChoiceFilter key={choice.name} {...choice} address={address} options={revisions.map((one) => one.id)} />
+        ))}
+      </div>
+      <RevisionText left={contentOf(left)} right={contentOf(right)} />
     </>
   );
 };

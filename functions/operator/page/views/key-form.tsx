@@ -2,7 +2,7 @@
 import type { Key, NewKey, Single } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import { useRights, useWorkspaceNames } from '../connection/session-rights.ts';
-import { AmountField, Choice, CountField, ResetChoice, TextField } from '../parts/field.tsx';
+import { Choice, CountField, ModelsField, ResetChoice, SpendLimitField, TextField } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form.tsx';
 import { tagPairs } from '../parts/shown-values.ts';
 import { useRequests } from '../parts/use-requests.ts';
@@ -47,12 +47,7 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
       {countLimits.map(({ member, title, absent }) => (
         <CountField key={member} title={title} name={member} initial={changed?.[member]} placeholder={absent} />
       ))}
-      <AmountField
-        title="Spend limit in USD"
-        name="spend_limit_usd"
-        initial={changed?.spend_limit_usd}
-        placeholder="no limit"
-      />
+      <SpendLimitField initial={changed?.spend_limit_usd} />
       <ResetChoice name="spend_limit_reset" initial={changed?.spend_limit_reset} />
       <TextField
         title="Expires"
@@ -60,13 +55,7 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
         type="datetime-local"
         initial={localForm(changed?.expires_at ?? null)}
       />
-      <TextField
-        title="Models"
-        name="models"
-        initial={changed === undefined || changed.models === 'all' ? '' : changed.models.join(', ')}
-        placeholder="all of the workspace"
-        aria-describedby="models-help"
-      />
+      <ModelsField initial={changed?.models} placeholder="all of the workspace" aria-describedby="models-help" />
       <p id="models-help" class="muted">
         Catalogue ids with commas between them.
       </p>

@@ -24,9 +24,6 @@ const toolsExample = '[{"name": "weather", "description": "…", "parameters": {
 
 export const PlaygroundFields = (properties: PlaygroundFieldsProperties) => {
   const { interfaceName, setInterfaceName, model, setModel, lastKey, baseUrl, calls } = properties;
-  const mayList = useRights().holds('viewer');
-  const models = useManaged<List<Model>>(mayList ? 'models?limit=200' : undefined).answer?.data ?? [];
-  const functions = useManaged<List<StoredFunction>>(mayList ? 'functions?limit=200' : undefined).answer?.data ?? [];
   const isOfFunction = isFunction(model) && interfaceName === 'chat-completions';
   const isText = interfaceName !== 'embeddings' && !isOfFunction;
   return (
@@ -48,51 +45,11 @@ export const PlaygroundFields = (properties: PlaygroundFieldsProperties) => {
         value={interfaceName}
         choose={(name) => setInterfaceName(name as InterfaceName)}
       />
-      <Field title="Model">
-        <input
-          name="model"
-          list="models"
-          required
-          value={model}
-          onInput={({ currentTarget }) => setModel(currentTarget.value)}
-          spellcheck={false}
-          autocapitalize="none"
-        />
-      </Field>
-      <datalist id="models">
-        <option value="auto" />
-        {models.map(({ id }) => (
-          <option key={id} value={id} />
-        ))}
-        {functions.map(({ workspace, id }) => (
-          <option key={`${workspace}/${id}`} value={`gw/function/${id}`} />
-        ))}
-      </datalist>
+      <ModelField model={model} setModel={setModel} />
       <Field title="Base URL">
         <input name="base-url" type="url" required readOnly value={baseUrl} />
       </Field>
-      {isText && (
-        <details class="wide">
-          <summary>System text, parameters, tools, images</summary>
-          <div class="playground">
-            <Field title="System text" isWide>
-              <textarea name="system" rows={2} />
-            </Field>
-            <Field title="Temperature">
-              <input name="temperature" type="number" min={0} max={2} step="any" placeholder="default" />
-            </Field>
-            <Field title="Output tokens at most">
-              <input name="max-tokens" type="number" min={1} placeholder="default" />
-            </Field>
-            <Field title="Images">
-              <input name="images" type="file" multiple accept="image/*" />
-            </Field>
-            <Field title="Tools (JSON)" isWide>
-              <textarea name="tools" class="code" rows={3} spellcheck={false} placeholder={toolsExample} />
-            </Field>
-          </div>
-        </details>
-      )}
+      {isText && <TextDetails />}
       <details class="wide">
         <summary>More members of the body</summary>
         <Field title="More members (JSON)">
@@ -117,3 +74,56 @@ export const PlaygroundFields = (properties: PlaygroundFieldsProperties) => {
     </>
   );
 };
+
+const ModelField = ({ model, setModel }: Pick<PlaygroundFieldsProperties, 'model' | 'setModel'>) => {
+  const mayList = useRights().holds('viewer');
+  const models = useManaged<List<Model>>(mayList ? 'models?limit=200' : undefined).answer?.data ?? [];
+  const functions = useManaged<List<StoredFunction>>(mayList ? 'functions?limit=200' : undefined).answer?.data ?? [];
+  return (
+    <>
+      <Field title="Model">
+        <input
+          name="model"
+          list="models"
+          required
+          value={model}
+          onInput={({ currentTarget }) => setModel(currentTarget.value)}
+          spellcheck={false}
+          autocapitalize="none"
+        />
+      </Field>
+      <datalist id="models">
+        <option value="auto" />
+        {models.map(({ id }) => (
+          <option key={id} value={id} />
+        ))}
+        {functions.map(({ workspace, id }) => (
+          <option key={`${workspace}/${id}`} value={`gw/function/${id}`} />
+        ))}
+      </datalist>
+    </>
+  );
+};
+
+const TextDetails = () => (
+  <details class="wide">
+    <summary>System text, parameters, tools, images</summary>
+    <div class="playground">
+      <Field title="System text" isWide>
+        <textarea name="system" rows={2} />
+      </Field>
+      <Field title="Temperature">
+        <input name="temperature" type="number" min={0} max={2} step="any" placeholder="default" />
+      </Field>
+      <Field title="Output tokens at most">
+        <input name="max-tokens" type="number" min={1} placeholder="default" />
+      </Field>
+      <Field title="Images">
+        <input name="images" type="file" multiple accept="image/*" />
+      </Field>
+      <Field title="Tools (JSON)" isWide>
+        <textarea name="tools" class="code" rows={3} spellcheck={false} placeholder={toolsExample} />
+      </Field>
+    </div>
+  </details>
+);

@@ -1,7 +1,15 @@
 // The form that makes a workspace, or changes one. What stays as it was is not sent, so that changes of others hold.
 import type { Workspace } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
-import { AmountField, CheckField, CountField, ResetChoice, TextField } from '../parts/field.tsx';
+import {
+  AmountField,
+  CheckField,
+  CountField,
+  ModelsField,
+  ResetChoice,
+  SpendLimitField,
+  TextField,
+} from '../parts/field.tsx';
 import { FormDialog } from '../parts/form.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 import { readWorkspaceForm, workspaceChanges } from './workspace-fields.ts';
@@ -14,9 +22,8 @@ interface WorkspaceFormProperties {
 }
 
 const limits = [
-  { Control: AmountField, name: 'spend_limit_usd', title: 'Spend limit in USD', placeholder: 'no limit' },
-  { Control: CountField, name: 'concurrency', title: 'Calls at once', placeholder: 'no limit of its own' },
-  { Control: CountField, name: 'function_concurrency', title: 'Calls of functions at once', placeholder: 'no limit' },
+  { name: 'concurrency', title: 'Calls at once', placeholder: 'no limit of its own' },
+  { name: 'function_concurrency', title: 'Calls of functions at once', placeholder: 'no limit' },
 ] as const;
 
 /** Of the keys that members make. */
@@ -58,15 +65,11 @@ export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties
           <AmountField title="Credit in USD" name="credit_usd" placeholder="0" />
         </>
       )}
-      {limits.map(({ Control, name, ...field }) => (
-        <Control key={name} name={name} initial={changed?.[name]} {...field} />
+      <SpendLimitField initial={changed?.spend_limit_usd} />
+      {limits.map(({ name, ...field }) => (
+        <CountField key={name} name={name} initial={changed?.[name]} {...field} />
       ))}
-      <TextField
-        title="Models"
-        name="models"
-        initial={changed === undefined || changed.models === 'all' ? '' : changed.models.join(', ')}
-        placeholder="all; or ids with commas between them"
-      />
+      <ModelsField initial={changed?.models} placeholder="all; or ids with commas between them" />
       <CheckField
         title="Only providers that keep nothing (zero data retention)"
         name="zdr"

@@ -1,5 +1,6 @@
 // What the deltas of a chunk bring to a client, read from parsed values.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
+import { textBytesOf } from '../index.ts';
 
 export interface OutputOfDeltas {
   readonly hasOutput: boolean;
@@ -48,14 +49,3 @@ export const outputBytesOfMessage = (message: JsonObject): number =>
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === '' || (Array.isArray(value) && value.length === 0);
-
-/** Recursive: a text that was parsed whole is not nested deep. */
-function textBytesOf(value: unknown, uncounted: ReadonlySet<string>): number {
-  if (typeof value === 'string') return Buffer.byteLength(value);
-  if (typeof value !== 'object' || value === null) return 0;
-  let bytes = 0;
-  for (const name of Object.keys(value)) {
-    if (!uncounted.has(name)) bytes += textBytesOf((value as Record<string, unknown>)[name], uncounted);
-  }
-  return bytes;
-}

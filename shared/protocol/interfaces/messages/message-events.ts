@@ -8,6 +8,7 @@ import {
   type EventReading,
   ParsedEvent,
   parseEvent,
+  textBytesOf,
 } from '../index.ts';
 import { mergeUsage, readUsageReport } from './message-usage.ts';
 import { answerDetails, structuralNames, toolResult } from './read-message.ts';
@@ -77,7 +78,11 @@ function saidIn({ type, content_block: block, delta }: JsonObject): Said {
   if (type !== 'content_block_delta' || !isJsonObject(delta)) return nothing;
   const { type: kind, ...content } = delta;
   const isOnlyThinking = thinkingDeltas.has(kind);
-  return { hasOutput: Object.values(content).some(isFilled), isOnlyThinking, outputBytes: textBytesOf(content) };
+  return {
+    hasOutput: Object.values(content).some(isFilled),
+    isOnlyThinking,
+    outputBytes: textBytesOf(content, structuralNames),
+  };
 }
 
 /** Where a client does not want to see it, nothing follows the start of such a block for a minute but pings. */
@@ -90,17 +95,8 @@ function saidInBlock(block: JsonObject): Said {
   const isOnlyThinking = thinkingBlocks.has(type);
   // A text begins empty and is filled by deltas.
   const hasOutput = type !== 'text' || Object.values(content).some(isFilled);
-  return { hasOutput, isOnlyThinking, outputBytes: textBytesOf(content) };
+  return { hasOutput, isOnlyThinking, outputBytes: textBytesOf(content, structuralNames) };
 }
 
 const isFilled = (value: unknown): boolean =>
   value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
-
-/** Recursive: within the depth of an answer. */
-function textBytesOf(value: unknown): number {
-  if (typeof value === 'string') return Buffer.byteLength(value);
-  if (typeof value !== 'object' || value === null) return 0;
-  let bytes = 0;
-  for (const [name, member] of Object.entries(value)) if (!structuralNames.has(name)) bytes += textBytesOf(member);
-  return bytes;
-}

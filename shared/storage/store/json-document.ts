@@ -1,0 +1,27 @@
+// A document in an item of the configuration: canonical JSON beside its hash, by which a change is recognised.
+import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
+import type { Item, Store } from './store.ts';
+
+export type DocumentWrite = 'created' | 'changed' | 'unchanged';
+
+export const documentIn = <Document>({ document_json: json }: Item): Document => JSON.parse(String(json)) as Document;
+
+/** Unless nothing changes. Undefined: somebody has written since `former` was read. */
+export async function writeDocument(
+  store: Pick<Store, 'put'>,
+  key: string,
+  former: Item | undefined,
+  document: unknown,
+): Promise<DocumentWrite | undefined> {
+  const json = canonicalJson(document);
+  const sha256 = sha256Hex(json);
+  if (former?.sha256 === sha256) return 'unchanged';
+  const stillFormer =
+    former === undefined
+      ? { condition: 'attribute_not_exists(pk)' }
+      : { condition: 'sha256 = :former', values: { ':former': former.sha256 } };
+  const item = { pk: key, sha256, document_json: json };
+  const { kind } = await store.put({ table: 'config', item, ...stillFormer });
+  if (kind !== 'written') return undefined;
+  return former === undefined ? 'created' : 'changed';
+}
