@@ -6,9 +6,11 @@ import { expect } from '#jest';
 export interface ConsoleWindow {
   readonly page: Page;
   /** Requests to other origins, errors and warnings of the console, failed checks of the content policy. */
-  readonly faults: readonly string[];
-  /** What a reader with weak eyes, without a mouse or with a screen reader meets, of one rule or of all: `rule: element`. */
-  findBarriers(rule?: string): Promise<readonly string[]>;
+  readonly faults: string[];
+  /** What a reader with weak eyes, without a mouse or with a screen reader meets, in the dialog where one is open: `rule: element`. */
+  findBarriers(): Promise<readonly string[]>;
+  /** The same in light and dark. */
+  findAllBarriers(): Promise<readonly string[]>;
   /** Whether something is wider than the window. */
   isTooWide(): Promise<boolean>;
   close(): Promise<void>;
@@ -24,6 +26,8 @@ export interface WindowOptions {
 /** Of one step: a machine that stands still for a while is no fault. */
 const waitMaxMs = 120_000;
 
+const usualSize = { width: 1200, height: 800 };
+
 /** Each has its own session. */
 export async function openWindow(
   browser: Browser,
@@ -33,7 +37,7 @@ export async function openWindow(
   const context = await browser.newContext({
     baseURL: origin,
     ...(hasOwnLanguage ? {} : { locale: 'en-US' }),
-    viewport: { width: 1200, height: 800 },
+    viewport: usualSize,
   });
   context.setDefaultTimeout(waitMaxMs);
   const page = await context.newPage();
@@ -55,14 +59,25 @@ export async function openWindow(
     const isOfOther = isOther(url) || (!request.isNavigationRequest() && isOther(request.frame().url()));
     if (!url.startsWith(`${origin}/`) && !isOfOther) faults.push(`request to ${request.url()}`);
   });
+  async function findBarriers(rule?: string): Promise<readonly string[]> {
+    if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axe.source);
+    const options: RunOptions = { resultTypes: ['violations'], ...(rule === undefined ? {} : { runOnly: [rule] }) };
+    const found = 'violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html.slice(0, 160)))';
+    // What is behind a dialog cannot be reached.
+    const shown = 'document.querySelector("dialog[open]") ?? document';
+    return page.evaluate<string[]>(`axe.run(${shown}, ${JSON.stringify(options)}).then(({ violations }) => ${found})`);
+  }
   return {
     page,
     faults,
-    async findBarriers(rule) {
-      if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axe.source);
-      const options: RunOptions = { resultTypes: ['violations'], ...(rule === undefined ? {} : { runOnly: [rule] }) };
-      const found = 'violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html.slice(0, 160)))';
-      return page.evaluate<string[]>(`axe.run(${JSON.stringify(options)}).then(({ violations }) => ${found})`);
+    findBarriers: () => findBarriers(),
+    async findAllBarriers() {
+      const inLight = await findBarriers();
+      await page.emulateMedia({ colorScheme: 'dark' });
+      // What differs in the dark are colours.
+      const inDark = await findBarriers('color-contrast');
+      await page.emulateMedia({ colorScheme: 'light' });
+      return [...inLight, ...inDark];
     },
     isTooWide: () => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth'),
     close: () => context.close(),
@@ -72,6 +87,7 @@ export async function openWindow(
 export interface Windows {
   /** Since the last close. */
   readonly opened: readonly ConsoleWindow[];
+  /** Without options: the window of the file, as the test before left it, for a process of its own takes long to begin. */
   open(origin: string, options?: WindowOptions): Promise<ConsoleWindow>;
   /** After each test. Fails where something has happened in one of them that must not. */
   close(): Promise<void>;
@@ -79,17 +95,25 @@ export interface Windows {
 
 export function watchWindows(browser: Browser): Windows {
   const windows: ConsoleWindow[] = [];
+  let shared: ConsoleWindow | undefined;
   return {
     opened: windows,
     async open(origin, options) {
-      const window = await openWindow(browser, origin, options);
-      windows.push(window);
+      const window = (options === undefined ? shared : undefined) ?? (await openWindow(browser, origin, options));
+      if (options === undefined) shared = window;
+      if (!windows.includes(window)) windows.push(window);
       return window;
     },
     async close() {
       const closed = windows.splice(0);
-      for (const window of closed) await window.close();
-      expect(closed.flatMap(({ faults }) => faults)).toEqual([]);
+      for (const window of closed) {
+        if (window !== shared) await window.close();
+        else {
+          await window.page.unrouteAll();
+          await window.page.setViewportSize(usualSize);
+        }
+      }
+      expect(closed.flatMap(({ faults }) => faults.splice(0))).toEqual([]);
     },
   };
 }

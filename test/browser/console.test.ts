@@ -39,7 +39,8 @@ if (typeof browser === 'string') {
     /** Signed in, at this address. */
     async function open(query: string, options?: WindowOptions): Promise<ConsoleWindow> {
       const window = await openWindowOf(options);
-      await window.page.goto(`/console?${query}#key=${served.operatorKey}`);
+      if (window.page.url().startsWith(`${served.origin}/console?`)) await show(window.page, query);
+      else await window.page.goto(`/console?${query}#key=${served.operatorKey}`);
       await settle(window.page);
       return window;
     }
@@ -48,8 +49,12 @@ if (typeof browser === 'string') {
       served.gateway.post(hello(model), { authorization: `Bearer ${key}` });
 
     it('asks for an operator key, and says why another one does not open it', async () => {
-      const { page } = await openWindowOf();
+      const { page, findAllBarriers, isTooWide } = await openWindowOf({});
       await page.goto('/console');
+      await page.getByLabel('Operator key').waitFor();
+      expect(await findAllBarriers()).toEqual([]);
+      await page.setViewportSize({ width: 360, height: 800 });
+      expect(await isTooWide()).toBe(false);
       await page.getByLabel('Operator key').fill(served.gateway.key);
       await page.keyboard.press('Enter');
       await page.getByRole('alert').getByText('operator key').waitFor();
@@ -63,7 +68,7 @@ if (typeof browser === 'string') {
     });
 
     it('takes the key out of the address, and keeps it in the tab alone', async () => {
-      const { page } = await open('view=keys');
+      const { page } = await open('view=keys', {});
       expect(page.url()).toBe(`${served.origin}/console?view=keys`);
       await page.reload();
       await page.getByRole('heading', { name: 'Keys' }).waitFor();
@@ -73,25 +78,22 @@ if (typeof browser === 'string') {
     });
 
     it.each([
-      ['overview', 'Overview'],
-      ['calls', 'Calls'],
-      ['workspaces', 'Workspaces'],
-      ['keys', 'Keys'],
-      ['models', 'Models and providers'],
-      ['functions', 'Functions'],
-      ['configuration', 'Configuration'],
-      ['playground', 'Playground'],
+      ['overview', 'Overview', []],
+      ['calls', 'Calls', []],
+      ['workspaces', 'Workspaces', ['Make a workspace', 'Credit of workspace other']],
+      ['keys', 'Keys', ['Make a key', `Rotate key ${hostile}`, `Revoke key ${hostile}`]],
+      ['models', 'Models and providers', ['Details of listed/gpt-5.4']],
+      ['functions', 'Functions', ['Make a function']],
+      ['configuration', 'Configuration', []],
+      ['playground', 'Playground', []],
     ])(
-      'has the view %s: readable in light and dark, without a mouse, on one grid at every width',
-      async (view, title) => {
-        const { page, findBarriers, isTooWide } = await open(`view=${view}`);
+      'has the view %s and its dialogs: readable in light and dark, without a mouse, on one grid at every width',
+      async (view, title, dialogs) => {
+        const { page, findAllBarriers, isTooWide } = await open(`view=${view}`);
         await page.getByRole('heading', { name: title, level: 1 }).waitFor();
         expect(await page.title()).toBe(`${title} · gw console`);
         expect(await page.locator('nav a[aria-current=page]').textContent()).toBe(title);
-        expect(await findBarriers()).toEqual([]);
-        // What differs in the dark are colours.
-        await page.emulateMedia({ colorScheme: 'dark' });
-        expect(await findBarriers('color-contrast')).toEqual([]);
+        expect(await findAllBarriers()).toEqual([]);
         for (const width of [1200, 800, 390, 360]) {
           await page.setViewportSize({ width, height: 800 });
           expect([width, await isTooWide()]).toEqual([width, false]);
@@ -123,52 +125,27 @@ if (typeof browser === 'string') {
           // Lists on a phone.
           if (width < 400) expect(stacked).toEqual([]);
         }
+        for (const name of dialogs) {
+          await page.setViewportSize({ width: 1200, height: 800 });
+          await page.getByRole('button', { name, exact: true }).first().click();
+          const dialog = page.getByRole('dialog');
+          await dialog.waitFor();
+          expect(await findAllBarriers()).toEqual([]);
+          for (const width of [1200, 360]) {
+            await page.setViewportSize({ width, height: 800 });
+            expect(await isTooWide()).toBe(false);
+            // What ends a dialog too, however long it is.
+            for (const part of [dialog, dialog.locator('.actions button').last()]) {
+              const { x, y, ...box } = (await part.boundingBox()) ?? { x: -1, y: -1, width: 0, height: 0 };
+              expect(x >= 0 && y >= 0 && x + box.width <= width && y + box.height <= 800).toBe(true);
+            }
+          }
+          await page.keyboard.press('Escape');
+          await dialog.waitFor({ state: 'detached' });
+        }
+        expect(await page.locator('img').count()).toBe(0);
       },
     );
-
-    it('has a sign-in and dialogs that are as readable', async () => {
-      const { page, findBarriers, isTooWide } = await openWindowOf();
-      const expectReadable = async (shown: Locator) => {
-        await shown.waitFor();
-        expect(await findBarriers()).toEqual([]);
-        await page.emulateMedia({ colorScheme: 'dark' });
-        expect(await findBarriers('color-contrast')).toEqual([]);
-        await page.emulateMedia({ colorScheme: 'light' });
-        for (const width of [1200, 360]) {
-          await page.setViewportSize({ width, height: 800 });
-          expect(await isTooWide()).toBe(false);
-          // What ends a dialog too, however long it is.
-          for (const part of [shown, page.locator('.actions button, form > button').last()]) {
-            const { x, y, ...box } = (await part.boundingBox()) ?? { x: -1, y: -1, width: 0, height: 0 };
-            expect(x >= 0 && y >= 0 && x + box.width <= width && y + box.height <= 800).toBe(true);
-          }
-        }
-        await page.setViewportSize({ width: 1200, height: 800 });
-      };
-      await page.goto('/console');
-      await expectReadable(page.getByLabel('Operator key'));
-      await page.goto(`/console?view=keys#key=${served.operatorKey}`);
-      await settle(page);
-      const row = page.getByRole('row').filter({ hasText: hostile }).first();
-      const expectDialog = async (button: Locator) => {
-        await button.click();
-        await expectReadable(page.getByRole('dialog'));
-        await page.keyboard.press('Escape');
-        await page.getByRole('dialog').waitFor({ state: 'detached' });
-      };
-      await expectDialog(page.getByRole('button', { name: 'Make a key' }));
-      for (const name of ['Change', 'Rotate', 'Revoke']) await expectDialog(row.getByRole('button', { name }));
-      await page.goto('/console?view=workspaces');
-      await expectDialog(page.getByRole('button', { name: 'Make a workspace' }));
-      for (const name of ['Change workspace other', 'Credit of workspace other']) {
-        await expectDialog(page.getByRole('button', { name }));
-      }
-      await page.goto('/console?view=models');
-      await expectDialog(page.getByRole('button', { name: 'Details of listed/gpt-5.4' }));
-      await page.goto('/console?view=functions');
-      await expectDialog(page.getByRole('button', { name: 'Make a function' }));
-      expect(await page.locator('img').count()).toBe(0);
-    });
 
     it('aligns points, and keeps colours for what is main', async () => {
       const { page } = await open('view=overview');
@@ -190,7 +167,7 @@ if (typeof browser === 'string') {
         ['models', 'Refresh', 'Disable provider acme'],
         ['functions', 'Make a function', 'disable label'],
       ] as const) {
-        await page.goto(`/console?view=${view}`);
+        await show(page, `view=${view}`);
         const colorsOf = (name: string) =>
           look<string>(
             page,
@@ -213,7 +190,7 @@ if (typeof browser === 'string') {
         await held;
         await route.continue();
       });
-      await page.goto('/console?view=calls&model=no%2Fsuch');
+      await show(page, 'view=calls&model=no%2Fsuch');
       await page.getByRole('status').getByText('Reading …').waitFor();
       expect(await page.locator('.empty').count()).toBe(0);
       expect(await findBarriers()).toEqual([]);
@@ -337,7 +314,7 @@ if (typeof browser === 'string') {
     });
 
     it('shows a call as it comes while the list is live, its first output on its way, and why a schema was not met', async () => {
-      const { page, findBarriers } = await open('view=calls&session=s-live');
+      const { page, findBarriers } = await open('view=calls&session=s-live', {});
       await page.getByText('No call').first().waitFor();
       // From here on time goes on in the page only where it is told to.
       await page.clock.install();
@@ -379,16 +356,14 @@ if (typeof browser === 'string') {
     });
 
     it('says what to do where there is nothing, and where the gateway cannot be reached', async () => {
-      const { page, findBarriers } = await open('view=calls&model=no%2Fsuch');
+      const { page, findAllBarriers } = await open('view=calls&model=no%2Fsuch');
       await page.getByText('No call matches. Take a filter away or pick a longer time.').waitFor();
-      await page.goto('/console?view=call&id=nothing');
+      await show(page, 'view=call&id=nothing');
       await page.getByRole('alert').getByText('not_found').waitFor();
       await page.route('**/v1/manage/overview*', (route) => route.abort());
-      await page.goto('/console?view=overview');
+      await show(page, 'view=overview');
       await page.getByText('The gateway could not be reached').waitFor();
-      expect(await findBarriers()).toEqual([]);
-      await page.emulateMedia({ colorScheme: 'dark' });
-      expect(await findBarriers('color-contrast')).toEqual([]);
+      expect(await findAllBarriers()).toEqual([]);
       await page.unroute('**/v1/manage/overview*');
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.locator('canvas').first().waitFor();
@@ -406,7 +381,7 @@ if (typeof browser === 'string') {
       const headers = { 'x-session-id': hostileSession, 'x-gw-tags': `team=${hostileTag}`, 'x-title': hostile };
       expect((await served.gateway.post(hello('quoting/refused', { user: hostile }), headers)).status).toBe(400);
       await served.gateway.settled();
-      await page.goto('/console?view=calls&model=quoting%2Frefused');
+      await show(page, 'view=calls&model=quoting%2Frefused');
       await rows(page).first().getByRole('link').first().click();
       await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
       const callAddress = new URL(page.url()).search.slice(1);
@@ -423,7 +398,7 @@ if (typeof browser === 'string') {
         'view=configuration': [hostile, hostileTag],
       };
       for (const [address, texts] of Object.entries(views)) {
-        await page.goto(`/console?${address}`);
+        await show(page, address);
         await settle(page);
         const shown = await page.evaluate<string>(
           `[document.querySelector('main'), ...document.querySelectorAll('textarea, input')].map((one) => one.value ?? one.textContent).join()`,
@@ -432,7 +407,7 @@ if (typeof browser === 'string') {
         expect([address, await page.locator('img').count()]).toEqual([address, 0]);
       }
       // A provider's words on the way through the gateway.
-      await page.goto('/console?view=playground&model=quoting%2Frefused');
+      await show(page, 'view=playground&model=quoting%2Frefused');
       await page.getByLabel('API key').fill(served.gateway.key);
       await page.getByRole('button', { name: 'Send' }).click();
       await page.getByRole('alert').getByText(hostile).waitFor();
@@ -453,7 +428,7 @@ if (typeof browser === 'string') {
     });
 
     it('makes a key that works and is shown once, changes it, and revokes it', async () => {
-      const { page, findBarriers, isTooWide } = await open('view=keys');
+      const { page, findAllBarriers, isTooWide } = await open('view=keys');
       await page.getByRole('button', { name: 'Make a key' }).focus();
       await page.keyboard.press('Enter');
       await page.getByLabel('Workspace').selectOption('team');
@@ -463,9 +438,7 @@ if (typeof browser === 'string') {
       await page.keyboard.press('Enter');
       const made = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
       expect((await callOf('acme/echo', made)).status).toBe(200);
-      expect(await findBarriers()).toEqual([]);
-      await page.emulateMedia({ colorScheme: 'dark' });
-      expect(await findBarriers('color-contrast')).toEqual([]);
+      expect(await findAllBarriers()).toEqual([]);
       await page.setViewportSize({ width: 360, height: 800 });
       expect(await isTooWide()).toBe(false);
       await page.setViewportSize({ width: 1200, height: 800 });
@@ -624,9 +597,10 @@ if (typeof browser === 'string') {
       // Who may only read sees no button that would be refused.
       const grant = { role: 'viewer', workspaces: ['team'] } as const;
       const { text: viewerKey } = await createOperator(served.gateway.composition, 'vera', grant);
-      const { page: viewer } = await openWindowOf();
+      const { page: viewer } = await openWindowOf({});
+      await viewer.goto(`/console#key=${viewerKey}`);
       for (const view of ['functions', 'function&workspace=team&id=label', 'workspaces', 'keys', 'models']) {
-        await viewer.goto(`/console?view=${view}#key=${viewerKey}`);
+        await show(viewer, `view=${view}`);
         await settle(viewer);
         const names = await viewer.locator('main').getByRole('button').allTextContents();
         expect([view, names.filter((name) => !['Refresh', 'Credit', 'Details'].includes(name))]).toEqual([view, []]);
@@ -765,7 +739,7 @@ if (typeof browser === 'string') {
       expect(await page.locator('img').count()).toBe(0);
       await page.setViewportSize({ width: 360, height: 800 });
       expect(await isTooWide()).toBe(false);
-      await page.goto('/console?view=functions');
+      await show(page, 'view=functions');
       await page.getByRole('button', { name: 'Make a function' }).click();
       await page.locator('input[name=function]').fill('made-here');
       await page.locator('select[name=workspace]').selectOption('other');
@@ -866,20 +840,17 @@ if (typeof browser === 'string') {
     });
 
     it('shows one call, one function and its form, and / as readable, / in the same dress', async () => {
-      const { page, findBarriers, isTooWide } = await open('view=calls');
+      const { page, findAllBarriers, isTooWide } = await open('view=calls');
       const expectReadable = async () => {
         await page.setViewportSize({ width: 1200, height: 800 });
-        expect(await findBarriers()).toEqual([]);
-        await page.emulateMedia({ colorScheme: 'dark' });
-        expect(await findBarriers('color-contrast')).toEqual([]);
-        await page.emulateMedia({ colorScheme: 'light' });
+        expect(await findAllBarriers()).toEqual([]);
         await page.setViewportSize({ width: 390, height: 800 });
         expect(await isTooWide()).toBe(false);
       };
       await rows(page).first().getByRole('link').click();
       await page.getByText('Model asked for').waitFor();
       await expectReadable();
-      await page.goto('/console?view=function&workspace=team&id=label');
+      await show(page, 'view=function&workspace=team&id=label');
       await page.getByRole('button', { name: 'Publish a revision' }).waitFor();
       await expectReadable();
       await page.getByRole('button', { name: 'Publish a revision' }).click();
@@ -948,6 +919,17 @@ async function textOf(download: Download): Promise<string> {
 async function settle(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.locator('body:not(:has([aria-busy=true]))').waitFor();
+}
+
+/** As a link of the page leads there, by way of another view: each begins anew. */
+async function show(page: Page, query: string): Promise<void> {
+  await page.getByRole('navigation').waitFor();
+  const elsewhere = query.startsWith('view=playground') ? 'view=workspaces' : 'view=playground';
+  for (const address of [elsewhere, query]) {
+    await page.evaluate(
+      `history.pushState(null, '', ${JSON.stringify(`/console?${address}`)}); dispatchEvent(new PopStateEvent('popstate'));`,
+    );
+  }
 }
 
 /** What a function body makes of the page. */
