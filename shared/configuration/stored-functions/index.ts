@@ -8,7 +8,6 @@ export { createFunctionStore, type FunctionStore, type PlannedFunction, type Sho
 export { judgeCase, runCase } from './judge-case.ts';
 export { type MatchedInput, matchInput } from './match-input.ts';
 export { type OpenRevision, openRevision, parseFunctionAlias } from './open-revision.ts';
-export { checkInput, type FunctionInput } from './read-input.ts';
 export { type FunctionRequest, promptRequest, toRequest } from './request.ts';
 export { findCycle, planSteps, runWorkflow, type StepAnswer, type StepNeeds, stepsMax } from './run-workflow.ts';
 export { formatReference, parseTemplate, type Reference } from './template.ts';
