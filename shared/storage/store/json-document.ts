@@ -6,7 +6,7 @@ export type DocumentWrite = 'created' | 'changed' | 'unchanged';
 
 export const documentIn = <Document>({ document_json: json }: Item): Document => JSON.parse(String(json)) as Document;
 
-/** Unless nothing changes. Undefined: somebody has written since `former` was read. */
+/** Unless nothing changes. Undefined: refused, for another write was made since `former` was read. */
 export async function writeDocument(
   store: Pick<Store, 'put'>,
   key: string,
