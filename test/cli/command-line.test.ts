@@ -65,6 +65,7 @@ describe('a line that cannot be run', () => {
     ['keys list --dynamodb 127.0.0.1:8000', '--dynamodb takes a URL'],
     ['keys list --stage a/b', '--stage takes letters'],
     [`functions qualify team f r1 --url ftp://x/v1 ${nowhere}`, '--url is the base URL of a gateway'],
+    ['credentials set sk-live-0123456789abcdef --stage dev', 'the credential itself is read from standard input'],
     ['credentials set acme --data d', 'local runs read provider credentials from environment variables'],
   ])('%s: one line says why, with the usage, exit 2', async (line, reason) => {
     const { code, out, error } = await operate(line);
@@ -77,12 +78,14 @@ describe('a line that cannot be run', () => {
   it.each([
     `keys revoke ${leaked} ${nowhere}`,
     `credentials set acme ${leaked} --stage dev`,
+    'credentials set sk-live-0123456789abcdef --stage dev',
     `credentials set --value=${leaked} --stage dev`,
     `keys list ${leaked} ${nowhere}`,
   ])('does not repeat a secret that stands in the wrong place: %#', async (line) => {
     const { code, out, error } = await operate(line);
     expect(code).toBe(2);
     expect(out + error).not.toContain(leaked.slice(24, 60));
+    expect(out + error).not.toContain('0123456789');
   });
 });
 

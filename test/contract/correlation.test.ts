@@ -9,14 +9,20 @@ import { manualClock } from '../support/manual-clock.ts';
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
 
+const upstreams = ['echo', 'error-400', 'error-429', 'error-500', 'error-after-chunks:3'];
+const poor = newKey();
+
+let gateway: Harness;
+beforeAll(async () => {
+  const models = Object.fromEntries(
+    upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]]),
+  );
+  const moreWorkspaces = [{ id: 'poor', credit_usd: '0', keys: [{ name: 'k', key: poor }] }];
+  gateway = await startHarness({ clock: manualClock(), models, moreWorkspaces });
+});
+afterAll(() => gateway.stop());
+
 describe('the correlation of a request', () => {
-  let gateway: Harness;
-
-  beforeAll(async () => {
-    gateway = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
-  });
-  afterAll(() => gateway.stop());
-
   const postWith = (headers: Record<string, string>, more = {}) => gateway.post(hello('acme/echo', more), headers);
 
   it('is answered on the model list too', async () => {
@@ -106,22 +112,7 @@ describe('the correlation of a request', () => {
 });
 
 // Correlation headers stand on every answer, whatever it is; the provider sees the traceparent and nothing else.
-const upstreams = ['echo', 'error-400', 'error-429', 'error-500', 'error-after-chunks:3'];
-
 describe('an answer', () => {
-  let harness: Harness;
-  const poor = newKey();
-  const clock = manualClock();
-
-  beforeAll(async () => {
-    const models = Object.fromEntries(
-      upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]]),
-    );
-    const moreWorkspaces = [{ id: 'poor', credit_usd: '0', keys: [{ name: 'k', key: poor }] }];
-    harness = await startHarness({ clock, models, moreWorkspaces });
-  });
-  afterAll(() => harness.stop());
-
   const kinds: [string, unknown, Record<string, string>, number][] = [
     ['JSON', hello('acme/echo'), {}, 200],
     ['a stream', hello('acme/echo', { stream: true }), {}, 200],
@@ -139,13 +130,13 @@ describe('an answer', () => {
   ];
 
   it.each(kinds)('has an id of ours and the trace id of the client: %s', async (_name, body, headers, status) => {
-    const response = await harness.post(body, { traceparent, ...headers });
+    const response = await gateway.post(body, { traceparent, ...headers });
     expect(response.status).toBe(status);
     expect(response.headers.get('x-gw-trace-id')).toBe(traceId);
     expect(response.headers.get('x-request-id')).toMatch(uuid);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     await response.text();
-    const made = await harness.post(body, headers);
+    const made = await gateway.post(body, headers);
     expect(made.headers.get('x-gw-trace-id')).toMatch(/^[0-9a-f]{32}$/);
     expect(made.headers.get('x-request-id')).not.toBe(response.headers.get('x-request-id'));
     await made.text();
@@ -153,32 +144,32 @@ describe('an answer', () => {
 
   it('from a store has the ids of the request it answers', async () => {
     const body = hello('acme/echo', { cache: {}, seed: 5 });
-    const first = await harness.post(body, { 'x-gw-trace-id': 'one', 'idempotency-key': 'k' });
+    const first = await gateway.post(body, { 'x-gw-trace-id': 'one', 'idempotency-key': 'k' });
     await first.text();
-    await harness.settled();
-    const hit = await harness.post(body, { 'x-gw-trace-id': 'two' });
+    await gateway.settled();
+    const hit = await gateway.post(body, { 'x-gw-trace-id': 'two' });
     expect([hit.headers.get('x-gw-cache'), hit.headers.get('x-gw-trace-id')]).toEqual(['HIT', 'two']);
     await hit.text();
-    const replay = await harness.post(body, { 'x-gw-trace-id': 'one', 'idempotency-key': 'k' });
+    const replay = await gateway.post(body, { 'x-gw-trace-id': 'one', 'idempotency-key': 'k' });
     expect([replay.headers.get('idempotent-replayed'), replay.headers.get('x-gw-trace-id')]).toEqual(['true', 'one']);
     expect(replay.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
     await replay.text();
   });
 
   it('to one request, its record and its log line name the same ids, and attribution goes to the record alone', async () => {
-    harness.simulator.clear();
+    gateway.simulator.clear();
     const attribution = { 'http-referer': 'https://shop.example/cart', 'x-title': 'Shop 4711' };
     const ids = { traceparent, 'x-gw-span-id': 'span-77', 'x-gw-session-id': 'session-77' };
-    const response = await harness.post(hello('acme/echo'), { ...ids, ...attribution });
+    const response = await gateway.post(hello('acme/echo'), { ...ids, ...attribution });
     await response.text();
-    await harness.settled();
+    await gateway.settled();
     const correlationId = response.headers.get('x-request-id');
-    const record = (await harness.records()).find((one) => one.correlationId === correlationId);
+    const record = (await gateway.records()).find((one) => one.correlationId === correlationId);
     expect(record).toMatchObject({ traceId, spanId: 'span-77', sessionId: 'session-77', title: 'Shop 4711' });
-    expect(harness.logLines.some((line) => line.includes(correlationId ?? 'none') && line.includes(traceId))).toBe(
+    expect(gateway.logLines.some((line) => line.includes(correlationId ?? 'none') && line.includes(traceId))).toBe(
       true,
     );
-    const [received] = harness.simulator.calls;
+    const [received] = gateway.simulator.calls;
     expect(received?.headers.traceparent).toBe(traceparent);
     const sent = JSON.stringify([received?.headers, received?.body]);
     for (const text of ['shop.example', 'Shop 4711', 'span-77', 'session-77']) expect(sent).not.toContain(text);

@@ -186,32 +186,25 @@ describe('the first deployment of a stage that retains', () => {
   });
 });
 
+const adopted = {
+  keyArn: 'arn:aws:kms:eu-west-1:123456789012:key/0d1f6c6e-0b1e',
+  secretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:gw/prod/providers-a1B2c3',
+};
 describe('a stage that adopts what a former deployment left behind', () => {
-  const keyArn = 'arn:aws:kms:eu-west-1:123456789012:key/0d1f6c6e-0b1e';
-  const secretArn = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:gw/prod/providers-a1B2c3';
-  const { api, data, findings } = synthesizeStage('prod', { adopt: { keyArn, secretArn } });
+  const { api, data, findings } = synthesizeStage('prod', { adopt: adopted });
 
   it('creates neither key nor secret, and gives the key the alias by which the functions know it', () => {
     data.resourceCountIs('AWS::KMS::Key', 0);
     data.resourceCountIs('AWS::SecretsManager::Secret', 0);
-    data.hasResourceProperties('AWS::KMS::Alias', { AliasName: 'alias/gw-prod-connections', TargetKeyId: keyArn });
+    data.hasResourceProperties('AWS::KMS::Alias', {
+      AliasName: 'alias/gw-prod-connections',
+      TargetKeyId: adopted.keyArn,
+    });
     expect(findings).toEqual([]);
   });
 
   it('has the api stack of any other stage of its name: key and secret may change without it', () => {
     expect(api.toJSON()).toEqual(synthesizeStage('prod').api.toJSON());
-  });
-
-  it('never deletes an imported table or bucket, not even when this deployment fails', () => {
-    for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket']) {
-      for (const { DeletionPolicy } of resourcesOf(data, type)) expect(DeletionPolicy).toBe('Retain');
-    }
-  });
-
-  it('stays protected in its first deployment, but for the stack that a failure would leave behind', () => {
-    const first = synthesizeStage('prod', { adopt: { keyArn, secretArn } }, { isFirstDeployment: true });
-    expect(first.terminationProtection).toBe(false);
-    expect(JSON.stringify(first.data.toJSON())).not.toContain('"DeletionProtectionEnabled":false');
   });
 
   it('keeps the place of the alias, so that a stage may adopt its own key later', () => {
@@ -220,23 +213,29 @@ describe('a stage that adopts what a former deployment left behind', () => {
   });
 });
 
-describe('a deployment that imports what stands there (--adopt)', () => {
-  const importsIn = { account: '123456789012', region: 'eu-west-1' };
+const importsIn = { account: '123456789012', region: 'eu-west-1' };
+describe.each([
+  ['adopts what a former one left behind', { adopt: adopted }, {}],
+  ['imports what stands there (--adopt)', {}, { importsIn }],
+])('a first deployment that %s', (_what, settings, options) => {
+  const { data, terminationProtection } = synthesizeStage('prod', settings, { ...options, isFirstDeployment: true });
+  const kept = [...resourcesOf(data, 'AWS::DynamoDB::GlobalTable'), ...resourcesOf(data, 'AWS::S3::Bucket')];
+
+  it('never deletes tables and bucket, not even when it fails, and protects its tables, but not the stack that is left', () => {
+    expect(kept).toHaveLength(tableNames.length + 1);
+    for (const { DeletionPolicy } of kept) expect(DeletionPolicy).toBe('Retain');
+    expect(JSON.stringify(data.toJSON())).not.toContain('"DeletionProtectionEnabled":false');
+    expect(terminationProtection).toBe(false);
+  });
+});
+
+it('a deployment that imports names tables and bucket by literals: CloudFormation imports nothing whose name it has to work out', () => {
   const { data } = synthesizeStage('prod', {}, { importsIn, isFirstDeployment: true });
   const imported = [...resourcesOf(data, 'AWS::DynamoDB::GlobalTable'), ...resourcesOf(data, 'AWS::S3::Bucket')];
-
-  it('names tables and bucket by literals: CloudFormation imports nothing whose name it has to work out', () => {
-    const names = imported.map(({ Properties }) => Properties.TableName ?? Properties.BucketName);
-    expect(names).toEqual([
-      ...tableNames.map((table) => physicalTableName('prod', table)),
-      'gw-prod-spill-123456789012-eu-west-1',
-    ]);
-  });
-
-  it('never deletes what it imports, not even when it fails, and leaves its tables protected', () => {
-    for (const { DeletionPolicy } of imported) expect(DeletionPolicy).toBe('Retain');
-    expect(JSON.stringify(data.toJSON())).not.toContain('"DeletionProtectionEnabled":false');
-  });
+  expect(imported.map(({ Properties }) => Properties.TableName ?? Properties.BucketName)).toEqual([
+    ...tableNames.map((table) => physicalTableName('prod', table)),
+    'gw-prod-spill-123456789012-eu-west-1',
+  ]);
 });
 
 const tagsOf = (stage: string) => [
