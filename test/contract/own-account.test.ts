@@ -220,8 +220,13 @@ describe('a hold', () => {
 });
 
 describe('GET /v1/generation', () => {
-  it('shows the record of one call by its x-request-id: each attempt, tokens, cost and names', async () => {
+  it('shows the record of one call by its x-request-id, as the API is described: each attempt, tokens, cost and names', async () => {
     const id = await call('acme/rescued', main, { stream: true, user: 'someone' });
+    const plain = await call('acme/rescued', main);
+    for (const one of [id, plain]) {
+      const answer = await gateway.get(`/generation?id=${one}`, as(main));
+      expect(await differencesOf(operationOf('GET', '/v1/generation'), answer)).toEqual([]);
+    }
     const { body, status } = await read(`/generation?id=${id}`, main);
     expect(status).toBe(200);
     expect(body.data).toMatchObject({
@@ -305,26 +310,16 @@ describe('GET /v1/generation', () => {
 });
 
 describe.each(['/key', '/credits', '/generation?id=x'])('GET /v1%s', (path) => {
-  it('asks for a key that is known, active and not expired', async () => {
+  it('asks for a key that is known, active and not expired, for GET below /v1, and for correlation that is well formed', async () => {
     await expectError(await fetch(`${gateway.url}${path}`), 401, 'UNAUTHORIZED');
     await expectError(await gateway.get(path, as(newKey())), 401, 'UNAUTHORIZED');
     await expectError(await gateway.get(path, as(expired)), 401, 'UNAUTHORIZED');
-  });
-
-  it('refuses malformed correlation headers, and other methods', async () => {
     await expectError(await gateway.get(path, { ...as(main), 'x-gw-trace-id': '?' }), 400, 'invalid_correlation');
     const posted = await fetch(`${gateway.url}${path}`, { method: 'POST', headers: as(main) });
     expect(posted.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
     await expectError(posted, 405, 'method_not_allowed');
-  });
-
-  it('is not there below /openai/v1', async () => {
-    const { origin } = new URL(gateway.url);
-    const response = await fetch(`${origin}/openai/v1${path}`, { headers: as(main) });
-    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
-      404,
-      'not_found',
-    ]);
+    const openai = await fetch(`${new URL(gateway.url).origin}/openai/v1${path}`, { headers: as(main) });
+    expect([openai.status, await openai.json()]).toMatchObject([404, { error: { code: 'not_found' } }]);
   });
 
   it('is refused while the store does not answer, and says when to come back', async () => {
@@ -348,12 +343,4 @@ describe.each(['/key', '/credits', '/generation?id=x'])('GET /v1%s', (path) => {
     ];
     for (const answer of answers) expect(await differencesOf(operation, answer)).toEqual([]);
   });
-});
-
-it('a generation is as the description of the API says', async () => {
-  for (const more of [{}, { stream: true }]) {
-    const id = await call('acme/rescued', main, more);
-    const answer = await gateway.get(`/generation?id=${id}`, as(main));
-    expect(await differencesOf(operationOf('GET', '/v1/generation'), answer)).toEqual([]);
-  }
 });

@@ -55,29 +55,18 @@ const bodyOf = async (event: unknown) => (await read(event).readBody('any')).toS
 const hardSize = 4 * 1024 * 1024;
 
 describe('a function URL event', () => {
-  it('gives method, path without query, and headers in lower case', () => {
+  it('gives method, path without query, and each header in lower case with all its values', () => {
     const request = read(chatEvent({ rawQueryString: 'a=1' }));
-    expect(request.method).toBe('POST');
-    expect(request.path).toBe('/v1/chat/completions');
-    expect(request.headers['content-type']).toEqual(['application/json']);
-    expect(request.headers['Content-Type']).toBeUndefined();
-  });
-
-  it('keeps what Lambda joined by comma as the one value it was given', () => {
-    expect(read(chatEvent({ headers: { 'x-gw-span-id': 'a,b' } })).headers['x-gw-span-id']).toEqual(['a,b']);
-  });
-
-  it('keeps both values of a name in two spellings', () => {
-    const { headers } = read(chatEvent({ headers: { 'X-A': '1', 'x-a': '2' } }));
-    expect(headers['x-a']).toEqual(['1', '2']);
-  });
-
-  it('takes a header called __proto__ for a header', () => {
-    const { headers } = read(chatEvent({ headers: JSON.parse('{"__proto__":"x"}') }));
-    expect(Object.keys(headers)).toEqual(['__proto__']);
-  });
-
-  it('names one path however many slashes are in it or behind it', () => {
+    expect(request).toMatchObject({ method: 'POST', path: '/v1/chat/completions', query: 'a=1' });
+    expect(request.headers).toEqual({ 'content-type': ['application/json'], authorization: ['Bearer sk-gw-1'] });
+    // What Lambda joined by comma is the one value it was given.
+    const given = JSON.parse('{"X-A":"1","x-a":"2","x-gw-span-id":"a,b","__proto__":"x"}');
+    const { headers } = read(chatEvent({ headers: given }));
+    expect(Object.entries(headers)).toEqual([
+      ['x-a', ['1', '2']],
+      ['x-gw-span-id', ['a,b']],
+      ['__proto__', ['x']],
+    ]);
     for (const rawPath of ['/v1/models', '/v1/models/', '//v1///models//']) {
       expect(read(chatEvent({ rawPath })).path).toBe('/v1/models');
     }
@@ -143,23 +132,20 @@ describe('in a function', () => {
       expect(createBufferedHandler(answering({}), adapterDependencies().dependencies).length).toBeLessThan(3);
     });
 
-    it('returns status, headers and body', async () => {
+    it('returns status, headers and body, in pieces or not, and the head alone of what HEAD asks for', async () => {
       const { dependencies, clock } = adapterDependencies();
-      const handler = createBufferedHandler(answering({ status: 201, headers: { a: 'b' }, body: '{}' }), dependencies);
-      expect(await handler(chatEvent(), {})).toEqual({ statusCode: 201, headers: { a: 'b' }, body: '{}' });
-      expect(clock.pending()).toBe(0);
-    });
-
-    it('returns the head alone of what HEAD asks for', async () => {
-      const { dependencies } = adapterDependencies();
-      const handler = createBufferedHandler(answering({ headers: { a: 'b' }, body: '{}' }), dependencies);
-      const event = chatEvent();
-      const { requestContext } = event as unknown as { requestContext: { http: object } };
-      const head = {
-        ...event,
-        requestContext: { ...requestContext, http: { ...requestContext.http, method: 'HEAD' } },
+      const pieces = async function* () {
+        yield 'a';
+        yield 'b';
       };
+      for (const body of ['ab', pieces()]) {
+        const handler = createBufferedHandler(answering({ status: 201, headers: { a: 'b' }, body }), dependencies);
+        expect(await handler(chatEvent(), {})).toEqual({ statusCode: 201, headers: { a: 'b' }, body: 'ab' });
+      }
+      const handler = createBufferedHandler(answering({ headers: { a: 'b' }, body: '{}' }), dependencies);
+      const head = chatEvent({ requestContext: { http: { method: 'HEAD' }, timeEpoch: startMs } });
       expect(await handler(head, {})).toMatchObject({ headers: { a: 'b' }, body: '' });
+      expect(clock.pending()).toBe(0);
     });
 
     it('returns nothing before finish is done', async () => {
@@ -175,17 +161,6 @@ describe('in a function', () => {
       settled.open();
       await running;
       expect(returned).toBe(true);
-    });
-
-    it('joins a body that comes in pieces', async () => {
-      const { dependencies, clock } = adapterDependencies();
-      const body = (async function* () {
-        yield 'a';
-        yield 'b';
-      })();
-      const handler = createBufferedHandler(answering({ body }), dependencies);
-      expect((await handler(chatEvent(), {})).body).toBe('ab');
-      expect(clock.pending()).toBe(0);
     });
 
     it('answers a failure with the internal_error envelope, and a failed finish not at all', async () => {
@@ -207,12 +182,8 @@ const sent = (...values: string[]) => ({ 'x-gw-origin-secret': values });
 const [older, newer] = [sha256Hex('older'), sha256Hex('newer')];
 
 describe('the origin secret', () => {
-  it('is not asked for where none is set', () => {
-    expect(comesThroughEdge({}, [])).toBe(true);
-    expect(comesThroughEdge(sent('anything'), [])).toBe(true);
-  });
-
-  it('is accepted in its old and its new value during a rotation', () => {
+  it('is not asked for where none is set, and is accepted in its old and its new value during a rotation', () => {
+    for (const headers of [{}, sent('anything')]) expect(comesThroughEdge(headers, [])).toBe(true);
     for (const value of ['older', 'newer']) expect(comesThroughEdge(sent(value), [older, newer])).toBe(true);
     expect(comesThroughEdge(sent('newer'), [` ${newer.toUpperCase()} `])).toBe(true);
   });
