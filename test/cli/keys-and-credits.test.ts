@@ -382,6 +382,18 @@ describe('rotation', () => {
       expect([await statusWith(former), await statusWith(third.key)]).toEqual([401, 200]);
     });
 
+    it('gives a key one successor, the first, and none once it was revoked', async () => {
+      const keys = createKeyStore(gateway.testStore.store);
+      const [rotated, revoked] = [publicIdOf((await create('once')).key), publicIdOf((await create('gone')).key)];
+      await gw(`keys revoke ${revoked} --yes`);
+      const replace = (publicId: string, by: string) => keys.replace(publicId, by, clock.nowMs() + hourMs);
+      // The same once more, as after an answer that was lost.
+      const won = [await replace(rotated, 'A'), await replace(rotated, 'A'), await replace(rotated, 'B')];
+      expect([...won, await replace(revoked, 'A')]).toEqual([true, true, false, false]);
+      expect(await keys.read(rotated)).toMatchObject({ replacedBy: 'A' });
+      expect(await keys.read(revoked)).toMatchObject({ status: 'revoked', replacedBy: null });
+    });
+
     it('of a name that no active key has makes no key, and at the same moment by several operators leaves one key the name', async () => {
       expect(await gw('keys rotate nobody --workspace team')).toMatchObject({
         ...{

@@ -79,6 +79,12 @@ a credential in a connection | { env: ACME_BYOK } → SECRET | W.byok.connection
 a credential with a blank behind it | env: ACME_BYOK → secret: "SECRET " | W.byok.connections[0].key.secret | write { env: NAME }
 a credential as a key of a workspace | KEY → SECRET | W.keys[0].key | goes into byok.connections, key: { env: NAME }
 a key of another length | KEY → KEYx | W.keys[0].key | key
+a provider twice in a model | providers: [] → providers: [{ provider: acme, upstream_model: x, input_price_per_million: "1", output_price_per_million: "1", context_length: 1, max_output_tokens: 1 }, { provider: acme, upstream_model: x, input_price_per_million: "1", output_price_per_million: "1", context_length: 1, max_output_tokens: 1 }] | models[1].providers[1].provider | already taken
+a key name twice in a workspace | - { name: ci, key → - { name: ci }\n      - { name: ci, key | W.keys[1].name | already taken
+a key text of another workspace | workspaces: → workspaces:\n  - { id: other, keys: [ { name: ci, key: KEY } ] } | workspaces[1].keys[0].key | already taken
+a second connection to a provider | budget_usd: "10.00" } → budget_usd: "10.00" }, { provider: acme, key: { env: ACME_OTHER }, policy: allowed } | W.byok.connections[1].provider | already taken
+a second preset of that slug | presets:\n → presets:\n      - { slug: terse, versions: [ { version: "1", config: {} } ], designated: "1" }\n | W.presets[1].slug | already taken
+a second version of that name | { version: "1", config: { temperature: 0 } } → { version: "1", config: {} }, { version: "1", config: {} } | W.presets[0].versions[1].version | already taken
 a second workspace of that id | workspaces: → workspaces:\n  - id: team-a | workspaces[1].id | "team-a" is already taken by an earlier entry
 `;
 
@@ -91,7 +97,7 @@ const places: Readonly<Record<string, string>> = {
 const toText = (written: string): string =>
   written
     .replaceAll(String.raw`\n`, '\n')
-    .replace(/\bKEY(?=x?$)/, exampleKey)
+    .replace(/\bKEY(?=x?(?:$| ))/, exampleKey)
     .replace('SECRET', secret);
 
 export const wrongFiles = table
