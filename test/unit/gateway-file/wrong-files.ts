@@ -83,6 +83,7 @@ a provider twice in a model | providers: [] → providers: [{ provider: acme, up
 a key name twice in a workspace | - { name: ci, key → - { name: ci }\n      - { name: ci, key | W.keys[1].name | already taken
 a key text of another workspace | workspaces: → workspaces:\n  - { id: other, keys: [ { name: ci, key: KEY } ] } | workspaces[1].keys[0].key | already taken
 a second connection to a provider | budget_usd: "10.00" } → budget_usd: "10.00" }, { provider: acme, key: { env: ACME_OTHER }, policy: allowed } | W.byok.connections[1].provider | already taken
+a second function of that id | - id: classify-ticket\n → - { id: classify-ticket, kind: prompt, revisions: [] }\n      - id: classify-ticket\n | W.functions[1].id | already taken
 a second preset of that slug | presets:\n → presets:\n      - { slug: terse, versions: [ { version: "1", config: {} } ], designated: "1" }\n | W.presets[1].slug | already taken
 a second version of that name | { version: "1", config: { temperature: 0 } } → { version: "1", config: {} }, { version: "1", config: {} } | W.presets[0].versions[1].version | already taken
 a second workspace of that id | workspaces: → workspaces:\n  - id: team-a | workspaces[1].id | "team-a" is already taken by an earlier entry
