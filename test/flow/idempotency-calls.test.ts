@@ -131,7 +131,7 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
     ];
     for (const [members, headers] of changed) {
       const response = await harness.post(body('echo', members), { ...name, ...headers });
-      expect(response.headers.get('x-should-retry')).toBe('false');
+      await expect(response.headers.get('x-should-retry')).toBe('false');
       await expectError(response, 409, 'idempotency_conflict');
     }
     expect(calls()).toBe(1);

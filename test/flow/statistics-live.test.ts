@@ -141,16 +141,6 @@ describe('live statistics', () => {
     expect(await orderOf(undefined)).toBe('cheap');
   });
 
-  it('leave the unmeasured behind the measured, by price', async () => {
-    await call('busy', 7_000);
-    clock.advance(61_000);
-    expect(await orderOf('latency')).toBe('busy');
-    const body = hello('acme/model', { provider: { sort: 'throughput', ignore: ['busy', 'cheap'] } });
-    const response = await gateway.post(body);
-    await response.text();
-    expect(response.headers.get('x-gw-provider')).toBe('unseen');
-  });
-
   it('take a provider that only fails for neither quick nor up', async () => {
     await call('cheap', 10, hello('acme/failing'));
     await call('quick', 3_000, hello('acme/failing'));

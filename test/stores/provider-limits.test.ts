@@ -122,27 +122,6 @@ describe('an admission', () => {
     expect(await cost()).toEqual({ kind: 'limited', reads: 1, writes: 0 });
   });
 
-  it('is one write also where another instance has counted since, in this minute or in a later one', async () => {
-    const [here, elsewhere] = [counted(), counted()];
-    await here.cost();
-    for (const passedMs of [1_000, 10_000, 60_000, 600_000]) {
-      clock.advance(passedMs);
-      await elsewhere.cost();
-      expect(await here.cost()).toEqual({ kind: 'admitted', reads: 0, writes: 1 });
-    }
-  });
-
-  it('shares its write with those that want the same entry at the same time', async () => {
-    const { limiter, calls } = counted();
-    const wide = { ...noLimits, rpm: 300 };
-    expect(countAdmitted(await admitAtOnce([limiter], entry, wide, times(400)))).toBe(300);
-    expect(calls).toEqual({ reads: 1, writes: 1 });
-    const permits = (await admitAtOnce([limiter], entry, { ...noLimits, tpm: 1e6 }, times(200, 9))).map(permitOf);
-    const before = { ...calls };
-    await Promise.all(permits.map((permit) => limiter.settle(permit, 7)));
-    expect(calls.writes - before.writes).toBe(2);
-  });
-
   it('needs one more write to be settled, and none where no tokens are limited or the estimate was right', async () => {
     const { limiter, calls } = counted();
     const permit = permitOf(await limiter.admit(entry, limits, 100));

@@ -60,18 +60,6 @@ describe('a cached answer', () => {
     expect(await read()).toEqual(json);
   });
 
-  it.each<[string, CachedAnswer['content']]>([
-    ['JSON', json.content],
-    ['a stream', { kind: 'stream', chunks: ['{"a":"ü🙂\u2028\ud83d"}', '', '{"b" : 1.0}'] }],
-    ['a stream of two megabytes', { kind: 'stream', chunks: Array(20_000).fill(`{"delta":"${'x'.repeat(100)}"}`) }],
-  ])('is read back as it was written: %s', async (_name, content) => {
-    const { read, write, errors } = openCache();
-    expect(await read()).toBeUndefined();
-    await write(answerOf(content));
-    expect(await read()).toEqual(answerOf(content));
-    expect(errors).toEqual([]);
-  });
-
   it('that is too large for an item is not kept, which is no error, and leaves the former one alone', async () => {
     const { read, write, errors } = openCache();
     await write(json);

@@ -138,6 +138,14 @@ describe('applying a function', () => {
     expect(await opened(workspace, 'gw/function/f@constructor')).toMatchObject({ revisionId: 'constructor' });
     await refusalOf('revision_not_available', () => opened(workspace, 'gw/function/f@valueOf'));
   });
+
+  it('at the same time by several gateways ends in the state that all of them wanted', async () => {
+    const workspace = newWorkspace();
+    const document = functionOf(both, { active: 'r2' });
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => apply(workspace, document)));
+    expect(outcomes.toSorted()).toEqual(['created', ...Array(7).fill('unchanged')]);
+    expect(await items(workspace)).toHaveLength(3);
+  });
 });
 
 describe('a function', () => {
@@ -150,6 +158,19 @@ describe('a function', () => {
       functions.disable(workspace, 'f'),
     ]);
     for (const id of ['r1', 'r2']) expect(await revisionOf(workspace, id)).toMatchObject(activated);
+  });
+
+  it('lists its functions, and shows one with all its contents', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf(both));
+    await apply(workspace, functionOf([], { id: 'g' }));
+    const listed: string[] = [];
+    for await (const { id } of functions.list(workspace)) listed.push(id);
+    expect(listed.toSorted()).toEqual(['f', 'g']);
+    const shown = await functions.show(workspace, 'f');
+    expect([...(shown?.contents.keys() ?? [])]).toEqual(['r1', 'r2']);
+    expect(shown?.contents.get('r2')).toMatchObject(other);
+    expect(await functions.show(workspace, 'none')).toBeUndefined();
   });
 
   it('is never overwritten by a plan that was made on an older state', async () => {

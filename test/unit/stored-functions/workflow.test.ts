@@ -6,6 +6,7 @@ import {
   type FunctionRequest,
   type FunctionStore,
   findCycle,
+  outputTextOf,
   parseFunctionAlias,
   planSteps,
   type RevisionRecord,
@@ -147,6 +148,20 @@ describe('any workflow without a cycle', () => {
   });
 });
 
+describe('the text of an answer', () => {
+  const answer = (message: unknown) => ({ choices: [{ message }] });
+
+  it('is the content of the first choice, or the texts of its parts', () => {
+    expect(outputTextOf(answer({ content: 'x' }))).toBe('x');
+    const parts = [
+      { type: 'thinking', text: 'hm' },
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ];
+    expect(outputTextOf(answer({ content: parts }))).toBe('ab');
+  });
+});
+
 describe('the usage of several provider calls', () => {
   it('is the sum of their counts, details included', () => {
     expect(
@@ -162,6 +177,10 @@ describe('the usage of several provider calls', () => {
       prompt_tokens_details: { cached_tokens: 3, audio_tokens: 4 },
       service: 'x',
     });
+  });
+
+  it('is absent where no provider reported any', () => {
+    expect(sumUsage([undefined, undefined])).toBeUndefined();
   });
 
   it('gives no credit for numbers that are none, and changes no prototype', () => {
