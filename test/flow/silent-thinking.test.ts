@@ -200,9 +200,12 @@ it.each(someHere)('once it answers its provider may not fall silent: $name', asy
   clock.forget();
   outgoing.write(thinking.answers);
   await clock.waitsFor((delayMs) => delayMs === idleMs);
-  clock.advance(idleMs);
+  clock.advance(idleMs - 1);
+  expect(outgoing.closed).toBe(false);
+  clock.advance(1);
   expect(spoken.brokenWith(await readRest(reader))).toBe('no_available_provider');
   await eventually(() => outgoing.closed);
+  expect(gateway.simulator.calls).toEqual([]);
 });
 
 /** The record of a call whose client leaves now, and the end of its provider ten seconds later. */

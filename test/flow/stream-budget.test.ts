@@ -75,7 +75,12 @@ describe('a stage with a stream budget of 300 seconds', () => {
     clock.advance(54_999);
     expect(calls().map(({ closedEarly }) => closedEarly)).toEqual(apis.map(() => false));
     clock.advance(1);
-    for (const answer of answers) await expectError(await answer, 504, 'request_deadline_exceeded');
+    for (const answer of answers) {
+      const { headers } = await answer;
+      expect([headers.get('x-should-retry'), headers.get('retry-after')]).toEqual(['false', null]);
+      await expectError(await answer, 504, 'request_deadline_exceeded');
+    }
+    await gateway.simulator.until((seen) => seen.every(({ closedEarly }) => closedEarly));
     expect(calls()).toHaveLength(apis.length);
   });
 

@@ -1,16 +1,7 @@
 import { describe, expect, it } from '#jest';
 import { schemaInstance } from '../../../infra/local/simulator/index.ts';
-import {
-  ask,
-  chunksOf,
-  contentOf,
-  dataOf,
-  finishReasonsOf,
-  manualClock,
-  send,
-  streamed,
-  withSimulator,
-} from './simulated.ts';
+import { watchedClock } from '../../support/watched-clock.ts';
+import { ask, chunksOf, contentOf, dataOf, finishReasonsOf, send, streamed, withSimulator } from './simulated.ts';
 
 describe('error answers', () => {
   it('lets the model name choose the code and the wait', () =>
@@ -77,34 +68,22 @@ describe('JSON answers with the same faults', () => {
 });
 
 describe('pauses', () => {
-  it('waits before the first byte, and answers when the time has come', async () => {
-    const clock = manualClock();
+  it('wait before the first byte, and between the chunks of a stream, not before the first', async () => {
+    const clock = watchedClock();
     await withSimulator(
       async (simulator) => {
-        let isAnswered = false;
-        const answer = ask(simulator, 'slow:2000').then((got) => {
-          isAnswered = true;
-          return got;
-        });
-        await simulator.until((calls) => calls.length === 1);
-        expect([isAnswered, simulator.calls[0]?.status]).toEqual([false, null]);
-        expect(await clock.fire()).toBe(2000);
+        const answer = ask(simulator, 'slow:2000');
+        await clock.waitsFor((delayMs) => delayMs === 2_000);
+        expect([simulator.calls.length, simulator.calls[0]?.status]).toEqual([1, null]);
+        clock.advance(2_000);
         expect((await answer).status).toBe(200);
-        expect(clock.armed()).toBe(0);
-      },
-      { clock },
-    );
-  });
-
-  it('paces streams by its clock: between chunks, not before the first', async () => {
-    const clock = manualClock();
-    await withSimulator(
-      async (simulator) => {
-        const answer = ask(simulator, 'slow-chunks:700', { max_tokens: 2, ...streamed });
-        const delays = [];
-        for (let gap = 0; gap < 5; gap += 1) delays.push(await clock.fire());
-        expect(delays).toEqual([700, 700, 700, 700, 700]);
-        expect(chunksOf((await answer).text)).toHaveLength(5);
+        const stream = ask(simulator, 'slow-chunks:700', { max_tokens: 2, ...streamed });
+        for (let gap = 1; gap <= 5; gap += 1) {
+          await clock.waitsFor((delayMs) => delayMs === 700, gap);
+          clock.advance(700);
+        }
+        expect(chunksOf((await stream).text)).toHaveLength(5);
+        await expect(Promise.race([clock.waitsFor((delayMs) => delayMs === 700, 6), 'none'])).resolves.toBe('none');
       },
       { clock },
     );

@@ -1,7 +1,6 @@
-// What the tests of the simulator share: a raw HTTP client that shows the wire as it is, and a clock moved by hand.
+// What the tests of the simulator share: a raw HTTP client that shows the wire as it is.
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../../infra/local/simulator/index.ts';
-import type { Clock } from '../../../shared/foundation/time/index.ts';
 
 export interface WireAnswer {
   readonly status: number;
@@ -15,7 +14,6 @@ export interface WireAnswer {
 
 interface Sent {
   readonly headers?: Record<string, string>;
-  readonly agent?: Agent;
   readonly signal?: AbortSignal;
   readonly method?: string;
   readonly onPiece?: (text: string) => void;
@@ -23,10 +21,10 @@ interface Sent {
 
 /** Sends and reads all there is. Rejects when the connection breaks before the status line. */
 export function send(url: string, body: unknown, sent: Sent = {}): Promise<WireAnswer> {
-  const { agent = new Agent(), onPiece, ...options } = sent;
+  const { onPiece, ...options } = sent;
   return new Promise((resolve, reject) => {
     let hasAnswer = false;
-    const outgoing = httpRequest(url, { method: 'POST', ...options, agent }, (response) => {
+    const outgoing = httpRequest(url, { method: 'POST', ...options, agent: new Agent() }, (response) => {
       hasAnswer = true;
       const pieces: Buffer[] = [];
       const finish = (isBroken: boolean) =>
@@ -100,30 +98,4 @@ export async function withSimulator(run: (simulator: Simulator) => Promise<void>
   } finally {
     await simulator.stop();
   }
-}
-
-/** A clock that stands still. `fire` waits until a timer is set, lets it ring and returns its delay. */
-export function manualClock(): Clock & { fire: () => Promise<number>; armed: () => number } {
-  const timers: { delayMs: number; callback: () => void }[] = [];
-  let onTimer = () => {};
-  return {
-    nowMs: () => 1_800_000_000_000,
-    after: (delayMs, callback) => {
-      const timer = { delayMs, callback };
-      timers.push(timer);
-      onTimer();
-      return () => void (timers.includes(timer) && timers.splice(timers.indexOf(timer), 1));
-    },
-    armed: () => timers.length,
-    fire: async () => {
-      while (timers.length === 0) {
-        await new Promise<void>((resolve) => {
-          onTimer = resolve;
-        });
-      }
-      const timer = timers.shift();
-      timer?.callback();
-      return timer?.delayMs ?? 0;
-    },
-  };
 }
