@@ -3,6 +3,9 @@
 import { nextTurn } from '../../shared/foundation/time/index.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 
+/** Far longer than anything takes that a test waits for, and less than a test may take. */
+const eventuallyMaxMs = 30_000;
+
 export interface WatchedClock extends ManualClock {
   /** Resolves once so many timers of such a delay were set, counted from the last call of `forget`. */
   waitsFor(matches: (delayMs: number) => boolean, times?: number): Promise<void>;
@@ -58,7 +61,11 @@ export function awaitingClock(): ManualClock & { isAwaiting(delayMs: number): bo
   };
 }
 
-/** Resolves once the condition holds, checked again after every turn of the event loop. */
+/** Resolves once the condition holds, checked again after every turn of the event loop. Rejects where it never does. */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await nextTurn();
+  const endsAtMs = performance.now() + eventuallyMaxMs;
+  while (!(await condition())) {
+    if (performance.now() > endsAtMs) throw new Error(`never came true: ${condition}`);
+    await nextTurn();
+  }
 }

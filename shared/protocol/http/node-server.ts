@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { headersMaxBytes } from '../../foundation/constants/index.ts';
-import { waitAtMost } from '../../foundation/time/index.ts';
+import { nextTurn, waitAtMost } from '../../foundation/time/index.ts';
 import type { AdapterDependencies, Gateway } from './exchange.ts';
 import { createBodyBudget } from './node-body.ts';
 import { writeAheadBytes } from './node-connection.ts';
@@ -21,6 +21,8 @@ const timeoutCheckMs = 2_000;
 const keepAliveTimeoutMs = 65_000;
 /** Connections that wait until the process accepts them: 1,000 may come at once. */
 const listenBacklogMax = 4_096;
+/** Of the event loop: a connection that waits is accepted in the second, and its request read in the third. */
+const turnsBeforeClosing = 3;
 
 /** What running requests get when the server closes: to end by themselves, then, once they are cut, to answer, at last to settle. */
 export interface ClosingTimes {
@@ -85,6 +87,8 @@ export function createNodeServer(
   });
 
   const close = async () => {
+    // What clients have sent by now is served: a process with much to do may not have looked at it yet.
+    for (let turn = 0; turn < turnsBeforeClosing; turn += 1) await nextTurn();
     const ended = new Promise<void>((resolve) => server.close(() => resolve()));
     const isIdleIn = (limitMs: number) =>
       waitAtMost(

@@ -625,11 +625,29 @@ describe('closing', () => {
   /** Advances the clock by each bound in turn, once the server waits for it. */
   async function pass(clock: { advance(byMs: number): void }, ...boundsMs: readonly number[]): Promise<void> {
     for (const boundMs of boundsMs) {
-      await nextTurn();
+      // As many as it takes before it stops listening, and one more.
+      for (let turn = 0; turn < 4; turn += 1) await nextTurn();
       clock.advance(boundMs);
     }
     await nextTurn();
   }
+
+  it('serves what clients had sent by then, on new connections and on kept ones, and nothing that comes later', async () => {
+    const { requests, gateway } = recorder();
+    const { port, server } = await serve(gateway);
+    const kept = await connected(port);
+    const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
+    kept.write(request('/first'));
+    await once(kept, 'data');
+    const fresh = await connected(port);
+    for (const socket of [kept, fresh]) socket.write(request('/sent'));
+    const answers = [kept, fresh].map((socket) => text(socket));
+    await server.close();
+    for (const answer of answers) expect(await answer).toMatch(/^HTTP\/1.1 200 .*connection: close/is);
+    // Its port may belong to another process by now.
+    await call(port).catch(() => undefined);
+    expect(requests.map(({ path }) => path)).toEqual(['/first', '/sent', '/sent']);
+  });
 
   it('lets a running request end, answers it with connection: close, and does not wait for idle connections', async () => {
     const { opened, open: answerNow } = gate();
