@@ -1,6 +1,6 @@
 // Calls in flight: of a key, of a workspace, of the service. Never more than allowed, nobody pays for another's, and a client
 // that waits for its answers is never refused.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { nextTurn, systemClock } from '../../shared/foundation/time/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { ask, modelsFor, prompt } from '../support/function-calls.ts';
@@ -77,11 +77,16 @@ describe('calls in flight', () => {
   });
   afterAll(async () => {
     isOver = true;
-    for (const answer of waiting) answer();
+    letAllGo();
     await harness.stop();
     await held.stop();
   });
   beforeEach(() => harness.simulator.clear());
+
+  const letAllGo = () => {
+    for (const answer of waiting.splice(0)) answer();
+  };
+  afterEach(letAllGo);
 
   const as = (name: keyof typeof keys) => ({ authorization: `Bearer ${keys[name]}` });
   const slow = (headers?: Record<string, string>) => harness.post(hello('acme/held'), headers);
