@@ -1,12 +1,12 @@
 // Runs the steps of a workflow: each as soon as what it needs is done, independent ones at the same time. After the first
-import type { WorkflowRevision, WorkflowStep } from './function-document.ts';
-import { messageReferences, revisionReferences } from './template.ts';
 // failure nothing more is started, and what still runs is aborted and waited for, so that its cost is known.
 
 import { jsonIn } from './function-answer.ts';
+import type { WorkflowRevision, WorkflowStep } from './function-document.ts';
 import type { MatchedInput } from './match-input.ts';
 import { type RenderScope, renderMessages, renderTemplate, type StepOutput } from './render.ts';
 import { type FunctionRequest, toRequest } from './request.ts';
+import { messageReferences, revisionReferences } from './template.ts';
 
 /** An answer may be as large as 16 MiB: eight of them fit beside everything else. */
 const parallelStepsMax = 8;

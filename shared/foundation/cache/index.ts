@@ -1,7 +1,8 @@
 // A cache in front of a read. Callers at the same time share one read, and an old value is never served, not even while
+// reads fail: where an old value is better than none (the catalogue), this is the wrong cache.
+
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../time/index.ts';
-// reads fail: where an old value is better than none (the catalogue), this is the wrong cache.
 
 export interface ReadCacheOptions<Value> {
   readonly sizeMax: number;

@@ -32,6 +32,16 @@ describe('at rest', () => {
   }
 
   describe('keys at rest', () => {
+    it('are stored hashed: neither the text nor the secret is in any table', async () => {
+      const keys = createKeyStore(database.store);
+      const { text, record } = newKey();
+      await keys.write(record);
+      const dump = await database.dumpTables();
+      expect(dump).toContain(record.secretSha256);
+      expect(dump).not.toContain(text);
+      expect(dump).not.toContain(text.slice(-49, -6));
+    });
+
     it('are active when they are new and nothing else is said, and keep their status after that', async () => {
       const keys = createKeyStore(database.store);
       const { status: _status, ...record } = newKey().record;
