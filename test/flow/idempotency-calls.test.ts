@@ -131,7 +131,7 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
     ];
     for (const [members, headers] of changed) {
       const response = await harness.post(body('echo', members), { ...name, ...headers });
-      await expect(response.headers.get('x-should-retry')).toBe('false');
+      expect(response.headers.get('x-should-retry')).toBe('false');
       await expectError(response, 409, 'idempotency_conflict');
     }
     expect(calls()).toBe(1);
@@ -237,6 +237,25 @@ describe('an Idempotency-Key', () => {
     expect(await replay.text()).toBe(text);
     await expectError(await harness.post({ ...body, seed: 1 }, name), 409, 'idempotency_conflict');
     expect(calls()).toBe(1);
+  });
+});
+
+describe('a thousand at once', () => {
+  const retries = { headers: { 'idempotency-key': 'storm' }, code: 'execution_in_progress' };
+  const ofOneSpan = { headers: { 'x-gw-trace-id': traceId, 'x-gw-span-id': 'storm' }, code: 'duplicate_span_id' };
+
+  it('retries of one Idempotency-Key and calls under one span id are served or refused for what they are, and run once', async () => {
+    const storm = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
+    const answers = Array.from({ length: 1_000 }, async (_none, at) => {
+      const calls = at % 2 === 0 ? retries : ofOneSpan;
+      const outcome = await outcomeOf(await storm.post(hello('acme/echo'), calls.headers));
+      return outcome === calls.code ? 'refused' : outcome;
+    });
+    expect(new Set([...(await Promise.all(answers)), 'refused'])).toEqual(new Set(['ok', 'refused']));
+    expect(storm.simulator.calls).toHaveLength(2);
+    await storm.settled();
+    expect((await storm.records()).filter(({ attempts }) => attempts > 0)).toHaveLength(2);
+    await storm.stop();
   });
 });
 

@@ -1,11 +1,13 @@
 // Every way a call can end: what it cost is charged exactly once, nothing stays held, and one record says so.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { createGateway } from '../../functions/gateway/routes.ts';
+import { readKeySpending } from '../../shared/accounting/holds/index.ts';
 import { holdLifeMs, requestBudgetMs, streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { callGateway } from '../support/call-gateway.ts';
+import { dyingProcess } from '../support/dying-process.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { outcomeOf } from '../support/outcomes.ts';
@@ -216,6 +218,18 @@ describe('a store that is away', () => {
   /** It adds its mark to the item. */
   const isSettlement = ({ method, table, expression }: StoreCall): boolean =>
     method === 'update' && (table === 'keys' || table === 'ledger') && expression.includes('ADD ');
+  /** The three places that say what a call has cost. */
+  const places = ['key', 'workspace', 'record'] as const;
+  type Place = (typeof places)[number];
+  const placeOf = (call: StoreCall): Place | undefined => {
+    if (call.table === 'records') return 'record';
+    if (!isSettlement(call)) return undefined;
+    return call.table === 'keys' ? 'key' : 'workspace';
+  };
+  /** Every way in which some of the three writes are made and the others are not. */
+  const killedBetween = Array.from({ length: 2 ** places.length - 1 }, (_, bits) =>
+    places.filter((_place, index) => ((bits >> index) & 1) === 1),
+  );
 
   const models = { 'acme/paid': [{ provider: 'acme', upstream: 'usage:1000:500' }] };
   const cost = 2_000_000_000n;
@@ -363,6 +377,80 @@ describe('a store that is away', () => {
       await harness.settled();
       expect(harness.logLines.filter((line) => line.includes('"settlement_late"'))).toHaveLength(1);
       expect(await harness.credit()).toMatchObject({ held: 0n, spent: 2n * cost });
+    });
+
+    it('that a kill cuts in two is in the figures that were written, in no other, and leaves nothing else behind', async () => {
+      let aheadMs = 0;
+      const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
+      harness = await startHarness({ clock, models, key: { spend_limit_usd: '5.00' } });
+      const headers = { authorization: [`Bearer ${harness.key}`], 'content-type': ['application/json'] };
+      const body = Buffer.from(JSON.stringify(hello('acme/paid')));
+      const request = (idempotencyKey: string) => ({
+        headers: { ...headers, 'idempotency-key': [idempotencyKey] },
+        body,
+        arrivedAtMs: clock.nowMs(),
+      });
+
+      async function callAndDie(idempotencyKey: string, written: readonly Place[]): Promise<void> {
+        const dying = dyingProcess({ at: Number.POSITIVE_INFINITY, lastOneRuns: false });
+        const open = new Set<Place>(places);
+        const isOver = Promise.withResolvers<void>();
+        let isAnswered = false;
+        const { composition } = await harness.open({
+          clock: dying.wrap.clock(clock),
+          wrapStore: (store) =>
+            aroundStore(store, async (call, run) => {
+              if (!isAnswered) return run();
+              const place = placeOf(call);
+              if (place !== undefined && written.includes(place)) await run();
+              if (place !== undefined) open.delete(place);
+              if (open.size === 0) isOver.resolve();
+              return new Promise<never>(() => {});
+            }),
+        });
+        void callGateway(createGateway(composition), request(idempotencyKey), {
+          onReply: ({ status }) => {
+            isAnswered = true;
+            expect(status).toBe(200);
+          },
+        });
+        await isOver.promise;
+        dying.kill();
+      }
+
+      async function figures() {
+        const { granted, available, held, expired, spent } = await harness.credit();
+        const key = readKeySpending(await harness.keyItem(), clock.nowMs());
+        const records = await harness.records();
+        expect(granted).toBe(available + held + spent);
+        return {
+          key: key?.spent,
+          workspace: spent,
+          record: records.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n),
+          keyHeld: key?.held,
+          held: held + expired,
+        };
+      }
+
+      const owed: Record<Place, bigint> = { key: 0n, workspace: 0n, record: 0n };
+      for (const written of killedBetween) {
+        const idempotencyKey = `killed-${written.join('-')}`;
+        await callAndDie(idempotencyKey, written);
+        for (const place of written) owed[place] += cost;
+        expect(await figures()).toMatchObject(owed);
+        // The answer was kept before the client had its end: its retry costs nothing, and adds nothing.
+        aheadMs += holdLifeMs + 10_000;
+        const survivor = createGateway(harness.composition);
+        const retry = await callGateway(survivor, request(idempotencyKey));
+        expect(retry.headers).toMatchObject({ 'idempotent-replayed': 'true' });
+        expect(await figures()).toMatchObject(owed);
+        // Who calls next gives back what is still held, and pays for itself alone.
+        expect((await callGateway(survivor, request(`next-${idempotencyKey}`))).status).toBe(200);
+        for (const place of places) owed[place] += cost;
+        expect(await figures()).toEqual({ ...owed, keyHeld: 0n, held: 0n });
+      }
+      expect(harness.simulator.calls).toHaveLength(2 * killedBetween.length);
+      expect(harness.logLines.filter((line) => /settlement_(late|failed)/.test(line))).toEqual([]);
     });
   });
 });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
   type AdministrationDependencies,
+  addCredit,
   ChangeFailed,
   type ChangeFailure,
   createAdministration,
@@ -80,6 +81,24 @@ describe('changes that several operators make at once', () => {
     const rotated = await rotateKey(rotating, { workspace: 'team', name: 'turning', graceMs: 60_000 });
     const made = await administration.keys.read(rotated.publicId);
     expect(made).toMatchObject({ name: 'turning', status: 'active', rpm: 7, expiresAtMs: null, replacedBy: null });
+  });
+
+  it('of the credit of a workspace all hold, twenty additions and twenty removals', async () => {
+    const operators = [instance(), instance()];
+    await Promise.all([
+      administration.credit.create('busy', usd('5')),
+      administration.workspaceStore.write({ id: 'busy' }),
+    ]);
+    const changes = Array.from({ length: 40 }, (_none, n) =>
+      addCredit(operators[n % 2] ?? administration, {
+        workspace: 'busy',
+        amount: n < 20 ? usd('0.3') : -usd('0.2'),
+        id: `change-${n}`,
+      }),
+    );
+    expect(new Set((await Promise.all(changes)).map(({ change }) => change))).toEqual(new Set(['added']));
+    const summary = await administration.credit.show({ workspace: 'busy', spendLimit: null });
+    expect(summary.available).toBe(usd('7'));
   });
 });
 
