@@ -11,17 +11,11 @@ import { Worker } from 'node:worker_threads';
 import { parse, stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { startTask, type Task, taskContainerOf } from '../../infra/bench/test-bed/task-process.ts';
-import {
-  type Bundle,
-  type BundleName,
-  buildBundles,
-  bundleEntries,
-  bundleMaxBytes,
-  containerMaxBytes,
-  functionNames,
-} from '../../infra/build/bundle.ts';
+import { buildBundles, bundleMaxBytes, containerMaxBytes } from '../../infra/build/bundle.ts';
+import { type BundleName, bundleEntries, functionNames } from '../../infra/build/definitions.ts';
 import { noticesFile, noticesOf } from '../../infra/build/notices.ts';
 import { pageMaxBytes, writePage } from '../../infra/build/page.ts';
+import type { Bundle } from '../../infra/build/write-bundles.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
 import { environmentNames } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
@@ -590,6 +584,13 @@ describe('the build', () => {
   it('fails on a container that binds no address', async () => {
     const sources = await sourcesWith('export const handler = () => 1;', 'export const other = 1;');
     await expect(buildBundles(sources, temporaryFolder())).rejects.toThrow(/container.*it binds no address/);
+  });
+
+  it('fails where code that is loaded on demand is missing', async () => {
+    const loads = "import('../../shared/protocol/router/landing-page.ts');";
+    const sources = await sourcesWith('export const handler = () => 1;', loads);
+    const message = /shared\/protocol\/router\/landing-page\.ts is loaded on demand, and there is no such file/;
+    await expect(buildBundles(sources, temporaryFolder())).rejects.toThrow(message);
   });
 
   it.each([

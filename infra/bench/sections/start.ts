@@ -5,7 +5,8 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { environmentNames } from '../../../shared/foundation/constants/index.ts';
-import { bundleFunction, bundleMaxBytes } from '../../build/bundle.ts';
+import { bundleMaxBytes } from '../../build/bundle.ts';
+import { writeBundles } from '../../build/write-bundles.ts';
 import type { BenchPlan } from '../bench-options.ts';
 import { atMost, median, type SectionReport } from '../report.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
@@ -29,7 +30,7 @@ export async function measureStart({ folder }: TestBed, { starts }: BenchPlan): 
   const emptyFile = join(folder, 'empty.cjs');
   await writeFile(emptyFile, emptyHandler);
   const projectRoot = resolve(import.meta.dirname, '../../..');
-  const bundles = await Promise.all(clientFunctions.map((name) => bundleFunction(projectRoot, folder, name)));
+  const bundles = await writeBundles(projectRoot, folder, clientFunctions);
   const handlers = [{ name: 'empty handler', file: emptyFile, bytes: emptyHandler.length }, ...bundles];
   const timed = handlers.map((handler) => ({ ...handler, ms: [] as number[] }));
   // The first turn fills the file cache and is not counted.

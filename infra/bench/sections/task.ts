@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createDynamoClient, createDynamoStore } from '../../../shared/storage/store/index.ts';
-import { bundleFunction } from '../../build/bundle.ts';
+import { writeBundles } from '../../build/write-bundles.ts';
 import { cpuMsOf } from '../against/process-cpu.ts';
 import type { BenchPlan } from '../bench-options.ts';
 import { createClient } from '../measuring-client.ts';
@@ -68,7 +68,7 @@ export async function measureTask(bed: TestBed, { task: plan }: BenchPlan): Prom
 /** By the template of `prod`, with tasks. */
 async function buildTask(folder: string) {
   const bundlesRoot = join(folder, 'bundles');
-  await bundleFunction(projectRoot, bundlesRoot, 'container');
+  await writeBundles(projectRoot, bundlesRoot, ['container']);
   const program = join(import.meta.dirname, '../test-bed/task-template-process.ts');
   const printed = execFileSync(process.execPath, [program, bundlesRoot, join(folder, 'cdk.out')], { encoding: 'utf8' });
   return { container: JSON.parse(printed) as TaskContainer, folder: join(bundlesRoot, 'container') };

@@ -1,0 +1,73 @@
+// The gateway under test: the main of `npm start` in a process of its own.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sleep, systemClock, waitAtMost } from '../../../shared/foundation/time/index.ts';
+import type { Inspection, ProcessFigures } from './inspect-process.ts';
+
+/** For each of them: to start, to answer, and to end. So long that only a process that hangs reaches it: others may use the machine. */
+const timeoutMs = 120_000;
+/** Of what a gateway that did not start has written. */
+const outputShownMax = 2_000;
+
+export interface GatewayStart {
+  /** The tree whose gateway it is. Left out: this one. */
+  readonly tree?: string;
+  readonly name?: string;
+  readonly configFile: string;
+  /** Left out: it starts an embedded store of its own. */
+  readonly storeUrl?: string;
+  /** Shared by gateways that share a store. */
+  readonly folder: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const thisTree = join(import.meta.dirname, '../../..');
+const lookIntervalMs = 20;
+
+export async function startGateway(start: GatewayStart) {
+  const { tree = thisTree, name = 'gw', configFile, storeUrl, folder, environment = {} } = start;
+  // The lines of a deployed stage, into a file: a pipe would have to be read by this process, which makes the load.
+  const outputFile = join(folder, `${name.replace(/\W+/g, '-')}-${performance.now()}.log`);
+  const output = openSync(outputFile, 'w');
+  const store = storeUrl === undefined ? [] : ['--dynamodb', storeUrl];
+  const args = ['--port', '0', '--config', configFile, '--log', 'json', ...store];
+  const child = fork(join(tree, 'infra/local/main.ts'), args, {
+    cwd: folder,
+    env: { ...process.env, ...environment },
+    execArgv: [
+      ...(environment.ZZ_EXEC ?? '').split(' ').filter(Boolean),
+      '--expose-gc',
+      '--import',
+      join(import.meta.dirname, 'inspect-process.ts'),
+    ],
+    stdio: ['ignore', output, output, 'ipc'],
+  });
+  const ended = once(child, 'exit');
+  const fail = () => {
+    const said = readFileSync(outputFile, 'utf8').slice(-outputShownMax);
+    throw new Error(`the gateway did not start or has ended: ${said}`);
+  };
+  const hasEnded = ended.then(fail);
+  hasEnded.catch(() => {});
+  const untilReady = async (): Promise<string> => {
+    for (;;) {
+      const url = /^ready (\S+)/m.exec(readFileSync(outputFile, 'utf8'))?.[1];
+      if (url !== undefined) return url;
+      await Promise.race([sleep(systemClock, lookIntervalMs), hasEnded]);
+    }
+  };
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await waitAtMost(systemClock, timeoutMs, ended, () => child.kill('SIGKILL'));
+  };
+  const inspect = async (inspection: Inspection = {}): Promise<ProcessFigures> => {
+    const answer = once(child, 'message');
+    child.send(inspection);
+    return (await waitAtMost(systemClock, timeoutMs, answer, fail))[0];
+  };
+  const started = waitAtMost(systemClock, timeoutMs, untilReady(), fail);
+  const url = await started.catch((error) => stop().then(() => Promise.reject(error)));
+  return { name, url, pid: child.pid ?? NaN, inspect, stop };
+}

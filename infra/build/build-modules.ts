@@ -1,0 +1,95 @@
+// The files of the bundles, by esbuild: minified CommonJS, each with a source map and a report of what is in it, in memory. All of
+// them in one run, which reads what they share once.
+import { join, relative, resolve } from 'node:path';
+import { build, type Metafile, type Plugin } from 'esbuild';
+import { onDemand } from './on-demand.ts';
+
+/** Imported by a part of the SDK that no call here reaches. Bundled, it would wrap most of the SDK in lazy functions. */
+const neverLoaded = '@smithy/core/event-streams';
+
+const credentialChain = join(import.meta.dirname, 'bundled-credential-chain.ts');
+
+export interface BuiltModule {
+  readonly code: Uint8Array;
+  /** What belongs to it, by what its name adds to that of the code: `.map` and `.LEGAL.txt`. */
+  readonly beside: ReadonlyMap<string, Uint8Array>;
+  /** Of this file alone. */
+  readonly metafile: Metafile;
+}
+
+/**
+ * By module, a path below `sourceRoot`. The source maps tell paths from `folder`/modules/, into which nothing is written.
+ * Rejects with esbuild's errors.
+ */
+export async function buildModules(
+  sourceRoot: string,
+  modules: readonly string[],
+  folder: string,
+): Promise<ReadonlyMap<string, BuiltModule>> {
+  const outdir = join(folder, 'modules');
+  const { outputFiles, metafile } = await build({
+    entryPoints: modules.map((module, at) => ({ in: join(sourceRoot, module), out: String(at) })),
+    outdir,
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    // ES module sources first: CommonJS ones cannot be tree-shaken.
+    mainFields: ['module', 'main'],
+    alias: {
+      '@aws-sdk/credential-providers': credentialChain,
+      '@aws-sdk/credential-provider-node': credentialChain,
+    },
+    plugins: [dynamicImports(sourceRoot), oneLanguage],
+    // As calls of `require`: Node's own import() of a built-in module loads every lazy part of it, 20 ms for node:http.
+    supported: { 'dynamic-import': false },
+    sourcemap: 'external',
+    legalComments: 'external',
+    metafile: true,
+    write: false,
+    logLevel: 'silent',
+  });
+  const contents = new Map(outputFiles.map((file) => [file.path, file.contents]));
+  const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [resolve(path), { path, output }]));
+  return new Map(
+    modules.map((module, at): [string, BuiltModule] => {
+      const file = join(outdir, `${at}.js`);
+      const { path, output } = outputs.get(file) as { path: string; output: Metafile['outputs'][string] };
+      const inputs = Object.entries(metafile.inputs).filter(([input]) => input in output.inputs);
+      const beside = [...contents].filter(([other]) => other !== file && other.startsWith(file));
+      return [
+        module,
+        {
+          code: contents.get(file) as Uint8Array,
+          beside: new Map(beside.map(([other, bytes]) => [other.slice(file.length), bytes])),
+          metafile: { inputs: Object.fromEntries(inputs), outputs: { [path]: output } },
+        },
+      ];
+    }),
+  );
+}
+
+/** Left as they are: of a module that is loaded on demand, as one of the file beside the bundle. */
+const dynamicImports = (sourceRoot: string): Plugin => ({
+  name: 'dynamic-imports',
+  setup({ onResolve }) {
+    onResolve({ filter: /^/ }, ({ kind, resolveDir, path }) => {
+      if (kind !== 'dynamic-import') return undefined;
+      if (path === neverLoaded) return { path, external: true };
+      const module = relative(sourceRoot, join(resolveDir, path));
+      const file = Object.keys(onDemand).find((name) => onDemand[name] === module);
+      return file === undefined ? undefined : { path: `./${file}`, external: true };
+    });
+  },
+});
+
+/** A package that imports all of zod brings its messages in forty languages, half of its size. */
+const oneLanguage: Plugin = {
+  name: 'one-language',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    }));
+  },
+};

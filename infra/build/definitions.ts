@@ -1,0 +1,76 @@
+// What is deployed: for each bundle where its code starts, and what stands beside it.
+export interface BundleDefinition {
+  readonly entry: string;
+  /** The bundled code. */
+  readonly file: string;
+  /** What else is uploaded beside it, by name. */
+  readonly beside?: Readonly<Record<string, string>>;
+  /** Files of the project that stand beside it, by name. */
+  readonly copied?: Readonly<Record<string, string>>;
+  /** Threads that its code starts, by the name under which it looks for them beside itself: their entries. */
+  readonly workers?: Readonly<Record<string, string>>;
+  /** Whether it serves the description of the interface, which then stands beside it. */
+  readonly isDescribed?: boolean;
+  /** Whether the console's page is uploaded in a folder beside it. */
+  readonly hasPage?: boolean;
+  /** Whether it exports a handler; else it binds an address by itself. */
+  readonly exportsHandler: boolean;
+}
+
+/**
+ * What Lambda loads, which takes `index.mjs` before `index.cjs`: only an ES module can be waited for while it loads. The
+ * bundle itself calls nothing as it is loaded.
+ */
+const preparedHandler = {
+  'index.mjs': `import bundle from './index.cjs';
+await bundle.prepare();
+export const { handler } = bundle;
+`,
+};
+
+/** shared/protocol/json-schema/schema-workers.ts starts it. */
+const schemaWorker = { 'schema-worker.cjs': 'shared/protocol/json-schema/schema-worker.ts' };
+
+export const definitions = {
+  gateway: {
+    entry: 'functions/gateway/handler.ts',
+    file: 'index.cjs',
+    beside: preparedHandler,
+    workers: schemaWorker,
+    isDescribed: true,
+    exportsHandler: true,
+  },
+  models: {
+    entry: 'functions/models/handler.ts',
+    file: 'index.cjs',
+    beside: preparedHandler,
+    exportsHandler: true,
+  },
+  operator: {
+    entry: 'functions/operator/handler.ts',
+    file: 'index.cjs',
+    beside: preparedHandler,
+    hasPage: true,
+    exportsHandler: true,
+  },
+  container: {
+    entry: 'infra/container/main.ts',
+    file: 'index.cjs',
+    copied: { Dockerfile: 'infra/local/Dockerfile' },
+    workers: schemaWorker,
+    isDescribed: true,
+    hasPage: true,
+    exportsHandler: false,
+  },
+} as const satisfies Record<string, BundleDefinition>;
+
+export type BundleName = keyof typeof definitions;
+/** Those that answer invocations. */
+export const functionNames = ['gateway', 'models', 'operator'] as const satisfies readonly BundleName[];
+export const bundleNames = Object.keys(definitions) as BundleName[];
+export const entriesOf = ({ entry, workers = {} }: BundleDefinition): readonly string[] => [
+  entry,
+  ...Object.values(workers),
+];
+/** Where each file of a bundle starts, as a path in the sources. */
+export const bundleEntries = Object.values<BundleDefinition>(definitions).flatMap(entriesOf);
