@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { ComputeKind } from './api-stack.ts';
+import { readCommit } from './deployment/commit.ts';
 import { stagesLine } from './deployment/deploy-options.ts';
 import { GatewayStage } from './stage.ts';
 import { stageSettings } from './stage-settings.ts';
@@ -15,9 +16,10 @@ const [account, region] = String(app.node.tryGetContext('importsIn') ?? '').spli
 const importsIn = account && region ? { account, region } : undefined;
 const alsoAccepts = app.node.tryGetContext('alsoAccepts') as string | undefined;
 const alsoRuns = app.node.tryGetContext('alsoRuns') as ComputeKind | undefined;
+const commit = readCommit();
 const bundlesRoot = resolve(import.meta.dirname, '../../dist');
 for (const [stage, settings] of Object.entries(stageSettings)) {
-  new GatewayStage(app, stage, { settings, bundlesRoot, isFirstDeployment, importsIn, alsoAccepts, alsoRuns });
+  new GatewayStage(app, stage, { settings, bundlesRoot, commit, isFirstDeployment, importsIn, alsoAccepts, alsoRuns });
 }
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 // cdk runs the app before it looks at what it was asked for: without a stage it would only say that it found no stack.

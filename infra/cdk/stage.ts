@@ -5,7 +5,6 @@ import { brand } from '../../shared/foundation/constants/index.ts';
 import { ApiStack, type ComputeKind } from './api-stack.ts';
 import type { ImportPlace } from './constructs/spill-bucket.ts';
 import { DataStack } from './data-stack.ts';
-import { readCommit } from './deployment/commit.ts';
 import { apiStackName, dataStackName } from './resource-names.ts';
 import { checkSettings, type StageSettings } from './settings-schema.ts';
 
@@ -24,8 +23,8 @@ export interface GatewayStageProps {
   readonly alsoAccepts?: string | undefined;
   /** What runs for this deployment alone, beside what the settings name. */
   readonly alsoRuns?: ComputeKind | undefined;
-  /** Default: that of the checkout. */
-  readonly commit?: string;
+  /** That of the checkout, which a deployed stage tells. */
+  readonly commit: string;
 }
 
 export class GatewayStage extends Stage {
@@ -40,7 +39,7 @@ export class GatewayStage extends Stage {
       ...(boundary === undefined ? {} : { permissionsBoundary: PermissionsBoundary.fromName(boundary) }),
     });
     checkSettings(stage, props.settings);
-    const { bundlesRoot, importsIn, alsoAccepts, alsoRuns, commit = readCommit() } = props;
+    const { bundlesRoot, importsIn, alsoAccepts, alsoRuns, commit } = props;
     const settings = props.isFirstDeployment === true ? withoutProtection(props.settings, importsIn) : props.settings;
     const tags = { application: brand, stage };
     const common = { tags, stage, settings };

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
+import { unknownCommit } from '../cdk/deployment/commit.ts';
 import type { StageSettings } from '../cdk/settings-schema.ts';
 import { GatewayStage, type GatewayStageProps } from '../cdk/stage.ts';
 import { stageSettings } from '../cdk/stage-settings.ts';
@@ -52,7 +53,12 @@ function synthesizeVariants(folder: string): void {
   for (const [at, [overrides, props]] of variants.entries()) {
     const app = new App({ context, outdir: join(folder, String(at)) });
     const bundlesRoot = join(projectRoot, 'dist');
-    new GatewayStage(app, 'prod', { settings: { ...prod, ...overrides }, bundlesRoot, ...props });
+    new GatewayStage(app, 'prod', {
+      settings: { ...prod, ...overrides },
+      bundlesRoot,
+      commit: unknownCommit,
+      ...props,
+    });
     app.synth();
   }
 }

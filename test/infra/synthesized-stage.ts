@@ -49,7 +49,7 @@ let stubBundles: string | undefined;
 const synthesized = new Map<string, SynthesizedStage>();
 
 interface SynthesisOptions
-  extends Pick<GatewayStageProps, 'isFirstDeployment' | 'importsIn' | 'commit' | 'alsoAccepts' | 'alsoRuns'> {
+  extends Partial<Pick<GatewayStageProps, 'isFirstDeployment' | 'importsIn' | 'commit' | 'alsoAccepts' | 'alsoRuns'>> {
   readonly withoutTables?: readonly TableName[];
 }
 
@@ -75,7 +75,12 @@ function synthesize(
   const settings = { ...known, ...overrides };
   const app = new App({ context: cdkJson.context, outdir: temporaryFolder() });
   stubBundles ??= createStubBundles();
-  const { data, api } = new GatewayStage(app, stage, { settings, bundlesRoot: stubBundles, ...more });
+  const { data, api } = new GatewayStage(app, stage, {
+    settings,
+    bundlesRoot: stubBundles,
+    commit: 'a1b2c3d',
+    ...more,
+  });
   // As a release from before these tables.
   for (const table of withoutTables) {
     for (const id of [`Table-${table}`, `Table${table}`]) data.node.tryRemoveChild(id);

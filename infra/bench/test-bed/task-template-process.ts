@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { unknownCommit } from '../../cdk/deployment/commit.ts';
 import { GatewayStage } from '../../cdk/stage.ts';
 import { stageSettings } from '../../cdk/stage-settings.ts';
 import { taskContainerOf } from './task-process.ts';
@@ -14,5 +15,9 @@ const { context } = JSON.parse(readFileSync(cdkJson, 'utf8')) as { context: Reco
 const { prod } = stageSettings;
 if (prod === undefined) throw new Error('the settings have no stage prod');
 const app = new App({ context, outdir });
-const { api } = new GatewayStage(app, 'prod', { settings: { ...prod, compute: 'container' }, bundlesRoot });
+const { api } = new GatewayStage(app, 'prod', {
+  settings: { ...prod, compute: 'container' },
+  bundlesRoot,
+  commit: unknownCommit,
+});
 process.stdout.write(JSON.stringify(taskContainerOf(Template.fromStack(api).toJSON())));
