@@ -62,7 +62,13 @@ describe('a tiny run of the bench', () => {
 describe('this tree beside another one', () => {
   it('calls the gateways of both, each with a store of its own, and gives every figure of both and their ratio', async () => {
     const root = resolve(import.meta.dirname, '../..');
-    const plan = { turns: 1, flushMs: 20, firstCalls: 40, jsonPerTurn: { 1: 1, 32: 32 }, streamsPerTurn: { 1: 1, 32: 2 } };
+    const plan = {
+      turns: 1,
+      flushMs: 20,
+      firstCalls: 40,
+      jsonPerTurn: { 1: 1, 32: 32 },
+      streamsPerTurn: { 1: 1, 32: 2 },
+    };
     const comparison = { other: { name: 'abc1234', tree: root }, withPeer: false, isQuick: true };
     let text = '';
     const { tables, targets } = await runAgainst(comparison, temporaryFolder(), (part) => (text += part), plan);
