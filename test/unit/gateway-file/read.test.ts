@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import { describe, expect, it } from '#jest';
 import { formatProblem, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
 import { providerApis } from '../../../shared/foundation/constants/index.ts';
+import { anyText } from '../../support/any-text.ts';
 import { catalogueIn, exampleKey, exampleText, fileOf, pathsOf, problemsOf, spoiled } from './example-file.ts';
 import { secret, wrongFiles } from './wrong-files.ts';
 
@@ -342,7 +343,7 @@ const answers = (text: string): void => {
 };
 
 it('any text is answered with a file or with problems, never with a throw', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), answers));
+  fc.assert(fc.property(anyText(), answers));
   const yamlPieces = fc.constantFrom(
     '- ',
     'a: ',
