@@ -14,6 +14,7 @@ import { startTask, type Task, taskContainerOf } from '../../infra/bench/test-be
 import { buildBundles, bundleMaxBytes, containerMaxBytes } from '../../infra/build/bundle.ts';
 import { type BundleName, bundleEntries, functionNames } from '../../infra/build/definitions.ts';
 import { noticesFile, noticesOf } from '../../infra/build/notices.ts';
+import { onDemand } from '../../infra/build/on-demand.ts';
 import { pageMaxBytes, writePage } from '../../infra/build/page.ts';
 import type { Bundle } from '../../infra/build/write-bundles.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
@@ -587,9 +588,9 @@ describe('the build', () => {
   });
 
   it('fails where code that is loaded on demand is missing', async () => {
-    const loads = "import('../../shared/protocol/router/landing-page.ts');";
-    const sources = await sourcesWith('export const handler = () => 1;', loads);
-    const message = /shared\/protocol\/router\/landing-page\.ts is loaded on demand, and there is no such file/;
+    const missing = onDemand['landing-page.cjs'];
+    const sources = await sourcesWith('export const handler = () => 1;', `import('../../${missing}');`);
+    const message = `${missing} is loaded on demand, and there is no such file`;
     await expect(buildBundles(sources, temporaryFolder())).rejects.toThrow(message);
   });
 
