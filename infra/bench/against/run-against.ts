@@ -23,10 +23,13 @@ export interface ComparisonPlan {
   readonly jsonPerTurn: Readonly<Record<1 | 32, number>>;
   readonly streamsPerTurn: Readonly<Record<1 | 32, number>>;
 }
-/** Each turn takes a second or more: in one of half a second a single collection of garbage is a tenth of the result. */
+/**
+ * A turn on 32 connections takes near a second: in one of half a second a single collection of garbage is a tenth of the result.
+ * Many turns, since the machine differs from one second to the next by more than the trees do.
+ */
 const fullPlan: ComparisonPlan = {
-  ...{ turns: 10, flushMs, firstCalls: 640 },
-  ...{ jsonPerTurn: { 1: 60, 32: 1_920 }, streamsPerTurn: { 1: 24, 32: 288 } },
+  ...{ turns: 16, flushMs, firstCalls: 640 },
+  ...{ jsonPerTurn: { 1: 40, 32: 1_280 }, streamsPerTurn: { 1: 16, 32: 192 } },
 };
 const quickPlan: ComparisonPlan = { ...fullPlan, turns: 4 };
 /** On one connection: what a call leaves to do after its answer is done by the next one. */
