@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type ErrorBody, expectError } from '../support/expect-error.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { png } from '../support/png.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 import { type SpokenInterface, spokenInterfaces } from '../support/spoken-interfaces.ts';
 
@@ -145,6 +146,18 @@ describe('a request that every provider rejects', () => {
       const reason = told.startsWith('Could not') ? 'invalid_image' : 'context_length_exceeded';
       expect((await refused(ask(messages, [{ message: said }], { stream }), reason)).message).toBe(told);
     }
+  });
+
+  it('is told on Messages how long a prompt of images is, where the provider gave no figure', async () => {
+    const [, data] = png(1_400, 1_400).split(',');
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
+    const images = { messages: [{ role: 'user', content: new Array(100).fill(image) }] };
+    const response = ask(messages, [{ message: 'Input is too long for requested model.' }], images);
+    const { message } = await refused(response, 'context_length_exceeded');
+    const [, tokens] = /^prompt is too long: (\d+) tokens > 128000 maximum$/.exec(message) ?? [];
+    // 50 by 50 patches each; the text around each is less than 100 bytes.
+    expect(Number(tokens)).toBeGreaterThanOrEqual(100 * 2_500);
+    expect(Number(tokens)).toBeLessThan(100 * (2_500 + 25));
   });
 
   it.each([401, 403, 404, 429, 500])('says nothing of a provider that fails with %i', async (status) => {
