@@ -16,6 +16,12 @@ export const responsesOutputMinTokens = 16;
 /** `n`, and so the choices that an answer may hold. */
 export const choicesMax = 128;
 
+/** Stops at which the gateway ends an answer itself, where its provider takes none or fewer: their number and their length. */
+export const ownStopsMax = 64;
+export const ownStopMaxCharacters = 256;
+/** OpenAI's chat completions take no more. */
+export const openAiStopsMax = 4;
+
 /** Time that a silent provider leaves to each candidate after it. */
 export const reservePerCandidateMs = 10_000;
 /** Defaults of a provider entry. */

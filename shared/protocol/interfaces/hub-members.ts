@@ -1,4 +1,6 @@
+// What every interface says for its translation.
 import { once } from '../../foundation/cache/index.ts';
+import { openAiStopsMax, ownStopMaxCharacters, ownStopsMax } from '../../foundation/constants/index.ts';
 import { type HubNeed, type JsonObject, type JsonText, parseInTurns, parseJson } from '../wire/index.ts';
 import type { ClientRequest } from './client-interface.ts';
 
@@ -30,3 +32,13 @@ export function firstOfEachNeed(needs: readonly HubNeed[]): HubNeed[] {
   }
   return [...first.values()];
 }
+
+/** Stops that the gateway cannot end an answer at: a provider that is not told all of them is passed over. */
+export function neededStops(stops: unknown, member: string): HubNeed[] {
+  const told = (typeof stops === 'string' ? [stops] : Array.isArray(stops) ? stops : []).filter(isStop);
+  const count = new Set(told).size;
+  if (count <= ownStopsMax && told.every(({ length }) => length <= ownStopMaxCharacters)) return [];
+  return [{ kind: count > openAiStopsMax ? 'many_stops' : 'long_stops', member }];
+}
+
+const isStop = (stop: unknown): stop is string => typeof stop === 'string' && stop !== '';

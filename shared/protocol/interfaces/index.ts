@@ -8,7 +8,7 @@ export {
   openAiUsualTiers,
   toolShape,
 } from './dearer-features.ts';
-export { firstOfEachNeed, hubMembers, isWebUrl } from './hub-members.ts';
+export { firstOfEachNeed, hubMembers, isWebUrl, neededStops } from './hub-members.ts';
 export { pixelsOf } from './image-pixels.ts';
 export { answerMaxBytes } from './large-answer.ts';
 export { boundedByContext, type Media, measureImage, sumOfMedia } from './media-tokens.ts';

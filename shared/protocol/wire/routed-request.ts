@@ -70,7 +70,10 @@ export type HubNeedKind =
   | 'service_tier'
   | 'web_search'
   | 'plugins'
-  | 'best_of';
+  | 'best_of'
+  /** Beyond what the gateway looks for itself: more than four, or so few that some providers of chat completions take them. */
+  | 'many_stops'
+  | 'long_stops';
 
 /** What a request asks for, and the member that asks. A candidate that cannot be told it is passed over. */
 export interface HubNeed {

@@ -2,6 +2,7 @@
 import {
   type Candidate,
   hubApisFor,
+  isOpenAiThinker,
   plainModelName,
   speaksOwn,
   thinksWithToolsOnResponsesOnly,
@@ -23,6 +24,8 @@ const textFiles = ['text/plain', 'text/csv', 'text/html', 'text/markdown'];
 /** What is not named here a format has no words for. `data:` goes everywhere; a format without URLs takes only bytes. */
 const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ability>>>>> = {
   messages: {
+    many_stops: true,
+    long_stops: true,
     effort_with_tools: true,
     forced_tool: true,
     image_url: true,
@@ -30,6 +33,8 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
     file: new Set(['application/pdf', 'text/plain']),
   },
   converse: {
+    many_stops: true,
+    long_stops: true,
     effort_with_tools: true,
     forced_tool: true,
     file: new Set(['application/pdf', ...textFiles, ...officeFiles]),
@@ -42,8 +47,15 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
     file: new Set(['application/pdf', ...textFiles, ...officeFiles]),
   },
   // Of files its package knows words for these alone.
-  'chat-completions': { forced_tool: true, image_url: true, file: new Set(['application/pdf', ...textFiles]) },
+  'chat-completions': {
+    long_stops: true,
+    forced_tool: true,
+    image_url: true,
+    file: new Set(['application/pdf', ...textFiles]),
+  },
   'generate-content': {
+    many_stops: true,
+    long_stops: true,
     effort_with_tools: true,
     forced_tool: true,
     image_url: true,
@@ -66,7 +78,12 @@ export function can(api: HubApi, { kind, mediaType = '' }: HubNeed): boolean {
 }
 
 const lacks = (candidate: Candidate, api: HubApi, need: HubNeed): boolean =>
-  !can(api, need) || (need.kind === 'forced_tool' && !canBeForced(candidate));
+  !can(api, need) ||
+  (need.kind === 'forced_tool' && !canBeForced(candidate)) ||
+  (need.kind === 'long_stops' && api === 'chat-completions' && !takesStops(candidate));
+
+/** OpenAI's thinking models take none. */
+const takesStops = ({ entry, model }: Candidate): boolean => !isOpenAiThinker(entry.upstream_model, model.id);
 
 export type WayToCandidate =
   /** Its provider speaks the client's interface. */

@@ -142,6 +142,20 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
     asks: { stop_sequences: ['ENDHERE'] },
     becomes: { ...everywhere(carried('ENDHERE')), responses: emulated() },
   },
+  {
+    feature: 'more than 64 `stop_sequences`',
+    asks: { stop_sequences: Array.from({ length: 65 }, (_, index) => `END${index}.`) },
+    becomes: {
+      ...everywhere(carried('END64.')),
+      responses: refused('stop_sequences'),
+      'chat-completions': refused('stop_sequences'),
+    },
+  },
+  {
+    feature: 'one of `stop_sequences` of more than 256 characters',
+    asks: { stop_sequences: ['E'.repeat(257)] },
+    becomes: { ...everywhere(carried('E'.repeat(257))), responses: refused('stop_sequences') },
+  },
   { feature: '`temperature`', asks: { temperature: 0.25 }, becomes: everywhere(carried('"temperature":0.25')) },
   { feature: '`top_p`', asks: { top_p: 0.5 }, becomes: everywhere(carried(/"top_?[pP]":0.5/)) },
   {

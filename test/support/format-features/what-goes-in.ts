@@ -4,6 +4,7 @@ import { encryptedBy, redactedReasoning, signatureOf } from '../../../infra/loca
 import { png } from '../png.ts';
 import {
   type Any,
+  type Cell,
   cell,
   everywhere,
   type FeatureRow,
@@ -120,6 +121,10 @@ const otherMembers: Json = {
   stop: null,
   response_format: { type: 'text' },
 };
+
+/** Beyond what the gateway ends an answer at itself. */
+const manyStops = Array.from({ length: 65 }, (_, index) => `END${index}`);
+const longStop = 'E'.repeat(257);
 
 export const whatGoesIn: readonly FeatureRow[] = [
   row(
@@ -447,6 +452,18 @@ export const whatGoesIn: readonly FeatureRow[] = [
         upstream: toldHowHard,
       }),
     ),
+  ),
+  row(
+    'more than 64 of `stop`, one of more than 256 characters',
+    [{ asks: { stop: manyStops } }, { asks: { stop: longStop } }],
+    ...((
+      [
+        (body: Any) => body.stop_sequences,
+        ({ inferenceConfig }: Any) => inferenceConfig.stopSequences,
+        ({ generationConfig }: Any) => generationConfig.stopSequences,
+      ] as const
+    ).map((pick) => yes(sends(pick, manyStops), sends(pick, [longStop]))) as [Cell, Cell, Cell]),
+    cell('no', passesOver('stop'), passesOver('stop')),
   ),
   row(
     '`seed`',

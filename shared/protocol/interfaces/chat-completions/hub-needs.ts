@@ -1,10 +1,11 @@
 // What a chat completion asks for that not every format of a provider has words for.
 import { type HubNeed, type HubNeedKind, isJsonObject, type JsonObject } from '../../wire/index.ts';
-import { firstOfEachNeed, isWebUrl, openAiUsualTiers } from '../index.ts';
+import { firstOfEachNeed, isWebUrl, neededStops, openAiUsualTiers } from '../index.ts';
 
 export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
   firstOfEachNeed([
     ...neededMembers(body),
+    ...neededStops(body.stop, 'stop'),
     ...neededTools(body),
     ...neededChoice(body),
     ...neededEffort(body),

@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type RequestNeeds,
 } from '../../wire/index.ts';
-import { dearerFeatures, dearerTools, firstOfEachNeed, isClientTool } from '../index.ts';
+import { dearerFeatures, dearerTools, firstOfEachNeed, isClientTool, neededStops } from '../index.ts';
 import { pathOfImage } from './message-media.ts';
 import type { MessagesMembers } from './messages-request.ts';
 
@@ -15,6 +15,7 @@ export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
   firstOfEachNeed([
     ...neededState(body),
     ...forcedTool(body),
+    ...neededStops(body.stop_sequences, 'stop_sequences'),
     ...neededBlocks(body.system, 'system'),
     ...inMessages(body),
   ]);

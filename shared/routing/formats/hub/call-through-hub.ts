@@ -28,7 +28,7 @@ import { createPackageNames } from './package-names.ts';
 import { contentWithArguments, createRawArguments, partWithArguments } from './raw-arguments.ts';
 import { toSentBody } from './sent-body.ts';
 import { sourceOf } from './sources/index.ts';
-import { endedAtStop, partsToStop, stopsMax, withoutEmptyStops } from './stops.ts';
+import { endedAtStop, partsToStop, withoutEmptyStops } from './stops.ts';
 import { loadTarget } from './targets/index.ts';
 
 export interface HubRequest {
@@ -98,7 +98,6 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     thinking: thinkingOf(call.reasoning, boundTokens, reasoning),
   };
   const stops = [...new Set(target.untoldStops?.(targetCall))];
-  if (stops.length > stopsMax) return noAnswer(tooManyStops);
   let leftOut: readonly string[] = [];
   const exchange = createExchange({
     send: bounded.send,
@@ -220,12 +219,6 @@ async function* partsInOrder(
     yield* inOrder(part);
   }
 }
-
-const tooManyStops: AttemptFailure = {
-  kind: 'invalid',
-  reason: 'invalid_parameter',
-  cause: 'too_many_stops',
-};
 
 const blockedPrompt: AttemptFailure = {
   kind: 'invalid',

@@ -2,9 +2,7 @@
 // what the model wrote is paid as it was reported.
 import type { LanguageModelV4Content, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { HubCall, HubPart, HubResult } from './middle/index.ts';
-
-/** More of them are refused: each is looked for in every piece of an answer. */
-export const stopsMax = 64;
+import { createStopSearch, type StopSearch, searchStart } from './stop-search.ts';
 
 /** One without a character would end every answer at once: providers refuse it. */
 export const withoutEmptyStops = (call: HubCall): HubCall =>
@@ -17,26 +15,37 @@ const ending = (stop: string, metadata: SharedV4ProviderMetadata | undefined) =>
   providerMetadata: { ...metadata, gw: { ...metadata?.gw, stopSequence: stop } },
 });
 
-/** The stop that comes first. */
-function firstStop(text: string, stops: readonly string[]): { readonly stop: string; readonly at: number } | undefined {
-  let first: { stop: string; at: number } | undefined;
-  for (const stop of stops) {
-    const at = text.indexOf(stop);
-    if (at >= 0 && (first === undefined || at < first.at)) first = { stop, at };
+interface Read {
+  /** Behind the last character that was read. */
+  readonly state: number;
+  /** The stop that ends first, of several the longest. Undefined: none does. */
+  readonly stop: string | undefined;
+  /** Characters that were read, the stop's own included. */
+  readonly length: number;
+}
+
+function readOn(search: StopSearch, from: number, text: string): Read {
+  let state = from;
+  for (let at = 0; at < text.length; at += 1) {
+    state = search.next(state, text.charCodeAt(at));
+    const stop = search.found(state);
+    if (stop !== undefined) return { state, stop, length: at + 1 };
   }
-  return first;
+  return { state, stop: undefined, length: text.length };
 }
 
 export function endedAtStop(result: HubResult, stops: readonly string[]): HubResult {
+  const search = createStopSearch(stops);
   const content: LanguageModelV4Content[] = [];
   for (const part of result.content) {
-    const found = part.type === 'text' ? firstStop(part.text, stops) : undefined;
-    if (found === undefined || part.type !== 'text') {
+    const { stop, length } = part.type === 'text' ? readOn(search, searchStart, part.text) : { length: 0 };
+    if (stop === undefined || part.type !== 'text') {
       content.push(part);
       continue;
     }
-    if (found.at > 0) content.push({ ...part, text: part.text.slice(0, found.at) });
-    return { ...result, content, ...ending(found.stop, result.providerMetadata) };
+    const text = part.text.slice(0, length - stop.length);
+    if (text !== '') content.push({ ...part, text });
+    return { ...result, content, ...ending(stop, result.providerMetadata) };
   }
   return result;
 }
@@ -50,8 +59,9 @@ export interface StopWatch {
 
 /** For one stream. */
 export function watchStops(stops: readonly string[]): StopWatch {
+  const search = createStopSearch(stops);
   /** The end of a text that may be the beginning of a stop. */
-  let held: { readonly id: string; readonly text: string } | undefined;
+  let held: { readonly id: string; readonly text: string; readonly state: number } | undefined;
   let stopped: string | undefined;
 
   const flush = (): HubPart[] => {
@@ -62,18 +72,18 @@ export function watchStops(stops: readonly string[]): StopWatch {
 
   function readText(part: Extract<HubPart, { type: 'text-delta' }>): readonly HubPart[] {
     const before = held?.id === part.id ? [] : flush();
-    const text = (held?.text ?? '') + part.delta;
+    const { text: begun, state: from } = held ?? { text: '', state: searchStart };
     held = undefined;
-    const found = firstStop(text, stops);
-    if (found !== undefined) {
-      stopped = found.stop;
-      const last: HubPart[] = found.at > 0 ? [{ ...part, delta: text.slice(0, found.at) }] : [];
-      return [...before, ...last, { type: 'text-end', id: part.id }];
+    const { state, stop, length } = readOn(search, from, part.delta);
+    const text = begun + part.delta;
+    if (stop !== undefined) {
+      stopped = stop;
+      const delta = text.slice(0, begun.length + length - stop.length);
+      return [...before, ...(delta === '' ? [] : [{ ...part, delta }]), { type: 'text-end', id: part.id }];
     }
-    const heldLength = beginningLength(text, stops);
-    if (heldLength > 0) held = { id: part.id, text: text.slice(-heldLength) };
-    const sure = text.slice(0, text.length - heldLength);
-    return sure === '' ? before : [...before, { ...part, delta: sure }];
+    const sureLength = text.length - search.beginningLength(state);
+    if (sureLength < text.length) held = { id: part.id, text: text.slice(sureLength), state };
+    return sureLength === 0 ? before : [...before, { ...part, delta: text.slice(0, sureLength) }];
   }
 
   return {
@@ -107,15 +117,4 @@ export async function* partsToStop(
   }
   const end = watch.end();
   if (end !== undefined) yield end;
-}
-
-/** How many characters at the end of a text are the beginning of a stop. */
-function beginningLength(text: string, stops: readonly string[]): number {
-  let longest = 0;
-  for (const stop of stops) {
-    for (let length = Math.min(stop.length - 1, text.length); length > longest; length -= 1) {
-      if (text.endsWith(stop.slice(0, length))) longest = length;
-    }
-  }
-  return longest;
 }

@@ -2,6 +2,7 @@
 import { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { isOpenAiThinker, thinksWithToolsOnResponsesOnly } from '../../../../configuration/catalogue/index.ts';
+import { openAiStopsMax } from '../../../../foundation/constants/index.ts';
 import type { HubCall, HubTarget, TargetCall } from '../middle/index.ts';
 import { atMost, type Json, nonEmpty, read } from './body-members.ts';
 import { chatEvents, readableCompletion } from './chat-answers.ts';
@@ -88,9 +89,7 @@ const isPlain = (target: TargetCall): boolean => !isOpenAi(target);
 const thinksAtOpenAi = ({ names, thinking }: TargetCall): boolean =>
   isOpenAiThinker(...names) && thinking?.kind !== 'off';
 
-/** OpenAI's own take four at most, and those that think none. */
-const openAiStopsMax = 4;
-
+/** OpenAI's own that think take none. */
 function untoldStops({ call, names }: TargetCall): readonly string[] {
   const stops = call.stopSequences ?? [];
   return isOpenAiThinker(...names) || stops.length > openAiStopsMax ? stops : [];

@@ -1,0 +1,57 @@
+// Searches a text that comes in pieces for stops: an automaton after Aho and Corasick, so that the work is linear in the text and
+// the stops together, however often a text nearly repeats a stop. The state between two pieces is one number.
+
+export interface StopSearch {
+  /** Reads one character more. */
+  readonly next: (state: number, character: number) => number;
+  /** The longest stop that ends with the last character read. Undefined: none does. */
+  readonly found: (state: number) => string | undefined;
+  /** How many of the last characters read may begin a stop. */
+  readonly beginningLength: (state: number) => number;
+}
+
+/** Of every search: no character was read, or none that begins a stop. */
+export const searchStart = 0;
+
+/** More than the highest UTF-16 code unit. */
+const characters = 0x1_00_00;
+
+/** Every stop has a character at least. */
+export function createStopSearch(stops: readonly string[]): StopSearch {
+  /** `state * characters + character` → the state of the beginning that is one character longer. */
+  const longer = new Map<number, number>();
+  const lengths = [0];
+  /** Of each state, the state of its longest ending that begins a stop too. */
+  const shorter = [searchStart];
+  const ends: (string | undefined)[] = [undefined];
+
+  function add(state: number, character: number): number {
+    const known = longer.get(state * characters + character);
+    if (known !== undefined) return known;
+    const made = lengths.push((lengths[state] as number) + 1) - 1;
+    longer.set(state * characters + character, made);
+    return made;
+  }
+
+  function next(state: number, character: number): number {
+    for (let from = state; ; from = shorter[from] as number) {
+      const to = longer.get(from * characters + character);
+      if (to !== undefined) return to;
+      if (from === searchStart) return searchStart;
+    }
+  }
+
+  for (const stop of stops) {
+    let state = searchStart;
+    for (let at = 0; at < stop.length; at += 1) state = add(state, stop.charCodeAt(at));
+    ends[state] = stop;
+  }
+  // Shorter beginnings first: each rests on those.
+  const byLength = [...longer].sort(([, one], [, other]) => (lengths[one] as number) - (lengths[other] as number));
+  for (const [key, state] of byLength) {
+    const from = Math.floor(key / characters);
+    shorter[state] = from === searchStart ? searchStart : next(shorter[from] as number, key % characters);
+    ends[state] ??= ends[shorter[state] as number];
+  }
+  return { next, found: (state) => ends[state], beginningLength: (state) => lengths[state] as number };
+}
