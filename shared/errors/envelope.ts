@@ -76,12 +76,12 @@ function messagesError(error: GatewayError): object {
   const { code, message } = error;
   const { status } = error.entry;
   const type = messagesTypes[status] ?? (status >= serverErrorMin ? 'api_error' : 'invalid_request_error');
-  return { type, message, details: { error_code: threadCodeOf(error) ?? code } };
+  return { type, message, details: { error_code: providerCodeOf(error) ?? code } };
 }
 
-/** Anthropic's SDK goes on without a thread after this word alone. */
-const threadCodeOf = ({ threadCode, param }: GatewayError): string | undefined =>
-  threadCode ?? (param === 'thread' ? 'thread_unsupported_request' : undefined);
+/** Anthropic's SDK goes by this word: without a thread after `thread_unsupported_request`. */
+const providerCodeOf = ({ providerCode, param }: GatewayError): string | undefined =>
+  providerCode ?? (param === 'thread' ? 'thread_unsupported_request' : undefined);
 
 function retryHeaders({ entry, isFinal, retryAfterSeconds }: GatewayError): Record<string, string> {
   if (isFinal || entry.retry === 'never') return { [headerNames.shouldRetry]: 'false' };

@@ -7,6 +7,8 @@ export interface ProviderWords {
   readonly text: string;
   /** The client repairs its request by these very words: nothing stands before them. */
   readonly isWholeMessage: boolean;
+  /** What the operator can do about it. */
+  readonly advice?: string | undefined;
 }
 
 /** What providers may agree on when they reject a request. */
@@ -44,7 +46,7 @@ type ExtrasOf<Code extends ErrorCode> = Code extends 'invalid_request'
 /** Of a provider that rejected the request. */
 interface Told {
   readonly providerWords?: ProviderWords | undefined;
-  readonly threadCode?: string | undefined;
+  readonly providerCode?: string | undefined;
 }
 
 export type FailOptions<Code extends ErrorCode> = ExtrasOf<Code> & {
@@ -73,11 +75,11 @@ export class GatewayError extends Error {
   /** A retry cannot succeed, whatever the code says in general. */
   readonly isFinal: boolean;
   readonly retryAfterSeconds: number | undefined;
-  /** What Anthropic calls the fault of a thread: its SDK goes by this very word. */
-  readonly threadCode: string | undefined;
+  /** What Anthropic calls the fault: its SDK goes by this very word. */
+  readonly providerCode: string | undefined;
 
   constructor(code: ErrorCode, options: FailOptions<ErrorCode> = {}) {
-    const { reason, providerWords, attempts, isFinal = false, retryAfterSeconds, threadCode } = options as AllExtras;
+    const { reason, providerWords, attempts, isFinal = false, retryAfterSeconds, providerCode } = options as AllExtras;
     const ownMessage = options.message ?? errorCatalogue[code].message;
     super(withProviderWords(ownMessage, providerWords), { cause: options.cause });
     this.code = code;
@@ -87,7 +89,7 @@ export class GatewayError extends Error {
     this.attempts = attempts;
     this.isFinal = isFinal;
     this.retryAfterSeconds = retryAfterSeconds;
-    this.threadCode = threadCode;
+    this.providerCode = providerCode;
   }
 
   get entry(): ErrorEntry {
@@ -99,10 +101,11 @@ const wordsMaxCharacters = 400;
 
 function withProviderWords(message: string, words: ProviderWords | undefined): string {
   if (words === undefined) return message;
-  if (words.isWholeMessage) return words.text;
-  const line = words.text.replace(/\s+/g, ' ').trim();
+  const { text, isWholeMessage, advice } = words;
+  const line = text.replace(/\s+/g, ' ').trim();
   const shown = line.length <= wordsMaxCharacters ? line : `${line.slice(0, wordsMaxCharacters - 1)}…`;
-  return `${message} The provider said: ${shown}`;
+  const told = isWholeMessage ? text : `${message} The provider said: ${shown}`;
+  return advice === undefined ? told : `${told} ${advice}`;
 }
 
 /** `throw fail('price_cap_exceeded')`. */
@@ -119,7 +122,7 @@ export interface Rejection {
   /** The member that the provider named whose words these are. */
   readonly namedParam?: string | undefined;
   readonly words?: ProviderWords | undefined;
-  readonly threadCode?: string | undefined;
+  readonly providerCode?: string | undefined;
   /** The member that holds the prompt. */
   readonly promptMember: string;
   /** Tokens, of the model that was called. */
@@ -132,11 +135,11 @@ export function failRejected({
   agreedParam,
   namedParam,
   words,
-  threadCode,
+  providerCode,
   ...request
 }: Rejection): GatewayError {
   const param = agreedParam ?? namedParam;
-  const told = { reason, providerWords: words, threadCode };
+  const told = { reason, providerWords: words, providerCode };
   if (reason === 'context_length_exceeded') {
     // Coding agents look for these very words, and then shorten the conversation.
     const message = `This model's maximum context length is ${request.contextLength} tokens (${reason}).`;

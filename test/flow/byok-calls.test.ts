@@ -179,7 +179,11 @@ describe('a stored connection', () => {
       const text = await (await harness.post(hello('acme/paid', { stream, usage: { include: true } }))).text();
       expect(text).toContain('"is_byok":true');
     }
-    await expectError(await harness.post(hello('acme/bad')), 502, 'no_available_provider');
+    const refused = await harness.post(hello('acme/bad'));
+    expect(refused.headers.get('x-should-retry')).toBe('false');
+    const { message } = await expectError(refused, 502, 'no_available_provider');
+    expect(message).toMatch(/^A BYOK key that the workspace has stored was refused by its provider/);
+    expect(message).not.toContain("the gateway's own");
     expect(new Set(authorizations(harness).map(String))).toEqual(new Set([`acme,Bearer ${storedKey}`]));
     await expectError(await harness.post(hello('other/only')), 422, 'byok_no_eligible_connection');
     const other = await harness.post(hello('acme/paid', { provider: { only: 'other' } }));

@@ -2,10 +2,16 @@
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { fail, failRejected, type GatewayError, whereToLook } from '../../../shared/errors/index.ts';
 import { stoppedMessage } from '../../../shared/protocol/wire/index.ts';
+import type { ByokSource } from '../../../shared/routing/planner/index.ts';
 import { type AttemptFailure, agreedParam, ownParam } from '../../../shared/routing/providers/index.ts';
 import type { ProviderCall } from '../provider-call.ts';
 
 const notFoundStatus = 404;
+
+export interface FailedAttempt extends AttemptFailure {
+  /** Of the key that the provider was called with. Undefined: it is the gateway's. */
+  readonly byok?: ByokSource | undefined;
+}
 
 export interface LoopOutcome {
   readonly attempts: number;
@@ -14,7 +20,7 @@ export interface LoopOutcome {
   readonly schemaMismatch: string | undefined;
 }
 
-export function conclude(call: ProviderCall, failures: readonly AttemptFailure[], outcome: LoopOutcome): GatewayError {
+export function conclude(call: ProviderCall, failures: readonly FailedAttempt[], outcome: LoopOutcome): GatewayError {
   const [unavailable] = failures.filter(({ isUnavailable }) => isUnavailable);
   if (unavailable !== undefined && failures.every(({ isOurFault }) => isOurFault)) {
     return fail('RATE_LIMITER_UNAVAILABLE', { cause: new Error(unavailable.cause) });
@@ -41,7 +47,7 @@ export function conclude(call: ProviderCall, failures: readonly AttemptFailure[]
   if (kind === 'client_gone' && call.signals.stopped?.aborted === true)
     return fail('no_available_provider', { message: stoppedMessage });
   const cause = new Error(failures.map((failure) => failure.cause).join(', '));
-  const { isFinal = false, message: why = 'All eligible providers failed.' } = finalReason(call, failures);
+  const { isFinal = false, message: why = 'All eligible providers failed.' } = finalReason(failures);
   return fail('no_available_provider', {
     isFinal,
     message: `${why} ${whereToLook(call.signals.correlationId)}`,
@@ -73,21 +79,28 @@ function rejectedByAll({ request }: ProviderCall, failures: readonly AttemptFail
   const told = { said, reason: spoken === undefined ? agreed : spoken.reason, promptTokens, contextTokens };
   const whole = request.clientInterface.repairWords?.(told);
   const text = whole ?? said;
-  const words = text === undefined ? undefined : { text, isWholeMessage: whole !== undefined };
-  const threadCode = failures.find((failure) => failure.threadCode !== undefined)?.threadCode;
+  const advice = spoken !== undefined && request.asked.stream ? adviceAfter(spoken) : undefined;
+  const words = text === undefined ? undefined : { text, isWholeMessage: whole !== undefined, advice };
+  const { providerCode } = spoken ?? failures.find((failure) => failure.providerCode !== undefined) ?? {};
   if (failures.every(({ status }) => status === notFoundStatus)) {
-    return fail('not_found', { message: 'The provider does not know the thread.', providerWords: words, threadCode });
+    return fail('not_found', { message: 'The provider does not know the thread.', providerWords: words, providerCode });
   }
   return failRejected({
     reason: agreed,
     agreedParam: agreedParam(failures, json),
     namedParam: ownParam(spoken?.param, json),
     words,
-    threadCode,
+    providerCode,
     promptMember: request.asked.promptMember,
     contextLength: contextTokens,
   });
 }
+
+/** Where the gateway added what the provider refuses: the client can change nothing about it. */
+const adviceAfter = ({ param, providerText }: AttemptFailure): string | undefined =>
+  /\bstream_options\b/.test(`${param} ${providerText?.forClient}`)
+    ? 'The gateway adds `stream_options` to learn what a stream has used; for a provider that refuses it the gateway file says `stream_usage: false`.'
+    : undefined;
 
 /** The first provider to be free again is the one worth waiting for. */
 function limitedByAll({ request }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
@@ -112,19 +125,24 @@ function limitsText({ provider, entry }: Candidate): string | undefined {
 }
 
 /** Whose fault it is, where a retry would end the same way. */
-function finalReason(
-  { request, payment }: ProviderCall,
-  failures: readonly AttemptFailure[],
-): { readonly isFinal?: boolean; readonly message?: string } {
-  const isRefused = ({ refusedCredential, hasNoQuota }: AttemptFailure) => refusedCredential || hasNoQuota;
-  if (request.plan.some((candidate) => payment.byok?.sourceOf(candidate) === 'header') && failures.some(isRefused)) {
+function finalReason(failures: readonly FailedAttempt[]): { readonly isFinal?: boolean; readonly message?: string } {
+  const refusals = failures.filter(({ refusedCredential, hasNoQuota }) => refusedCredential || hasNoQuota);
+  if (refusals.some(({ byok }) => byok === 'header')) {
     return {
       isFinal: true,
       message: 'The provider refused the key of the x-byok-key header, or its account has no quota.',
     };
   }
-  if (failures.length === 0 || !failures.every(isRefused)) return {};
-  const what = failures.every(({ hasNoQuota }) => hasNoQuota)
+  if (refusals.length === 0 || refusals.length < failures.length) return {};
+  const stored = refusals.filter(({ byok }) => byok === 'connection');
+  if (stored.length > 0) {
+    const others = stored.length < refusals.length ? ", and providers refused the gateway's own" : '';
+    return {
+      isFinal: true,
+      message: `A BYOK key that the workspace has stored was refused by its provider, or its account has no quota${others}: who stored it has to correct this.`,
+    };
+  }
+  const what = refusals.every(({ hasNoQuota }) => hasNoQuota)
     ? "The gateway's accounts at its providers have no quota left"
     : "The providers refused the gateway's own credentials";
   return { isFinal: true, message: `${what}: its operator has to correct this.` };

@@ -4,13 +4,12 @@ import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import { type AdmittedCandidate, type Attempt, reportAttempt } from '../../../shared/routing/provider-metrics/index.ts';
-import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall, ProviderRun } from '../provider-call.ts';
 import { attemptCandidate } from './attempt-candidate.ts';
 import { createCandidateQueue } from './candidate-queue.ts';
 import { createOutputCheck } from './check-output.ts';
-import { conclude } from './conclude.ts';
+import { conclude, type FailedAttempt } from './conclude.ts';
 import { silenceLimitMs } from './silence.ts';
 
 export async function provide(deps: GatewayDependencies, call: ProviderCall): Promise<ProviderRun> {
@@ -36,7 +35,7 @@ export async function provide(deps: GatewayDependencies, call: ProviderCall): Pr
 
   async function run(): Promise<ProviderRun['result']> {
     const output = createOutputCheck(call);
-    const failures: AttemptFailure[] = [];
+    const failures: FailedAttempt[] = [];
     while (queue.waiting() > 0 && !times.deadline.isOver() && !isCancelled(signals)) {
       const admitted = await queue.next();
       if ('retryAfterSeconds' in admitted) {
@@ -48,7 +47,7 @@ export async function provide(deps: GatewayDependencies, call: ProviderCall): Pr
       if (outcome.kind !== 'failure' || outcome.failure.isUnavailable !== true) attemptCount += 1;
       if (outcome.kind === 'failure') {
         const { failure } = outcome;
-        failures.push(failure);
+        failures.push({ ...failure, byok: payment.byok?.sourceOf(admitted.candidate) });
         if (failure.refusedAnswer === undefined) {
           endAttempt(admitted, failure, clock.nowMs());
           continue;

@@ -1,5 +1,6 @@
 export {
   type ByokConnection,
+  type ByokSource,
   type ByokSources,
   checkByokHeader,
   mayBringKey,

@@ -2,8 +2,9 @@
 import type { RejectionReason } from '../../errors/index.ts';
 import type { RefusedAnswer } from '../../protocol/interfaces/index.ts';
 import { findMember, isJsonObject, type JsonText } from '../../protocol/wire/index.ts';
-import { accountLimit, faultBehindInvalid } from './fault-behind-invalid.ts';
+import { accountLimit, faultBehindInvalid, faultOfCode, readRetryDelaySeconds } from './fault-behind-invalid.ts';
 import type { ProviderText } from './provider-text.ts';
+import { type ErrorDetails, reasonOf, rejectsRequest } from './rejection-reasons.ts';
 
 /**
  * invalid       the provider rejected the request itself: another provider may still take it
@@ -33,8 +34,8 @@ export interface AttemptFailure {
   readonly refusedAnswer?: RefusedAnswer | undefined;
   /** Of an answer that came. */
   readonly status?: number | undefined;
-  /** Only of `invalid`: what Anthropic calls the fault of a thread. */
-  readonly threadCode?: string | undefined;
+  /** Only of `invalid`: the word that Anthropic has for the fault. */
+  readonly providerCode?: string | undefined;
   /** One word for the log: never a provider's text. */
   readonly cause: string;
   readonly providerText?: ProviderText | undefined;
@@ -48,24 +49,35 @@ const rateLimitedStatus = 429;
 const credentialStatuses = new Set([401, 403]);
 const quotaStatus = 402;
 
-/** Classifies an answer that is no success, by its status, what its body says, and `x-amzn-errortype` where it has one. */
+/**
+ * Classifies an answer that is no success, by its status, what its body says, and `x-amzn-errortype` where it has one.
+ * `statedRetrySeconds`: of its headers.
+ */
 export function classifyStatus(
   status: number,
   body: unknown,
-  retryAfterSeconds?: number,
+  statedRetrySeconds?: number,
   errorType?: string,
 ): AttemptFailure {
   const details = readErrorDetails(body);
   const cause = `status_${status}`;
-  const threadCode = threadCodeOf(body);
-  if (threadCode !== undefined && threadStatuses.has(status)) return { kind: 'invalid', threadCode, status, cause };
-  const other = invalidStatuses.has(status) ? faultBehindInvalid(body, details.message, errorType) : undefined;
+  const providerCode = providerCodeOf(body);
+  const retryDelaySeconds = readRetryDelaySeconds(body);
+  const retryAfterSeconds = statedRetrySeconds ?? retryDelaySeconds;
+  if (providerCode?.startsWith('thread_') && threadStatuses.has(status))
+    return { kind: 'invalid', providerCode, status, cause };
+  const other =
+    faultOfCode(providerCode) ??
+    (invalidStatuses.has(status) ? faultBehindInvalid(body, details.message, errorType) : undefined);
   if (other !== undefined)
     return { status, cause, ...(other.kind === 'rate_limited' && { retryAfterSeconds }), ...other };
-  const hasNoQuota = details.code === 'insufficient_quota' || status === quotaStatus || accountLimit(details.message);
+  // An empty account does not fill up within seconds, whatever the words.
+  const isTimedLimit = status === rateLimitedStatus && retryDelaySeconds !== undefined;
+  const hasNoQuota =
+    !isTimedLimit && (details.code === 'insufficient_quota' || status === quotaStatus || accountLimit(details.message));
   if (status === rateLimitedStatus && !hasNoQuota) return { kind: 'rate_limited', retryAfterSeconds, status, cause };
   if (invalidStatuses.has(status))
-    return { kind: 'invalid', reason: reasonOf(details), param: paramOf(body), status, cause };
+    return { kind: 'invalid', reason: reasonOf(details), param: paramOf(body), providerCode, status, cause };
   return {
     kind: 'failed',
     status,
@@ -80,22 +92,15 @@ export function classifyErrorObject(body: unknown): AttemptFailure {
   const details = readErrorDetails(body);
   if (details.status !== undefined)
     return { ...classifyStatus(details.status, body), cause: `error_object_${details.status}` };
-  if (accountLimit(details.message)) return { kind: 'failed', hasNoQuota: true, cause: 'error_object' };
-  const word = `${details.code} ${details.type}`;
-  if (/rate_?limit|too_many_requests/.test(word)) return { kind: 'rate_limited', cause: 'error_object' };
-  if (/invalid_request|invalid_prompt|context_length|content_policy|content_filter/.test(word)) {
-    return { kind: 'invalid', reason: reasonOf(details), param: paramOf(body), cause: 'error_object' };
-  }
-  return { kind: 'failed', cause: 'error_object' };
-}
-
-interface ErrorDetails {
-  readonly code: string;
-  readonly type: string;
-  readonly parameter: string;
-  readonly message: string;
-  /** Some providers put the status into `code`. */
-  readonly status: number | undefined;
+  const cause = 'error_object';
+  const providerCode = providerCodeOf(body);
+  const other = faultOfCode(providerCode);
+  if (other !== undefined) return { cause, ...other };
+  if (accountLimit(details.message)) return { kind: 'failed', hasNoQuota: true, cause };
+  if (/rate_?limit|too_many_requests/.test(`${details.code} ${details.type}`)) return { kind: 'rate_limited', cause };
+  if (rejectsRequest(details))
+    return { kind: 'invalid', reason: reasonOf(details), param: paramOf(body), providerCode, cause };
+  return { kind: 'failed', cause };
 }
 
 /** Of a message only the beginning is looked at: it may be the whole prompt. */
@@ -115,13 +120,14 @@ function readErrorDetails(body: unknown): ErrorDetails {
   };
 }
 
-const threadCodes = /^thread_[a-z_]{1,64}$/;
+const codeShape = /^[a-z][a-z0-9_]{0,63}$/;
 
-function threadCodeOf(body: unknown): string | undefined {
+/** Anthropic's `error.details.error_code`. */
+function providerCodeOf(body: unknown): string | undefined {
   const { error } = outermost(body);
   const details = isJsonObject(error) && isJsonObject(error.details) ? error.details : {};
   const { error_code: code } = details;
-  return typeof code === 'string' && threadCodes.test(code) ? code : undefined;
+  return typeof code === 'string' && codeShape.test(code) ? code : undefined;
 }
 
 /** Google answers some calls with a list of one error. */
@@ -156,90 +162,6 @@ export function agreedParam(failures: readonly AttemptFailure[], json: JsonText)
 /** Undefined: the request has no such member. */
 export const ownParam = (param: string | undefined, json: JsonText): string | undefined =>
   param === undefined || findMember(json, /^\w+/.exec(param)?.[0] ?? '') === undefined ? undefined : param;
-
-/** From the surest sign to the vaguest: the first that matches names the reason. */
-const reasonSigns: readonly [RejectionReason, (details: ErrorDetails) => boolean][] = [
-  [
-    'context_length_exceeded',
-    ({ code, message }) =>
-      has(code, /context_length|context_window/) ||
-      has(
-        message,
-        /context (length|window|limit)|maximum context|(prompt|input) is too long|token count .{0,30}exceeds/,
-      ),
-  ],
-  [
-    'content_policy_violation',
-    ({ code, type, message }) =>
-      has(`${code} ${type}`, /content_policy|content_filter|moderation/) ||
-      has(message, /content policy|content management policy|content filter|violates the usage polic/),
-  ],
-  // A code that says so outweighs the parameter it is about: max_tokens, for instance, where only max_completion_tokens goes.
-  ['unsupported_parameter', ({ code }) => has(code, /unsupported_parameter|unknown_parameter/)],
-  [
-    'image_too_large',
-    ({ code, message }) => has(code, /image_too_large/) || has(message, /image (is |size )?.{0,20}(too large|exceeds)/),
-  ],
-  [
-    'unsupported_image_format',
-    ({ code, message }) =>
-      has(code, /unsupported_image|invalid_image_format/) ||
-      has(message, /unsupported image|unsupported mime type: image|media_type: input should be|image\.format' failed/),
-  ],
-  [
-    'image_download_failed',
-    ({ code, message }) =>
-      has(code, /image_download|invalid_image_url/) ||
-      has(
-        message,
-        /(download|fetch)\w* .{0,30}image|image .{0,40}could not be (downloaded|fetched)|unable to download the file|fetch content from the provided url/,
-      ),
-  ],
-  [
-    'invalid_image',
-    ({ code, message }) =>
-      has(code, /image/) || has(message, /(invalid|could not (process|parse)|unable to process|corrupt).{0,20} image/),
-  ],
-  [
-    'max_tokens_exceeded',
-    ({ code, parameter, message }) =>
-      has(code, /max_tokens/) ||
-      (has(parameter, /^max_(completion_|output_)?tokens$/) && !has(code, /_below_min|invalid_type|unsupported_/)) ||
-      has(
-        message,
-        /max_(completion_)?tokens.{0,40}(too large|at most|exceed|less than| > )|maximum tokens you requested|maxoutputtokens value/,
-      ),
-  ],
-  [
-    'invalid_tools',
-    ({ code, parameter, message }) =>
-      has(code, /tool|function/) ||
-      has(parameter, /^(tools|tool_choice|functions)/) ||
-      has(message, /\btools?\b.{0,40}(invalid|schema)|function_declarations/),
-  ],
-  [
-    'unsupported_parameter',
-    ({ code, message }) =>
-      has(code, /unsupported_value/) ||
-      has(
-        message,
-        /unsupported (parameter|value)|unrecognized (request )?argument|extra (inputs|fields) are not permitted|unknown parameter|extraneous key|unknown name "|may only be set to|is not enabled for/,
-      ),
-  ],
-  [
-    'invalid_prompt',
-    ({ code, parameter }) => has(code, /invalid_prompt|invalid_messages/) || has(parameter, /^messages/),
-  ],
-  [
-    'invalid_parameter',
-    ({ code, parameter }) => has(code, /invalid_(parameter|value|type)|_(above|below)_m(ax|in)/) || parameter !== '',
-  ],
-];
-
-const has = (text: string, sign: RegExp): boolean => sign.test(text);
-
-const reasonOf = (details: ErrorDetails): RejectionReason | undefined =>
-  reasonSigns.find(([, matches]) => matches(details))?.[0];
 
 /** A wait over a day is a fault of the provider. */
 const retryAfterMaxSeconds = 86_400;

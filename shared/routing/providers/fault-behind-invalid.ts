@@ -13,6 +13,27 @@ const hasNoQuota: FaultBehindInvalid = { kind: 'failed', hasNoQuota: true };
 const failed: FaultBehindInvalid = { kind: 'failed' };
 const rateLimited: FaultBehindInvalid = { kind: 'rate_limited' };
 
+/**
+ * Codes of Anthropic that are about our account, whatever the status: those of `resources/shared` in its SDK (1.12.0). Codes
+ * of a user profile, of a version or of the body are about what the client sent.
+ */
+const accountCodes: Readonly<Record<string, FaultBehindInvalid>> = {
+  contract_spend_limit_reached: hasNoQuota,
+  enforced_spend_limit_reached: hasNoQuota,
+  ramp_limit_exceeded: rateLimited,
+  cmek_key_disabled: refusedCredential,
+  cmek_key_network_blocked: refusedCredential,
+  cmek_key_unreachable: failed,
+  cmek_context_unavailable: failed,
+  organization_on_hold: refusedCredential,
+  organization_type_not_supported: refusedCredential,
+  parent_organization_required: refusedCredential,
+  claude_code_key_creator_not_member: refusedCredential,
+};
+
+export const faultOfCode = (code: string | undefined): FaultBehindInvalid | undefined =>
+  code !== undefined && Object.hasOwn(accountCodes, code) ? accountCodes[code] : undefined;
+
 /** AWS names what is wrong in a header. */
 const awsTypes: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
   [

@@ -120,15 +120,20 @@ interface Words {
   readonly words: string;
 }
 
+const nothing: Words = { code: undefined, words: '' };
+
+const isEmpty = (value: unknown): boolean => isJsonObject(value) && Object.keys(value).length === 0;
+
 /** OpenAI's form, those that look like it, or the whole text. Google answers some calls with a list of one error. */
 function wordsOf(body: unknown): Words {
   if (typeof body === 'string') return { code: undefined, words: body };
-  const whole = { code: undefined, words: body === undefined ? '' : JSON.stringify(body) };
   const first: unknown = Array.isArray(body) ? body[0] : body;
+  if (first === undefined || first === null) return nothing;
+  const whole = { code: undefined, words: JSON.stringify(body) };
   if (!isJsonObject(first)) return whole;
   const error = isJsonObject(first.error) ? first.error : first;
   const message = [error.message, first.error, first.message, first.detail].find((text) => typeof text === 'string');
-  if (message === undefined) return whole;
+  if (message === undefined) return isEmpty(first) || isEmpty(first.error) ? nothing : whole;
   const code = [error.code, error.type].find((text) => typeof text === 'string' && codeShape.test(text));
   return { code: code as string | undefined, words: message as string };
 }

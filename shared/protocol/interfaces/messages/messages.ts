@@ -64,9 +64,9 @@ const ownWords =
   /prompt is too long: \d+ tokens > \d+ maximum|input length and `max_tokens` exceed context limit: \d+ \+ \d+ > \d+|Could not process image/;
 
 const number = String.raw`(\d[\d,]{0,9})`;
-/** `This model's maximum context length is 8192 tokens`, `the maximum number of tokens allowed (8192)`. */
+/** `This model's maximum context length is 8192 tokens`, `the maximum number of tokens allowed (8192)`, `Max size: 8000 tokens`. */
 const limitShape = new RegExp(
-  `(?:context (?:length|window|limit|size)|tokens allowed|maximum)(?: \\w+){0,3}[ (:]+${number}`,
+  `(?:context (?:length|window|limit|size)|tokens allowed|token limit|max size|maximum)(?: \\w+){0,3}[ (:]+${number}`,
   'i',
 );
 /** `you requested 9001 tokens (8000 in the messages, 1001 in the completion)`, `your request has 8000 input tokens`. */

@@ -23,8 +23,9 @@ export function failureOfAnswer(error: unknown, describe: DescribeText, cause: s
     return { ...classifyErrorObject(body), providerText: describe(body) };
   }
   if (typeof statusCode === 'number' && statusCode >= 400) {
+    const details = isJsonObject(body) && isJsonObject(body.error) ? body.error.details : undefined;
     // The package has found the words, wherever the format keeps them.
-    const failure = classifyStatus(statusCode, { error: { message, type } });
+    const failure = classifyStatus(statusCode, { error: { message, type, details } });
     return { ...failure, cause: `error_object_${statusCode}`, providerText: describe(body) };
   }
   if (isJsonObject(body) && isJsonObject(body.error)) {

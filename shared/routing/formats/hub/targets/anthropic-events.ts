@@ -26,6 +26,7 @@ export const messageUsage: UsageForm = {
 
 /** Anthropic may add events at any time: the package knows these. */
 const knownEvents = /"type"\s*:\s*"(message_|content_block_|error|ping)/;
+const errorEvents = /^\s*\{\s*"type"\s*:\s*"error"/;
 const usageEvents = /"type"\s*:\s*"message_(start|delta)"/;
 
 export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>, takeOut: (text: string) => string): Bytes {
@@ -35,6 +36,7 @@ export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>, takeOut
   const read = ({ name, text }: EventText): EventText[] => {
     if (!knownEvents.test(text)) return isEventObject(text) ? [] : [{ name, text }];
     if (isNew(text)) return [];
+    if (errorEvents.test(text)) return [{ name, text: withWholeError(text) }];
     isEnded ||= text.includes('"message_stop"');
     if (!usageEvents.test(text)) return [{ name, text: takeOut(text) }];
     const event = parsedObject(text);
@@ -49,6 +51,13 @@ export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>, takeOut
     if (!isFinished) throw error;
   }
   if (isFinished && !isEnded) yield eventBytes([{ name: 'message_stop', text: '{"type":"message_stop"}' }]);
+}
+
+/** The package hands on what it finds as `data`, and leaves out what Anthropic says beside type and message. */
+function withWholeError(text: string): string {
+  const event = parsedObject(text);
+  if (event === undefined || !isJsonObject(event.error)) return text;
+  return JSON.stringify({ ...event, error: { ...event.error, data: { error: event.error } } });
 }
 
 /** Blocks that the package may know less of than the provider, and their pieces. What stands beside them stays. */
