@@ -1,0 +1,68 @@
+// What an update makes of an item, as values. One attribute stands in one of the records only, but for `remove`, which
+// yields to whatever else names the attribute: what is written is still in use.
+import type { Item } from './store.ts';
+
+export interface Changes {
+  readonly set?: Item;
+  /** Only where the attribute is absent. A stored null is not absent. */
+  readonly setIfAbsent?: Item;
+  /** By target: takes the value that another attribute has before this write, unless the target has one. The source exists. */
+  readonly copyIfAbsent?: Readonly<Record<string, string>>;
+  /** Moves a number; an absent one is 0. Integers of up to 38 digits. */
+  readonly add?: Readonly<Record<string, number | bigint>>;
+  /** Elements of a set of texts; the set begins with the first. Never empty. */
+  readonly addElements?: Readonly<Record<string, ReadonlySet<string>>>;
+  /** The set ends with its last element: there are no empty ones. Never empty. */
+  readonly removeElements?: Readonly<Record<string, ReadonlySet<string>>>;
+  readonly remove?: readonly string[];
+}
+
+/** A write that no store can make of this item: text is no number, a number is no set. */
+export class ChangeImpossible extends Error {
+  override readonly name = 'ChangeImpossible';
+}
+
+/** A new item; the one that is given stays as it is. Throws ChangeImpossible. */
+export function applyChanges(item: Item, changes: Changes): Item {
+  const made: Item = { ...item };
+  for (const attribute of removedBy(changes)) delete made[attribute];
+  for (const [attribute, value] of Object.entries(changes.set ?? {})) if (value !== undefined) made[attribute] = value;
+  for (const [attribute, value] of Object.entries(changes.setIfAbsent ?? {}))
+    if (item[attribute] === undefined) made[attribute] = value;
+  for (const [attribute, source] of Object.entries(changes.copyIfAbsent ?? {})) {
+    const value = item[attribute] ?? item[source];
+    if (value === undefined) throw new ChangeImpossible(`${source} is absent: nothing to copy`);
+    made[attribute] = value;
+  }
+  for (const [attribute, amount] of Object.entries(changes.add ?? {})) made[attribute] = sum(attribute, item, amount);
+  for (const [attribute, elements] of Object.entries(changes.addElements ?? {}))
+    made[attribute] = setAt(item, attribute).union(elements);
+  for (const [attribute, elements] of Object.entries(changes.removeElements ?? {})) {
+    const left = setAt(item, attribute).difference(elements);
+    if (left.size > 0) made[attribute] = left;
+    else delete made[attribute];
+  }
+  return made;
+}
+
+/** Attributes that go. */
+export function removedBy(changes: Changes): string[] {
+  const { remove = [], ...written } = changes;
+  const names = new Set(Object.values(written).flatMap((record) => Object.keys(record ?? {})));
+  return remove.filter((attribute) => !names.has(attribute));
+}
+
+function sum(attribute: string, item: Item, amount: number | bigint): number | bigint {
+  const before = item[attribute] ?? 0;
+  if (item[attribute] === null || (typeof before !== 'number' && typeof before !== 'bigint'))
+    throw new ChangeImpossible(`${attribute} is no number`);
+  const total = BigInt(before) + BigInt(amount);
+  const asNumber = Number(total);
+  return Number.isSafeInteger(asNumber) ? asNumber : total;
+}
+
+function setAt(item: Item, attribute: string): ReadonlySet<string> {
+  const value = item[attribute] ?? new Set<string>();
+  if (item[attribute] === null || !(value instanceof Set)) throw new ChangeImpossible(`${attribute} is no set`);
+  return value;
+}

@@ -1,0 +1,123 @@
+// Conditions of a write as values: one adapter renders them as DynamoDB's expressions, the other evaluates them, and a
+// rule that also decides in the process asks `holds`.
+import type { Item } from './store.ts';
+
+/** An attribute, or a field of a map in one. */
+export type AttributePath = string | readonly [attribute: string, field: string];
+
+/** What can be compared for equality. */
+export type Scalar = string | number | bigint | boolean | null;
+/** What has an order. Two values of different types are never less than one another. */
+export type Ordered = string | number | bigint;
+
+/** Evaluated against the item under the key; where there is none, every attribute is absent. A stored null is not absent. */
+export type Condition =
+  | { readonly kind: 'exists' | 'absent'; readonly at: AttributePath }
+  | { readonly kind: 'equals'; readonly at: AttributePath; readonly value: unknown }
+  | {
+      readonly kind: 'less' | 'atMost' | 'more' | 'atLeast';
+      readonly at: AttributePath;
+      readonly value: Ordered;
+    }
+  | { readonly kind: 'contains'; readonly at: AttributePath; readonly element: string }
+  | { readonly kind: 'and' | 'or'; readonly of: readonly Condition[] }
+  | { readonly kind: 'not'; readonly of: Condition };
+
+export const exists = (at: AttributePath): Condition => ({ kind: 'exists', at });
+export const absent = (at: AttributePath): Condition => ({ kind: 'absent', at });
+/** False where the attribute is absent. */
+export const equals = (at: AttributePath, value: unknown): Condition => ({ kind: 'equals', at, value });
+/** False where the attribute is absent, as are the three below. */
+export const less = (at: AttributePath, value: Ordered): Condition => ({ kind: 'less', at, value });
+export const atMost = (at: AttributePath, value: Ordered): Condition => ({ kind: 'atMost', at, value });
+export const more = (at: AttributePath, value: Ordered): Condition => ({ kind: 'more', at, value });
+export const atLeast = (at: AttributePath, value: Ordered): Condition => ({ kind: 'atLeast', at, value });
+/** Of a set of texts. False where the attribute is absent. */
+export const contains = (at: AttributePath, element: string): Condition => ({ kind: 'contains', at, element });
+export const and = (...of: readonly Condition[]): Condition => ({ kind: 'and', of });
+export const or = (...of: readonly Condition[]): Condition => ({ kind: 'or', of });
+export const not = (of: Condition): Condition => ({ kind: 'not', of });
+
+/** Whether a write with this condition would be made while the item is so. */
+export function holds(condition: Condition, item: Item | undefined): boolean {
+  switch (condition.kind) {
+    case 'and':
+      return condition.of.every((each) => holds(each, item));
+    case 'or':
+      return condition.of.some((each) => holds(each, item));
+    case 'not':
+      return !holds(condition.of, item);
+    case 'exists':
+      return valueAt(item, condition.at) !== undefined;
+    case 'absent':
+      return valueAt(item, condition.at) === undefined;
+    case 'equals':
+      return isEqual(valueAt(item, condition.at), condition.value);
+    case 'contains': {
+      const value = valueAt(item, condition.at);
+      return value instanceof Set && value.has(condition.element);
+    }
+    default: {
+      const order = orderOf(valueAt(item, condition.at), condition.value);
+      return order !== undefined && inOrder[condition.kind](order);
+    }
+  }
+}
+
+const inOrder = {
+  less: (order: number) => order < 0,
+  atMost: (order: number) => order <= 0,
+  more: (order: number) => order > 0,
+  atLeast: (order: number) => order >= 0,
+} as const;
+
+function valueAt(item: Item | undefined, at: AttributePath): unknown {
+  if (typeof at === 'string') return item?.[at];
+  const map = item?.[at[0]];
+  return isMap(map) ? map[at[1]] : undefined;
+}
+
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof Set) &&
+  !(value instanceof Uint8Array);
+
+const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint';
+
+/** Undefined: they have no order. */
+function orderOf(left: unknown, right: Ordered): number | undefined {
+  if (isNumber(left) && isNumber(right)) return left < right ? -1 : left > right ? 1 : 0;
+  if (typeof left !== 'string' || typeof right !== 'string') return undefined;
+  // DynamoDB orders texts by their bytes in UTF-8.
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
+}
+
+/** By value, as DynamoDB compares: lists in order, maps and sets without one, numbers whatever their type. */
+export function isEqual(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  // Loose, so that a bigint equals the number of its value.
+  if (isNumber(left) && isNumber(right)) return left == right;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (left instanceof Uint8Array || right instanceof Uint8Array)
+    return left instanceof Uint8Array && right instanceof Uint8Array && Buffer.compare(left, right) === 0;
+  if (left instanceof Set || right instanceof Set)
+    return left instanceof Set && right instanceof Set && left.size === right.size && left.isSubsetOf(right);
+  if (Array.isArray(left) || Array.isArray(right))
+    return (
+      Array.isArray(left) &&
+      Array.isArray(right) &&
+      left.length === right.length &&
+      left.every((each, at) => isEqual(each, right[at]))
+    );
+  return isEqualMap(left as Item, right as Item);
+}
+
+function isEqualMap(left: Item, right: Item): boolean {
+  const names = Object.keys(left);
+  return (
+    names.length === Object.keys(right).length &&
+    names.every((name) => Object.hasOwn(right, name) && isEqual(left[name], right[name]))
+  );
+}
