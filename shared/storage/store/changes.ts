@@ -30,7 +30,7 @@ export function applyChanges(item: Item, changes: Changes): Item {
   for (const [attribute, value] of Object.entries(changes.setIfAbsent ?? {}))
     if (item[attribute] === undefined) made[attribute] = value;
   for (const [attribute, source] of Object.entries(changes.copyIfAbsent ?? {})) {
-    const value = item[attribute] ?? item[source];
+    const value = item[attribute] === undefined ? item[source] : item[attribute];
     if (value === undefined) throw new ChangeImpossible(`${source} is absent: nothing to copy`);
     made[attribute] = value;
   }
