@@ -219,7 +219,7 @@ describe('a command that only reads', () => {
 
   it('has every write of the store refused', async () => {
     const store = readOnly(local.store);
-    const key = { table: 'config', key: 'x', expression: 'REMOVE x' } as const;
+    const key = { table: 'config', key: 'x', changes: { remove: ['x'] } } as const;
     const item = { table: 'config', item: { pk: 'x' } } as const;
     const writes = [
       () => store.put(item),

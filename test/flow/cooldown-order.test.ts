@@ -335,7 +335,7 @@ describe('the memory of cooldowns', () => {
     const written: string[] = [];
     const { store } = gateway.testStore;
     const update: Store['update'] = (write) => {
-      written.push(write.names?.['#name'] ?? '');
+      written.push(Object.keys(write.changes.set ?? {})[0] ?? '');
       return store.update(write);
     };
     return { written, cooldowns: createCooldowns({ store: { ...store, update }, clock }) };

@@ -216,8 +216,8 @@ describe('a store that is away', () => {
   };
 
   /** It adds its mark to the item. */
-  const isSettlement = ({ method, table, expression }: StoreCall): boolean =>
-    method === 'update' && (table === 'keys' || table === 'ledger') && expression.includes('ADD ');
+  const isSettlement = ({ method, table, changes }: StoreCall): boolean =>
+    method === 'update' && (table === 'keys' || table === 'ledger') && changes.addElements !== undefined;
   /** The three places that say what a call has cost. */
   const places = ['key', 'workspace', 'record'] as const;
   type Place = (typeof places)[number];

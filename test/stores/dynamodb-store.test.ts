@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import {
+  atMost,
   createDynamoClient,
   createDynamoStore,
   type Item,
@@ -50,8 +51,7 @@ describe('numbers in the store', () => {
     const added = await test.store.update({
       table: 'keys',
       key: 'digits',
-      expression: 'ADD n :one',
-      values: { ':one': 1n },
+      changes: { add: { n: 1n } },
     });
     expect(added.item?.n).toBe(largest);
   });
@@ -84,10 +84,10 @@ describe('numbers in the store', () => {
 
   it('are compared exactly beyond 2^53', async () => {
     await test.store.put({ table: 'keys', item: { pk: 'compare', n: 2n ** 53n + 1n } });
-    const update = { table: 'keys', key: 'compare', expression: 'SET seen = :yes', condition: 'n <= :bound' } as const;
-    const refused = await test.store.update({ ...update, values: { ':yes': true, ':bound': 2n ** 53n } });
+    const update = { table: 'keys', key: 'compare', changes: { set: { seen: true } } } as const;
+    const refused = await test.store.update({ ...update, condition: atMost('n', 2n ** 53n) });
     expect(refused.kind).toBe('refused');
-    const written = await test.store.update({ ...update, values: { ':yes': true, ':bound': 2n ** 53n + 1n } });
+    const written = await test.store.update({ ...update, condition: atMost('n', 2n ** 53n + 1n) });
     expect(written.kind).toBe('written');
   });
 });

@@ -8,10 +8,14 @@ import { createTables } from '../../infra/local/create-tables.ts';
 import { startPrivateDynamo } from '../../infra/local/private-dynamodb.ts';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import {
+  absent,
   createDynamoClient,
   createDynamoStore,
   type DynamoClientOptions,
+  exists,
   type Item,
+  less,
+  or,
 } from '../../shared/storage/store/index.ts';
 import { patientCallTimeoutMs } from '../support/dynamodb.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -135,21 +139,20 @@ describe('the store of a local run', () => {
       store.put({
         table: 'keys',
         item: { pk: 'a', n },
-        condition: 'attribute_not_exists(pk) OR n < :n',
-        values: { ':n': n },
+        condition: or(absent('pk'), less('n', n)),
       });
     const results = await Promise.all(Array.from({ length: 20 }, (_, index) => put(20 - index)));
     expect(results[0]).toEqual({ kind: 'written', item: { pk: 'a', n: 20 } });
     for (const refused of results.slice(1)) expect(refused).toEqual({ kind: 'refused', item: { pk: 'a', n: 20 } });
-    const update = { table: 'keys', key: 'none', expression: 'SET n = :n', values: { ':n': 1 } } as const;
-    expect(await store.update({ ...update, condition: 'attribute_exists(pk)' })).toEqual({ kind: 'refused' });
+    const update = { table: 'keys', key: 'none', changes: { set: { n: 1 } } } as const;
+    expect(await store.update({ ...update, condition: exists('pk') })).toEqual({ kind: 'refused' });
   });
 
   it('takes writes that nothing can refuse together, and where one of them is wrong loses that one alone', async () => {
     const { client, store } = await start();
     await createTables(client, 'test');
     const add = (key: string, value: unknown) =>
-      store.update({ table: 'statistics', key, expression: 'ADD n :n', values: { ':n': value }, returnsNoItem: true });
+      store.update({ table: 'statistics', key, changes: { add: { n: value as number } }, returnsNoItem: true });
     const record = { table: 'records', item: { pk: 'p', sk: '1', n: 1 } } as const;
     const write = async (value: unknown) =>
       (await Promise.allSettled([add('a', 1), add('b', value), store.batchPut([record])])).map(({ status }) => status);
@@ -167,9 +170,8 @@ describe('the store of a local run', () => {
       store.update({
         table,
         key: 'a',
-        expression: 'ADD n :one SET stored_in = :table',
-        condition: 'attribute_not_exists(n) OR n < :max',
-        values: { ':one': 1, ':table': table, ':max': nMax },
+        changes: { add: { n: 1 }, set: { stored_in: table } },
+        condition: or(absent('n'), less('n', nMax)),
       });
     const write = (ledgerMax: number) =>
       Promise.all([

@@ -279,9 +279,7 @@ const setAttribute = (publicId: string, attribute: string, value: string | numbe
   test.store.update({
     table: 'keys',
     key: publicId,
-    expression: 'SET #attribute = :value',
-    names: { '#attribute': attribute },
-    values: { ':value': value },
+    changes: { set: { [attribute]: value } },
   });
 
 describe('a key that was replaced', () => {

@@ -15,7 +15,6 @@ import {
   readAmount,
   readHeld,
   settlementRetryMs,
-  UpdateDraft,
 } from '../../shared/accounting/holds/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import {
@@ -402,58 +401,4 @@ describe('a counter', () => {
       expect((await counters.take(counter, hold)).kind).toBe('taken');
     });
   });
-
-  describe('a write that is answered without its item', () => {
-    const names = ['a', 'b', 'c', 'd', 'marks', 'others'];
-    const name = fc.constantFrom(...names.slice(0, 4));
-    const mark = fc.record({ set: fc.constantFrom('marks', 'others'), id: fc.constantFrom('x', 'y', 'z') });
-    const change = fc.oneof(
-      fc.record({ kind: fc.constant('add' as const), name, amount: fc.bigInt(-5n, 5n) }),
-      fc.record({ kind: fc.constant('set' as const), name, amount: fc.bigInt(-5n, 5n) }),
-      fc.record({ kind: fc.constant('once' as const), name, source: name }),
-      fc.record({ kind: fc.constant('remove' as const), name: fc.constantFrom(...names) }),
-      fc.record({ kind: fc.constant('mark' as const), mark }),
-      fc.record({ kind: fc.constant('unmark' as const), mark }),
-    );
-
-    it('makes of the item what its writer takes it for', async () => {
-      let key = 0;
-      const property = fc.asyncProperty(fc.array(fc.uniqueArray(change, targets), { maxLength: 4 }), async (writes) => {
-        key += 1;
-        const address = ['ledger', `applied-${key}`] as const;
-        const start = Object.fromEntries(names.slice(0, 4).map((each) => [each, 1]));
-        await test.store.put({ table: 'ledger', item: { pk: address[1], ...start } });
-        let known = await test.store.get(...address);
-        for (const changes of writes) {
-          const draft = new UpdateDraft();
-          for (const one of changes) {
-            if (one.kind === 'add') draft.add(one.name, one.amount);
-            if (one.kind === 'set') draft.set(one.name, one.amount);
-            if (one.kind === 'once' && known?.[one.source] !== undefined) draft.setOnceFrom(one.name, one.source);
-            if (one.kind === 'remove') draft.remove(one.name);
-            if (one.kind === 'mark') draft.addElement(one.mark.set, one.mark.id);
-            if (one.kind === 'unmark') draft.deleteElement(one.mark.set, one.mark.id);
-          }
-          const update = draft.toUpdate(...address, { repeatable: false, returnsNoItem: true });
-          if (update.expression === '') continue;
-          await test.store.update(update);
-          known = draft.applyTo(known ?? {});
-          expect(plain(known)).toEqual(plain(await test.store.get(...address)));
-        }
-      });
-      await fc.assert(property, { numRuns: 60 });
-    });
-  });
-
-  /** DynamoDB takes one change of an attribute in a write. */
-  const targets = {
-    selector: (change: object): string =>
-      'mark' in change ? (change.mark as { set: string }).set : String((change as { name: string }).name),
-  };
-
-  /** Numbers of both kinds alike. */
-  const plain = (item: Item = {}) =>
-    Object.fromEntries(
-      Object.entries(item).map(([each, value]) => [each, value instanceof Set ? [...value].sort() : String(value)]),
-    );
 });

@@ -273,7 +273,7 @@ describe('the limits of a provider', () => {
         const result = await store.update(update, options);
         const { item } = result;
         // Only a write that takes something dates the item.
-        const takes = Object.values(update.names ?? {}).includes('expires_at_epoch_seconds');
+        const takes = update.changes.set?.expires_at_epoch_seconds !== undefined;
         if (result.kind === 'written' && item !== undefined && takes) {
           for (const window of windows) {
             const most = limits[window.limitOf];

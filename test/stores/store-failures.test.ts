@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from '#jest';
 import { storeCallTimeoutMs } from '../../shared/foundation/constants/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import {
+  absent,
   createDynamoClient,
   createDynamoStore,
   type Store,
@@ -46,8 +47,8 @@ async function serverAndStoreAt(
 }
 
 const found = answer({ Item: { pk: { S: 'a' }, n: { N: '1' } } });
-const increment = { table: 'keys', key: 'a', expression: 'ADD n :one', values: { ':one': 1 } } as const;
-const creation = { table: 'keys', item: { pk: 'a' }, condition: 'attribute_not_exists(pk)' } as const;
+const increment = { table: 'keys', key: 'a', changes: { add: { n: 1 } } } as const;
+const creation = { table: 'keys', item: { pk: 'a' }, condition: absent('pk') } as const;
 /** As a proxy in between says it. */
 const unavailable: Behaviour = { status: 503, body: '<html>unavailable</html>' };
 const throttles = ['ThrottlingException', 'ProvisionedThroughputExceededException', 'RequestLimitExceeded'];

@@ -1,13 +1,12 @@
 // A store with a function around each of its calls: to watch them, to fail them, to lose their answers.
-import type { Store } from '../../shared/storage/store/index.ts';
+import type { Changes, Store } from '../../shared/storage/store/index.ts';
 
 export interface StoreCall {
   readonly method: 'get' | 'put' | 'update' | 'batchPut' | 'delete';
   readonly table: string;
   readonly key: string;
-  /** Expression of an update, '' elsewhere. */
-  readonly expression: string;
-  readonly values: Readonly<Record<string, unknown>>;
+  /** Of an update, {} elsewhere. */
+  readonly changes: Changes;
 }
 
 export type Around = <Value>(call: StoreCall, run: () => Promise<Value>) => Promise<Value>;
@@ -15,15 +14,12 @@ export type Around = <Value>(call: StoreCall, run: () => Promise<Value>) => Prom
 /** Scans and queries are the operator's and are not wrapped. */
 export const aroundStore = (store: Store, around: Around): Store => ({
   get: (table, key, options) =>
-    around({ method: 'get', table, key, expression: '', values: {} }, () => store.get(table, key, options)),
+    around({ method: 'get', table, key, changes: {} }, () => store.get(table, key, options)),
   put: (put, options) =>
-    around(
-      { method: 'put', table: put.table, key: String(put.item.pk), expression: '', values: put.values ?? {} },
-      () => store.put(put, options),
-    ),
+    around({ method: 'put', table: put.table, key: String(put.item.pk), changes: {} }, () => store.put(put, options)),
   update: (update, options) => {
-    const { table, key, expression, values = {} } = update;
-    return around({ method: 'update', table, key, expression, values }, () => store.update(update, options));
+    const { table, key, changes } = update;
+    return around({ method: 'update', table, key, changes }, () => store.update(update, options));
   },
   batchPut: (puts, options) =>
     around(
@@ -31,13 +27,12 @@ export const aroundStore = (store: Store, around: Around): Store => ({
         method: 'batchPut',
         table: [...new Set(puts.map(({ table }) => table))].join(),
         key: puts.map(({ item }) => item.pk).join(),
-        expression: '',
-        values: {},
+        changes: {},
       },
       () => store.batchPut(puts, options),
     ),
   delete: (table, key, options) =>
-    around({ method: 'delete', table, key, expression: '', values: {} }, () => store.delete(table, key, options)),
+    around({ method: 'delete', table, key, changes: {} }, () => store.delete(table, key, options)),
   scan: store.scan.bind(store),
   query: store.query.bind(store),
 });

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { fail } from '../../../shared/errors/index.ts';
 import { plainBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
-import type { Store } from '../../../shared/storage/store/index.ts';
+import { absent, atMost, equals, or, type Store } from '../../../shared/storage/store/index.ts';
 import { type ManageRequest, namesOf, TextAnswer, type Work } from '../request/manage.ts';
 import { readBytes, readQuery } from '../request/read-asked.ts';
 import { planReplacement, readStored } from './stored-configuration.ts';
@@ -88,15 +88,14 @@ async function asOnlyReplacement<Answer>(
   const { kind } = await store.put({
     table: 'config',
     item: claim(nowMs + claimLifeMs),
-    condition: 'attribute_not_exists(pk) OR ends_at_ms <= :now OR claimed_by = :id',
-    values: { ':now': nowMs, ':id': id },
+    condition: or(absent('pk'), atMost('ends_at_ms', nowMs), equals('claimed_by', id)),
     repeatable: true,
   });
   if (kind !== 'written') return undefined;
   try {
     return await work();
   } finally {
-    const own = { condition: 'claimed_by = :id', values: { ':id': id }, repeatable: true };
+    const own = { condition: equals('claimed_by', id), repeatable: true };
     // What was done counts; where this is lost, the claim ends by its time.
     await store.put({ table: 'config', item: claim(0), ...own }).catch(() => undefined);
   }

@@ -6,8 +6,21 @@
 // unless that number was seen, and the note deleted. An addition whose process died is finished by the next one. What
 // the credit does not cover is not taken away: its number is passed over, and its id forgotten.
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import { type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
-import { readAmount, UpdateDraft } from '../holds/index.ts';
+import {
+  absent,
+  and,
+  atLeast,
+  type Changes,
+  type Condition,
+  equals,
+  type Item,
+  less,
+  or,
+  type Store,
+  StoreUnavailable,
+  type Update,
+} from '../../storage/store/index.ts';
+import { readAmount } from '../holds/index.ts';
 import { creditAttributes, creditKey } from './credit-account.ts';
 import { gather, readShards, type ShardContext } from './credit-shards.ts';
 
@@ -40,11 +53,8 @@ const additionsKey = (workspace: string): string => `ADDITIONS#${workspace}`;
 /** Sets the credit of a workspace that has none yet, and leaves every other alone. */
 export async function createCredit(store: Store, workspace: string, credit: PicoUsd): Promise<'created' | 'existing'> {
   if (credit < 0n) throw new RangeError(`a credit of ${credit}: it must not be negative`);
-  const draft = grant(credit);
-  draft.require(`attribute_not_exists(${draft.name(creditAttributes.granted)})`);
   // 0 is granted too: it tells that the workspace exists.
-  if (credit === 0n) draft.set(creditAttributes.granted, 0n);
-  const { kind } = await writeCredit(store, workspace, draft);
+  const { kind } = await writeCredit(store, workspace, grant(credit), absent(creditAttributes.granted));
   return kind === 'written' ? 'created' : 'existing';
 }
 
@@ -69,8 +79,7 @@ export async function addCredit(
     if (former !== undefined) {
       return readAmount(former.amount) === amount ? 'known' : 'other_amount';
     }
-    const note = noteAddition(addition, seen).toUpdate('ledger', additionsKey(workspace), { repeatable: false });
-    const { kind, item = {} } = await store.update(note);
+    const { kind, item = {} } = await store.update(noteAddition(addition, seen));
     seen = item;
     if (kind === 'refused') continue;
     seen = await finishAddition(context, workspace, seen);
@@ -79,21 +88,30 @@ export async function addCredit(
   throw new StoreUnavailable(new Error(`other additions to ${workspace} came first in every try`));
 }
 
-function noteAddition({ shards = 1, amount, id, nowMs }: Addition, seen: Item): UpdateDraft {
-  const draft = new UpdateDraft();
+function noteAddition({ workspace, shards = 1, amount, id, nowMs }: Addition, seen: Item): Update {
   const entry = additionPrefix + id;
   const former = Number(seen.addition_number ?? 0);
-  draft.set(entry, { amount, at_ms: nowMs });
-  draft.set('addition_number', former + 1);
-  draft.set('addition_out', { entry, amount, shards, number: former + 1 });
-  draft.require(`attribute_not_exists(${draft.name(entry)}) AND attribute_not_exists(addition_out)`);
-  draft.require(former === 0 ? 'attribute_not_exists(addition_number)' : `addition_number = ${draft.value(former)}`);
   const old = Object.entries(seen)
     .filter(([name]) => name.startsWith(additionPrefix))
     .filter(([, made]) => (made as { at_ms: number }).at_ms + additionKeptMs <= nowMs)
     .slice(0, forgottenPerAdditionMax);
-  for (const [name] of old) draft.remove(name);
-  return draft;
+  return {
+    table: 'ledger',
+    key: additionsKey(workspace),
+    changes: {
+      set: {
+        [entry]: { amount, at_ms: nowMs },
+        addition_number: former + 1,
+        addition_out: { entry, amount, shards, number: former + 1 },
+      },
+      remove: old.map(([name]) => name),
+    },
+    condition: and(
+      absent(entry),
+      absent('addition_out'),
+      former === 0 ? absent('addition_number') : equals('addition_number', former),
+    ),
+  };
 }
 
 interface AdditionUnderWay {
@@ -111,13 +129,13 @@ async function finishAddition(context: Omit<ShardContext, 'account'>, workspace:
   const amount = readAmount(underWay.amount);
   const account = { workspace, shards: Number(shards), spendLimit: null };
   const isDone = await arrive({ ...context, account }, amount, Number(number));
-  const note = new UpdateDraft();
-  note.remove('addition_out');
-  if (!isDone) note.remove(entry);
-  note.require(`addition_out.${note.name('number')} = ${note.value(number)}`);
-  const { item = {} } = await context.store.update(
-    note.toUpdate('ledger', additionsKey(workspace), { repeatable: true }),
-  );
+  const { item = {} } = await context.store.update({
+    table: 'ledger',
+    key: additionsKey(workspace),
+    changes: { remove: isDone ? ['addition_out'] : ['addition_out', entry] },
+    condition: equals(['addition_out', 'number'], number),
+    repeatable: true,
+  });
   return item;
 }
 
@@ -126,13 +144,12 @@ async function arrive(context: ShardContext, amount: PicoUsd, number: number): P
   const { store, account } = context;
   for (let tried = 1; ; tried += 1) {
     const isCovered = tried === 1 || (tried <= removalTriesMax && (await cover(context, -amount)));
-    const draft = isCovered ? grant(amount) : new UpdateDraft();
-    if (isCovered && amount < 0n) draft.require(`${draft.name(creditAttributes.balance)} >= ${draft.value(-amount)}`);
-    if (!isCovered) draft.set(passedAttribute, number);
-    draft.set(receivedAttribute, number);
-    const received = draft.name(receivedAttribute);
-    draft.require(`attribute_not_exists(${received}) OR ${received} < ${draft.value(number)}`);
-    const { kind, item = {} } = await writeCredit(store, account.workspace, draft);
+    const isNew = or(absent(receivedAttribute), less(receivedAttribute, number));
+    const changes = isCovered
+      ? { ...grant(amount), set: { [receivedAttribute]: number } }
+      : { set: { [receivedAttribute]: number, [passedAttribute]: number } };
+    const condition = isCovered && amount < 0n ? and(isNew, atLeast(creditAttributes.balance, -amount)) : isNew;
+    const { kind, item = {} } = await writeCredit(store, account.workspace, changes, condition);
     if (kind === 'written') return isCovered;
     if (Number(item[receivedAttribute] ?? 0) >= number) return Number(item[passedAttribute]) !== number;
   }
@@ -147,12 +164,9 @@ async function cover(context: ShardContext, amount: PicoUsd): Promise<boolean> {
   return true;
 }
 
-function grant(amount: PicoUsd): UpdateDraft {
-  const draft = new UpdateDraft();
-  draft.add(creditAttributes.granted, amount);
-  draft.add(creditAttributes.balance, amount);
-  return draft;
-}
+const grant = (amount: PicoUsd): Changes => ({
+  add: { [creditAttributes.granted]: amount, [creditAttributes.balance]: amount },
+});
 
 export interface CreditAddition {
   readonly id: string;
@@ -173,5 +187,5 @@ export async function readAdditions(store: Store, workspace: string): Promise<Cr
     .sort((a, b) => b.atMs - a.atMs || (a.id < b.id ? -1 : 1));
 }
 
-const writeCredit = (store: Store, workspace: string, draft: UpdateDraft) =>
-  store.update(draft.toUpdate('ledger', creditKey(workspace, 0), { repeatable: true }));
+const writeCredit = (store: Store, workspace: string, changes: Changes, condition: Condition) =>
+  store.update({ table: 'ledger', key: creditKey(workspace, 0), changes, condition, repeatable: true });

@@ -4,16 +4,22 @@
 // Any process that finds a transfer under way may finish it, at any time and repeatedly: numbers only rise, so a stale
 // writer with an old one is refused. A process that dies in between leaves money on its way, never nowhere.
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import type { CallOptions, Item, Store } from '../../storage/store/index.ts';
-import { readAmount, UpdateDraft } from '../holds/index.ts';
 import {
-  type CreditAccount,
-  creditAttributes,
-  creditKey,
-  ownLimit,
-  readBalance,
-  type ShardBalance,
-} from './credit-account.ts';
+  absent,
+  and,
+  atLeast,
+  type CallOptions,
+  type Changes,
+  type Condition,
+  equals,
+  holds,
+  type Item,
+  less,
+  or,
+  type Store,
+} from '../../storage/store/index.ts';
+import { amountAtLeast, readAmount } from '../holds/index.ts';
+import { type CreditAccount, creditAttributes, creditKey, ownLimit } from './credit-account.ts';
 
 /** Tries after other writes of the source. Giving up is harmless: the caller looks at all shards again. */
 const triesMax = 3;
@@ -59,9 +65,10 @@ export async function move(context: TransferContext, from: number, to: number, a
       if (underWay.to === to) return;
       continue;
     }
-    if (!canGive(readBalance(context.account, from, seen), amounts)) return;
     const transfer: Transfer = { ...amounts, number: Number(seen.transfer_number ?? 0) + 1, from, to };
-    const result = await write(context, from, takeOut(context.account, transfer));
+    const taking = takeOut(context.account, transfer);
+    if (!holds(taking.condition, seen)) return;
+    const result = await write(context, from, taking);
     if (result.kind === 'written') {
       await finishTransfer(context, transfer);
       return;
@@ -70,11 +77,6 @@ export async function move(context: TransferContext, from: number, to: number, a
   }
 }
 
-/** A shard in debt may still give headroom. */
-const canGive = ({ credit, headroom }: ShardBalance, amounts: Amounts): boolean =>
-  (amounts.credit === 0n || credit >= amounts.credit) &&
-  (amounts.headroom === 0n || (headroom ?? 0n) >= amounts.headroom);
-
 /** Adds it to the target and deletes the note in the source. Returns the source as it stands then. */
 export async function finishTransfer(context: TransferContext, transfer: Transfer): Promise<Item> {
   await write(context, transfer.to, putIn(transfer));
@@ -82,42 +84,50 @@ export async function finishTransfer(context: TransferContext, transfer: Transfe
   return item;
 }
 
-function takeOut(account: CreditAccount, { number, from, to, credit, headroom }: Transfer): UpdateDraft {
-  const draft = new UpdateDraft();
-  draft.add(creditAttributes.balance, -credit);
-  draft.add(creditAttributes.limitBalance, -headroom);
-  draft.set('transfer_number', number);
-  draft.set('transfer_out', { number, to_shard: to, credit, headroom });
-  draft.require('attribute_not_exists(transfer_out)');
-  draft.require(
-    number === 1 ? 'attribute_not_exists(transfer_number)' : `transfer_number = ${draft.value(number - 1)}`,
-  );
-  if (credit > 0n) draft.require(`${draft.name(creditAttributes.balance)} >= ${draft.value(credit)}`);
-  if (headroom > 0n) {
-    const limit = draft.name(creditAttributes.limitBalance);
-    const floor = headroom - (ownLimit(account, from) ?? 0n);
-    draft.require(`${floor > 0n ? '' : `attribute_not_exists(${limit}) OR `}${limit} >= ${draft.value(floor)}`);
-  }
-  return draft;
+interface TransferWrite {
+  readonly changes: Changes;
+  readonly condition: Condition;
 }
 
-function putIn({ number, from, credit, headroom }: Transfer): UpdateDraft {
-  const draft = new UpdateDraft();
+/** A shard in debt may still give headroom. */
+const takeOut = (account: CreditAccount, { number, from, to, credit, headroom }: Transfer): TransferWrite => ({
+  changes: {
+    ...moved(-credit, -headroom),
+    set: { transfer_number: number, transfer_out: { number, to_shard: to, credit, headroom } },
+  },
+  condition: and(
+    absent('transfer_out'),
+    number === 1 ? absent('transfer_number') : equals('transfer_number', number - 1),
+    ...(credit > 0n ? [atLeast(creditAttributes.balance, credit)] : []),
+    ...(headroom > 0n
+      ? [amountAtLeast(creditAttributes.limitBalance, headroom - (ownLimit(account, from) ?? 0n))]
+      : []),
+  ),
+});
+
+function putIn({ number, from, credit, headroom }: Transfer): TransferWrite {
   const received = `received#${from}`;
-  draft.add(creditAttributes.balance, credit);
-  draft.add(creditAttributes.limitBalance, headroom);
-  draft.set(received, number);
-  const name = draft.name(received);
-  draft.require(`attribute_not_exists(${name}) OR ${name} < ${draft.value(number)}`);
-  return draft;
+  return {
+    changes: { ...moved(credit, headroom), set: { [received]: number } },
+    condition: or(absent(received), less(received, number)),
+  };
 }
 
-function deleteNote({ number }: Transfer): UpdateDraft {
-  const draft = new UpdateDraft();
-  draft.remove('transfer_out');
-  draft.require(`transfer_out.${draft.name('number')} = ${draft.value(number)}`);
-  return draft;
-}
+const deleteNote = ({ number }: Transfer): TransferWrite => ({
+  changes: { remove: ['transfer_out'] },
+  condition: equals(['transfer_out', 'number'], number),
+});
 
-const write = ({ store, account, options }: TransferContext, shard: number, draft: UpdateDraft) =>
-  store.update(draft.toUpdate('ledger', creditKey(account.workspace, shard), { repeatable: true }), options);
+/** A shard that is given no headroom has no attribute for it. */
+const moved = (credit: PicoUsd, headroom: PicoUsd): Pick<Changes, 'add'> => ({
+  add: {
+    ...(credit === 0n ? {} : { [creditAttributes.balance]: credit }),
+    ...(headroom === 0n ? {} : { [creditAttributes.limitBalance]: headroom }),
+  },
+});
+
+const write = ({ store, account, options }: TransferContext, shard: number, { changes, condition }: TransferWrite) =>
+  store.update(
+    { table: 'ledger', key: creditKey(account.workspace, shard), changes, condition, repeatable: true },
+    options,
+  );

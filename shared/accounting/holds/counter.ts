@@ -1,7 +1,7 @@
 // What a counter looks like inside its item: balances, the sum spent, and what is held, summed by the time it expires.
 // The size of the item does not depend on how many calls hold something.
 import { idPattern, type TableName } from '../../foundation/constants/index.ts';
-import type { Item } from '../../storage/store/index.ts';
+import { absent, atLeast, atMost, type Condition, type Item, or } from '../../storage/store/index.ts';
 
 export interface ItemAddress {
   readonly table: TableName;
@@ -123,6 +123,13 @@ export const readSlotsInUse = (item: Item, nowMs: number): number =>
 
 /** Numbers come from the store as number or bigint; absent is 0. */
 export const readAmount = (value: unknown): bigint => BigInt((value as number | bigint | undefined) ?? 0);
+
+/** An absent amount is 0. */
+export const amountAtLeast = (attribute: string, floor: bigint): Condition =>
+  floor > 0n ? atLeast(attribute, floor) : or(absent(attribute), atLeast(attribute, floor));
+
+export const amountAtMost = (attribute: string, max: bigint): Condition =>
+  max < 0n ? atMost(attribute, max) : or(absent(attribute), atMost(attribute, max));
 
 /** What a further hold may draw: the least of all limited balances. Null: nothing limits it. May be negative. */
 export function readAvailable(balances: readonly Balance[], item: Item): bigint | null {

@@ -1,6 +1,8 @@
 // What one write does to one kind of thing that an item counts, money or slots: what settlements and expired holds return,
 // and what new holds take. Both kinds stand beside each other in one item and move in the same instant.
+import { absent, atLeast, equals, exists, or } from '../../storage/store/index.ts';
 import {
+  amountAtLeast,
   type Balance,
   type HeldKind,
   readAmount,
@@ -51,7 +53,7 @@ export class Fund {
     const isLate = item !== undefined && readAmount(item[bucket]) < takenOut + held;
     const returned = isLate ? -actual : held - actual;
     if (isLate) {
-      for (const { attribute } of balances) draft.require(`attribute_exists(${draft.name(attribute)})`);
+      for (const { attribute } of balances) draft.require(exists(attribute));
     } else {
       this.#outOfBuckets.set(bucket, takenOut + held);
       draft.add(bucket, -held);
@@ -71,8 +73,7 @@ export class Fund {
       if (atMs > seenAtMs || bucketsInUse.includes(name) || this.#outOfBuckets.has(name)) continue;
       if (amount !== 0n && attributes.size === 0) continue;
       draft.remove(name);
-      const [bucket, expected] = [draft.name(name), draft.value(amount)];
-      draft.require(`${amount === 0n ? `attribute_not_exists(${bucket}) OR ` : ''}${bucket} = ${expected}`);
+      draft.require(amount === 0n ? or(absent(name), equals(name, amount)) : equals(name, amount));
       for (const attribute of attributes) draft.add(attribute, amount);
       this.#returned += amount;
       this.#givesBack ||= amount !== 0n;
@@ -103,13 +104,10 @@ export class Fund {
     }
   }
 
-  /** Conditions cannot add, so a number is compared with what it must be at least. An absent one is 0. */
+  /** Conditions cannot add, so a number is compared with what it must be at least. */
   finish(): void {
     const draft = this.#draft;
-    for (const [bucket, amount] of this.#outOfBuckets) draft.require(`${draft.name(bucket)} >= ${draft.value(amount)}`);
-    for (const [attribute, floor] of this.#floors) {
-      const name = draft.name(attribute);
-      draft.require(`${floor > 0n ? '' : `attribute_not_exists(${name}) OR `}${name} >= ${draft.value(floor)}`);
-    }
+    for (const [bucket, amount] of this.#outOfBuckets) draft.require(atLeast(bucket, amount));
+    for (const [attribute, floor] of this.#floors) draft.require(amountAtLeast(attribute, floor));
   }
 }

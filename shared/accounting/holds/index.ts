@@ -1,4 +1,5 @@
 export {
+  amountAtLeast,
   type Counter,
   type HeldAmount,
   type Hold,
@@ -23,5 +24,5 @@ export {
 export { spendingItemOf } from './replaced-key.ts';
 export type { SettlementOutcome } from './requests.ts';
 export { settlementRetryMs } from './settle-once.ts';
-export { UpdateDraft } from './update-draft.ts';
+export type { UpdateDraft } from './update-draft.ts';
 export { readWindowUse, requestsPerMinute, tokensPerDay, tokensPerMinute, type Window } from './windows.ts';

@@ -6,6 +6,7 @@ import { admissionTimeoutMs, storeCallTimeoutMs } from '../../foundation/constan
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import {
+  applyChanges,
   type ConditionalResult,
   type Gathering,
   gatherRuns,
@@ -18,7 +19,7 @@ import { planWrite } from './plan-write.ts';
 import { isReservation, isSettlement, type QueuedRequest, type QueuedWrite, requestsOf } from './queued-requests.ts';
 import type { Assess, Assessment, Correction, ReservationOutcome, Settlement, SettlementOutcome } from './requests.ts';
 import { contended, createSettleOnce } from './settle-once.ts';
-import { addMark, createMark, deleteMark, type Mark } from './settlement-mark.ts';
+import { createMark, type Mark, withMarks } from './settlement-mark.ts';
 
 /** How long a request may wait in the process for its turn. */
 export const queueWaitMaxMs = 10_000;
@@ -145,16 +146,16 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
     | { readonly kind: 'written'; readonly item: Item }
     | { readonly kind: 'again'; readonly requests: readonly QueuedRequest[] }
   > {
-    const { draft, reserved, settled, looks } = write;
+    const { table, key } = queue;
+    const { reserved, settled, looks } = write;
     const written = requestsOf(write);
     const mark = settled.length === 0 ? undefined : createMark(randomness, nowMs, queue.deletableMark);
-    if (mark !== undefined) addMark(draft, mark);
-    if (queue.deletableMark !== undefined) deleteMark(draft, queue.deletableMark);
+    const drafted = withMarks(write.drafted, mark, queue.deletableMark);
     const { seen } = queue;
     const returnsNoItem = seen !== undefined && nowMs - seen.atMs < lookEveryMs && !looks && !areOthersLeft;
-    const update = draft.toUpdate(queue.table, queue.key, { repeatable: mark === undefined, returnsNoItem });
+    const update = { table, key, ...drafted, repeatable: mark === undefined, returnsNoItem };
     try {
-      const made = returnsNoItem ? { ...seen, item: draft.applyTo(seen.item) } : undefined;
+      const made = returnsNoItem ? { ...seen, item: applyChanges(seen.item, drafted.changes) } : undefined;
       const { isRefused, item } = await ask(queue, written, () => store.update(update), made);
       if (isRefused) return { kind: 'again', requests: written };
       queue.deletableMark = mark;

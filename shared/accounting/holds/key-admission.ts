@@ -2,7 +2,7 @@
 // hold, so no limit is passed by requests that look at the same time. The order of the checks is the precedence of
 // their errors: unknown, revoked, requests per minute, money.
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
-import type { Item } from '../../storage/store/index.ts';
+import { type Item, unchanged } from '../../storage/store/index.ts';
 import { checkHold, type Hold, type SeenItem } from './counter.ts';
 import type { ItemWriter } from './item-writer.ts';
 import { balanceLimit, keyAttributes, keyCounter, openPeriod, readKeyLimits, successorOf } from './key-limits.ts';
@@ -189,12 +189,7 @@ export const settingAttributes = [
 
 /** The configuration that the write is made for still stands. */
 export function requireAsSeen(draft: UpdateDraft, item: Item, attributes: readonly string[]): void {
-  for (const attribute of attributes) {
-    const [name, value] = [draft.name(attribute), item[attribute]];
-    if (value === undefined) draft.require(`attribute_not_exists(${name})`);
-    else if (value === null) draft.require(`attribute_type(${name}, ${draft.value('NULL')})`);
-    else draft.require(`${name} = ${draft.value(value)}`);
-  }
+  for (const attribute of attributes) draft.require(unchanged(attribute, item[attribute]));
 }
 
 /** A settlement opens the period of the spend limit like any other write, and sees whether the key was replaced. */

@@ -2,7 +2,7 @@
 // by requests. A key is given no balance: its spend limit is configuration of the same item, and its balance is minus
 // what it holds and has spent. So a changed limit counts from the next request on, and needs no other write.
 import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
-import type { Item } from '../../storage/store/index.ts';
+import { absent, type Item } from '../../storage/store/index.ts';
 import { type Counter, readAmount, readHeld, readTimed, timedName } from './counter.ts';
 import type { UpdateDraft } from './update-draft.ts';
 
@@ -124,9 +124,9 @@ export function openPeriod(draft: UpdateDraft, item: Item, nowMs: number): void 
   if (item[current] !== undefined) return;
   if (item[spentAttribute] === undefined) {
     draft.set(current, 0n);
-    draft.require(`attribute_not_exists(${draft.name(spentAttribute)})`);
+    draft.require(absent(spentAttribute));
   } else {
-    draft.setOnceFrom(current, spentAttribute);
+    draft.copyIfAbsent(current, spentAttribute);
   }
   for (const { name } of readTimed(item, 'periodStart')) draft.remove(name);
 }

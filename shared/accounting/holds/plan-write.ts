@@ -10,7 +10,7 @@
 //   4. A bucket that is over is given back once: the write compares it with the amount that it gives back.
 import type { SeenItem } from './counter.ts';
 import type { Assess, Assessment, Correction, Demand, ReservationOutcome, Settlement } from './requests.ts';
-import type { UpdateDraft } from './update-draft.ts';
+import type { DraftedWrite } from './update-draft.ts';
 import { WriteGroup } from './write-group.ts';
 
 export interface WaitingReservation {
@@ -32,7 +32,7 @@ export interface WritePlan<Reservation, Settling> {
 
 /** What is written, and for whom. */
 export interface PlannedWrite<Reservation, Settling> {
-  readonly draft: UpdateDraft;
+  readonly drafted: DraftedWrite;
   readonly reserved: readonly Reservation[];
   readonly settled: readonly { readonly waiting: Settling; readonly wasLate: boolean }[];
   /** One of them wants to know what the store has then. */
@@ -81,7 +81,7 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
     answered.push([reservation, 'reason' in verdict ? { kind: 'refused', item, reason: verdict.reason } : verdict]);
   }
   const isEmpty = settled.length === 0 && reserved.length === 0;
-  return { answered, gone, write: isEmpty ? undefined : { draft: group.finish(), reserved, settled, looks } };
+  return { answered, gone, write: isEmpty ? undefined : { drafted: group.finish(), reserved, settled, looks } };
 }
 
 const isDemand = (assessment: Assessment): assessment is Demand => assessment !== 'look' && !('reason' in assessment);

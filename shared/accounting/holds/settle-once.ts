@@ -6,7 +6,7 @@ import { type Store, StoreUnavailable } from '../../storage/store/index.ts';
 import type { ItemAddress, SeenItem } from './counter.ts';
 import { planWrite } from './plan-write.ts';
 import type { Correction, Settlement, SettlementOutcome } from './requests.ts';
-import { addMark, hasMark, type Mark } from './settlement-mark.ts';
+import { hasMark, type Mark, withMarks } from './settlement-mark.ts';
 
 /** From the first try on. Callers repeat a settlement within the 10 s of `finish`. */
 export const settlementRetryMs = 30_000;
@@ -63,9 +63,8 @@ async function repeatWrite(
   for (let tried = 0; tried < writesMax; tried += 1) {
     const { write } = planWrite([], settlements, seen, clock.nowMs());
     if (write === undefined) return;
-    addMark(write.draft, mark);
-    const update = write.draft.toUpdate(address.table, address.key, { repeatable: true });
-    const { kind, item = {} } = await store.update(update);
+    const marked = withMarks(write.drafted, mark, undefined);
+    const { kind, item = {} } = await store.update({ ...address, ...marked, repeatable: true });
     if (kind === 'written' || hasMark(item, mark)) return;
     seen = { item, atMs: clock.nowMs() };
   }

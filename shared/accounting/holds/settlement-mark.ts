@@ -3,9 +3,9 @@
 // the first try was answered. A mark whose write needed a second try stays, because the first may still arrive; every
 // mark is removed, by any process, when it is older than a repetition can be.
 import type { Randomness } from '../../foundation/ids/index.ts';
-import type { Item } from '../../storage/store/index.ts';
+import { and, contains, type Item, not } from '../../storage/store/index.ts';
 import { timedName } from './counter.ts';
-import type { UpdateDraft } from './update-draft.ts';
+import type { DraftedWrite } from './update-draft.ts';
 
 /** The repetitions of 30 s, and as much again as clocks may differ. */
 const lifeMs = 90_000;
@@ -31,13 +31,24 @@ export function createMark(randomness: Pick<Randomness, 'bytes'>, nowMs: number,
   };
 }
 
-export function addMark(draft: UpdateDraft, { attribute, id }: Mark): void {
-  const name = draft.name(attribute);
-  draft.addElement(attribute, id);
-  draft.require(`attribute_not_exists(${name}) OR NOT contains(${name}, ${draft.value(id)})`);
+/** The write leaves `mark` in the item, is made only where that is not there yet, and deletes `former`. */
+export function withMarks(
+  { changes, condition }: DraftedWrite,
+  mark: Mark | undefined,
+  former: Mark | undefined,
+): DraftedWrite {
+  const isFirst = mark && not(contains(mark.attribute, mark.id));
+  return {
+    changes: {
+      ...changes,
+      ...(mark && { addElements: setOf(mark) }),
+      ...(former && { removeElements: setOf(former) }),
+    },
+    condition: condition && isFirst ? and(condition, isFirst) : (condition ?? isFirst),
+  };
 }
 
-export const deleteMark = (draft: UpdateDraft, { attribute, id }: Mark): void => draft.deleteElement(attribute, id);
+const setOf = ({ attribute, id }: Mark) => ({ [attribute]: new Set([id]) });
 
 export const hasMark = (item: Item | undefined, { attribute, id }: Mark): boolean =>
   (item?.[attribute] as ReadonlySet<string> | undefined)?.has(id) === true;

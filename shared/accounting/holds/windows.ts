@@ -7,7 +7,7 @@
 //   |---·--·--|---------|--·--·---|               never more than the limit fall into any window's length.
 //          last                last
 import { dayMs } from '../../foundation/time/index.ts';
-import type { Item } from '../../storage/store/index.ts';
+import { exists, type Item } from '../../storage/store/index.ts';
 import { readAmount, readTimed, type SeenItem, type TimedKind, timedName } from './counter.ts';
 import type { UpdateDraft } from './update-draft.ts';
 
@@ -128,6 +128,6 @@ export function correctCount(
   if (change === 0n || nowMs >= startMs + window.correctableMs || (seen && seen[part] === undefined)) return false;
   draft.add(part, change);
   draft.add(window.totalAttribute, change);
-  draft.require(`attribute_exists(${draft.name(part)})`);
+  draft.require(exists(part));
   return true;
 }

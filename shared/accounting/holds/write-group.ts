@@ -1,8 +1,8 @@
 // One write in the making, and what is left while requests go into it one after the other.
-import { readTimed, type SeenItem, slotBalance } from './counter.ts';
+import { amountAtMost, readTimed, type SeenItem, slotBalance } from './counter.ts';
 import { Fund } from './fund.ts';
 import type { Correction, Count, Demand, Insufficient, Limited, Reserved, Settlement } from './requests.ts';
-import { UpdateDraft } from './update-draft.ts';
+import { type DraftedWrite, UpdateDraft } from './update-draft.ts';
 import { addCount, correctCount, readWindow, type Window, type WindowUse, waitMs } from './windows.ts';
 
 type Coverage = 'covered' | 'late' | 'gone';
@@ -136,17 +136,16 @@ export class WriteGroup {
     }
   }
 
-  finish(): UpdateDraft {
+  finish(): DraftedWrite {
     const draft = this.#draft;
     this.#amounts.finish();
     this.#slots.finish();
-    // Conditions cannot add, so a total is compared with what it must be at most. An absent one is 0.
+    // Conditions cannot add, so a total is compared with what it must be at most.
     for (const [{ totalAttribute }, { totalMax, over }] of this.#windows) {
       for (const attribute of over) draft.remove(attribute);
       if (totalMax === undefined) continue;
-      const name = draft.name(totalAttribute);
-      draft.require(`${totalMax < 0n ? '' : `attribute_not_exists(${name}) OR `}${name} <= ${draft.value(totalMax)}`);
+      draft.require(amountAtMost(totalAttribute, totalMax));
     }
-    return draft;
+    return draft.finish();
   }
 }

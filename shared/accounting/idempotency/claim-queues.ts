@@ -2,17 +2,25 @@
 // answers tells the others too, because they came before it was asked. Each is answered as if it had come alone and in its
 // turn. A claim that is alone is written at once.
 import { createCache } from '../../foundation/cache/index.ts';
-import { type CallOptions, gatherRuns, type Item, type Put, type Store } from '../../storage/store/index.ts';
+import {
+  type CallOptions,
+  type Condition,
+  gatherRuns,
+  holds,
+  type Item,
+  type Put,
+  type Store,
+} from '../../storage/store/index.ts';
 
 /** Names that are claimed at the same time. Beyond it claims of one name go apart, and are as right. */
 const queuesMax = 5_000;
 
 export interface ClaimRules<Claim, Outcome> {
-  readonly toPut: (claim: Claim) => Put;
+  readonly toPut: (claim: Claim) => Put & { readonly condition: Condition };
   /** For the claim whose write this was. */
   readonly written: Outcome;
-  /** What the item says to a claim that it stands against. Undefined: nothing, the claim has to be written itself. */
-  readonly judge: (item: Item, claim: Claim) => Outcome | undefined;
+  /** Asked where the item does not meet the condition of the claim's write. */
+  readonly judge: (item: Item, claim: Claim) => Outcome;
 }
 
 interface WaitingClaim<Claim, Outcome> {
@@ -22,7 +30,7 @@ interface WaitingClaim<Claim, Outcome> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Throws StoreUnavailable, also for those that went along; an Error where the item refuses a claim and says nothing to it. */
+/** Throws StoreUnavailable, also for those that went along. */
 export function createClaimQueues<Claim, Outcome>(
   store: Pick<Store, 'put'>,
   { toPut, written, judge }: ClaimRules<Claim, Outcome>,
@@ -38,13 +46,11 @@ export function createClaimQueues<Claim, Outcome>(
       const result = await store.put(put, first.options);
       const item = result.kind === 'written' ? put.item : result.item;
       if (item === undefined) throw new Error('a claim was refused by an item that is not there');
-      const own = result.kind === 'written' ? written : judge(item, first.claim);
-      if (own === undefined) throw new Error('a claim was refused by an item that says nothing to it');
-      first.resolve(own);
+      first.resolve(result.kind === 'written' ? written : judge(item, first.claim));
       return others.filter(({ claim, resolve }) => {
-        const outcome = judge(item, claim);
-        if (outcome !== undefined) resolve(outcome);
-        return outcome === undefined;
+        const isFree = holds(toPut(claim).condition, item);
+        if (!isFree) resolve(judge(item, claim));
+        return isFree;
       });
     } catch (error) {
       for (const { reject } of claims) reject(error);

@@ -1,7 +1,17 @@
 // Records as items of the idempotency table, and the writes that move them from state to state.
 import { headerNames } from '../../foundation/constants/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
-import type { Item, Put, Update } from '../../storage/store/index.ts';
+import {
+  absent,
+  and,
+  atMost,
+  type Condition,
+  equals,
+  type Item,
+  or,
+  type Put,
+  type Update,
+} from '../../storage/store/index.ts';
 import {
   type Claimant,
   type DoneRecord,
@@ -15,23 +25,15 @@ import { firstFingerprintVersion } from './request-fingerprint.ts';
 /** Client text is no part of a table key: it would have a length and characters of the client's choice. */
 export const recordKey = (workspace: string, key: string): string => `IDEM#${workspace}#${sha256Hex(key)}`;
 
-const names = {
-  '#state': 'state',
-  '#owner': 'owner',
-  '#lease': 'lease_until_ms',
-  '#expires': 'expires_at_epoch_seconds',
-} as const;
+/** A record that is over, was released, or whose owner is dead. */
+const isFree = (nowMs: number): Condition =>
+  or(
+    absent('pk'),
+    atMost('expires_at_epoch_seconds', Math.floor(nowMs / 1000)),
+    and(equals('state', 'running'), atMost('lease_until_ms', nowMs)),
+  );
 
-type Name = keyof typeof names;
-
-/** DynamoDB refuses names that an expression does not use. */
-const namesOf = (...used: readonly Name[]): Record<string, string> =>
-  Object.fromEntries(used.map((name) => [name, names[name]]));
-
-const isAbsent = 'attribute_not_exists(pk)';
-const isExpired = '#expires <= :nowSeconds';
-const isDeadOrReleased = '#state = :running AND #lease <= :nowMs';
-const isMineAndRunning = '#owner = :owner AND #state = :running';
+const isMineAndRunning = (owner: string): Condition => and(equals('owner', owner), equals('state', 'running'));
 
 /** One write that creates, takes over or is refused. The whole item is new: nothing of a former result stays. */
 export const claimPut = (
@@ -49,9 +51,7 @@ export const claimPut = (
       lease_until_ms: leaseUntilMs,
       expires_at_epoch_seconds: expiryAfter(nowMs),
     },
-    condition: `${isAbsent} OR ${isExpired} OR (${isDeadOrReleased})`,
-    names: namesOf('#state', '#lease', '#expires'),
-    values: { ':running': 'running', ':nowMs': nowMs, ':nowSeconds': Math.floor(nowMs / 1000) },
+    condition: isFree(nowMs),
     // Its own first try is recognised by the owner in the refused item.
     repeatable: true,
   }) satisfies Put;
@@ -66,23 +66,22 @@ export const completeUpdate = (
   ({
     table: 'idempotency',
     key: pk,
-    expression: 'SET #state = :done, #result = :result, #expires = :expires REMOVE #lease',
-    condition: isMineAndRunning,
-    names: { ...namesOf('#state', '#owner', '#lease', '#expires'), '#result': 'result' },
-    values: {
-      ':running': 'running',
-      ':owner': owner,
-      ':done': 'done',
-      ':result': {
-        status,
-        headers,
-        model,
-        provider,
-        execution_id: executionId,
-        ...(body === undefined ? {} : bodyMembers(body)),
+    changes: {
+      set: {
+        state: 'done',
+        result: {
+          status,
+          headers,
+          model,
+          provider,
+          execution_id: executionId,
+          ...(body === undefined ? {} : bodyMembers(body)),
+        },
+        expires_at_epoch_seconds: expiryAfter(nowMs),
       },
-      ':expires': expiryAfter(nowMs),
+      remove: ['lease_until_ms'],
     },
+    condition: isMineAndRunning(owner),
     // Its own first try is recognised by owner and body in the refused item.
     repeatable: true,
   }) satisfies Update;
@@ -97,10 +96,8 @@ export const releaseUpdate = (pk: string, owner: string) =>
   ({
     table: 'idempotency',
     key: pk,
-    expression: 'SET #lease = :over REMOVE #owner',
-    condition: isMineAndRunning,
-    names: namesOf('#state', '#owner', '#lease'),
-    values: { ':running': 'running', ':owner': owner, ':over': 0 },
+    changes: { set: { lease_until_ms: 0 }, remove: ['owner'] },
+    condition: isMineAndRunning(owner),
     repeatable: true,
   }) satisfies Update;
 

@@ -91,15 +91,13 @@ export function createIdempotencyStore({ store, blobs }: IdempotencyStoreOptions
   };
 }
 
-/** The record itself where its answer has to be loaded. Undefined: the key is free. */
-function outcomeOf(record: IdempotencyRecord, claim: Claim): ClaimOutcome | DoneRecord | undefined {
+/** The record itself where its answer has to be loaded. */
+function outcomeOf(record: IdempotencyRecord, claim: Claim): ClaimOutcome | DoneRecord {
   switch (judge(record, claim)) {
     case 'own':
       return { kind: 'claimed' };
     case 'conflict':
       return { kind: 'conflict' };
-    case 'free':
-      return undefined;
     default:
       return record.state === 'done' ? record : { kind: 'running', leaseUntilMs: record.leaseUntilMs };
   }

@@ -1,4 +1,4 @@
-// What an idempotency record says to a claim. Pure: the store's condition in record-item.ts says the same.
+// What an idempotency record says to a claim that may not take it over. Pure.
 //
 //   claim            complete                                 expires
 //     |---- running ----|---------------- done ------------------|      ← the stored answer until here
@@ -63,20 +63,14 @@ export interface Claimant {
 }
 
 /** 'own': the claimant stands in the record already, because the answer to its first try was lost. */
-export type Verdict = 'free' | 'own' | 'conflict' | 'running' | 'done';
+export type Verdict = 'own' | 'conflict' | 'running' | 'done';
 
 export function judge(record: IdempotencyRecord, claimant: Claimant): Verdict {
-  if (isExpired(record, claimant.nowMs)) return 'free';
-  if (record.state === 'running') {
-    if (record.owner === claimant.owner) return 'own';
-    if (record.leaseUntilMs <= claimant.nowMs) return 'free';
-  }
+  if (record.state === 'running' && record.owner === claimant.owner) return 'own';
   // A conflict wins over a call that runs or is done.
   if (record.fingerprint !== claimant.fingerprint.hashOf(record.fingerprintVersion)) return 'conflict';
   return record.state;
 }
-
-const isExpired = (record: IdempotencyRecord, nowMs: number): boolean => record.expiresAtEpochSeconds * 1000 <= nowMs;
 
 export const expiryAfter = (nowMs: number): number => Math.ceil(nowMs / 1000) + recordLifeSeconds;
 

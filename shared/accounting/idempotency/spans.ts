@@ -10,7 +10,19 @@
 // the record of the key, and a call that may not run must not give away the span of the one that does.
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { CallOptions, Item, Put, Store } from '../../storage/store/index.ts';
+import {
+  absent,
+  and,
+  atMost,
+  type CallOptions,
+  type Condition,
+  equals,
+  holds,
+  type Item,
+  or,
+  type Put,
+  type Store,
+} from '../../storage/store/index.ts';
 import { createClaimQueues } from './claim-queues.ts';
 import { type Fingerprint, fingerprintVersions } from './request-fingerprint.ts';
 
@@ -55,10 +67,8 @@ export function createSpanStore(store: Pick<Store, 'put' | 'update'>, clock: Clo
       {
         table: 'spans',
         key: spanKey(span.workspace, span.spanId),
-        expression: 'SET #changed = :value',
-        condition: '#owner = :owner',
-        names: { '#changed': attribute, '#owner': 'owner' },
-        values: { ':value': value, ':owner': span.owner },
+        changes: { set: { [attribute]: value } },
+        condition: equals('owner', span.owner),
         repeatable: true,
       },
       options,
@@ -80,55 +90,51 @@ export function createSpanStore(store: Pick<Store, 'put' | 'update'>, clock: Clo
 /** Client text is no part of a table key. */
 const spanKey = (workspace: string, spanId: string): string => `SPAN#${workspace}#${sha256Hex(spanId)}`;
 
-const isAbsent = 'attribute_not_exists(pk)';
-const isExpired = '#expires <= :nowSeconds';
-
 const keyHashOf = ({ idempotencyKey }: Pick<SpanClaim, 'idempotencyKey'>): string | undefined =>
   idempotencyKey === undefined ? undefined : sha256Hex(idempotencyKey);
 
 function claimPut(claim: SpanClaim) {
   const { workspace, spanId, owner, fingerprint, nowMs } = claim;
-  const key = keyHashOf(claim);
-  // Whichever version the release knew that claimed it first.
-  const hashes = new Map(fingerprintVersions.map((version) => [`:fingerprint${version}`, fingerprint.hashOf(version)]));
-  const isOfSameCall = `#fingerprint IN (${[...hashes.keys()].join(', ')})`;
-  const isOwn = key === undefined ? isOfSameCall : `(${isOfSameCall} OR #key = :key)`;
   return {
     table: 'spans',
     item: {
       pk: spanKey(workspace, spanId),
       state: 'used',
       owner,
-      idempotency_key_sha256: key,
+      idempotency_key_sha256: keyHashOf(claim),
       fingerprint: fingerprint.hash,
       fingerprint_version: fingerprint.version,
       expires_at_epoch_seconds: Math.ceil(nowMs / 1000) + spanLifeSeconds,
     },
-    condition: `${isAbsent} OR ${isExpired} OR (#state = :released AND ${isOwn})`,
-    names: {
-      '#state': 'state',
-      '#fingerprint': 'fingerprint',
-      '#expires': 'expires_at_epoch_seconds',
-      ...(key === undefined ? {} : { '#key': 'idempotency_key_sha256' }),
-    },
-    values: {
-      ':released': 'released',
-      ...Object.fromEntries(hashes),
-      ':nowSeconds': Math.floor(nowMs / 1000),
-      ...(key === undefined ? {} : { ':key': key }),
-    },
+    condition: isFreeFor(claim),
     // Its own first try is recognised by the owner in the refused item.
     repeatable: true,
   } satisfies Put;
 }
 
-/** As the condition of the write says it. Undefined: the span is free for this claim. */
-function outcomeOf(item: Item, claim: SpanClaim): SpanOutcome | undefined {
-  if (Number(item.expires_at_epoch_seconds) <= Math.floor(claim.nowMs / 1000)) return undefined;
+const isOfKey = (claim: SpanClaim): Condition[] => {
   const key = keyHashOf(claim);
-  const isOfKey = key !== undefined && item.idempotency_key_sha256 === key;
-  // The claim stands there already: the answer to its first try was lost, or the Idempotency-Key is that of its call.
-  if (item.state === 'used') return { kind: item.owner === claim.owner || isOfKey ? 'claimed' : 'duplicate' };
-  const isOfSameCall = fingerprintVersions.some((version) => claim.fingerprint.hashOf(version) === item.fingerprint);
-  return isOfSameCall || isOfKey ? undefined : { kind: 'duplicate' };
-}
+  return key === undefined ? [] : [equals('idempotency_key_sha256', key)];
+};
+
+/** Whichever version of fingerprints the release knew that claimed it first. */
+const isOfSameInputs = ({ fingerprint }: SpanClaim): Condition[] =>
+  fingerprintVersions.flatMap((version) => {
+    const hash = fingerprint.hashOf(version);
+    return hash === undefined ? [] : [equals('fingerprint', hash)];
+  });
+
+const isFreeFor = (claim: SpanClaim): Condition =>
+  or(
+    absent('pk'),
+    atMost('expires_at_epoch_seconds', Math.floor(claim.nowMs / 1000)),
+    and(equals('state', 'released'), or(...isOfSameInputs(claim), ...isOfKey(claim))),
+  );
+
+/** The claim is in the item: the answer to its first try was lost, or the Idempotency-Key is that of its call. */
+const isClaimed = (claim: SpanClaim): Condition =>
+  and(equals('state', 'used'), or(equals('owner', claim.owner), ...isOfKey(claim)));
+
+const outcomeOf = (item: Item, claim: SpanClaim): SpanOutcome => ({
+  kind: holds(isClaimed(claim), item) ? 'claimed' : 'duplicate',
+});

@@ -6,7 +6,17 @@
 //
 // Every write removes what is over, so that the item stays as small as what is going on.
 import type { Clock } from '../../foundation/time/index.ts';
-import type { Item, Store } from '../../storage/store/index.ts';
+import {
+  absent,
+  and,
+  applyChanges,
+  atMost,
+  type Condition,
+  equals,
+  type Item,
+  or,
+  type Store,
+} from '../../storage/store/index.ts';
 
 /** The last failure of a workspace at one entry. */
 export interface FailureMark {
@@ -60,33 +70,20 @@ export function createCooldownItem({ store, clock }: { readonly store: Store; re
     // Perhaps refused for what was to be removed: another instance has written it anew.
     const last = result.kind === 'written' || removed.length === 0 ? result : await send(attribute, value, []);
     const before = last.item ?? {};
-    const gone = last === result ? new Set(removed.map(([name]) => name)) : new Set();
-    const kept = Object.entries(before).filter(([name]) => !gone.has(name));
-    item = last.kind === 'written' ? { ...Object.fromEntries(kept), [attribute]: value } : before;
+    item = last.kind === 'written' ? applyChanges(before, last.changes) : before;
     return before;
   }
 
-  function send(attribute: string, value: Value, removed: readonly (readonly [string, unknown])[]) {
-    const names = removed.map(([name], at): [string, string] => [`#over${at}`, name]);
-    const values = removed.map(([, seen], at): [string, unknown] => [`:over${at}`, seen]);
-    const { condition, values: times } = isNoLater(value);
-    const isAsSeen = removed.map((_each, at) => `(attribute_not_exists(#over${at}) OR #over${at} = :over${at})`);
-    const removal = removed.length === 0 ? '' : ` REMOVE ${names.map(([placeholder]) => placeholder).join(', ')}`;
-    return store.update({
-      table: 'limits',
-      key: itemKey,
-      expression: `SET #name = :value, expires_at_epoch_seconds = :expires${removal}`,
-      condition: [condition, ...isAsSeen].join(' AND '),
-      names: { '#name': attribute, ...Object.fromEntries(names) },
-      values: {
-        ':value': value,
-        ...times,
-        ':expires': Math.ceil(clock.nowMs() / 1_000) + itemLifeSeconds,
-        ...Object.fromEntries(values),
-      },
-      returnOld: true,
-      repeatable: true,
-    });
+  async function send(attribute: string, value: Value, removed: readonly (readonly [string, unknown])[]) {
+    const expiresAtEpochSeconds = Math.ceil(clock.nowMs() / 1_000) + itemLifeSeconds;
+    const changes = {
+      set: { [attribute]: value, expires_at_epoch_seconds: expiresAtEpochSeconds },
+      remove: removed.map(([name]) => name),
+    };
+    const areAsSeen = removed.map(([name, seen]) => or(absent(name), equals(name, seen)));
+    const condition = and(isNoLater(attribute, value), ...areAsSeen);
+    const update = { table: 'limits', key: itemKey, changes, condition, returnOld: true, repeatable: true } as const;
+    return { ...(await store.update(update)), changes };
   }
 
   return {
@@ -122,14 +119,17 @@ const marksIn = (item: Item): NamedMark[] =>
     };
   });
 
-/** What stands is replaced by nothing that ends earlier. */
-const isNoLater = (value: Value) =>
-  typeof value === 'number'
-    ? { condition: '(attribute_not_exists(#name) OR #name <= :value)', values: {} }
-    : {
-        condition: '(attribute_not_exists(#name) OR (#name.failed_at <= :failed AND #name.cooling_until <= :until))',
-        values: { ':failed': value.failed_at, ':until': value.cooling_until },
-      };
+/** What is stored is replaced by nothing that ends earlier. */
+const isNoLater = (attribute: string, value: Value): Condition =>
+  or(
+    absent(attribute),
+    typeof value === 'number'
+      ? atMost(attribute, value)
+      : and(
+          atMost([attribute, 'failed_at'], value.failed_at),
+          atMost([attribute, 'cooling_until'], value.cooling_until),
+        ),
+  );
 
 function isOver(attribute: string, value: unknown, nowMs: number): boolean {
   if (attribute.startsWith(untilPrefix)) return Number(value) <= nowMs;

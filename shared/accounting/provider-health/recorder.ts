@@ -132,11 +132,9 @@ async function writeCounts(options: StatisticsRecorderOptions, { group, counts }
     key: countersKey(window, group, shard),
     // It has hundreds of counters.
     returnsNoItem: true,
-    expression: `SET expires_at_epoch_seconds = :expires ADD ${counts.map((_, at) => `#c${at} :c${at}`).join(', ')}`,
-    names: Object.fromEntries(counts.map(([name], at) => [`#c${at}`, name])),
-    values: {
-      ':expires': endsAtEpochSeconds + windowLifeSeconds,
-      ...Object.fromEntries(counts.map(([, count], at) => [`:c${at}`, count])),
+    changes: {
+      set: { expires_at_epoch_seconds: endsAtEpochSeconds + windowLifeSeconds },
+      add: Object.fromEntries(counts),
     },
   });
 }

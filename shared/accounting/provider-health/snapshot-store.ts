@@ -1,6 +1,6 @@
 // The snapshot that all instances share: one item with the figures, and with the lease of the instance that makes the next ones.
 import { packText, unpackText } from '../../storage/blobs/index.ts';
-import type { Store } from '../../storage/store/index.ts';
+import { absent, and, atMost, equals, or, type Store } from '../../storage/store/index.ts';
 import { snapshotKey } from './layout.ts';
 import type { FigureTables } from './statistics.ts';
 
@@ -45,20 +45,19 @@ export function createSnapshotStore(store: Pick<Store, 'get' | 'put' | 'update'>
     async elect(seen, owner, nowMs) {
       if (seen !== undefined && seen.leaseUntilMs > nowMs) return false;
       // No instance holds a lease, and none has published since this reader looked.
-      const isFree = '(attribute_not_exists(lease_until_ms) OR lease_until_ms <= :now)';
-      const isAsSeen = '(attribute_not_exists(measured_at_ms) OR measured_at_ms <= :seen)';
+      const isFree = or(absent('lease_until_ms'), atMost('lease_until_ms', nowMs));
+      const isAsSeen = or(absent('measured_at_ms'), atMost('measured_at_ms', seen?.measuredAtMs ?? 0));
       const result = await store.update({
         table: 'statistics',
         key: snapshotKey,
-        expression: 'SET lease_owner = :owner, lease_until_ms = :until, expires_at_epoch_seconds = :expires',
-        condition: `${isFree} AND ${isAsSeen}`,
-        values: {
-          ':owner': owner,
-          ':until': nowMs + leaseMs,
-          ':expires': secondsAfter(nowMs),
-          ':now': nowMs,
-          ':seen': seen?.measuredAtMs ?? 0,
+        changes: {
+          set: {
+            lease_owner: owner,
+            lease_until_ms: nowMs + leaseMs,
+            expires_at_epoch_seconds: secondsAfter(nowMs),
+          },
         },
+        condition: and(isFree, isAsSeen),
         repeatable: true,
       });
       return result.kind === 'written' || result.item?.lease_owner === owner;
@@ -74,8 +73,7 @@ export function createSnapshotStore(store: Pick<Store, 'get' | 'put' | 'update'>
           tables_gzip: (await packText(JSON.stringify(tables))).bytes,
           expires_at_epoch_seconds: secondsAfter(measuredAtMs),
         },
-        condition: 'lease_owner = :owner',
-        values: { ':owner': owner },
+        condition: equals('lease_owner', owner),
       });
       return result.kind === 'written';
     },

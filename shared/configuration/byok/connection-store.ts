@@ -2,7 +2,7 @@
 // found out by opening the stored one: no hash of a key, which could be guessed at, is stored.
 import { canonicalJson, equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import { type Store, writeOptimistically } from '../../storage/store/index.ts';
+import { absent, equals, type Store, writeOptimistically } from '../../storage/store/index.ts';
 import { SealBroken } from './aes-gcm.ts';
 import {
   type Connection,
@@ -109,8 +109,7 @@ export function createConnectionStore(store: Store, vault: KeyVault): Connection
         const result = await store.put({
           table: 'connections',
           item: toItem(workspace, revisionOf(item) + 1, [...connections.values()]),
-          condition: item === undefined ? 'attribute_not_exists(pk)' : 'revision = :former',
-          values: item === undefined ? {} : { ':former': revisionOf(item) },
+          condition: item === undefined ? absent('pk') : equals('revision', revisionOf(item)),
         });
         return result.kind === 'written' ? changes : undefined;
       }),

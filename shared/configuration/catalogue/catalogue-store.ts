@@ -4,7 +4,16 @@
 import { cataloguePointerItem } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { packText, unpackText } from '../../storage/blobs/index.ts';
-import { type Item, type Store, writeOptimistically } from '../../storage/store/index.ts';
+import {
+  absent,
+  and,
+  type Condition,
+  equals,
+  exists,
+  type Item,
+  type Store,
+  writeOptimistically,
+} from '../../storage/store/index.ts';
 import type { CatalogueDocument, ProviderDocument } from './catalogue-document.ts';
 
 /** DynamoDB refuses items over 400 KB; the rest is for the other attributes. */
@@ -143,7 +152,7 @@ async function movePointer(
   const result = await store.put({
     table: 'config',
     item: { pk: pointerKey, version, ...(disabled.length === 0 ? {} : { disabled_providers: disabled }) },
-    ...isStill(former),
+    condition: isStill(former),
   });
   if (result.kind === 'written') return true;
   // Refused by its own first try, or by a writer of the same document.
@@ -151,17 +160,14 @@ async function movePointer(
   return stored !== undefined && isSamePointer(stored, next);
 }
 
-function isStill(former: CataloguePointer | undefined) {
-  if (former === undefined) return { condition: 'attribute_not_exists(pk)' };
-  const serves = `attribute_not_exists(${cataloguePointerItem.refusesCalls})`;
+function isStill(former: CataloguePointer | undefined): Condition {
+  if (former === undefined) return absent('pk');
   const { version, disabledProviders: disabled } = former;
-  const isSameVersion = `version = :version AND ${serves}`;
-  return disabled.length === 0
-    ? { condition: `${isSameVersion} AND attribute_not_exists(disabled_providers)`, values: { ':version': version } }
-    : {
-        condition: `${isSameVersion} AND disabled_providers = :disabled`,
-        values: { ':version': version, ':disabled': disabled },
-      };
+  return and(
+    equals('version', version),
+    absent(cataloguePointerItem.refusesCalls),
+    disabled.length === 0 ? absent('disabled_providers') : equals('disabled_providers', disabled),
+  );
 }
 
 /** A crash before this line leaves a body that stays for ever: some kilobytes that no pointer names. */
@@ -169,9 +175,8 @@ async function expire(store: Store, version: string, nowMs: number): Promise<voi
   await store.update({
     table: 'config',
     key: bodyKey(version),
-    expression: 'SET expires_at_epoch_seconds = :expires',
-    condition: 'attribute_exists(pk)',
-    values: { ':expires': Math.floor(nowMs / 1000) + supersededLifeSeconds },
+    changes: { set: { expires_at_epoch_seconds: Math.floor(nowMs / 1000) + supersededLifeSeconds } },
+    condition: exists('pk'),
     repeatable: true,
   });
 }

@@ -1,6 +1,6 @@
 // A name means one key of a workspace: the one that can be used and was not replaced in a rotation. Revoked and expired keys
 // keep their names beside it, for the records of their calls.
-import type { Item, Store } from '../../storage/store/index.ts';
+import { absent, equals, type Item, or, type Store } from '../../storage/store/index.ts';
 import { isKeyExpired, type KeyRecord, recordOf } from './key-record.ts';
 
 export const holdsName = (record: Pick<KeyRecord, 'status' | 'replacedBy' | 'expiresAtMs'>, nowMs: number): boolean =>
@@ -41,8 +41,7 @@ export async function claimName(
     const result = await store.put({
       table: 'keys',
       item,
-      condition: 'attribute_not_exists(pk) OR public_id = :own OR public_id = :former',
-      values: { ':own': publicId, ':former': former },
+      condition: or(absent('pk'), equals('public_id', publicId), equals('public_id', former)),
       repeatable: true,
     });
     if (result.kind === 'written') return publicId;

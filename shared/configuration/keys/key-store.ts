@@ -1,7 +1,7 @@
 // Keys at rest. Nothing here is kept in memory: a revoked key ends with the next request.
 import { keyAttributes } from '../../accounting/holds/index.ts';
 import { canonicalJson } from '../../foundation/ids/index.ts';
-import type { Item, Store } from '../../storage/store/index.ts';
+import { absent, and, equals, type Item, or, type Store } from '../../storage/store/index.ts';
 import { claimName, isNameItem, type NamedKey } from './key-names.ts';
 import { itemOf, type KeyRecord, recordOf, type WantedKey } from './key-record.ts';
 import { attributeOf, type KeySettings, settingNames } from './key-settings.ts';
@@ -54,7 +54,7 @@ export function createKeyStore(store: Store): KeyStore {
       const put = {
         table: 'keys',
         item: { ...counters, ...itemOf(wanted) },
-        condition: 'attribute_not_exists(pk)',
+        condition: absent('pk'),
       } as const;
       const result = await store.put(put);
       if (result.kind === 'written') return 'created';
@@ -68,16 +68,15 @@ export function createKeyStore(store: Store): KeyStore {
       const result = await store.update({
         table: 'keys',
         key: publicId,
-        expression: `SET #replacedBy = :by, #expiresAtMs = :end, ${countChange.expression}`,
-        // Of two rotations at one moment the second finds the successor of the first.
-        condition: '#status = :active AND (attribute_not_exists(#replacedBy) OR #replacedBy = :none)',
-        names: {
-          '#status': attributeOf('status'),
-          '#replacedBy': attributeOf('replacedBy'),
-          '#expiresAtMs': attributeOf('expiresAtMs'),
-          ...countChange.names,
+        changes: {
+          set: { [attributeOf('replacedBy')]: by, [attributeOf('expiresAtMs')]: expiresAtMs },
+          add: countChange,
         },
-        values: { ':active': 'active', ':none': null, ':by': by, ':end': expiresAtMs, ...countChange.values },
+        // Of two rotations at one moment the second finds the successor of the first.
+        condition: and(
+          equals(attributeOf('status'), 'active'),
+          or(absent(attributeOf('replacedBy')), equals(attributeOf('replacedBy'), null)),
+        ),
         repeatable: true,
       });
       return result.kind === 'written' || result.item?.[attributeOf('replacedBy')] === by;
@@ -105,11 +104,7 @@ export const changedSettings = (stored: KeyRecord, wanted: KeySettingChanges) =>
   });
 
 /** Calls see by it that what they know of the key stands. One that is repeated counts twice, which does no harm. */
-const countChange = {
-  expression: '#version = if_not_exists(#version, :zero) + :one',
-  names: { '#version': keyAttributes.settingsVersion },
-  values: { ':zero': 0, ':one': 1 },
-} as const;
+const countChange = { [keyAttributes.settingsVersion]: 1 };
 
 const conflict = ({ publicId }: Pick<WantedKey, 'publicId'>): Error =>
   new Error(`key ${publicId} already exists with another secret or in another workspace`);
@@ -125,20 +120,8 @@ async function writeChanges(store: Store, stored: KeyRecord, wanted: KeySettingC
   const result = await store.update({
     table: 'keys',
     key: stored.publicId,
-    expression: `SET ${[...changed.map((name) => `#${name} = :${name}`), countChange.expression].join(', ')}`,
-    condition: '#workspace = :workspace AND #secret = :secret',
-    names: {
-      ...Object.fromEntries(changed.map((name) => [`#${name}`, attributeOf(name)])),
-      '#workspace': 'workspace',
-      '#secret': 'secret_sha256',
-      ...countChange.names,
-    },
-    values: {
-      ...Object.fromEntries(changed.map((name) => [`:${name}`, wanted[name]])),
-      ':workspace': stored.workspace,
-      ':secret': stored.secretSha256,
-      ...countChange.values,
-    },
+    changes: { set: Object.fromEntries(changed.map((name) => [attributeOf(name), wanted[name]])), add: countChange },
+    condition: and(equals('workspace', stored.workspace), equals('secret_sha256', stored.secretSha256)),
     repeatable: true,
   });
   if (result.kind === 'refused') throw conflict(stored);

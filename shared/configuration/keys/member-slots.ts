@@ -1,6 +1,6 @@
 // How many keys one person has in a workspace. Their public ids stand in one item beside the keys, which is written on condition
 // before a key is made: of requests at the same moment no more get one than there may be.
-import { type Item, type Store, writeOptimistically } from '../../storage/store/index.ts';
+import { absent, equals, type Item, type Store, writeOptimistically } from '../../storage/store/index.ts';
 import { isKeyExpired, type KeyRecord, recordOf } from './key-record.ts';
 
 const slotsPrefix = 'member#';
@@ -33,9 +33,7 @@ export async function claimSlot(store: Store, wanted: WantedSlot, nowMs: number)
     const result = await store.put({
       table: 'keys',
       item: { pk, claims: next, version: version + 1 },
-      ...(former === undefined
-        ? { condition: 'attribute_not_exists(pk)' }
-        : { condition: 'version = :version', values: { ':version': version } }),
+      condition: former === undefined ? absent('pk') : equals('version', version),
     });
     return result.kind === 'written' ? 'claimed' : undefined;
   });

@@ -5,7 +5,7 @@
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { Item, Store } from '../../storage/store/index.ts';
+import { absent, atMost, type Item, or, type Store } from '../../storage/store/index.ts';
 import type { FunctionRecord } from './function-record.ts';
 import { wantedRevision } from './open-revision.ts';
 import { isExpired } from './transitions.ts';
@@ -33,16 +33,12 @@ export async function listFunction(
     revision?.state === 'activated'
       ? { id: revision.id, expires_at_ms: revision.expiresAtMs, activated_at_ms: revision.activatedAtMs ?? 0 }
       : null;
+  const attribute = `${attributePrefix}${record.id}`;
   await store.update({
     table: 'functions',
     key: listKey(record.workspace),
-    expression: 'SET #id = :entry',
-    condition: 'attribute_not_exists(#id) OR #id.#version <= :version',
-    names: { '#id': `${attributePrefix}${record.id}`, '#version': 'version' },
-    values: {
-      ':entry': { kind: record.kind, status: record.status, active, version },
-      ':version': version,
-    },
+    changes: { set: { [attribute]: { kind: record.kind, status: record.status, active, version } } },
+    condition: or(absent(attribute), atMost([attribute, 'version'], version)),
     repeatable: true,
   });
 }

@@ -2,7 +2,7 @@
 // providers write the members of a structured answer in the order of the schema.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';
-import type { Item, Put } from '../../storage/store/index.ts';
+import { absent, type Item, type Put } from '../../storage/store/index.ts';
 import type { FunctionDocument, RevisionContent } from './function-document.ts';
 import { contentKey, type FunctionRecord } from './function-record.ts';
 
@@ -47,7 +47,7 @@ export async function contentPut(record: FunctionRecord, { text, textSha256 }: R
     table: 'functions',
     item: { pk: contentKey(record, textSha256), content_gzip: packed.bytes, packed_sha256: packed.sha256 },
     // The content under a hash never changes.
-    condition: 'attribute_not_exists(pk)',
+    condition: absent('pk'),
     repeatable: true,
   };
 }

@@ -2,7 +2,7 @@
 // one that is missing. The former content of a draft stays, some kilobytes that no record names: deleting it could remove
 // what another write has just named again.
 import { canonicalJson } from '../../foundation/ids/index.ts';
-import { type Store, writeOptimistically } from '../../storage/store/index.ts';
+import { absent, equals, type Store, writeOptimistically } from '../../storage/store/index.ts';
 import { listFunction } from './function-list.ts';
 import type { FunctionRecord } from './function-record.ts';
 import { fromItem, functionKey, toItem, versionOf } from './function-record.ts';
@@ -38,9 +38,7 @@ export function writeFunction(
     const result = await store.put({
       table: 'functions',
       item: toItem(record, version + 1),
-      ...(item === undefined
-        ? { condition: 'attribute_not_exists(pk)' }
-        : { condition: 'version = :former', values: { ':former': version } }),
+      condition: item === undefined ? absent('pk') : equals('version', version),
     });
     if (result.kind !== 'written') return undefined;
     await listFunction(store, record, version + 1);

@@ -1,6 +1,6 @@
-// What an update makes of an item, as values. One attribute stands in one of the records only, but for `remove`, which
-// yields to whatever else names the attribute: what is written is still in use.
-import type { Item } from './store.ts';
+// Changes of an update as values. An attribute is in one of the records only. But `remove` may name it too: it yields to
+// what writes the attribute, which is still in use, and wins over `removeElements`.
+import type { Item } from './item.ts';
 
 export interface Changes {
   readonly set?: Item;
@@ -14,6 +14,7 @@ export interface Changes {
   readonly addElements?: Readonly<Record<string, ReadonlySet<string>>>;
   /** The set ends with its last element: there are no empty ones. Never empty. */
   readonly removeElements?: Readonly<Record<string, ReadonlySet<string>>>;
+  /** An attribute that is absent stays so. */
   readonly remove?: readonly string[];
 }
 
@@ -25,10 +26,11 @@ export class ChangeImpossible extends Error {
 /** A new item; the one that is given stays as it is. Throws ChangeImpossible. */
 export function applyChanges(item: Item, changes: Changes): Item {
   const made: Item = { ...item };
-  for (const attribute of removedBy(changes)) delete made[attribute];
+  const removed = removedBy(changes);
+  for (const attribute of removed) delete made[attribute];
   for (const [attribute, value] of Object.entries(changes.set ?? {})) if (value !== undefined) made[attribute] = value;
   for (const [attribute, value] of Object.entries(changes.setIfAbsent ?? {}))
-    if (item[attribute] === undefined) made[attribute] = value;
+    if (item[attribute] === undefined && value !== undefined) made[attribute] = value;
   for (const [attribute, source] of Object.entries(changes.copyIfAbsent ?? {})) {
     const value = item[attribute] === undefined ? item[source] : item[attribute];
     if (value === undefined) throw new ChangeImpossible(`${source} is absent: nothing to copy`);
@@ -38,6 +40,7 @@ export function applyChanges(item: Item, changes: Changes): Item {
   for (const [attribute, elements] of Object.entries(changes.addElements ?? {}))
     made[attribute] = setAt(item, attribute).union(elements);
   for (const [attribute, elements] of Object.entries(changes.removeElements ?? {})) {
+    if (removed.includes(attribute)) continue;
     const left = setAt(item, attribute).difference(elements);
     if (left.size > 0) made[attribute] = left;
     else delete made[attribute];
@@ -45,9 +48,8 @@ export function applyChanges(item: Item, changes: Changes): Item {
   return made;
 }
 
-/** Attributes that go. */
-export function removedBy(changes: Changes): string[] {
-  const { remove = [], ...written } = changes;
+/** Attributes that are gone afterwards, whatever they were. */
+export function removedBy({ remove = [], removeElements: _elements, ...written }: Changes): string[] {
   const names = new Set(Object.values(written).flatMap((record) => Object.keys(record ?? {})));
   return remove.filter((attribute) => !names.has(attribute));
 }

@@ -5,7 +5,9 @@ import {
   type TableName,
   tableDefinitions,
 } from '../../foundation/constants/index.ts';
-import type { BatchPut, Conditional, Item, Put, QueryOptions, SortedTableName, Update } from './store.ts';
+import { renderExpressions } from './expressions.ts';
+import type { Item } from './item.ts';
+import type { BatchPut, Put, QueryOptions, SortedTableName, Update } from './store.ts';
 
 export const getInput = (stage: string, table: TableName, key: string, sortKey?: string) => {
   const { TableName, Key } = addressOf(stage, table, key);
@@ -23,15 +25,16 @@ export const putInput = (stage: string, put: Put) =>
   ({
     TableName: physicalTableName(stage, put.table),
     Item: put.item,
-    ...conditionOf(put),
+    ...renderExpressions(undefined, put.condition),
+    ...itemOnFailure,
     ReturnValues: put.returnOld === true ? 'ALL_OLD' : 'NONE',
   }) as const;
 
 export const updateInput = (stage: string, update: Update) =>
   ({
     ...addressOf(stage, update.table, update.key),
-    UpdateExpression: update.expression,
-    ...conditionOf(update),
+    ...renderExpressions(update.changes, update.condition),
+    ...itemOnFailure,
     ReturnValues: update.returnsNoItem === true ? 'NONE' : update.returnOld === true ? 'ALL_OLD' : 'ALL_NEW',
   }) as const;
 
@@ -102,12 +105,5 @@ const addressOf = (stage: string, table: TableName, key: string) => ({
   Key: { [tableDefinitions[table].partitionKey]: key },
 });
 
-/** DynamoDB refuses empty maps of names or values, so an empty one is left out. */
-const conditionOf = ({ condition, names = {}, values = {} }: Conditional) =>
-  ({
-    ...(condition === undefined ? {} : { ConditionExpression: condition }),
-    ...(Object.keys(names).length === 0 ? {} : { ExpressionAttributeNames: names }),
-    ...(Object.keys(values).length === 0 ? {} : { ExpressionAttributeValues: values }),
-    // The loser of a race gets the winner's item from the same call.
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  }) as const;
+/** The loser of a race gets the winner's item from the same call. */
+const itemOnFailure = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;

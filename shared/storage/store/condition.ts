@@ -1,12 +1,10 @@
 // Conditions of a write as values: one adapter renders them as DynamoDB's expressions, the other evaluates them, and a
 // rule that also decides in the process asks `holds`.
-import type { Item } from './store.ts';
+import { type Item, isEqual, isNumber } from './item.ts';
 
 /** An attribute, or a field of a map in one. */
 export type AttributePath = string | readonly [attribute: string, field: string];
 
-/** What can be compared for equality. */
-export type Scalar = string | number | bigint | boolean | null;
 /** What has an order. Two values of different types are never less than one another. */
 export type Ordered = string | number | bigint;
 
@@ -34,6 +32,10 @@ export const more = (at: AttributePath, value: Ordered): Condition => ({ kind: '
 export const atLeast = (at: AttributePath, value: Ordered): Condition => ({ kind: 'atLeast', at, value });
 /** Of a set of texts. False where the attribute is absent. */
 export const contains = (at: AttributePath, element: string): Condition => ({ kind: 'contains', at, element });
+/** The attribute is as it was seen: `value`, or absent where that is undefined. */
+export const unchanged = (at: AttributePath, value: unknown): Condition =>
+  value === undefined ? absent(at) : equals(at, value);
+/** Of one condition at least. */
 export const and = (...of: readonly Condition[]): Condition => ({ kind: 'and', of });
 export const or = (...of: readonly Condition[]): Condition => ({ kind: 'or', of });
 export const not = (of: Condition): Condition => ({ kind: 'not', of });
@@ -84,40 +86,10 @@ const isMap = (value: unknown): value is Record<string, unknown> =>
   !(value instanceof Set) &&
   !(value instanceof Uint8Array);
 
-const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint';
-
 /** Undefined: they have no order. */
 function orderOf(left: unknown, right: Ordered): number | undefined {
   if (isNumber(left) && isNumber(right)) return left < right ? -1 : left > right ? 1 : 0;
   if (typeof left !== 'string' || typeof right !== 'string') return undefined;
   // DynamoDB orders texts by their bytes in UTF-8.
   return Buffer.compare(Buffer.from(left), Buffer.from(right));
-}
-
-/** By value, as DynamoDB compares: lists in order, maps and sets without one, numbers whatever their type. */
-export function isEqual(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  // Loose, so that a bigint equals the number of its value.
-  if (isNumber(left) && isNumber(right)) return left == right;
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
-  if (left instanceof Uint8Array || right instanceof Uint8Array)
-    return left instanceof Uint8Array && right instanceof Uint8Array && Buffer.compare(left, right) === 0;
-  if (left instanceof Set || right instanceof Set)
-    return left instanceof Set && right instanceof Set && left.size === right.size && left.isSubsetOf(right);
-  if (Array.isArray(left) || Array.isArray(right))
-    return (
-      Array.isArray(left) &&
-      Array.isArray(right) &&
-      left.length === right.length &&
-      left.every((each, at) => isEqual(each, right[at]))
-    );
-  return isEqualMap(left as Item, right as Item);
-}
-
-function isEqualMap(left: Item, right: Item): boolean {
-  const names = Object.keys(left);
-  return (
-    names.length === Object.keys(right).length &&
-    names.every((name) => Object.hasOwn(right, name) && isEqual(left[name], right[name]))
-  );
 }

@@ -25,7 +25,8 @@ import {
   updateInput,
 } from './command-inputs.ts';
 import type { DynamoClient } from './dynamodb-client.ts';
-import { type CallOptions, type ConditionalResult, type Item, type Store, StoreUnavailable } from './store.ts';
+import type { Item } from './item.ts';
+import { type CallOptions, type ConditionalResult, type Store, StoreUnavailable } from './store.ts';
 
 export interface DynamoStoreOptions {
   readonly client: DynamoClient;

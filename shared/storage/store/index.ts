@@ -1,7 +1,25 @@
 export { type AttemptOptions, callWithAttempts, neverConnected, startAdmissionTime } from './attempts.ts';
+export { applyChanges, ChangeImpossible, type Changes } from './changes.ts';
+export {
+  absent,
+  and,
+  atLeast,
+  atMost,
+  type Condition,
+  contains,
+  equals,
+  exists,
+  holds,
+  less,
+  more,
+  not,
+  or,
+  unchanged,
+} from './condition.ts';
 export { createDynamoClient, type DynamoClient, type DynamoClientOptions } from './dynamodb-client.ts';
 export { createDynamoStore } from './dynamodb-store.ts';
 export { type Gathering, gatherRuns, shareRuns } from './gather-runs.ts';
+export { type Item, isEqual } from './item.ts';
 export { type DocumentWrite, documentIn, writeDocument } from './json-document.ts';
 export { emptyStore, readOnly, refuseWrite, withoutWrites } from './read-only-store.ts';
 export { retryWrite, writeOptimistically } from './retry-write.ts';
@@ -9,7 +27,6 @@ export {
   type BatchPut,
   type CallOptions,
   type ConditionalResult,
-  type Item,
   type Put,
   type QueryOptions,
   type Store,

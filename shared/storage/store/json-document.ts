@@ -1,6 +1,8 @@
 // A document in an item of the configuration: canonical JSON beside its hash, by which a change is recognised.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
-import type { Item, Store } from './store.ts';
+import { absent, equals } from './condition.ts';
+import type { Item } from './item.ts';
+import type { Store } from './store.ts';
 
 export type DocumentWrite = 'created' | 'changed' | 'unchanged';
 
@@ -16,12 +18,9 @@ export async function writeDocument(
   const json = canonicalJson(document);
   const sha256 = sha256Hex(json);
   if (former?.sha256 === sha256) return 'unchanged';
-  const stillFormer =
-    former === undefined
-      ? { condition: 'attribute_not_exists(pk)' }
-      : { condition: 'sha256 = :former', values: { ':former': former.sha256 } };
+  const condition = former === undefined ? absent('pk') : equals('sha256', former.sha256);
   const item = { pk: key, sha256, document_json: json };
-  const { kind } = await store.put({ table: 'config', item, ...stillFormer });
+  const { kind } = await store.put({ table: 'config', item, condition });
   if (kind !== 'written') return undefined;
   return former === undefined ? 'created' : 'changed';
 }

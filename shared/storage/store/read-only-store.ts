@@ -1,5 +1,6 @@
 // Stores for commands that write nothing. Each names every operation, so that a new one is no way around it.
-import type { Item, Store } from './store.ts';
+import type { Item } from './item.ts';
+import type { Store } from './store.ts';
 
 type Reads = Pick<Store, 'get' | 'scan' | 'query'>;
 

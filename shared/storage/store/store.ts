@@ -1,8 +1,9 @@
-// The port to DynamoDB. Reads and writes are single calls with short limits of their own; what a condition refuses is a
+// The port to the store. Reads and writes are single calls with short limits of their own; what a condition refuses is a
 // value, what the store cannot do is a StoreUnavailable.
 import type { TableName, tableDefinitions } from '../../foundation/constants/index.ts';
-
-export type Item = Record<string, unknown>;
+import type { Changes } from './changes.ts';
+import type { Condition } from './condition.ts';
+import type { Item } from './item.ts';
 
 export type ConditionalResult =
   | {
@@ -39,16 +40,13 @@ export interface QueryOptions extends CallOptions {
   readonly attributes?: readonly string[] | undefined;
 }
 
-/** What a condition needs, and how the write is treated. Conditions see the whole item that stands under the key. */
+/** A condition sees the whole item that is under the key. Left out: the write is made in any case. */
 export interface Conditional {
-  readonly condition?: string;
-  /** `#name` and `:value` placeholders of condition and expression. */
-  readonly names?: Record<string, string>;
-  readonly values?: Record<string, unknown>;
+  readonly condition?: Condition | undefined;
   readonly returnOld?: boolean;
   /**
    * A write whose answer was lost may be sent again. Only for writes that do no harm when they run twice, or whose
-   * caller recognises its own first attempt in the refused item (by an owner id, say). Never for a bare ADD.
+   * caller recognises its own first attempt in the refused item (by an owner id, say). Never for a bare addition.
    */
   readonly repeatable?: boolean;
 }
@@ -57,7 +55,7 @@ export interface Conditional {
 export interface Update extends Conditional {
   readonly table: TableName;
   readonly key: string;
-  readonly expression: string;
+  readonly changes: Changes;
   /** The answer leaves the item out: for writers that look at nothing. */
   readonly returnsNoItem?: boolean;
 }

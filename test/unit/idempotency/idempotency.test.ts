@@ -1,13 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { claimPut, recordOf } from '../../../shared/accounting/idempotency/idempotency-item.ts';
+import { describe, expect, it } from '#jest';
+import { recordOf } from '../../../shared/accounting/idempotency/idempotency-item.ts';
 import { fingerprint as fingerprintOf, type SentHeaders } from '../../../shared/accounting/idempotency/index.ts';
 import { type Claimant, judge } from '../../../shared/accounting/idempotency/record.ts';
 import { interfaceIds } from '../../../shared/foundation/constants/index.ts';
-import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
-import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 import { fingerprintNamed } from '../../support/fingerprint.ts';
 
 const body = { model: 'acme/large-1', messages: [{ role: 'user', content: 'hi' }] };
@@ -70,75 +68,26 @@ const sorted = (value: unknown): unknown =>
       : member,
   );
 
-// The rule is written twice: as a condition that the engine checks, and as `judge`, which reads what the condition
-// refused. Here both look at the same records.
-describe('beside the engine', () => {
-  let database: TestStore;
-  beforeAll(async () => {
-    database = await startTestStore();
-  });
-  afterAll(() => database.stop());
-
+describe('the judgement of a record', () => {
   const nowMs = 1_800_000_000_500;
-  const nowSeconds = 1_800_000_000;
   const claimant: Claimant = { fingerprint: fingerprintNamed('mine'), owner: 'me', nowMs };
 
-  const running = fc.record({
-    state: fc.constant('running'),
-    fingerprint: fc.constantFrom('mine', 'other'),
-    fingerprint_version: fc.constantFrom(1, 2, undefined),
-    owner: fc.constantFrom('me', 'other', undefined),
-    lease_until_ms: fc.constantFrom(0, nowMs - 1, nowMs, nowMs + 1),
-    expires_at_epoch_seconds: fc.constantFrom(nowSeconds - 1, nowSeconds, nowSeconds + 1),
+  it('compares what the version that stored it makes of the inputs; what names none is of the first', () => {
+    const stored = {
+      pk: 'p',
+      state: 'done',
+      fingerprint: 'first',
+      owner: 'other',
+      expires_at_epoch_seconds: Math.ceil(nowMs / 1_000) + 1,
+    };
+    const result = { status: 200, headers: {}, body_sha256: 'h', body_blob_key: 'b' };
+    const hashes: Record<number, string> = { 1: 'first', 2: 'second' };
+    const upgraded = { ...claimant, fingerprint: { version: 2, hash: 'second', hashOf: (at: number) => hashes[at] } };
+    const verdict = (more: Item) => judge(recordOf({ ...stored, result, ...more }), upgraded);
+    expect([verdict({}), verdict({ fingerprint_version: 1 })]).toEqual(['done', 'done']);
+    expect(verdict({ fingerprint: 'second', fingerprint_version: 2 })).toBe('done');
+    expect(verdict({ fingerprint_version: 2 })).toBe('conflict');
+    // Of a newer release that was taken back.
+    expect(verdict({ fingerprint_version: 3 })).toBe('conflict');
   });
-  const done = fc.record({
-    state: fc.constant('done'),
-    fingerprint: fc.constantFrom('mine', 'other'),
-    fingerprint_version: fc.constantFrom(1, 2, undefined),
-    owner: fc.constantFrom('me', 'other'),
-    result: fc.constant({ status: 200, headers: {}, body_sha256: 'h', body_gzip: Uint8Array.of(1) }),
-    expires_at_epoch_seconds: fc.constantFrom(nowSeconds - 1, nowSeconds, nowSeconds + 1),
-  });
-
-  describe('the judgement of a record', () => {
-    it('calls free exactly what the condition of a claim lets pass', async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.oneof(running, done), async (members: Item) => {
-          const pk = systemRandomness.uuid();
-          await database.store.put({ table: 'idempotency', item: { pk, ...members } });
-          const outcome = await database.store.put(claimPut(pk, { ...claimant, leaseUntilMs: nowMs + 1 }));
-          const verdict = judge(recordOf({ pk, ...members }), claimant);
-          // Its own running record may be written anew or be recognised: either way the claimant has it.
-          if (verdict === 'own') expect(members).toMatchObject({ state: 'running', owner: 'me' });
-          else expect(outcome.kind).toBe(verdict === 'free' ? 'written' : 'refused');
-          if (outcome.kind === 'refused')
-            expect(outcome.item).toEqual(JSON.parse(JSON.stringify({ pk, ...members }), bytes));
-        }),
-        { numRuns: 120 },
-      );
-    });
-
-    it('compares what the version that stored it makes of the inputs; what names none is of the first', () => {
-      const stored = {
-        pk: 'p',
-        state: 'done',
-        fingerprint: 'first',
-        owner: 'other',
-        expires_at_epoch_seconds: nowSeconds + 1,
-      };
-      const result = { status: 200, headers: {}, body_sha256: 'h', body_blob_key: 'b' };
-      const hashes: Record<number, string> = { 1: 'first', 2: 'second' };
-      const upgraded = { ...claimant, fingerprint: { version: 2, hash: 'second', hashOf: (at: number) => hashes[at] } };
-      const verdict = (more: Item) => judge(recordOf({ ...stored, result, ...more }), upgraded);
-      expect([verdict({}), verdict({ fingerprint_version: 1 })]).toEqual(['done', 'done']);
-      expect(verdict({ fingerprint: 'second', fingerprint_version: 2 })).toBe('done');
-      expect(verdict({ fingerprint_version: 2 })).toBe('conflict');
-      // Of a newer release that was taken back.
-      expect(verdict({ fingerprint_version: 3 })).toBe('conflict');
-    });
-  });
-
-  /** JSON has no bytes. */
-  const bytes = (name: string, value: unknown) =>
-    name === 'body_gzip' ? Uint8Array.from(Object.values(value as Record<string, number>)) : value;
 });

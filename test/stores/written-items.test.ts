@@ -1,0 +1,143 @@
+// What a store makes of random writes is what `holds` and `applyChanges` say, so rules that are asked in the process and
+// rules that the store checks are one.
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import {
+  applyChanges,
+  ChangeImpossible,
+  type Changes,
+  type Condition,
+  holds,
+  type Item,
+  StoreUnavailable,
+} from '../../shared/storage/store/index.ts';
+import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+
+const names = ['a', 'b', 'c', 'size', 'status'] as const;
+const name = fc.constantFrom(...names);
+const scalar = fc.oneof(
+  fc.integer({ min: -3, max: 3 }),
+  fc.bigInt({ min: -(10n ** 38n) + 10n, max: 10n ** 38n - 10n }),
+  fc.constantFrom('', 'x', 'y', 'é', '\u{1f600}', true, false, null),
+);
+const set = fc.uniqueArray(fc.constantFrom('x', 'y', 'z'), { minLength: 1 }).map((elements) => new Set(elements));
+const map = fc.record({ n: scalar, text: fc.constantFrom('x', 'y') }, { requiredKeys: [] });
+const bytes = fc.uint8Array({ maxLength: 3 });
+const value = fc.oneof({ weight: 4, arbitrary: scalar }, set, map, bytes, fc.array(scalar, { maxLength: 2 }));
+const item = fc.dictionary(name, value);
+
+const at = fc.oneof({ weight: 3, arbitrary: name }, fc.tuple(name, fc.constantFrom('n', 'text')));
+const ordered = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom('', 'x', 'é', '\u{1f600}', 2n ** 70n));
+const order = fc.constantFrom('less', 'atMost', 'more', 'atLeast');
+const { condition } = fc.letrec<{ condition: Condition; leaf: Condition; group: Condition }>((tie) => ({
+  condition: fc.oneof({ depthSize: 'small', withCrossShrink: true }, tie('leaf'), tie('group')),
+  leaf: fc.oneof(
+    fc.record({ kind: fc.constantFrom('exists', 'absent'), at }),
+    fc.record({ kind: fc.constant('equals'), at, value }),
+    fc.record({ kind: order, at, value: ordered }),
+    fc.record({ kind: fc.constant('contains'), at: fc.constant('marks'), element: fc.constantFrom('x', 'y') }),
+  ) as fc.Arbitrary<Condition>,
+  group: fc.oneof(
+    fc.record({
+      kind: fc.constantFrom('and', 'or'),
+      of: fc.array(tie('condition'), { minLength: 1, maxLength: 3 }),
+    }),
+    fc.record({ kind: fc.constant('not'), of: tie('condition') }),
+  ) as fc.Arbitrary<Condition>,
+}));
+
+/** Each attribute is written once. */
+const change = fc.oneof(
+  fc.record({ kind: fc.constant('set'), name, value }),
+  fc.record({ kind: fc.constant('setIfAbsent'), name, value }),
+  fc.record({ kind: fc.constant('copyIfAbsent'), name, value: name }),
+  fc.record({ kind: fc.constant('add'), name, value: fc.bigInt({ min: -5n, max: 5n }) }),
+  fc.record({ kind: fc.constant('addElements'), name: fc.constantFrom('marks', ...names), value: set }),
+  fc.record({ kind: fc.constant('removeElements'), name: fc.constantFrom('marks', ...names), value: set }),
+);
+const changes = fc
+  .tuple(
+    fc.uniqueArray(change, { maxLength: 4, selector: (one) => one.name }),
+    fc.uniqueArray(fc.constantFrom('marks', ...names), { maxLength: 2 }),
+  )
+  .map(([written, remove]): Changes => {
+    const kinds = Object.entries(Object.groupBy(written, ({ kind }) => kind));
+    const records = kinds.map(([kind, ofKind = []]) => [
+      kind,
+      Object.fromEntries(ofKind.map((one) => [one.name, one.value])),
+    ]);
+    return { ...Object.fromEntries(records), remove };
+  });
+
+const write = fc.record(
+  { changes, put: item, condition, isPut: fc.boolean(), returnOld: fc.boolean() },
+  { requiredKeys: ['changes', 'put', 'isPut', 'returnOld'] },
+);
+
+/** What the store has to answer and to hold then. Undefined: the write cannot be made, and nothing changes. */
+function expected(before: Item | undefined, key: string, one: ReturnType<typeof written>) {
+  if (one.condition !== undefined && !holds(one.condition, before)) return { kind: 'refused', item: before };
+  if (one.isPut) return { kind: 'written', item: { pk: key, ...one.put } };
+  try {
+    return { kind: 'written', item: { ...applyChanges(before ?? {}, one.changes), pk: key } };
+  } catch (error) {
+    if (error instanceof ChangeImpossible) return undefined;
+    throw error;
+  }
+}
+const written = (one: {
+  readonly changes: Changes;
+  readonly put: Item;
+  readonly isPut: boolean;
+  readonly returnOld: boolean;
+  readonly condition?: Condition;
+}) => one;
+
+let test: TestStore;
+beforeAll(async () => {
+  test = await startTestStore();
+});
+afterAll(() => test.stop());
+
+describe('a store', () => {
+  let runs = 0;
+
+  it('makes of every write what its condition and its changes say of the item', async () => {
+    const property = fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 6 }), async (writes) => {
+      runs += 1;
+      const key = `run-${runs}`;
+      let before: Item | undefined;
+      for (const one of writes.map(written)) {
+        const said = expected(before, key, one);
+        const { condition, returnOld } = one;
+        const send = () =>
+          one.isPut
+            ? test.store.put({ table: 'keys', item: { pk: key, ...one.put }, condition, returnOld })
+            : test.store.update({ table: 'keys', key, changes: one.changes, condition, returnOld });
+        if (said === undefined) {
+          await expect(send()).rejects.toThrow(StoreUnavailable);
+        } else {
+          const { kind, item } = await send();
+          expect(kind).toBe(said.kind);
+          const isOld = kind === 'written' && returnOld;
+          expect(plain(item ?? {})).toEqual(plain((isOld ? before : said.item) ?? {}));
+          before = said.item;
+        }
+        expect(plain(await test.store.get('keys', key))).toEqual(plain(before));
+      }
+    });
+    await fc.assert(property, { numRuns: 300 });
+  });
+});
+
+/** Sets in one order, numbers and bytes as one type each, no key. */
+function plain(value: unknown): unknown {
+  if (value instanceof Set) return { set: [...value].sort() };
+  if (value instanceof Uint8Array) return { bytes: [...value] };
+  if (typeof value === 'number' || typeof value === 'bigint') return { number: String(value) };
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([each, inside]) => (each === 'pk' ? [] : [[each, plain(inside)]])),
+  );
+}
