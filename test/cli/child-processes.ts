@@ -1,59 +1,12 @@
-// The gateway and the operator's command line as a person starts them: processes of their own.
-import { type ChildProcess, spawn } from 'node:child_process';
+// The operator's command line as a person starts it: processes of its own.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { bareShell, projectRoot, startScript } from '../support/gateway-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { operate } from './operator.ts';
-
-export const projectRoot = join(import.meta.dirname, '../..');
-
-export interface RunningGateway {
-  /** Ends in /v1. */
-  readonly url: string;
-  /** All that it has written to standard output, and to standard error, so far. */
-  readonly out: () => string;
-  readonly error: () => string;
-  stop(): Promise<void>;
-}
-
-/** `npm start -- …`, working in `folder`. */
-export async function startGateway(
-  line: string,
-  folder: string,
-  variables: Record<string, string> = {},
-): Promise<RunningGateway> {
-  const child = start('infra/local/main.ts', ['--port', '0', ...line.split(' ').filter(Boolean)], folder, variables);
-  let [out, error] = ['', ''];
-  const url = await new Promise<string>((resolve, reject) => {
-    const look = () => {
-      // With `--log json` a start says it on standard error.
-      const ready = /^ready (\S+)$/m.exec(`${out}\n${error}`)?.[1];
-      if (ready !== undefined) resolve(ready);
-    };
-    child.stdout?.on('data', (chunk: Buffer) => {
-      out += chunk.toString();
-      look();
-    });
-    child.stderr?.on('data', (chunk: Buffer) => {
-      error += chunk.toString();
-      look();
-    });
-    child.once('exit', () => reject(new Error(`the gateway ended: ${out}${error}`)));
-  });
-  return {
-    url,
-    out: () => out,
-    error: () => error,
-    async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
-}
 
 export interface Ended {
   readonly code: number | null;
@@ -66,7 +19,7 @@ export async function operateProcess(
   line: string,
   { folder, input = '', variables = {} }: { folder: string; input?: string; variables?: Record<string, string> },
 ): Promise<Ended> {
-  const child = start('infra/cli/main.ts', line.split(' '), folder, variables);
+  const child = startScript('infra/cli/main.ts', line.split(' '), folder, variables);
   let [out, error] = ['', ''];
   child.stdout?.on('data', (chunk: Buffer) => {
     out += chunk.toString();
@@ -140,15 +93,4 @@ function answerLines(lines: Duplex, codes: Duplex, printed: string): void {
     }
     codes.write(`${code}\n`);
   });
-}
-
-/** Nothing of the machine's own AWS set-up. */
-export function bareShell(): NodeJS.ProcessEnv {
-  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
-  return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, AWS_EC2_METADATA_DISABLED: 'true', AWS_CONFIG_FILE: '/dev/null' };
-}
-
-function start(script: string, args: readonly string[], cwd: string, variables: Record<string, string>): ChildProcess {
-  const env = { ...bareShell(), ...variables };
-  return spawn(process.execPath, [join(projectRoot, script), ...args], { cwd, env, stdio: 'pipe' });
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { type RunningGateway, startGateway } from './child-processes.ts';
+import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 

@@ -6,8 +6,8 @@ import { startSimulator } from '../../infra/local/simulator/index.ts';
 import { createTerminalLog } from '../../infra/local/terminal-log.ts';
 import { fail } from '../../shared/errors/index.ts';
 import { startCollector } from '../support/collector.ts';
+import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { type RunningGateway, startGateway } from './child-processes.ts';
 
 const folder = temporaryFolder();
 

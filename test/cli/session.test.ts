@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { projectRoot, type RunningGateway, startGateway } from '../support/gateway-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { projectRoot, type RunningGateway, startGateway, startShell } from './child-processes.ts';
+import { startShell } from './child-processes.ts';
 
 interface Step {
   readonly command: string;

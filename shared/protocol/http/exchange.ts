@@ -28,7 +28,7 @@ export interface GatewayRequest {
 
 export interface RequestContext {
   /** The adapter does not let the request in: this is what it is answered. */
-  readonly refusal?: GatewayError;
+  readonly refusal?: GatewayError | undefined;
   /** Aborts when the client hangs up, where the server can know that (Lambda cannot). */
   readonly clientGone: AbortSignal;
   /** When the runtime ends this request, whatever still runs of it. Left out where nothing does. */

@@ -45,6 +45,8 @@ export function createBodyBudget(): BodyBudget {
 }
 
 export interface IncomingBody {
+  /** What the parser refuses of it so far. */
+  fault(): GatewayError | undefined;
   /** The whole body, read once, in the name of a key that exists. Rejects with the GatewayError that refuses it. */
   read(keyId: string): Promise<Buffer>;
   /** Returns its bytes to the budget. */
@@ -103,6 +105,7 @@ export function incomingBody(
     });
 
   return {
+    fault: () => fault,
     read(keyId) {
       reading ??= read(keyId);
       return reading;

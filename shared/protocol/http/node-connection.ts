@@ -74,6 +74,8 @@ export class NodeConnection extends Duplex {
     this.#socket = socket;
     this.setTimeout = socket.setTimeout.bind(socket);
     this.#shared = shared;
+    // Node takes its own listener away from a connection that it is done with.
+    this.on('error', () => {});
     socket
       .on('data', (bytes) => this.#receive(bytes))
       .on('end', () => this.#endReading())
@@ -85,7 +87,8 @@ export class NodeConnection extends Duplex {
 
   /**
    * A request was parsed. It is served at once, or in a turn of its own where the client has sent more already; not at all where
-   * it came too early, behind a body without a length: the connection ends before it.
+   * it came too early, behind a body without a length: the connection ends before it. A body without a length may be malformed,
+   * which the parser finds in this very turn: such a request is served behind it.
    */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void {
     if (this.#isAnswering()) {
@@ -104,8 +107,16 @@ export class NodeConnection extends Duplex {
       if (this.#isLast) this.destroySoon();
       else if (this.#waiting.length > 0) this.#shared.inTurn(() => this.#handInTurn());
     });
-    if (this.#isInTurn || !this.#hasMoreThan(bodyLeftBytes)) serve();
-    else this.#shared.inTurn(() => this.#serveInTurn(outgoing, serve));
+    const serveUnlessGone = () => {
+      if (!outgoing.destroyed) serve();
+    };
+    if (!this.#isInTurn && this.#hasMoreThan(bodyLeftBytes)) {
+      this.#shared.inTurn(() => {
+        serveUnlessGone();
+        return this.#untilAnswered();
+      });
+    } else if (hasLength) serve();
+    else queueMicrotask(serveUnlessGone);
   }
 
   /**
@@ -200,11 +211,6 @@ export class NodeConnection extends Duplex {
     this.#isEnded = true;
     this.#waiting = nothing;
     this.#count();
-  }
-
-  #serveInTurn(outgoing: ServerResponse, serve: () => void): Promise<void> | undefined {
-    if (!outgoing.destroyed) serve();
-    return this.#untilAnswered();
   }
 
   #handInTurn(): Promise<void> | undefined {

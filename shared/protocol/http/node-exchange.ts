@@ -10,7 +10,7 @@ import {
   type GatewayResponse,
   queryOf,
 } from './exchange.ts';
-import { type BodyBudget, declaredBytes, discardRest, hasLongRest, incomingBody } from './node-body.ts';
+import { declaredBytes, discardRest, hasLongRest, type IncomingBody } from './node-body.ts';
 import { pathOf } from './node-refusals.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
@@ -20,9 +20,7 @@ const flushMaxMs = 10_000;
 export interface NodeExchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  /** The client sends its body only after a 100 (`Expect: 100-continue`). */
-  readonly expectsContinue: boolean;
-  readonly budget: BodyBudget;
+  readonly body: IncomingBody;
   readonly unread: UnreadAnswers;
   /** Whether the connection ends with this answer: the server is closing, say. */
   readonly endsConnection: () => boolean;
@@ -35,15 +33,13 @@ export async function runExchange(
   exchange: NodeExchange,
   dependencies: AdapterDependencies,
 ): Promise<void> {
-  const { incoming, outgoing, expectsContinue, budget, cut } = exchange;
+  const { incoming, outgoing, body, cut } = exchange;
   const { clock, log } = dependencies;
   const arrivedAtMs = clock.nowMs();
   const gone = new AbortController();
-  outgoing.on('error', () => {});
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) gone.abort();
   });
-  const body = incomingBody(incoming, budget, () => expectsContinue && outgoing.writeContinue());
   const request: GatewayRequest = {
     method: incoming.method ?? '',
     path: pathOf(incoming.url ?? '/'),
@@ -53,9 +49,8 @@ export async function runExchange(
     readBody: body.read,
     arrivedAtMs,
   };
-  const response = await gateway(request, { clientGone: gone.signal, cut }).catch((cause) =>
-    internalErrorAnswer(cause, dependencies),
-  );
+  const context = { clientGone: gone.signal, cut, refusal: body.fault() };
+  const response = await gateway(request, context).catch((cause) => internalErrorAnswer(cause, dependencies));
   let flushed: Promise<void> | undefined;
   try {
     await send(response, exchange, { arrivedAtMs, clientGone: gone.signal }, dependencies);

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { headersMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn, waitAtMost } from '../../foundation/time/index.ts';
 import type { AdapterDependencies, Gateway } from './exchange.ts';
-import { createBodyBudget } from './node-body.ts';
+import { createBodyBudget, incomingBody } from './node-body.ts';
 import { writeAheadBytes } from './node-connection.ts';
 import { createNodeConnections } from './node-connections.ts';
 import { runExchange } from './node-exchange.ts';
@@ -69,9 +69,11 @@ export function createNodeServer(
     running.add(exchanged);
   };
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    // Both can fail while they wait for their turn: without a listener that would end the process.
+    outgoing.on('error', () => {});
+    const body = incomingBody(incoming, budget, () => expectsContinue && outgoing.writeContinue());
     connections.begin(incoming, outgoing, () => {
-      const shared = { budget, unread, endsConnection: isClosing, cut: cutting.signal };
-      const exchange = { incoming, outgoing, expectsContinue, ...shared };
+      const exchange = { incoming, outgoing, body, unread, endsConnection: isClosing, cut: cutting.signal };
       run(runExchange(served, exchange, dependencies));
     });
   };

@@ -1,0 +1,73 @@
+// The gateway as a person starts it: a process of its own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+export const projectRoot = join(import.meta.dirname, '../..');
+
+export interface RunningGateway {
+  /** Ends in /v1. */
+  readonly url: string;
+  /** All that it has written to standard output, and to standard error, so far. */
+  readonly out: () => string;
+  readonly error: () => string;
+  stop(): Promise<void>;
+}
+
+/** `npm start -- …`, working in `folder`. */
+export async function startGateway(
+  line: string,
+  folder: string,
+  variables: Record<string, string> = {},
+): Promise<RunningGateway> {
+  const child = startScript(
+    'infra/local/main.ts',
+    ['--port', '0', ...line.split(' ').filter(Boolean)],
+    folder,
+    variables,
+  );
+  let [out, error] = ['', ''];
+  const url = await new Promise<string>((resolve, reject) => {
+    const look = () => {
+      // With `--log json` a start says it on standard error.
+      const ready = /^ready (\S+)$/m.exec(`${out}\n${error}`)?.[1];
+      if (ready !== undefined) resolve(ready);
+    };
+    child.stdout?.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+      look();
+    });
+    child.stderr?.on('data', (chunk: Buffer) => {
+      error += chunk.toString();
+      look();
+    });
+    child.once('exit', () => reject(new Error(`the gateway ended: ${out}${error}`)));
+  });
+  return {
+    url,
+    out: () => out,
+    error: () => error,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** Nothing of the machine's own AWS set-up. */
+export function bareShell(): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, AWS_EC2_METADATA_DISABLED: 'true', AWS_CONFIG_FILE: '/dev/null' };
+}
+
+export function startScript(
+  script: string,
+  args: readonly string[],
+  cwd: string,
+  variables: Record<string, string>,
+): ChildProcess {
+  const env = { ...bareShell(), ...variables };
+  return spawn(process.execPath, [join(projectRoot, script), ...args], { cwd, env, stdio: 'pipe' });
+}
