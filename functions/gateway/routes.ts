@@ -13,7 +13,7 @@ import {
   jsonHeaders,
   type RouterDependencies,
 } from '../../shared/protocol/router/index.ts';
-import { serveModel, serveModels } from '../../shared/routing/model-listing/index.ts';
+import { modelRoutes } from '../../shared/routing/model-listing/index.ts';
 import { serveCredits, serveGeneration, serveKey } from './account/serve-account.ts';
 import type { GatewayDependencies } from './dependencies.ts';
 import { serveCall } from './serve.ts';
@@ -37,15 +37,15 @@ function serveText(read: () => Promise<string>): Endpoint {
 }
 
 /** `describeApi`: left out where it is not served. */
-export const createGateway = (deps: GatewayDependencies & RouterDependencies, describeApi?: DescribeApi): Gateway =>
-  createRouter(
+export function createGateway(deps: GatewayDependencies & RouterDependencies, describeApi?: DescribeApi): Gateway {
+  const models = modelRoutes(deps);
+  return createRouter(
     {
       api: {
         [routePaths.chatCompletions]: { POST: serveCall(deps, chatCompletions) },
         [routePaths.responses]: { POST: serveCall(deps, responses) },
         [routePaths.embeddings]: { POST: serveCall(deps, embeddings) },
-        [routePaths.models]: { GET: serveModels(deps) },
-        [routePaths.model]: { GET: serveModel(deps) },
+        ...models.api,
       },
       root: describeApi === undefined ? {} : { [rootPaths.openapi]: { GET: serveText(describeApi) } },
       v1Only: {
@@ -59,7 +59,9 @@ export const createGateway = (deps: GatewayDependencies & RouterDependencies, de
         [routePaths.messages]: messages.routeRules,
         [routePaths.countTokens]: countTokens.routeRules,
         [routePaths.responses]: responses.routeRules,
+        ...models.routeRules,
       },
     },
     deps,
   );
+}

@@ -3,7 +3,7 @@
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import { autoModelId } from '../../../shared/foundation/constants/index.ts';
-import { failUnknownModel } from '../../../shared/routing/planner/index.ts';
+import { failUnknownModel, findVisible } from '../../../shared/routing/planner/index.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall } from '../stages.ts';
 
 /** Undefined: the key may call all of these models. */
@@ -13,8 +13,11 @@ export function refuseModels(
 ): GatewayError | undefined {
   const models = readKeySetting(key.item, 'models');
   if (models === null) return undefined;
-  const other = called.find((id) => id !== autoModelId && !models.includes(id));
-  return other === undefined ? undefined : failUnknownModel(other, { catalogue, workspace: { models } }, request);
+  const visibility = { catalogue, workspace: { models } };
+  const isKnown = (id: string) =>
+    id === autoModelId || models.includes(id) || findVisible(id, visibility) !== undefined;
+  const other = called.find((id) => !isKnown(id));
+  return other === undefined ? undefined : failUnknownModel(other, visibility, request);
 }
 
 export const refusePlan = (call: RoutedCall): GatewayError | undefined =>

@@ -3,6 +3,8 @@
 import { errorCatalogue, rejectionReasons } from '../../../shared/errors/index.ts';
 import { brand, listedInterfaceIds } from '../../../shared/foundation/constants/index.ts';
 import {
+  type AnthropicModelObject,
+  type AnthropicModelPage,
   autoModelObject,
   type FunctionModelObject,
   type ModelListObject,
@@ -210,6 +212,30 @@ const modelList: MembersOf<ModelListObject> = {
   },
 };
 
+const nullable = (type: string): JsonSchema => ({ type: [type, 'null'] });
+const unknown: JsonSchema = { type: 'null' };
+
+const anthropicModel: MembersOf<AnthropicModelObject> = {
+  type: { const: 'model' },
+  id: text,
+  display_name: text,
+  created_at: { type: 'string', format: 'date-time' },
+  lifecycle: { const: 'active' },
+  line: unknown,
+  max_input_tokens: nullable('integer'),
+  max_tokens: nullable('integer'),
+  capabilities: unknown,
+  deprecated_at: unknown,
+  retires_at: unknown,
+};
+
+const anthropicPage: MembersOf<AnthropicModelPage> = {
+  data: arrayOf(schemaReference('AnthropicModel')),
+  has_more: { type: 'boolean' },
+  first_id: nullable('string'),
+  last_id: nullable('string'),
+};
+
 /** No other members. */
 const closed = (...described: Parameters<typeof objectSchema>): JsonSchema => ({
   ...objectSchema(...described),
@@ -228,6 +254,8 @@ export const componentSchemas: Readonly<Record<string, JsonSchema>> = {
   AutoModel: closed(auto),
   Model: closed(model, { optional: ['apis', 'translated_apis'] }),
   FunctionModel: closed(functionModel),
+  AnthropicModel: closed(anthropicModel),
+  AnthropicModelPage: closed(anthropicPage),
   ProviderEntry: closed(providerEntry),
   Stats: closed(stats),
 };

@@ -93,7 +93,16 @@ const byName = (headers: Partial<Record<Name, Header>>): Record<string, Header> 
 const toParameters = (headers: Partial<Record<Name, Header>>) =>
   Object.entries(byName(headers)).map(([name, header]) => ({ name, in: 'header', required: false, ...header }));
 
-export const parameters = { chat: toParameters(chatHeaders), models: toParameters(commonHeaders) };
+const modelsHeaders = {
+  ...commonHeaders,
+  anthropicVersion: text('Answers and errors have the form of Anthropic.', { examples: ['2023-06-01'] }),
+} satisfies Partial<Record<Name, Header>>;
+
+export const parameters = {
+  chat: toParameters(chatHeaders),
+  models: toParameters(modelsHeaders),
+  account: toParameters(commonHeaders),
+};
 
 /** Lower-case header name → its description, of answers. */
 export const responseHeaders = {

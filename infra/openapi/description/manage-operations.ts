@@ -55,7 +55,7 @@ const operation = (
     operationId,
     summary,
     security: [{ operatorKey: [] }],
-    parameters: [...parameters, ...headerParameters.models],
+    parameters: [...parameters, ...headerParameters.account],
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: jsonSchemaOf(body) } } } }),
     says: summary,
     answer,

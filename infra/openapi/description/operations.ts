@@ -75,26 +75,31 @@ const chatCompletion = {
 const listModels = jsonOperation({
   operationId: 'listModels',
   summary: 'The models of the workspace',
-  description: 'What the key can use: providers, prices, limits and figures of the last minutes. `auto` comes first.',
+  description:
+    'What the key can use: providers, prices, limits and figures of the last minutes. `auto` comes first. With `anthropic-version` in the form of Anthropic, and in pages.',
   parameters: [
     inQuery('functions', '`true`: the functions that the key can call come behind the models.', {
       type: 'string',
       enum: ['true'],
     }),
+    inQuery('limit', 'With `anthropic-version`: so many at most.', { type: 'integer', minimum: 1, maximum: 1_000 }),
+    inQuery('after_id', 'With `anthropic-version`: those that come behind it.', { type: 'string' }),
+    inQuery('before_id', 'With `anthropic-version`: those that come just before it.', { type: 'string' }),
     ...parameters.models,
   ],
   says: 'The list.',
-  answer: schemaReference('ModelList'),
-  codes: codesOf.models,
+  answer: { anyOf: ['ModelList', 'AnthropicModelPage'].map(schemaReference) },
+  codes: ['invalid_request', ...codesOf.models],
 });
 
 const readModel = jsonOperation({
   operationId: 'readModel',
   summary: 'One model of the workspace',
-  description: 'As it stands in the list; also `auto`, and a function under its alias.',
+  description:
+    'As in the list, with `anthropic-version` in the form of Anthropic; also `auto`, a bare name that only one id ends in, and a function under its alias.',
   parameters: [inPath('id', 'As in the list. Its slashes may stand as they are, or encoded.'), ...parameters.models],
   says: 'The model.',
-  answer: { anyOf: ['AutoModel', 'Model', 'FunctionModel'].map(schemaReference) },
+  answer: { anyOf: ['AutoModel', 'Model', 'FunctionModel', 'AnthropicModel'].map(schemaReference) },
   codes: codesOf.model,
 });
 
@@ -112,7 +117,7 @@ const readKey = jsonOperation({
   operationId: 'readKey',
   summary: 'The key of the request',
   description: 'Its limits and what it has spent. Costs nothing; counts against its requests per minute.',
-  parameters: parameters.models,
+  parameters: parameters.account,
   says: 'The answer.',
   answer: schemaReference('KeyAnswer'),
   codes: codesOf.account,
@@ -122,7 +127,7 @@ const readCredits = jsonOperation({
   operationId: 'readCredits',
   summary: 'The credit of the workspace',
   description: 'All that was given, spent and can still be held. Costs nothing.',
-  parameters: parameters.models,
+  parameters: parameters.account,
   says: 'The answer.',
   answer: schemaReference('CreditsAnswer'),
   codes: codesOf.account,
@@ -135,7 +140,7 @@ const readGeneration = jsonOperation({
     'What a call did and cost, provider call by provider call. Its record is written when it has ended, and kept for 90 days. Never a prompt or an answer.',
   parameters: [
     { ...inQuery('id', 'The `x-request-id` of the answer.', { type: 'string', format: 'uuid' }), required: true },
-    ...parameters.models,
+    ...parameters.account,
   ],
   says: 'The answer.',
   answer: schemaReference('GenerationAnswer'),

@@ -1,3 +1,4 @@
+export { idsMeantBy } from './bare-model-name.ts';
 export {
   type Candidate,
   type CandidatePrices,

@@ -7,7 +7,17 @@ import {
   type StepNeeds,
   stepsMax,
 } from '../stored-functions/index.ts';
-import { checkKnown, checkUnique, entries, member, type Node, namesIn, type Report, textOf } from './node.ts';
+import {
+  checkKnown,
+  checkModel,
+  checkUnique,
+  entries,
+  member,
+  type Node,
+  namesIn,
+  type Report,
+  textOf,
+} from './node.ts';
 import { quote, suggest } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
@@ -46,7 +56,7 @@ function checkRevision(revision: Node, models: ReadonlySet<string> | undefined, 
 
 function checkModels(caller: Node, models: ReadonlySet<string> | undefined, report: Report): void {
   for (const at of [member(caller, 'model'), ...entries(member(caller, 'fallback_models'))]) {
-    checkKnown(at, models, 'model', 'models', report);
+    checkModel(at, models, report);
   }
 }
 

@@ -2,7 +2,17 @@
 import { autoModelId } from '../../foundation/constants/index.ts';
 import { type ProviderKind, providerKinds } from '../model-list/index.ts';
 import { checkFunction } from './check-functions.ts';
-import { checkKnown, checkUnique, entries, member, type Node, namesIn, type Report, textOf } from './node.ts';
+import {
+  checkKnown,
+  checkModel as checkNamedModel,
+  checkUnique,
+  entries,
+  member,
+  type Node,
+  namesIn,
+  type Report,
+  textOf,
+} from './node.ts';
 import type { Issue } from './problems.ts';
 
 interface Known {
@@ -138,6 +148,6 @@ function checkModelChoice(owner: Node, known: Known, report: Report): void {
   for (const at of entries(member(owner, 'models'))) {
     if (at.value === autoModelId) {
       report(at, `is always available; list the models that ${autoModelId} may choose from`);
-    } else checkKnown(at, known.models, 'model', 'models', report);
+    } else checkNamedModel(at, known.models, report);
   }
 }

@@ -1,5 +1,6 @@
 // The values of a file with the places they are written at. The checks across sections walk these, not the checked shape,
 // so that one wrong member never hides what is wrong elsewhere.
+import { idsMeantBy } from '../catalogue/index.ts';
 import { looksLikeCredential, type Path, quote, suggest } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
@@ -38,6 +39,19 @@ export function checkUnique(lists: readonly Node[], name: string, report: Report
     if (seen.has(written)) report(at, `${named} is already taken by an earlier entry`);
     seen.add(written);
   }
+}
+
+/** Reports a name that means no model, or more than one. Undefined: they are not known yet. */
+export function checkModel(at: Node, known: ReadonlySet<string> | undefined, report: Report): void {
+  const written = textOf(at);
+  if (written === undefined || known === undefined) return;
+  const meant = idsMeantBy(
+    written,
+    (name) => known.has(name),
+    () => known,
+  );
+  if (meant.length > 1) report(at, `${quote(written)} means several models: ${meant.map(quote).join(', ')}`);
+  else if (meant[0] === written) checkKnown(at, known, 'model', 'models', report);
 }
 
 /** Reports a name that is written but not among the known ones of `place`. Undefined: they are not known yet. */

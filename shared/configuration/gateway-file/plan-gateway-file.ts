@@ -22,6 +22,7 @@ import {
   type Step,
 } from './planning.ts';
 import { formatProblem, type Problem, toProblem } from './problems.ts';
+import { withModelIds } from './with-model-ids.ts';
 import { withoutUnchanged } from './without-unchanged.ts';
 
 export interface GatewayFilePlan {
@@ -91,7 +92,9 @@ export async function planGatewayFile(asked: ApplyOptions): Promise<GatewayFileP
     planning.issues.push(...modelReferenceIssues(options.file, catalogue));
   }
   const steps = [planCatalogue(planning, former, catalogue)];
-  const file = readBefore === undefined ? options.file : withoutUnchanged(options.file, readBefore.file);
+  const named = withModelIds(options.file, catalogue.models);
+  const file =
+    readBefore === undefined ? named : withoutUnchanged(named, withModelIds(readBefore.file, catalogue.models));
   for (const [index, workspace] of file.workspaces.entries()) {
     steps.push(...(await planWorkspace(planning, workspace, ['workspaces', index])));
   }

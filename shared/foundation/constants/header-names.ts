@@ -2,6 +2,7 @@
 export const headerNames = {
   authorization: 'authorization',
   apiKey: 'x-api-key',
+  anthropicVersion: 'anthropic-version',
   idempotencyKey: 'idempotency-key',
   byokKey: 'x-byok-key',
   traceId: 'x-gw-trace-id',

@@ -63,6 +63,8 @@ export interface RejectionToTell {
 /** What the clients of a path are used to, whatever the base URL. */
 export interface RouteRules {
   readonly errorFormat?: ErrorFormat | undefined;
+  /** A header with which errors have the form of Messages. */
+  readonly messagesFormWith?: string | undefined;
   /** A header that names the session where none of the gateway does. */
   readonly foreignSessionId?: string | undefined;
   /** A second name for the header with the id of the request. */

@@ -15,7 +15,6 @@ export { boundedByContext, type Media, measureImage, sumOfMedia } from './media-
 export { ParsedEvent, parseEvent } from './parsed-event.ts';
 export * from './plain-members.ts';
 export {
-  fallbackModelsMax,
   keptCacheMember,
   namesFunction,
   passesAnything,

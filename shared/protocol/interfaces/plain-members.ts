@@ -27,17 +27,19 @@ export function readModel(json: JsonText): string | undefined {
 export const namesFunction = (json: JsonText): boolean => readModel(json)?.startsWith(functionAliasPrefix) === true;
 
 /** `models`: each may be tried within one budget. */
-export const fallbackModelsMax = 8;
+const fallbackModelsMax = 8;
 
 /** `model` and `models` of a body that was checked. Throws invalid_request where it names none. */
 export function readAskedModels({
   model: asked,
   models,
 }: {
-  readonly model?: string | undefined;
+  readonly model?: string | null | undefined;
   readonly models?: readonly string[] | null | undefined;
 }): Pick<RoutedRequest, 'model' | 'fallbackModels' | 'memberOfModel'> {
-  const [model, ...fallbackModels] = new Set([asked, ...(models ?? [])].filter((id) => id !== undefined));
+  const [model, ...fallbackModels] = new Set(
+    [asked, ...(models ?? [])].filter((id) => id !== undefined && id !== null),
+  );
   if (model === undefined) throw fail('invalid_request', { message: 'model: is missing', param: 'model' });
   const memberOfModel = (id: string) => {
     const index = asked === id ? -1 : (models ?? []).indexOf(id);
@@ -50,7 +52,7 @@ const text = z.string().check(z.minLength(1));
 
 /** Of a schema: which models, which providers, and whether an answer given before will do. */
 export const plainMembers = {
-  model: z.optional(text),
+  model: z.nullish(text),
   models: z.nullish(listOf(text, { itemsMin: 1, itemsMax: fallbackModelsMax })),
   provider: z.nullish(providerSchema),
   cache: z.nullish(cacheSchema),

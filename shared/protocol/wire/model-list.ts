@@ -65,6 +65,31 @@ export interface FunctionModelObject {
   expires_at: string | null;
 }
 
+/** The members of `ModelInfo` in Anthropic's SDK (1.12.0). What the gateway does not know of a model is null, as theirs says it. */
+export interface AnthropicModelObject {
+  type: 'model';
+  id: string;
+  display_name: string;
+  /** ISO instant. */
+  created_at: string;
+  lifecycle: 'active';
+  line: null;
+  max_input_tokens: number | null;
+  max_tokens: number | null;
+  capabilities: null;
+  deprecated_at: null;
+  retires_at: null;
+}
+
+export interface AnthropicModelPage {
+  data: AnthropicModelObject[];
+  has_more: boolean;
+  first_id: string | null;
+  last_id: string | null;
+}
+
+export type ListedModel = typeof autoModelObject | ModelObject | FunctionModelObject;
+
 export interface ModelListObject {
   object: 'list';
   data: [typeof autoModelObject, ...(ModelObject | FunctionModelObject)[]];

@@ -20,7 +20,7 @@ import {
   type ProviderEntryObject,
   type StatsObject,
 } from '../../protocol/wire/index.ts';
-import { type ByokConnection, isBillable, mayBringKey, satisfies, totalPrice } from '../planner/index.ts';
+import { type ByokConnection, findVisible, isBillable, mayBringKey, satisfies, totalPrice } from '../planner/index.ts';
 
 /** What stands for a price that is not set: such an entry cannot be billed. */
 const noPrice = '0';
@@ -44,7 +44,7 @@ export function listModels(input: ListingInput, functions: readonly FunctionMode
 /** Undefined: no such model for this workspace. */
 export function findModel(id: string, input: ListingInput): typeof autoModelObject | ModelObject | undefined {
   if (id === autoModelId) return autoModelObject;
-  const model = input.catalogue.models.get(id);
+  const model = findVisible(id, input);
   return model && toVisibleObject(model, input);
 }
 

@@ -7,12 +7,13 @@ import { authenticate, type KeyReader, modelsOfKey, readCredential } from '../..
 import { type FunctionList, isCallable, type ListedFunction } from '../../configuration/stored-functions/index.ts';
 import type { WorkspaceDocument, WorkspaceReader } from '../../configuration/workspaces/index.ts';
 import { okStatus } from '../../errors/index.ts';
-import { brand, functionAliasPrefix } from '../../foundation/constants/index.ts';
+import { brand, functionAliasPrefix, headerNames, routePaths } from '../../foundation/constants/index.ts';
 import { type Clock, instantOf } from '../../foundation/time/index.ts';
 import type { GatewayRequest } from '../../protocol/http/index.ts';
 import { type Endpoint, jsonHeaders } from '../../protocol/router/index.ts';
 import type { FunctionModelObject } from '../../protocol/wire/index.ts';
 import { failUnknownModel, isBillable } from '../planner/index.ts';
+import { toAnthropicModel, toAnthropicPage } from './anthropic-listing.ts';
 import { findModel, type ListingInput, listModels } from './list-models.ts';
 
 export interface ModelListingDependencies {
@@ -26,21 +27,31 @@ export interface ModelListingDependencies {
 }
 
 /** GET /models; with `functions=true` the callable functions of the workspace come behind the models. */
-export const serveModels = (deps: ModelListingDependencies): Endpoint =>
+const serveModels = (deps: ModelListingDependencies): Endpoint =>
   serveListing(deps, async (input, request) => {
     const asksFunctions = new URLSearchParams(request.query).get('functions') === 'true';
-    return listModels(input, asksFunctions ? await listFunctions(deps, input) : []);
+    const list = listModels(input, asksFunctions ? await listFunctions(deps, input) : []);
+    return isOfAnthropic(request) ? toAnthropicPage(list.data, request.query) : list;
   });
 
 /** GET /models/{id}, of a function too. */
-export const serveModel = (deps: ModelListingDependencies): Endpoint =>
-  serveListing(deps, async (input, _request, id) => {
+const serveModel = (deps: ModelListingDependencies): Endpoint =>
+  serveListing(deps, async (input, request, id) => {
     const found = id.startsWith(functionAliasPrefix)
       ? (await listFunctions(deps, input)).find((one) => one.id === id)
       : findModel(id, input);
     if (found === undefined) throw failUnknownModel(id, input);
-    return found;
+    return isOfAnthropic(request) ? toAnthropicModel(found) : found;
   });
+
+/** The routes of every function that serves the list. */
+export const modelRoutes = (deps: ModelListingDependencies) => ({
+  api: { [routePaths.models]: { GET: serveModels(deps) }, [routePaths.model]: { GET: serveModel(deps) } },
+  routeRules: { [routePaths.models]: { messagesFormWith: headerNames.anthropicVersion } },
+});
+
+/** Its SDKs send the header with every request. */
+const isOfAnthropic = ({ headers }: GatewayRequest): boolean => headers[headerNames.anthropicVersion] !== undefined;
 
 interface CallerListing extends ListingInput {
   readonly workspaceId: string;
@@ -83,7 +94,7 @@ const serveListing =
   (deps: ModelListingDependencies, read: Read): Endpoint =>
   async (request, scope) => {
     const { clock, keys, catalogue, workspaces, statistics } = deps;
-    const credential = readCredential(request.headers);
+    const credential = readCredential(request.headers, { acceptsApiKeyHeader: isOfAnthropic(request) });
     const [key, current, figures] = await Promise.all([
       authenticate(keys, credential, clock.nowMs()),
       catalogue.current(),

@@ -1,6 +1,12 @@
 // Which candidates a model id stands for in a workspace. What the workspace may not use does not exist for it.
-import { type Candidate, type Catalogue, speaksOwn } from '../../configuration/catalogue/index.ts';
-import { fail, type GatewayError, quote, suggest } from '../../errors/index.ts';
+import {
+  type Candidate,
+  type Catalogue,
+  type CatalogueModel,
+  idsMeantBy,
+  speaksOwn,
+} from '../../configuration/catalogue/index.ts';
+import { fail, type GatewayError, nearestOf, quote } from '../../errors/index.ts';
 import { autoModelId } from '../../foundation/constants/index.ts';
 import type { RoutedRequest } from '../../protocol/wire/index.ts';
 import { mayGoThroughHub } from '../formats/index.ts';
@@ -18,13 +24,33 @@ export function visibleCandidates(
   modelId: string,
   { catalogue, workspace }: VisibilityInput,
 ): readonly Candidate[] | undefined {
-  const isVisible = (id: string) => workspace.models === 'all' || workspace.models.includes(id);
-  if (modelId !== autoModelId) return isVisible(modelId) ? catalogue.models.get(modelId)?.candidates : undefined;
+  if (modelId !== autoModelId) return findVisible(modelId, { catalogue, workspace })?.candidates;
+  const isVisible = visibilityIn(workspace);
   const models = [...catalogue.models.values()];
   const hasMarks = models.some(({ model }) => model.auto);
   return models
     .filter(({ model }) => (model.auto || !hasMarks) && isVisible(model.id))
     .flatMap(({ candidates }) => candidates);
+}
+
+/** Undefined: no such model, or a bare name of several. */
+export function findVisible(name: string, input: VisibilityInput): CatalogueModel | undefined {
+  const [id, ...others] = idsMeant(name, input);
+  return id === undefined || others.length > 0 || !visibilityIn(input.workspace)(id)
+    ? undefined
+    : input.catalogue.models.get(id);
+}
+
+const visibilityIn =
+  ({ models }: VisibilityInput['workspace']) =>
+  (id: string): boolean =>
+    models === 'all' || models.includes(id);
+
+function idsMeant(name: string, { catalogue, workspace }: VisibilityInput): readonly string[] {
+  const { models } = catalogue;
+  const isId = (id: string) => id === autoModelId || models.has(id);
+  const known = () => (workspace.models === 'all' ? models.keys() : workspace.models.filter((id) => models.has(id)));
+  return idsMeantBy(name, isId, known);
 }
 
 /** Some candidate of its models is called in the way that its whole body asks for. */
@@ -48,6 +74,11 @@ export function hasSeveralKeepers(
   return new Set(keepers.map(({ provider }) => provider.id)).size > 1;
 }
 
+const bareName = (id: string): string => id.slice(id.lastIndexOf('/') + 1);
+
+/** Of the ids that a bare name may mean. */
+const namedMax = 16;
+
 // unknown_model quotes the id that was asked for, and the nearest one that the workspace has.
 
 /** Without a request no member of a body is at fault. */
@@ -59,7 +90,16 @@ export function failUnknownModel(
   const known = [...catalogue.models.keys()].filter(
     (model) => workspace.models === 'all' || workspace.models.includes(model),
   );
-  const hint = suggest(id, known, 'GET /v1/models lists the models there are.');
   const param = request?.memberOfModel(id);
+  const meant = idsMeant(id, { catalogue, workspace });
+  if (meant.length > 1) {
+    const named = meant.slice(0, namedMax).map(quote).join(', ');
+    return fail('unknown_model', { message: `${quote(id)} may be one of several models: ${named}.`, param });
+  }
+  // A bare name is compared with bare names, and the id is told.
+  const named = id.includes('/') ? known : [...known, ...known.map(bareName)];
+  const near = nearestOf(id, named);
+  const nearest = known.find((model) => model === near) ?? known.find((model) => bareName(model) === near);
+  const hint = nearest === undefined ? 'GET /v1/models lists the models there are.' : `Did you mean "${nearest}"?`;
   return fail('unknown_model', { message: `There is no model ${quote(id)}. ${hint}`, param });
 }

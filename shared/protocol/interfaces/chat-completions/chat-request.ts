@@ -1,8 +1,8 @@
 // The members of a chat completion that the gateway reads: their schema, and the request that is made of them.
 import * as z from 'zod/mini';
 import { choicesMax } from '../../../foundation/constants/index.ts';
-import { cacheSchema, isJsonObject, listOf, presetSchema, providerSchema } from '../../wire/index.ts';
-import { type ClientRequest, conversation, fallbackModelsMax, type MadeOfMembers } from '../index.ts';
+import { isJsonObject, listOf, presetSchema } from '../../wire/index.ts';
+import { type ClientRequest, conversation, type MadeOfMembers, plainMembers } from '../index.ts';
 
 /** Names of the output bound. A provider takes the one that it knows, so the largest of those sent counts. */
 export const outputBoundNames = [
@@ -18,7 +18,6 @@ const count = z.int().check(z.positive());
 /** Read as far as it can be read: its type is the provider's business. */
 const anything = z.optional(z.unknown());
 const flag = z.nullish(z.boolean());
-const text = z.string().check(z.minLength(1));
 
 const reasoningSchema = z
   .object({
@@ -36,8 +35,7 @@ const reasoningSchema = z
 
 /** Members the gateway reads. Loose: any other member reaches the provider as it is. */
 export const chatRequestSchema = z.looseObject({
-  model: z.optional(text),
-  models: z.nullish(listOf(text, { itemsMin: 1, itemsMax: fallbackModelsMax })),
+  ...plainMembers,
   messages: conversation,
   stream: flag,
   stream_options: z.nullish(z.looseObject({ include_usage: flag })),
@@ -58,8 +56,6 @@ export const chatRequestSchema = z.looseObject({
   tools: z.nullish(listOf(z.looseObject({}), { isGood: isJsonObject })),
   response_format: z.nullish(z.looseObject({ type: z.string() })),
   usage: z.nullish(z.looseObject({ include: flag })),
-  provider: z.nullish(providerSchema),
-  cache: z.nullish(cacheSchema),
   preset: z.nullish(presetSchema),
   reasoning: z.nullish(reasoningSchema),
 });
