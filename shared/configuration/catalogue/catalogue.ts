@@ -155,3 +155,7 @@ export const isOpenAiThinker = (...names: readonly string[]): boolean =>
 /** From GPT-5.4 on they refuse tools together with an effort on chat completions. */
 export const thinksWithToolsOnResponsesOnly = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])gpt-(5-([4-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));
+
+/** From GPT-5.5 on they think although nothing asks for it. */
+export const thinksUnasked = (...names: readonly string[]): boolean =>
+  names.some((name) => /(^|[./])gpt-(5-([5-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));

@@ -11,6 +11,7 @@ export {
   serves,
   speaksOwn,
   type TokenPrices,
+  thinksUnasked,
   thinksWithToolsOnResponsesOnly,
 } from './catalogue.ts';
 export * from './catalogue-document.ts';

@@ -9,6 +9,15 @@ export { forEachObject, otherMembers, toldPathsMax } from './other-members.ts';
 export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
 export { type ContentPart, fileOfUrl, isBlank, textParts } from './prompt-parts.ts';
 export { base64Of, contentOf, estimatedOutputTokens, jsonResponse, tokensOf } from './read-result.ts';
-export { byBudget, isEffort, reasoningOf, type Thinking, thinkingMinTokens, thinkingOf, untold } from './reasoning.ts';
+export {
+  byBudget,
+  isEffort,
+  type ModelReasoning,
+  reasoningOf,
+  type Thinking,
+  thinkingMinTokens,
+  thinkingOf,
+  untold,
+} from './reasoning.ts';
 export { envelopeOptions, isSigned, sealed, signedOptions, withOwnSigned } from './signed.ts';
 export { createToolNames, type ToolNames } from './tool-names.ts';

@@ -43,14 +43,18 @@ const byEffort = (least: Effort | undefined, ...efforts: readonly Effort[]): Mod
   efforts,
   least,
 });
-/** The smallest maximum of its models: Gemini refuses a budget beyond that of the model. */
 const gemini2: ModelReasoning = { ...byBudget, budgetMax: 24_576 };
+const gemini2Pro: ModelReasoning = { ...byBudget, budgetMax: 32_768 };
 
-/** The first that matches counts. */
+/**
+ * The first that matches counts. A test compares it with the catalogues of the installed packages, which say nothing of `-pro`,
+ * `-codex` and `-chat` of GPT (https://github.com/anomalyco/opencode/pull/26268, tried there in May 2026) and of Claude Mythos
+ * (https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html, read in November 2026).
+ */
 const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   [/claude-sonnet-5-5/, { ...adaptive, least: 'between_tools' }],
   [/claude-(opus-5-5|fable-5-[12])/, { ...adaptive, least: 'low' }],
-  [/claude-fable-5/, { ...adaptive, least: 'low' }],
+  [/claude-(fable-5|mythos)/, { ...adaptive, least: 'low' }],
   [/claude-(opus|sonnet)-4-6/, { ...adaptive, efforts: ['low', 'medium', 'high', 'max'] }],
   [/claude-opus-4-[78]/, adaptive],
   [/claude-(opus|sonnet|haiku)-4|claude-3-7/, byBudget],
@@ -58,8 +62,15 @@ const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   [/claude-/, adaptive],
   [/gpt-oss/, byEffort('low', 'low', 'medium', 'high')],
   [/gpt-5-chat/, untold],
-  [/gpt-5-1/, byEffort(undefined, 'low', 'medium', 'high')],
-  [/gpt-(5-\d|[6-9])/, byEffort(undefined, 'low', 'medium', 'high', 'xhigh')],
+  [/gpt-[5-9](-\d{1,2})?-chat/, byEffort('medium', 'medium')],
+  [/gpt-5-pro/, byEffort('high', 'high')],
+  [/gpt-[5-9](-\d{1,2})?-pro/, byEffort('medium', 'medium', 'high', 'xhigh')],
+  [/gpt-5(-1)?-codex(?!-max)/, byEffort('low', 'low', 'medium', 'high')],
+  [/gpt-5-\d{1,2}-codex/, byEffort('low', 'low', 'medium', 'high', 'xhigh')],
+  [/gpt-5-1(?!\d)/, byEffort(undefined, 'low', 'medium', 'high')],
+  [/gpt-5-[2-5](?!\d)/, byEffort(undefined, 'low', 'medium', 'high', 'xhigh')],
+  [/gpt-(5-\d{1,2}(?!\d)|6-(sol|luna)|6-1-terra)/, byEffort(undefined, 'low', 'medium', 'high', 'xhigh', 'max')],
+  [/gpt-[6-9]/, byEffort('low', 'low', 'medium', 'high', 'xhigh', 'max')],
   [/gpt-5/, byEffort('minimal', 'minimal', 'low', 'medium', 'high')],
   [/(^|[./])o[1-9](-|$)/, byEffort('low', 'low', 'medium', 'high')],
   // At high effort it takes no bound of its output.
@@ -73,11 +84,13 @@ const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   [/grok-(4-5|build-latest)(?=$|-)/, byEffort('low', 'low', 'medium', 'high')],
   // They think as they do, and refuse to be told.
   [/grok-/, untold],
-  [/gemini-3-pro-image/, gemini2],
-  [/gemini-2-5-pro/, { ...gemini2, least: 'budget', budgetMin: 128 }],
+  [/gemini-3-pro-image/, gemini2Pro],
+  [/gemini-2-5-pro/, { ...gemini2Pro, least: 'budget', budgetMin: 128 }],
   [/gemini-2-5/, gemini2],
-  [/gemini-[12]/, untold],
+  [/gemini-[12](?=$|-)/, untold],
+  [/gemini-4-hydrogen/, byEffort('low', 'low', 'medium', 'high', 'xhigh')],
   [/gemini-[\w-]*pro/, byEffort('low', 'low', 'medium', 'high')],
+  [/gemini-(flash-latest|(3-([7-9]|\d\d)|[4-9]-\d+)-flash(?!-lite))/, byEffort('low', 'low', 'medium', 'high')],
   [/gemini-/, byEffort('minimal', 'minimal', 'low', 'medium', 'high')],
 ];
 

@@ -1,0 +1,190 @@
+// What the gateway knows of a model, beside what the installed packages know of it: an update of a package shows what has changed.
+
+import * as anthropicPackage from '@ai-sdk/anthropic/internal';
+import { createGoogle } from '@ai-sdk/google';
+import { openaiModelCatalog } from '@ai-sdk/openai/internal';
+import { describe, expect, it } from '#jest';
+import {
+  isOpenAiThinker,
+  thinksUnasked,
+  thinksWithToolsOnResponsesOnly,
+} from '../../../shared/configuration/catalogue/index.ts';
+import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
+import { canBeForced } from '../../../shared/routing/formats/capabilities.ts';
+import {
+  type ModelReasoning,
+  reasoningOf,
+  thinkingOf,
+  untold,
+} from '../../../shared/routing/formats/hub/middle/index.ts';
+import { literalsOf } from '../../support/installed-types.ts';
+
+interface Reasoning {
+  readonly support: boolean | 'unknown';
+  readonly efforts?: readonly string[];
+  readonly adaptive?: boolean;
+  readonly canDisable?: boolean;
+  readonly supportsXhighEffort?: boolean;
+  readonly betweenTools?: boolean;
+}
+
+interface CatalogueEntry {
+  readonly capabilities: {
+    readonly language: {
+      readonly reasoning: Reasoning;
+      readonly sampling: { readonly temperature: unknown };
+      readonly tools: { readonly forcedChoice?: boolean };
+      readonly endpoints?: { readonly chat: { readonly functionToolsWithReasoning: boolean } };
+    };
+  };
+}
+
+/** Its types do not name it. */
+const { anthropicModelCatalog } = anthropicPackage as unknown as {
+  readonly anthropicModelCatalog: Readonly<Record<string, CatalogueEntry>>;
+};
+
+const entriesOf = (catalogue: unknown) =>
+  Object.entries(catalogue as Readonly<Record<string, CatalogueEntry>>).flatMap(([id, { capabilities }]) =>
+    capabilities.language === undefined ? [] : [[id, capabilities.language] as const],
+  );
+
+/** With `none` where thinking can be turned off. */
+const effortNames = ({ efforts, least }: ModelReasoning): string[] => [
+  ...(least === undefined ? ['none'] : []),
+  ...efforts,
+];
+
+describe('OpenAI', () => {
+  const entries = entriesOf(openaiModelCatalog);
+
+  it('has a catalogue to compare with', () => expect(entries.length).toBeGreaterThan(20));
+
+  it.each(entries)('%s thinks as its package says', (id, { reasoning: { support, efforts }, sampling, endpoints }) => {
+    const known = reasoningOf(id) ?? untold;
+    expect(known.kind).toBe(support === true && !/-chat-latest$/.test(id) ? 'effort' : known.kind);
+    if (support !== true) expect(known.kind).toBe('none');
+    if (efforts !== undefined) expect(effortNames(known)).toEqual(efforts);
+    expect(isOpenAiThinker(id)).toBe(sampling.temperature !== true);
+    if (endpoints?.chat.functionToolsWithReasoning === false) {
+      expect([thinksUnasked(id), thinksWithToolsOnResponsesOnly(id)]).toEqual([true, true]);
+    }
+  });
+});
+
+describe('Anthropic', () => {
+  const entries = entriesOf(anthropicModelCatalog);
+
+  it('has a catalogue to compare with', () => expect(entries.length).toBeGreaterThan(10));
+
+  it.each(entries)('%s thinks, and is forced, as its package says', (id, { reasoning, tools }) => {
+    const known = reasoningOf(id) ?? untold;
+    expect(known.kind).toBe(reasoning.adaptive === true ? 'adaptive' : 'budget');
+    expect(known.least === undefined).toBe(reasoning.canDisable);
+    expect(known.least === 'between_tools').toBe(reasoning.betweenTools);
+    if (known.kind === 'adaptive') expect(known.efforts.includes('xhigh')).toBe(reasoning.supportsXhighEffort);
+    if (reasoning.efforts !== undefined) expect(known.efforts).toEqual(reasoning.efforts);
+    const candidate = { entry: { upstream_model: id }, model: { id } } as Parameters<typeof canBeForced>[0];
+    expect(canBeForced(candidate)).toBe(tools.forcedChoice);
+  });
+});
+
+/** What its package sends for an effort: its catalogue is not exported. */
+async function toldByGoogle(model: string, reasoning: (typeof googleEfforts)[number]): Promise<unknown> {
+  let sent: { readonly generationConfig?: { readonly thinkingConfig?: unknown } } = {};
+  const google = createGoogle({
+    apiKey: 'none',
+    fetch: async (_url, init) => {
+      sent = JSON.parse(String(init?.body));
+      throw new Error('nothing is called');
+    },
+  });
+  const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi.' }] }];
+  try {
+    await google(model).doGenerate({ prompt, reasoning });
+  } catch {
+    // Nothing answers.
+  }
+  return sent.generationConfig?.thinkingConfig;
+}
+
+const { google: googleModels = [] } = literalsOf("import type { GoogleProvider } from '@ai-sdk/google';", {
+  google: 'Parameters<GoogleProvider>[0]',
+});
+
+/** It speaks, it is run elsewhere, or its name says nothing of what it is. */
+const notForText = /^(aqa|deep-research|gemma|nano-banana|gemini-(nano-banana|robotics))|-tts|-audio|computer-use/;
+/** The package names the lowest level for it, which no other Pro takes. */
+const guessedByPackage: ReadonlySet<string> = new Set(['gemini-pro-latest', 'gemini-flash-lite-latest']);
+const boundTokens = 1_000_000;
+
+/** The table's words for it, as `generateContent` has them. */
+function toldByUs(model: string, effort: (typeof googleEfforts)[number]): unknown {
+  const known = reasoningOf(model) ?? untold;
+  const thinking = thinkingOf(effort, boundTokens, known);
+  if (thinking?.kind === 'budget') return { thinkingBudget: thinking.tokens };
+  if (thinking?.kind === 'off') return { thinkingBudget: 0 };
+  return thinking && 'effort' in thinking ? { thinkingLevel: thinking.effort } : undefined;
+}
+
+const googleEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+
+describe('Google', () => {
+  const models = googleModels.filter(
+    (id) => !notForText.test(id) && !/^gemini-2\.0/.test(id) && !guessedByPackage.has(id),
+  );
+
+  it('has names to compare with', () => expect(models.length).toBeGreaterThan(15));
+
+  it.each(models)('%s thinks as its package says', async (model) => {
+    for (const effort of googleEfforts) {
+      const [package_, ours] = [await toldByGoogle(model, effort), toldByUs(model, effort)] as const;
+      const budget = budgetIn(package_);
+      // How much of the output an effort is worth, each has a table of its own for: the least and the most are the model's.
+      if (budget === undefined || budgetIn(ours) === undefined) expect([effort, ours]).toEqual([effort, package_]);
+      else if (effort === 'none' || effort === 'xhigh') expect([effort, budgetIn(ours)]).toEqual([effort, budget]);
+    }
+  });
+});
+
+const budgetIn = (config: unknown): number | undefined =>
+  (config as { readonly thinkingBudget?: number } | undefined)?.thinkingBudget;
+
+describe('the shipped list', () => {
+  it.each(['openai', 'anthropic', 'google'] as const)(
+    'has no model of %s that thinks and is told nothing',
+    async (kind) => {
+      const names = (await loadModelList()).names(kind);
+      const untoldOnes = names.filter((name) => thinks.test(name) && (reasoningOf(name) ?? untold).kind === 'none');
+      expect(untoldOnes).toEqual([]);
+    },
+  );
+
+  it('has no model whose table is that of another, because its date looks like a version', () => {
+    expect(effortNames(reasoningOf('gpt-5-2025-08-07') ?? untold)).toEqual(effortNames(reasoningOf('gpt-5') ?? untold));
+    expect(reasoningOf('gpt-5.1-2025-11-13')).toEqual(reasoningOf('gpt-5.1'));
+    expect(reasoningOf('gpt-6-2027-01-01')).toEqual(reasoningOf('gpt-6'));
+  });
+});
+
+/** GPT-5 and later but for its first chat model, the o-series, Claude from 3.7 on, Gemini from 2.5 on. */
+const thinks =
+  /^(gpt-(5(?!-chat)|[6-9])|o[1-9]|claude-((opus|sonnet|haiku)-[4-9]|3-7|fable|mythos)|gemini-(2\.5|[3-9]))(?!.*(tts|audio|live|image|search-api|embedding|realtime|transcribe))/;
+
+describe('models that no package lists', () => {
+  it.each([
+    ['claude-mythos-5', 'adaptive', 'low'],
+    ['claude-mythos-5-2', 'adaptive', 'low'],
+    ['us.anthropic.claude-mythos-preview', 'adaptive', 'low'],
+    ['gpt-6-rosalind', 'effort', 'low'],
+    ['gpt-7-nova', 'effort', 'low'],
+    ['gpt-5-pro', 'effort', 'high'],
+    ['gpt-5.6-pro', 'effort', 'medium'],
+    ['gpt-5.3-chat-latest', 'effort', 'medium'],
+    ['gpt-5.1-codex', 'effort', 'low'],
+    ['claude-opus-6', 'adaptive', undefined],
+    ['gemini-5-pro', 'effort', 'low'],
+  ] as const)('%s: %s, and at the least %s', (model, kind, least) => {
+    expect(reasoningOf(model)).toMatchObject({ kind, least });
+  });
+});
