@@ -9,6 +9,7 @@ import type { CallLog, ReceivedCall } from './call-log.ts';
 import { errorBody } from './error-bodies.ts';
 import { refuse } from './frames.ts';
 import { play } from './play.ts';
+import { providerRefusal } from './provider-refusals.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 import { json, type Steps } from './step.ts';
 
@@ -61,6 +62,10 @@ function answerRequest(read: ReadRequest, credential: string | undefined): Answe
   const request = read.isTooLarge ? 'The body is too large.' : format.read({ headers, body, query, fromPath });
   if (typeof request === 'string') {
     return { behaviour: 'invalid-request', steps: () => refuse(chosen, 400, { message: request }) };
+  }
+  const refusal = providerRefusal(format.name, body, request.model);
+  if (refusal !== undefined) {
+    return { behaviour: 'provider-refusal', steps: () => refuse(chosen, 400, { message: refusal }) };
   }
   const { name, parameters, behaviour } = chooseBehaviour(request.model);
   const known = { provider, name, parameters, format, request, path: pathBelowBase, body, bodyText, headers };

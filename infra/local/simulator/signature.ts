@@ -18,4 +18,11 @@ export const isThinker = (model: string): boolean => /(^|\/)(gpt-(?!5-chat)[5-9]
 
 /** Those that think and call tools on Responses alone. */
 export const thinksWithToolsElsewhere = (model: string): boolean =>
-  /(^|\/)gpt-(5-([4-9]|\d\d)|[6-9])/.test(plainName(model));
+  /(^|\/)gpt-(5-([4-9]|\d\d)(?!\d)|[6-9])/.test(plainName(model));
+
+/** Those of them that think where nothing is said of it. */
+export const thinksUnasked = (model: string): boolean =>
+  /(^|\/)gpt-(5-([5-9]|\d\d)(?!\d)|[6-9])/.test(plainName(model));
+
+/** Those that cannot be kept from thinking. */
+export const knowsNoNone = (model: string): boolean => /(^|\/)gpt-6-(astra|rosalind|1-sol)/.test(plainName(model));

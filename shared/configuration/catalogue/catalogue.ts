@@ -156,6 +156,12 @@ export const isOpenAiThinker = (...names: readonly string[]): boolean =>
 export const thinksWithToolsOnResponsesOnly = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])gpt-(5-([4-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));
 
+/** Of these, those that can be told not to. The others call tools on Responses alone. */
+export const canBeKeptFromThinking = (...names: readonly string[]): boolean =>
+  names.some((name) =>
+    /(^|[./])gpt-(5-\d{1,2}(?!\d)(?!-(pro|codex|chat))|6-(sol|luna)|6-1-terra)/.test(plainModelName(name)),
+  );
+
 /** From GPT-5.5 on they think although nothing asks for it. */
 export const thinksUnasked = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])gpt-(5-([5-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));

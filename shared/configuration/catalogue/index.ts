@@ -4,6 +4,7 @@ export {
   type CandidatePrices,
   type Catalogue,
   type CatalogueModel,
+  canBeKeptFromThinking,
   hubApisFor,
   isOpenAiThinker,
   loadCatalogue,

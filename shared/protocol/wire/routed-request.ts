@@ -56,6 +56,8 @@ export type HubNeedKind =
   | 'file_id'
   | 'forced_tool'
   | 'effort_with_tools'
+  /** Nothing is said of it: a model may have one of its own. */
+  | 'tools_without_effort'
   | 'content_part'
   | 'thread'
   | 'mcp_servers'
@@ -147,6 +149,8 @@ export interface UpstreamTarget {
   readonly reasoningStyle: 'effort' | 'object' | 'none';
   /** It is Google's: the signatures of its calls come back to it. */
   readonly readsGoogleSignatures: boolean;
+  /** A model that thinks by itself, refuses tools then, and can be told not to think. */
+  readonly wantsNoEffortWithTools: boolean;
   /** It can report what a stream has used. */
   readonly reportsStreamUsage: boolean;
   /** Nothing of the call may be kept. */

@@ -1,5 +1,5 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
-import type { Candidate } from '../../configuration/catalogue/index.ts';
+import { type Candidate, canBeKeptFromThinking, thinksUnasked } from '../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../configuration/model-list/index.ts';
 import { servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import type { ClientInterface, ClientRequest, PassedOn } from '../../protocol/interfaces/index.ts';
@@ -120,8 +120,11 @@ async function readWhole(
 
 const unreadableAnswer: NoAnswer = { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable_answer' } };
 
-const targetOf = ({ entry, provider }: Candidate, zdr: boolean) => ({
+const targetOf = ({ entry, model, provider }: Candidate, zdr: boolean) => ({
   zdr,
+  wantsNoEffortWithTools:
+    provider.reasoning_style === 'effort' &&
+    [thinksUnasked, canBeKeptFromThinking].every((holds) => holds(entry.upstream_model, model.id)),
   model: entry.upstream_model,
   reasoningStyle: provider.reasoning_style,
   readsGoogleSignatures: googleHost.test(provider.base_url),

@@ -5,6 +5,7 @@ import {
   isOpenAiThinker,
   plainModelName,
   speaksOwn,
+  thinksUnasked,
   thinksWithToolsOnResponsesOnly,
 } from '../../configuration/catalogue/index.ts';
 import type { HubApi, InterfaceId } from '../../foundation/constants/index.ts';
@@ -27,6 +28,7 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
     many_stops: true,
     long_stops: true,
     effort_with_tools: true,
+    tools_without_effort: true,
     forced_tool: true,
     image_url: true,
     file_url: true,
@@ -36,11 +38,13 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
     many_stops: true,
     long_stops: true,
     effort_with_tools: true,
+    tools_without_effort: true,
     forced_tool: true,
     file: new Set(['application/pdf', ...textFiles, ...officeFiles]),
   },
   responses: {
     effort_with_tools: true,
+    tools_without_effort: true,
     forced_tool: true,
     image_url: true,
     file_url: true,
@@ -49,6 +53,7 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
   // Of files its package knows words for these alone.
   'chat-completions': {
     long_stops: true,
+    tools_without_effort: true,
     forced_tool: true,
     image_url: true,
     file: new Set(['application/pdf', ...textFiles]),
@@ -57,6 +62,7 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
     many_stops: true,
     long_stops: true,
     effort_with_tools: true,
+    tools_without_effort: true,
     forced_tool: true,
     image_url: true,
     file_url: true,
@@ -97,6 +103,8 @@ const hasWiderWay = ({ entry, model, provider }: Candidate, interfaceId: Interfa
   provider.apis.includes('responses') &&
   thinksWithToolsOnResponsesOnly(entry.upstream_model, model.id);
 
+const thinksByItself = ({ entry, model }: Candidate): boolean => thinksUnasked(entry.upstream_model, model.id);
+
 /** The way to it depends on what the whole body holds. */
 export const mayGoThroughHub = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
   speaksOwn(candidate, interfaceId)
@@ -113,7 +121,10 @@ export function wayTo(
 ): WayToCandidate | undefined {
   const { interfaceId, hubNeeds } = request;
   const isOwn = speaksOwn(candidate, interfaceId);
-  const isTooNarrow = () => hubNeeds().some(({ kind }) => kind === 'effort_with_tools');
+  const isTooNarrow = () =>
+    hubNeeds().some(
+      ({ kind }) => kind === 'effort_with_tools' || (kind === 'tools_without_effort' && thinksByItself(candidate)),
+    );
   if (isOwn && !(hasWiderWay(candidate, interfaceId) && isTooNarrow())) return { kind: 'relay' };
   const ways = hubApisFor(candidate, interfaceId).map(
     (api) => ({ kind: 'hub', api, lacks: hubNeeds().filter((need) => lacks(candidate, api, need)) }) as const,

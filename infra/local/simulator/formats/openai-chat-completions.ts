@@ -14,7 +14,7 @@ import type { Call, Format, Received } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
-import { isThinker, thinksWithToolsElsewhere } from '../signature.ts';
+import { isThinker } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
 
 /** The members that are looked at. Anything else may be there too. */
@@ -77,11 +77,8 @@ function read({ body: received }: Received): ModelRequest | string {
 
 /** What OpenAI's own models that think refuse. */
 function invalidMember(body: Body): string | undefined {
-  const { model, tools, reasoning_effort: effort, max_tokens: bound, stop } = body;
+  const { model, max_tokens: bound, stop } = body;
   if (!isThinker(model)) return undefined;
-  if ((tools ?? []).length > 0 && (effort ?? 'none') !== 'none' && thinksWithToolsElsewhere(model)) {
-    return `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions. Please use /v1/responses instead.`;
-  }
   if (typeof bound === 'number') {
     return "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
   }

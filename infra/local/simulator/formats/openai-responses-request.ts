@@ -126,7 +126,7 @@ const isOpenAi = /(^|\/)(gpt-|o\d)/;
 const elsewhere = ['stop', 'max_tokens', 'max_completion_tokens', 'messages', 'response_format', 'reasoning_effort'];
 
 function invalidMember(body: Body): string | undefined {
-  const { model, max_output_tokens: bound, temperature, reasoning, tools } = body;
+  const { model, max_output_tokens: bound, temperature, reasoning } = body;
   const unknown = elsewhere.find((member) => member in body);
   if (unknown !== undefined) return `Unknown parameter: '${unknown}'.`;
   if (isOpenAi.test(model) && typeof bound === 'number' && bound < outputTokensMin) {
@@ -136,10 +136,6 @@ function invalidMember(body: Body): string | undefined {
   if (isThinking && typeof temperature === 'number') {
     return "Unsupported parameter: 'temperature' is not supported with this model.";
   }
-  const loose = (tools ?? []).find(({ strict, parameters }) => strict === true && !isClosed(parameters));
-  if (loose !== undefined) {
-    return `Invalid schema for function '${loose.name}': In context=(), 'additionalProperties' is required to be supplied and to be false.`;
-  }
   if (
     body.text?.format?.type === 'json_object' &&
     !/json/i.test(JSON.stringify(body.input) + (body.instructions ?? ''))
@@ -148,9 +144,6 @@ function invalidMember(body: Body): string | undefined {
   }
   return undefined;
 }
-
-const isClosed = (schema: unknown): boolean =>
-  (schema as { additionalProperties?: unknown } | null | undefined)?.additionalProperties === false;
 
 const toolName = /^[a-zA-Z0-9_-]{1,64}$/;
 /** Of ids of items, by their types. */

@@ -63,7 +63,9 @@ function neededEffort({ tools, reasoning, reasoning_effort: effort }: JsonObject
   const { effort: told, max_tokens: tokens, enabled } = isJsonObject(reasoning) ? reasoning : {};
   const isAsked = [effort, told].some((one) => typeof one === 'string' && one !== 'none');
   const member = typeof effort === 'string' ? 'reasoning_effort' : 'reasoning';
-  return isAsked || enabled === true || isAbove(tokens, 0) ? [{ kind: 'effort_with_tools', member }] : [];
+  if (isAsked || enabled === true || isAbove(tokens, 0)) return [{ kind: 'effort_with_tools', member }];
+  const isKnown = [effort, told, enabled, tokens].some((one) => (one ?? null) !== null);
+  return isKnown ? [] : [{ kind: 'tools_without_effort', member: 'tools' }];
 }
 
 const neededParts = (messages: unknown): HubNeed[] =>

@@ -11,9 +11,17 @@ export function toUpstreamBody(request: ChatMembers, target: UpstreamTarget): st
   changes.set('model', model);
   if (request.namesNoBound && defaultBound !== undefined) changes.set(defaultBound.chatMember, defaultBound.tokens);
   for (const [name, value] of Object.entries(reasoningMembers(request, reasoningStyle))) changes.set(name, value);
+  if (target.wantsNoEffortWithTools && hasTools(request) && saysNoEffort(request)) changes.set(effortName, 'none');
   if (request.stream) changes.set('stream_options', streamOptions(request.raw.stream_options, reportsStreamUsage));
   return rewriteMembers(request.text(), changes);
 }
+
+const effortName = 'reasoning_effort';
+
+const saysNoEffort = ({ raw, reasoning }: ChatMembers): boolean =>
+  reasoning === undefined && (raw[effortName] ?? null) === null;
+
+const hasTools = ({ raw: { tools } }: ChatMembers): boolean => Array.isArray(tools) && tools.length > 0;
 
 /** The gateway must bill, so it asks for usage on every stream that a provider can report it on. */
 function streamOptions(sent: unknown, reportsUsage: boolean): object | undefined {

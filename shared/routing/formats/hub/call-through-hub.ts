@@ -22,6 +22,7 @@ import {
   thinkingOf,
   untold,
   withOwnSigned,
+  withStrictness,
 } from './middle/index.ts';
 import { createExchange, type Exchange } from './package-exchange.ts';
 import { createPackageNames } from './package-names.ts';
@@ -82,7 +83,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   const boundTokens = askedOutputTokens(entry, size);
   await nextStep();
   const packageNames = createPackageNames(withoutEmptyStops(source.call));
-  const { call } = packageNames;
+  const { call, leftOut: looseTools } = withStrictness(packageNames.call, target.strictness);
   await nextStep();
   const raw = createRawArguments(id, target.argumentsForm);
   const names = [model, candidate.model.id];
@@ -105,7 +106,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     target,
     async body(text) {
       const sent = await toSentBody(text, target, targetCall, nextStep);
-      leftOut = [...sent.leftOut, ...request.leftOut];
+      leftOut = [...sent.leftOut, ...looseTools, ...request.leftOut];
       return sent.text;
     },
     takeOut: raw.takeOut,

@@ -24,7 +24,10 @@ export async function toSentBody(
   const { json } = scanned;
   await nextStep();
   const changes = new Map(Object.entries(target.boundBody(json, targetCall)));
-  const leftOut = leftOutOf(targetCall, target, json, changes);
+  const leftOut = [
+    ...leftOutOf(targetCall, target, json, changes),
+    ...(target.leavesOut?.(targetCall) ?? []).map(asPath),
+  ];
   await nextStep();
   const sent = rewriteMembers(json, changes);
   await nextStep();

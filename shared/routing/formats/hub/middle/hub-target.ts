@@ -4,6 +4,7 @@ import type { ProviderDocument } from '../../../../configuration/catalogue/index
 import type { JsonObject, JsonText, UsageReport } from '../../../../protocol/wire/index.ts';
 import type { HubCall, OptionalName } from './hub-call.ts';
 import type { ModelReasoning, Thinking } from './reasoning.ts';
+import type { Strictness } from './strict-tools.ts';
 
 export interface ModelOptions {
   /** As the provider names it. */
@@ -73,6 +74,10 @@ export interface HubTarget {
   readonly boundBody: (body: JsonText, call: TargetCall) => JsonObject;
   /** The optional members that it has words for. */
   readonly says: ReadonlySet<OptionalName>;
+  /** What it takes of a schema where a tool is strict. Left out: any, or it has no word for it. */
+  readonly strictness?: Strictness;
+  /** Members of the request, as paths, that it was told otherwise than they say. */
+  readonly leavesOut?: (call: TargetCall) => readonly string[];
   /** The media type of a stream. */
   readonly streamType: string;
   /**

@@ -20,4 +20,5 @@ export {
   untold,
 } from './reasoning.ts';
 export { envelopeOptions, isSigned, sealed, signedOptions, withOwnSigned } from './signed.ts';
+export { type Strictness, withStrictness } from './strict-tools.ts';
 export { createToolNames, type ToolNames } from './tool-names.ts';

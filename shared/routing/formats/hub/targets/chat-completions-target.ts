@@ -1,7 +1,12 @@
 // Chat completions, at OpenAI as at the many providers and servers that are like it.
 import { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { isOpenAiThinker, thinksWithToolsOnResponsesOnly } from '../../../../configuration/catalogue/index.ts';
+import {
+  canBeKeptFromThinking,
+  isOpenAiThinker,
+  thinksUnasked,
+  thinksWithToolsOnResponsesOnly,
+} from '../../../../configuration/catalogue/index.ts';
 import { openAiStopsMax } from '../../../../foundation/constants/index.ts';
 import type { HubCall, HubTarget, TargetCall } from '../middle/index.ts';
 import { atMost, type Json, nonEmpty, read } from './body-members.ts';
@@ -10,6 +15,7 @@ import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './jso
 import { chatUsage, openAiUsageIn } from './openai-usage.ts';
 import { plainPrompt } from './plain-prompt.ts';
 import { watchThinking } from './plain-thinking.ts';
+import { openAiStrictness } from './strict-schemas.ts';
 
 const packageName = 'chat';
 
@@ -54,6 +60,8 @@ export const target: HubTarget = {
     };
   },
   says: new Set(),
+  strictness: openAiStrictness,
+  leavesOut: (target) => (isKeptFromThinking(target) ? effortOf(target) : []),
   streamType: 'text/event-stream',
   readStream: chatEvents,
   readable: [readableCompletion],
@@ -96,13 +104,28 @@ function untoldStops({ call, names }: TargetCall): readonly string[] {
 }
 
 /** As the provider's entry says that it is told. */
-function toldThinking({ thinking, provider: { reasoning_style: style }, names, call }: TargetCall): Json {
-  if (thinking === undefined || style === 'none') return {};
+function toldThinking(target: TargetCall): Json {
+  const { thinking, provider } = target;
+  const { reasoning_style: style } = provider;
+  if (style === 'none') return {};
+  if (isKeptFromThinking(target)) {
+    return canBeKeptFromThinking(...target.names) ? { reasoning_effort: 'none' } : {};
+  }
+  if (thinking === undefined) return {};
   const { effort, tokens } = { effort: undefined, tokens: undefined, ...wordsOf(thinking) };
   if (style === 'object') return { reasoning: effort === undefined ? { max_tokens: tokens } : { effort } };
-  const isRefused = call.tools !== undefined && effort !== 'none' && thinksWithToolsOnResponsesOnly(...names);
-  return effort === undefined || isRefused ? {} : { reasoning_effort: effort };
+  return effort === undefined ? {} : { reasoning_effort: effort };
 }
+
+/** It refuses tools beside an effort, also one of its own where nothing is asked. */
+const isKeptFromThinking = ({ call, names, thinking, provider }: TargetCall): boolean =>
+  call.tools !== undefined &&
+  (thinking === undefined ? thinksUnasked(...names) : thinking.kind !== 'off') &&
+  thinksWithToolsOnResponsesOnly(...names) &&
+  (provider.reasoning_style ?? 'effort') === 'effort';
+
+const effortOf = ({ call, thinking }: TargetCall): string[] =>
+  thinking === undefined ? [] : call.optional.flatMap(({ name, member }) => (name === 'thinking' ? [member] : []));
 
 function wordsOf(thinking: NonNullable<TargetCall['thinking']>): { effort: string } | { tokens: number } | undefined {
   if (thinking.kind === 'off') return { effort: 'none' };

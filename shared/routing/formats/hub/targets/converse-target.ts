@@ -7,6 +7,7 @@ import { atMost, claudeOrigin, type Json, nonEmpty, readObject } from './body-me
 import { claudeOptions, claudeThinking } from './claude-thinking.ts';
 import { callsAsText, withResultTexts } from './converse-prompt.ts';
 import { reportedUsage, withReadableUsage } from './readable-usage.ts';
+import { claudeStrictness } from './strict-schemas.ts';
 
 export const target: HubTarget = {
   // With a key it signs nothing itself.
@@ -37,6 +38,7 @@ export const target: HubTarget = {
     };
   },
   says: new Set(['cache_marks']),
+  strictness: claudeStrictness,
   streamType: 'application/vnd.amazon.eventstream',
   // In streams they are texts.
   argumentsForm: { mark: '"toolUse"', paths: [['output', 'message', 'content', '*', 'toolUse', 'input']] },

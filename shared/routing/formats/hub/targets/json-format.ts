@@ -1,7 +1,7 @@
 // JSON as OpenAI's formats want it asked for.
 import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import type { HubCall, TargetCall } from '../middle/index.ts';
+import { openAiStrictness } from './strict-schemas.ts';
 
 /** JSON of any form is refused where no text of the request speaks of it. */
 export const withJsonWord = (call: HubCall): HubCall =>
@@ -38,28 +38,7 @@ const asItIs = (schema: JSONSchema7): JSONSchema7 => ({ toJSON: () => schema }) 
 
 /** A schema that holds everything fast, in the words that a strict one may have: any other would be refused. */
 export const isStrictFormat = ({ responseFormat }: HubCall): boolean =>
-  responseFormat?.type === 'json' && responseFormat.schema?.type === 'object' && isStrict(responseFormat.schema);
-
-const strictWords: ReadonlySet<string> = new Set(
-  '$defs $ref additionalProperties anyOf const description enum items properties required title type'.split(' '),
-);
-
-function isStrict(schema: unknown): boolean {
-  if (!isJsonObject(schema) || !Object.keys(schema).every((word) => strictWords.has(word))) return false;
-  const { type, properties, required, items, anyOf, $defs: definitions, additionalProperties: more } = schema;
-  const named = isJsonObject(properties) ? properties : {};
-  if (type === 'object' || properties !== undefined) {
-    const needed = new Set(Array.isArray(required) ? required : []);
-    if (more !== false || !Object.keys(named).every((name) => needed.has(name))) return false;
-  }
-  const inside = [
-    ...Object.values(named),
-    ...Object.values(isJsonObject(definitions) ? definitions : {}),
-    ...(Array.isArray(anyOf) ? anyOf : []),
-    ...(items === undefined ? [] : [items]),
-  ];
-  return inside.every(isStrict);
-}
+  responseFormat?.type === 'json' && openAiStrictness.holds(responseFormat.schema);
 
 // The options that every package is given.
 

@@ -6,6 +6,7 @@ import { anthropicEvents, messageUsage, withKnownBlocks } from './anthropic-even
 import { atMost, claudeOrigin, type Json, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeOptions, claudeThinking } from './claude-thinking.ts';
 import { reportedUsage, withReadableUsage } from './readable-usage.ts';
+import { claudeStrictness } from './strict-schemas.ts';
 
 export const target: HubTarget = {
   openModel: ({ model, baseURL, fetch, generateId, nextStep }) =>
@@ -35,6 +36,7 @@ export const target: HubTarget = {
   // Other makers' models that speak it take what Claude took first.
   unknownReasoning: byBudget,
   says: new Set(['cache_marks', 'tool_cache_marks']),
+  strictness: claudeStrictness,
   streamType: 'text/event-stream',
   argumentsForm: {
     mark: 'tool_use"',

@@ -13,6 +13,7 @@ import { openAiUsageIn, responseUsage } from './openai-usage.ts';
 import { outputPieces, readableResponse } from './responses-answer.ts';
 import { responseEvents } from './responses-events.ts';
 import { readEncrypted, withOwnParts } from './responses-parts.ts';
+import { openAiStrictness } from './strict-schemas.ts';
 
 export const target: HubTarget = {
   openModel: ({ model, baseURL, generateId, ...settings }) =>
@@ -44,6 +45,7 @@ export const target: HubTarget = {
     reasoning: toldThinking(thinking),
   }),
   says: new Set(['cache_key', 'metadata', 'safety_identifier', 'user']),
+  strictness: openAiStrictness,
   streamType: 'text/event-stream',
   readStream: responseEvents,
   readable: [readableResponse],

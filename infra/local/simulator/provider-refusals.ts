@@ -1,0 +1,158 @@
+// What real providers refuse that their formats have words for: each rule with the public report, or the page, that tells of it. A
+// request that a format can read is held against every row of it.
+import { isThinker, knowsNoNone, thinksUnasked, thinksWithToolsElsewhere } from './signature.ts';
+import { lacksRequired, looseSchema, unsupportedByClaude } from './strict-schemas.ts';
+
+interface Refusal {
+  readonly formats: readonly string[];
+  /** Where somebody met it. */
+  readonly source: string;
+  /** In the provider's words. Undefined: it takes the request. */
+  readonly why: (body: Body, model: string) => string | undefined;
+}
+
+/** What is looked at of any format's request. Anything else may be there too. */
+interface Body {
+  readonly tools?: readonly Tool[] | null;
+  readonly reasoning_effort?: string | null;
+  readonly reasoning?: { readonly effort?: string | null } | null;
+  readonly thinking?: { readonly type?: string } | null;
+  readonly additionalModelRequestFields?: Pick<Body, 'thinking'> | null;
+  readonly messages?: readonly { readonly content?: readonly ConverseBlock[] }[];
+}
+
+interface Tool {
+  readonly type?: string;
+  readonly name?: string;
+  readonly strict?: boolean | null;
+  readonly parameters?: unknown;
+  readonly input_schema?: unknown;
+  readonly function?: { readonly name?: string; readonly strict?: boolean | null; readonly parameters?: unknown };
+}
+
+interface ConverseBlock {
+  readonly text?: string;
+  readonly document?: { readonly name?: string };
+}
+
+const isOpenAi = /(^|\/)(gpt-|o\d)/;
+const hasTools = ({ tools }: Body): boolean => (tools ?? []).length > 0;
+const functionsOf = ({ tools }: Body) =>
+  (tools ?? []).flatMap((tool) => (tool.function ?? (tool.type === 'function' ? tool : [])) as NonNullable<Tool>);
+
+const toolsElsewhere = (model: string): string =>
+  `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`;
+
+const unknownEffort = (member: string, effort: string): string =>
+  `Unsupported value: '${member}' does not support '${effort}' with this model.`;
+
+const documentsOf = ({ messages = [] }: Body) =>
+  messages.map(({ content }) => (Array.isArray(content) ? (content as readonly ConverseBlock[]) : []));
+
+const strictToolsMax = 20;
+const documentsMax = 5;
+
+const refusals: readonly Refusal[] = [
+  {
+    formats: ['chat-completions'],
+    source: 'https://github.com/BerriAI/litellm/issues/34569',
+    why: (body, model) =>
+      hasTools(body) && thinksWithToolsElsewhere(model) && effortIn(body, model) !== 'none'
+        ? toolsElsewhere(model)
+        : undefined,
+  },
+  {
+    formats: ['chat-completions', 'responses'],
+    source: 'https://github.com/bolna-ai/bolna/issues/1019',
+    why(body, model) {
+      const [member, effort] =
+        (body.reasoning_effort ?? null) === null
+          ? ['reasoning.effort', body.reasoning?.effort]
+          : ['reasoning_effort', body.reasoning_effort];
+      if (!isThinker(model) || typeof effort !== 'string') return undefined;
+      return ['none', 'minimal'].includes(effort) && knowsNoNone(model) ? unknownEffort(member, effort) : undefined;
+    },
+  },
+  {
+    formats: ['messages', 'converse'],
+    source: 'https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html',
+    why: (body, model) =>
+      /claude-(fable|mythos)/.test(model) &&
+      (body.thinking ?? body.additionalModelRequestFields?.thinking)?.type === 'disabled'
+        ? '"thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
+        : undefined,
+  },
+  {
+    formats: ['messages'],
+    source: 'https://github.com/badlogic/pi-mono/issues/9953',
+    why({ tools }) {
+      const strict = (tools ?? []).filter((tool) => tool.strict === true);
+      if (strict.length > strictToolsMax) return `tools: Too many strict tools. The maximum is ${strictToolsMax}.`;
+      for (const [index, tool] of (tools ?? []).entries()) {
+        const words = tool.strict === true ? unsupportedByClaude(tool.input_schema) : undefined;
+        if (words !== undefined) return `tools.${index}.custom: ${words}`;
+      }
+      return undefined;
+    },
+  },
+  {
+    formats: ['chat-completions', 'responses'],
+    source: 'https://platform.openai.com/docs/guides/function-calling#strict-mode',
+    why(body, model) {
+      if (!isOpenAi.test(model)) return undefined;
+      const strict = functionsOf(body).filter((one) => one.strict === true);
+      for (const { name, parameters } of strict) {
+        const fault = looseSchema(parameters) ?? lacksRequired(parameters);
+        if (fault !== undefined) return `Invalid schema for function '${name}': In context=(), ${fault}`;
+      }
+      return undefined;
+    },
+  },
+  {
+    formats: ['converse'],
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html',
+    why(body) {
+      const alone = documentsOf(body).findIndex(
+        (blocks) => blocks.some(({ document }) => document) && !blocks.some(({ text }) => text !== undefined),
+      );
+      return alone < 0
+        ? undefined
+        : `The content block list at messages.${alone} contains a document block, so it must also contain a text block.`;
+    },
+  },
+  {
+    formats: ['converse'],
+    source: 'https://github.com/aws-samples/bedrock-chat/issues/1685',
+    why(body) {
+      const names = documentsOf(body)
+        .flat()
+        .flatMap(({ document }) => document?.name ?? []);
+      return new Set(names).size < names.length ? "Messages can't contain duplicate document names." : undefined;
+    },
+  },
+  {
+    formats: ['converse'],
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html',
+    why: (body) =>
+      documentsOf(body).some((blocks) => blocks.filter(({ document }) => document).length > documentsMax)
+        ? `Too many documents in a message. The maximum is ${documentsMax}.`
+        : undefined,
+  },
+];
+
+/** A model that thinks although nothing asks for it counts as asked with an effort. */
+const effortIn = ({ reasoning_effort: effort }: Body, model: string): string =>
+  effort ?? (thinksUnasked(model) ? 'its own' : 'none');
+
+/** Undefined: its provider would take it. `model`: as the path or the body names it. */
+export function providerRefusal(format: string, body: unknown, model: string): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  for (const { formats, why } of refusals) {
+    const words = formats.includes(format) ? why(body as Body, model) : undefined;
+    if (words !== undefined) return words;
+  }
+  return undefined;
+}
+
+/** For the page that lists them, and the test that each has one. */
+export const refusalSources: readonly string[] = refusals.map(({ source }) => source);

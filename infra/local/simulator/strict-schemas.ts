@@ -1,0 +1,60 @@
+// What of a JSON Schema a provider takes where a tool says that it is strict. Two providers, two subsets.
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The schemas inside one, itself first. */
+function* schemasIn(schema: unknown): Generator<Schema> {
+  if (!isSchema(schema)) return;
+  yield schema;
+  const named = [schema.properties, schema.$defs, schema.definitions].flatMap((one) =>
+    isSchema(one) ? Object.values(one) : [],
+  );
+  const listed = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((one) => (Array.isArray(one) ? one : []));
+  for (const inner of [...named, ...listed, schema.items]) yield* schemasIn(inner);
+}
+
+/** Of Anthropic's structured outputs: bounds of numbers, texts and lists are refused. */
+const unsupportedWords: Readonly<Record<string, readonly string[]>> = {
+  integer: ['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'],
+  number: ['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'],
+  string: ['maxLength', 'minLength'],
+  array: ['maxItems', 'uniqueItems'],
+};
+
+export function unsupportedByClaude(schema: unknown): string | undefined {
+  for (const inner of schemasIn(schema)) {
+    const type = String(inner.type);
+    const words = (unsupportedWords[type] ?? []).filter((word) => word in inner);
+    if (words.length > 0) return `For '${type}' type, properties ${words.join(', ')} are not supported`;
+    if ('oneOf' in inner) return "Schema type 'oneOf' is not supported";
+    if (inner.type === 'object' && inner.additionalProperties !== false) {
+      return "For 'object' type, 'additionalProperties' must be explicitly set to false";
+    }
+  }
+  return undefined;
+}
+
+/** Of OpenAI's strict mode: every object is closed. */
+export function looseSchema(schema: unknown): string | undefined {
+  for (const inner of schemasIn(schema)) {
+    if (inner.type === 'object' && inner.additionalProperties !== false) {
+      return "'additionalProperties' is required to be supplied and to be false.";
+    }
+  }
+  return undefined;
+}
+
+/** And requires every property that it has. */
+export function lacksRequired(schema: unknown): string | undefined {
+  for (const { properties, required } of schemasIn(schema)) {
+    const needed = new Set(Array.isArray(required) ? required : []);
+    const missing = Object.keys(isSchema(properties) ? properties : {}).find((name) => !needed.has(name));
+    if (missing !== undefined) {
+      return `'required' is required to be supplied and to be an array including every key in properties. Missing '${missing}'.`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,31 @@
+// Tools that are strict: at a provider whose subset of JSON Schema does not hold the schema of one, that one goes without.
+import type { HubCall } from './hub-call.ts';
+
+export interface Strictness {
+  readonly holds: (schema: unknown) => boolean;
+  /** More of them in one request are refused. */
+  readonly toolsMax: number;
+}
+
+/** As `X-Gw-Left-Out` names it. */
+const strictPath = 'tools.strict';
+
+export function withStrictness(
+  call: HubCall,
+  strictness: Strictness | undefined,
+): { readonly call: HubCall; readonly leftOut: readonly string[] } {
+  const { tools } = call;
+  if (strictness === undefined || tools === undefined) return { call, leftOut: [] };
+  let strict = 0;
+  let isLeftOut = false;
+  const told = tools.map((tool) => {
+    if (tool.type !== 'function' || tool.strict !== true) return tool;
+    if (strict < strictness.toolsMax && strictness.holds(tool.inputSchema)) {
+      strict += 1;
+      return tool;
+    }
+    isLeftOut = true;
+    return { ...tool, strict: false };
+  });
+  return isLeftOut ? { call: { ...call, tools: told }, leftOut: [strictPath] } : { call, leftOut: [] };
+}

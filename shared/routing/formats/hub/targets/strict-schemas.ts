@@ -1,0 +1,71 @@
+// What of a JSON Schema a provider takes where a tool, or an answer, is strict. Each has a subset of its own, and refuses the whole
+// request for a word beyond it.
+import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
+import type { Strictness } from '../middle/index.ts';
+
+interface Subset {
+  readonly words: ReadonlySet<string>;
+  /** Every property is required. */
+  readonly requiresAll: boolean;
+  /** What else is wrong with one schema, the schemas inside it apart. */
+  readonly refuses?: (schema: JsonObject) => boolean;
+}
+
+const wordsOf = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+/** https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, read on 2026-11-26. */
+const openAi: Subset = {
+  words: wordsOf(
+    '$defs $ref additionalProperties anyOf const description enum exclusiveMaximum exclusiveMinimum format items maxItems maximum minItems minimum multipleOf pattern properties required title type',
+  ),
+  requiresAll: true,
+};
+
+/** https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations, read on 2026-11-26. */
+const claude: Subset = {
+  words: wordsOf(
+    '$defs $ref $schema additionalProperties anyOf const default definitions description enum format items minItems properties required title type',
+  ),
+  requiresAll: false,
+  refuses: ({ minItems, enum: values }) =>
+    (minItems !== undefined && minItems !== 0 && minItems !== 1) ||
+    (Array.isArray(values) && values.some((value) => typeof value === 'object' && value !== null)),
+};
+
+/** A schema of the client's that refers to itself is refused by both, and its depth is that of a body. */
+function holds(schema: unknown, subset: Subset, isInDefinition = false): boolean {
+  if (!isJsonObject(schema) || !Object.keys(schema).every((word) => subset.words.has(word))) return false;
+  const { type, properties, required, items, anyOf, $ref: reference, additionalProperties: more } = schema;
+  if (reference !== undefined && (isInDefinition || reference === '#')) return false;
+  const named = isJsonObject(properties) ? properties : {};
+  if (type === 'object' || properties !== undefined) {
+    const needed = new Set(Array.isArray(required) ? required : []);
+    const isClosed = more === false && (!subset.requiresAll || Object.keys(named).every((name) => needed.has(name)));
+    if (!isClosed) return false;
+  }
+  if (subset.refuses?.(schema) === true) return false;
+  const inside = [
+    ...Object.values(named),
+    ...(Array.isArray(anyOf) ? anyOf : []),
+    ...(items === undefined ? [] : [items]),
+  ];
+  return (
+    inside.every((one) => holds(one, subset, isInDefinition)) &&
+    definitionsOf(schema).every((one) => holds(one, subset, true))
+  );
+}
+
+const definitionsOf = ({ $defs: defs, definitions }: JsonObject): readonly unknown[] =>
+  [defs, definitions].flatMap((named) => (isJsonObject(named) ? Object.values(named) : []));
+
+const isObjectSchema = (schema: unknown): boolean => isJsonObject(schema) && schema.type === 'object';
+
+export const openAiStrictness: Strictness = {
+  holds: (schema) => isObjectSchema(schema) && holds(schema, openAi),
+  toolsMax: Number.POSITIVE_INFINITY,
+};
+
+export const claudeStrictness: Strictness = {
+  holds: (schema) => isObjectSchema(schema) && holds(schema, claude),
+  toolsMax: 20,
+};

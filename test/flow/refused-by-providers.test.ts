@@ -1,0 +1,184 @@
+// What real providers refuse of what clients send every day, through the front door with the official SDKs. The simulated ones refuse
+// it in the same words (`provider-refusals.ts`), so that each answer here is one that the provider would have given.
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+type Json = Record<string, unknown>;
+
+const upstreams = {
+  'chat/5.6': ['chat', 'gpt-5.6-sol'],
+  'chat/5.4': ['chat', 'gpt-5.4'],
+  'chat/astra': ['chat', 'gpt-6-astra'],
+  'both/5.6': ['both', 'gpt-5.6-sol'],
+  'both/6': ['both', 'gpt-6-sol'],
+  'both/astra': ['both', 'gpt-6-astra'],
+  'router/5.6': ['router', 'openai/gpt-5.6-sol'],
+  'messages/claude': ['messages', 'claude-sonnet-4-6'],
+  'converse/claude': ['converse', 'anthropic.claude-sonnet-4-6-v1'],
+  'responses/5.4': ['responses', 'gpt-5.4'],
+  'gemini/3': ['gemini', 'gemini-3-pro'],
+} as const;
+
+const apis = {
+  chat: ['chat-completions'],
+  both: ['chat-completions', 'responses'],
+  router: ['chat-completions'],
+  messages: ['messages'],
+  converse: ['converse'],
+  responses: ['responses'],
+  gemini: ['generate-content'],
+} as const;
+
+let gateway: Harness;
+let openai: OpenAI;
+let anthropic: Anthropic;
+beforeAll(async () => {
+  const more = { max_output_tokens: 8_192, supported_params: { tools: true, vision: true } };
+  const models = Object.fromEntries(
+    Object.entries(upstreams).map(([id, [provider, upstream]]) => [
+      id,
+      [{ provider, upstream: `${upstream}/echo`, more }],
+    ]),
+  );
+  gateway = await startHarness({
+    models,
+    providers: Object.fromEntries(
+      Object.entries(apis).map(([id, spoken]) => [
+        id,
+        { apis: spoken, ...(id === 'router' ? { reasoning_style: 'object' } : {}) },
+      ]),
+    ),
+  });
+  openai = new OpenAI({ baseURL: gateway.url.replace(/\/v1$/, '/openai/v1'), apiKey: gateway.key, maxRetries: 0 });
+  const baseURL = new URL(gateway.url).origin;
+  anthropic = new Anthropic({ baseURL, authToken: gateway.key, apiKey: null, maxRetries: 0 });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.simulator.clear());
+
+const sent = (): readonly { readonly format: string | null; readonly body: Json }[] =>
+  gateway.simulator.calls.map(({ format, body }) => ({ format, body: body as Json }));
+const leftOutOf = ({ response }: { readonly response: Response }): string =>
+  response.headers.get('x-gw-left-out') ?? '';
+
+const city = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+};
+const chatTool = (parameters: Json = city, strict?: boolean) => ({
+  type: 'function' as const,
+  function: { name: 'get_weather', parameters, ...(strict === undefined ? {} : { strict }) },
+});
+const messages = [{ role: 'user' as const, content: 'Hello' }];
+
+describe('chat completions with tools and no effort, of a model that thinks by itself', () => {
+  const ask = (model: string, more: object = {}) =>
+    openai.chat.completions.create({ model, messages, tools: [chatTool()], ...more });
+
+  it.each(['both/5.6', 'both/6', 'both/astra'])('go to Responses where the provider of %s has it', async (model) => {
+    await ask(model);
+    expect(sent()).toMatchObject([{ format: 'responses' }]);
+    expect(sent()[0]?.body).not.toHaveProperty('reasoning');
+  });
+
+  it('say that it is not to think where only chat is spoken', async () => {
+    await ask('chat/5.6');
+    expect(sent()).toMatchObject([{ format: 'chat-completions', body: { reasoning_effort: 'none' } }]);
+  });
+
+  it.each([
+    ['chat/5.4', {}],
+    ['router/5.6', {}],
+    ['chat/5.6', { tools: undefined }],
+    ['chat/5.6', { tools: [] }],
+  ] as const)('add nothing for %s with %j', async (model, more) => {
+    const answered = ask(model, more);
+    // A router in front of the model may know another way: it is not told.
+    await (model === 'router/5.6' ? expect(answered).rejects.toMatchObject({ status: 400 }) : answered);
+    expect(sent()).toHaveLength(1);
+    expect(Object.keys(sent()[0]?.body ?? {}).filter((name) => name.startsWith('reasoning'))).toEqual([]);
+  });
+
+  it('leave an effort that the client wrote as it is', async () => {
+    await ask('chat/5.6', { reasoning_effort: 'none' });
+    await expect(ask('chat/5.6', { reasoning_effort: 'low' })).rejects.toMatchObject({ status: 400 });
+    expect(sent().map(({ body }) => body.reasoning_effort)).toEqual(['none', 'low']);
+  });
+});
+
+describe('clients of other interfaces with tools, where only chat is spoken', () => {
+  const input_schema = { ...city, type: 'object' as const };
+
+  it.each([
+    [{}, ''],
+    [{ output_config: { effort: 'low' as const } }, 'output_config.effort'],
+    [{ thinking: { type: 'disabled' as const } }, ''],
+  ])('are answered on Messages with %j', async (more, leftOut) => {
+    const tools = [{ name: 'get_weather', input_schema }];
+    const answer = await anthropic.messages
+      .create({ model: 'chat/5.6', max_tokens: 4_000, messages, tools, ...more })
+      .withResponse();
+    expect(sent()).toMatchObject([{ format: 'chat-completions', body: { reasoning_effort: 'none' } }]);
+    expect(leftOutOf(answer)).toBe(leftOut);
+  });
+
+  it('are answered on Responses, with the effort told as left out', async () => {
+    const tool = { type: 'function' as const, name: 'get_weather', parameters: city, strict: false };
+    const asked = { model: 'chat/5.6', input: 'Hello', tools: [tool], reasoning: { effort: 'high' as const } };
+    const answer = await openai.responses.create(asked).withResponse();
+    expect(sent()).toMatchObject([{ body: { reasoning_effort: 'none' } }]);
+    expect(leftOutOf(answer)).toBe('reasoning.effort');
+  });
+});
+
+describe('strict tools', () => {
+  const bounded = {
+    ...city,
+    properties: { days: { type: 'integer', minimum: 0, maximum: 7 } },
+    required: ['days'],
+  };
+  const loose = { ...city, properties: { city: { type: 'string' }, days: { type: 'integer' } } };
+
+  it.each(['messages/claude', 'converse/claude'])(
+    'of OpenAI are loose for %s where it knows no bounds',
+    async (model) => {
+      const chat = await openai.chat.completions
+        .create({ model, messages, tools: [chatTool(bounded, true)] })
+        .withResponse();
+      const tool = { type: 'function' as const, name: 'get_weather', parameters: bounded, strict: true };
+      const response = await openai.responses.create({ model, input: 'Hello', tools: [tool] }).withResponse();
+      expect([leftOutOf(chat), leftOutOf(response)]).toEqual(['tools.strict', 'tools.strict']);
+      expect(JSON.stringify(sent())).not.toContain('"strict":true');
+      expect(JSON.stringify(sent())).toContain('"maximum":7');
+    },
+  );
+
+  it('stay strict where the model knows the schema', async () => {
+    const asked = { model: 'messages/claude', messages, tools: [chatTool(city, true)] };
+    const answer = await openai.chat.completions.create(asked).withResponse();
+    expect(leftOutOf(answer)).toBe('');
+    expect(sent()).toMatchObject([{ body: { tools: [{ strict: true }] } }]);
+  });
+
+  it('of Claude are loose for GPT where a property is optional', async () => {
+    const tools = [{ name: 'get_weather', input_schema: { ...loose, type: 'object' as const }, strict: true }];
+    const asked = { model: 'responses/5.4', max_tokens: 4_000, messages, tools };
+    const answer = await anthropic.messages.create(asked).withResponse();
+    expect(leftOutOf(answer)).toBe('tools.strict');
+    expect(sent()).toMatchObject([{ body: { tools: [{ strict: false }] } }]);
+  });
+
+  it('are twenty at most for Claude', async () => {
+    const tools = Array.from({ length: 22 }, (_one, index) => {
+      const tool = chatTool(city, true);
+      return { ...tool, function: { ...tool.function, name: `tool_${index}` } };
+    });
+    const answer = await openai.chat.completions.create({ model: 'messages/claude', messages, tools }).withResponse();
+    const strict = ((sent()[0]?.body.tools ?? []) as Json[]).filter((tool) => tool.strict === true);
+    expect([leftOutOf(answer), strict.length]).toEqual(['tools.strict', 20]);
+  });
+});
