@@ -1,11 +1,12 @@
 // What real providers refuse that their formats have words for: each rule with the public report, or the page, that tells of it. A
 // request that a format can read is held against every row of it.
+
+import { lacksRequired, looseSchema, unsupportedByClaude } from './refused-schemas.ts';
 import { isThinker, knowsNoNone, thinksUnasked, thinksWithToolsElsewhere } from './signature.ts';
-import { lacksRequired, looseSchema, unsupportedByClaude } from './strict-schemas.ts';
 
 interface Refusal {
   readonly formats: readonly string[];
-  /** Where somebody met it. */
+  /** The public report, or the page, of it. */
   readonly source: string;
   /** In the provider's words. Undefined: it takes the request. */
   readonly why: (body: Body, model: string) => string | undefined;
@@ -153,6 +154,3 @@ export function providerRefusal(format: string, body: unknown, model: string): s
   }
   return undefined;
 }
-
-/** For the page that lists them, and the test that each has one. */
-export const refusalSources: readonly string[] = refusals.map(({ source }) => source);

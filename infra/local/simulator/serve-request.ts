@@ -60,13 +60,13 @@ function answerRequest(read: ReadRequest, credential: string | undefined): Answe
     return { behaviour: 'wrong-credential', steps: () => refuse(chosen, status, { code }) };
   }
   const request = read.isTooLarge ? 'The body is too large.' : format.read({ headers, body, query, fromPath });
-  if (typeof request === 'string') {
-    return { behaviour: 'invalid-request', steps: () => refuse(chosen, 400, { message: request }) };
-  }
+  const invalid = (message: string): Answer => ({
+    behaviour: 'invalid-request',
+    steps: () => refuse(chosen, 400, { message }),
+  });
+  if (typeof request === 'string') return invalid(request);
   const refusal = providerRefusal(format.name, body, request.model);
-  if (refusal !== undefined) {
-    return { behaviour: 'provider-refusal', steps: () => refuse(chosen, 400, { message: refusal }) };
-  }
+  if (refusal !== undefined) return invalid(refusal);
   const { name, parameters, behaviour } = chooseBehaviour(request.model);
   const known = { provider, name, parameters, format, request, path: pathBelowBase, body, bodyText, headers };
   return { behaviour: name, steps: (context) => behaviour({ ...context, ...known }) };

@@ -131,3 +131,63 @@ describe('Embeddings', () => {
     ['', [], ['a', ''], Array(2_049).fill('a')].map((input) => [{ model: 'echo', input }, /input/]),
   );
 });
+
+// Each with the public report of it in `provider-refusals.ts`.
+describe('what providers refuse that their formats have words for', () => {
+  const schema = (...required: string[]) => ({
+    type: 'object',
+    properties: { days: { type: 'integer' }, city: { type: 'string' } },
+    required,
+    additionalProperties: false,
+  });
+  const chat = (model: string, more: object) => ({ model, messages: [question], ...more });
+  const tools = [{ type: 'function', function: { name: 'x', parameters: schema() } }];
+  const strict = [{ type: 'function', function: { name: 'x', parameters: schema('days'), strict: true } }];
+  refusesAll('/chat/completions', [
+    [chat('gpt-5.6-sol', { tools }), /set reasoning_effort to 'none'/],
+    [chat('gpt-5.4', { tools, reasoning_effort: 'low' }), /set reasoning_effort to 'none'/],
+    [chat('gpt-6-astra', { reasoning_effort: 'none' }), /does not support 'none'/],
+    [chat('gpt-4.1', { tools: strict }), /Missing 'city'/],
+  ]);
+  refusesAll('/responses', [
+    [{ model: 'gpt-6-astra', input: 'Hi', reasoning: { effort: 'minimal' } }, /does not support 'minimal'/],
+    [
+      {
+        model: 'gpt-5',
+        input: 'Hi',
+        tools: [{ type: 'function', name: 'x', parameters: { type: 'object' }, strict: true }],
+      },
+      /'additionalProperties' is required/,
+    ],
+  ]);
+
+  const bounded = { ...schema(), properties: { days: { type: 'integer', minimum: 1 } } };
+  const messages = (more: object) => ({ model: 'claude-sonnet-4-6', max_tokens: 100, messages: [question], ...more });
+  const manyTools = Array.from({ length: 21 }, (_one, index) => ({
+    name: `x${index}`,
+    input_schema: schema(),
+    strict: true,
+  }));
+  refusesAll('/messages', [
+    [messages({ tools: [{ name: 'x', input_schema: bounded, strict: true }] }), /properties minimum are not supported/],
+    [messages({ tools: manyTools }), /Too many strict tools/],
+    [messages({ model: 'claude-mythos-5', thinking: { type: 'disabled' } }), /thinking.type.disabled/],
+  ]);
+
+  const document = (name: string) => ({ document: { format: 'pdf', name, source: { bytes: 'AA==' } } });
+  const user = (...content: object[]) => ({ messages: [{ role: 'user', content }] });
+  refusesAll('/model/echo/converse', [
+    [user(document('a')), /must also contain a text block/],
+    [user({ text: 'Hi' }, document('a'), document('a')), /duplicate document names/],
+    [user({ text: 'Hi' }, ...['a', 'b', 'c', 'd', 'e', 'f'].map(document)), /Too many documents/],
+  ]);
+
+  it.each([
+    ['/chat/completions', chat('gpt-5.6-sol', { tools, reasoning_effort: 'none' })],
+    ['/chat/completions', chat('gpt-5.4', { tools })],
+    ['/messages', messages({ tools: [{ name: 'x', input_schema: bounded }] })],
+    ['/model/echo/converse', user({ text: 'Hi' }, document('a'), document('b'))],
+  ])('takes at %s what is beside it: %j', async (path, body) => {
+    expect((await send(`${simulator.url}${path}`, body, version)).status).toBe(200);
+  });
+});
