@@ -170,8 +170,9 @@ export class ApiStack extends Stack {
     const { alarmEmail: email, dashboard, removal } = settings;
     for (const logGroup of Object.values(logGroups)) countLines(logGroup, 'ServerErrors');
     const [chatLogs] = Object.values(calls) as [LogGroup, ...LogGroup[]];
-    countLines(chatLogs, 'FailedSettlements');
-    if (tasks !== undefined) countLines(chatLogs, 'RefusedAtMaximum');
+    for (const metricName of ['FailedSettlements', 'RefusedAtMaximum', 'StoreUnavailable'] as const) {
+      countLines(chatLogs, metricName);
+    }
     const urlErrors = tasks === undefined ? Object.values(functions).flatMap(functionUrlErrors) : [];
     const hasAlarms = removal === 'retain' || email !== null;
     const { accountConcurrency = defaultAccountConcurrency } = settings;

@@ -1,5 +1,6 @@
 // One error class. Three texts that are never mixed: the code (clients branch on it), the message (people read it; what a
 // provider said of a rejected request stands in it) and the cause (only our log sees it).
+import type { StageResource } from '../foundation/constants/index.ts';
 import { type ErrorCode, type ErrorEntry, errorCatalogue } from './error-table.ts';
 
 /** What a provider said about the client's own request. */
@@ -40,7 +41,7 @@ type ExtrasOf<Code extends ErrorCode> = Code extends 'invalid_request'
       : Code extends MayBeFinal
         ? { isFinal?: boolean }
         : (typeof errorCatalogue)[Code]['retry'] extends 'wait' | 'soon'
-          ? { retryAfterSeconds?: number | undefined }
+          ? { retryAfterSeconds?: number | undefined; exhausted?: StageResource }
           : Record<never, never>;
 
 /** Of a provider that rejected the request. */
@@ -62,6 +63,7 @@ type AllExtras = Told & {
   attempts?: number;
   isFinal?: boolean;
   retryAfterSeconds?: number | undefined;
+  exhausted?: StageResource;
 };
 
 export class GatewayError extends Error {
@@ -75,11 +77,14 @@ export class GatewayError extends Error {
   /** A retry cannot succeed, whatever the code says in general. */
   readonly isFinal: boolean;
   readonly retryAfterSeconds: number | undefined;
+  /** Set where a larger stage would have served the request. */
+  readonly exhausted: StageResource | undefined;
   /** What Anthropic calls the fault: its SDK goes by this very word. */
   readonly providerCode: string | undefined;
 
   constructor(code: ErrorCode, options: FailOptions<ErrorCode> = {}) {
-    const { reason, providerWords, attempts, isFinal = false, retryAfterSeconds, providerCode } = options as AllExtras;
+    const { reason, providerWords, attempts, isFinal = false, ...more } = options as AllExtras;
+    const { retryAfterSeconds, providerCode, exhausted } = more;
     const ownMessage = options.message ?? errorCatalogue[code].message;
     super(withProviderWords(ownMessage, providerWords), { cause: options.cause });
     this.code = code;
@@ -90,6 +95,7 @@ export class GatewayError extends Error {
     this.isFinal = isFinal;
     this.retryAfterSeconds = retryAfterSeconds;
     this.providerCode = providerCode;
+    this.exhausted = exhausted;
   }
 
   get entry(): ErrorEntry {

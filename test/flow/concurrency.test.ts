@@ -232,6 +232,12 @@ describe('calls in flight', () => {
     await letGo(5, running);
     await staged.settled();
     await expectAllFree();
+    // The alarm on a stage that is too small counts this refusal, and none that only one key got.
+    const refused = harness.logLines.map((line) => JSON.parse(line)).filter(({ status }) => status === 429);
+    expect(refused.slice(-2).map(({ outcome, exhausted }) => [outcome, exhausted])).toEqual([
+      ['api_key_rate_limit', undefined],
+      ['rate_limited', 'service_concurrency'],
+    ]);
   });
 
   it('of a process that serves many are settled with what its next calls write, and an answer ends before', async () => {

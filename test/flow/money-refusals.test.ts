@@ -138,6 +138,24 @@ describe('a store that fails during admission', () => {
   });
   afterAll(() => harness.stop());
 
+  it.each([undefined, 'write_queue'] as const)(
+    'is logged as one of a stage that is too small only where the process did not even ask: %s',
+    async (exhausted) => {
+      failing = ({ table }) => {
+        if (table === 'ledger') throw new StoreUnavailable(new Error('injected'), exhausted);
+        return undefined;
+      };
+      const refused = await harness.post(hello('acme/open'), { 'idempotency-key': `exhausted-${exhausted}` });
+      failing = undefined;
+      await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
+      await harness.settled();
+      const lines = harness.logLines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
+      expect(lines.at(-1)).toMatchObject({ outcome: 'RATE_LIMITER_UNAVAILABLE' });
+      expect(lines.at(-1).exhausted).toBe(exhausted);
+      expect(harness.simulator.calls).toHaveLength(0);
+    },
+  );
+
   const tables = ['keys', 'ledger', 'idempotency', 'spans', 'limits'];
   const cases = tables.flatMap((table): [string, 'before' | 'after'][] => [
     [table, 'before'],

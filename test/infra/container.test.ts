@@ -256,8 +256,6 @@ describe('a stage with tasks', () => {
     const ofFunctions = resourcesOf(synthesizeStage('prod', { console: true }).api, 'AWS::CloudWatch::Alarm');
     const names = ofFunctions.map(({ id }) => id.replace(/^Alarms|[0-9A-F]{8}$/g, ''));
     expect([...ids, ...names].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
-    const filters = resourcesOf(stage.api, 'AWS::Logs::MetricFilter').map(({ Properties }) => Properties.FilterPattern);
-    expect(filters).toContainEqual(expect.stringContaining('"service_concurrency"'));
     expect(JSON.stringify(resourcesOf(stage.api, 'AWS::CloudWatch::Dashboard'))).toContain('CallsInFlight');
   });
 

@@ -2,6 +2,7 @@ import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from '#jest';
 import { gatewayTableActions } from '../../infra/cdk/constructs/table-actions.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import { stageResources } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, type SynthesizedStage, synthesizeStage } from './synthesized-stage.ts';
 
 type Watch = (
@@ -104,6 +105,30 @@ describe('failed answers', () => {
   });
 });
 
+describe.each([{}, { compute: 'container' }] as const)('refusals of a stage that is too small, with %j', (compute) => {
+  const stage = synthesizeStage('prod', compute);
+  const patternOf = (name: string) =>
+    resourcesOf(stage.api, 'AWS::Logs::MetricFilter')
+      .map(({ Properties }) => Properties as { FilterPattern: string; MetricTransformations: { MetricName: string }[] })
+      .filter(({ MetricTransformations }) => MetricTransformations[0]?.MetricName === name)
+      .map(({ FilterPattern }) => FilterPattern);
+
+  it('count in one metric whatever is exhausted, and not as a store that does not answer', () => {
+    expect(patternOf('RefusedAtMaximum')).toEqual(['{ $.event = "request" && $.exhausted = "*" }']);
+    expect(patternOf('StoreUnavailable')).toEqual([
+      '{ $.event = "request" && $.outcome = "RATE_LIMITER_UNAVAILABLE" && $.exhausted NOT EXISTS }',
+    ]);
+  });
+
+  it('ring an alarm that says for each of them what to raise', () => {
+    const alarms = alarmsOf(stage).filter(({ id }) => id.startsWith('AlarmsRefusedAtMaximum'));
+    expect(alarms.map(({ Properties }) => Properties.MetricName)).toEqual(['RefusedAtMaximum']);
+    const { AlarmDescription: text = '' } = alarms[0]?.Properties ?? {};
+    expect(stageResources.filter((resource) => !text.includes(`${resource}: raise `))).toEqual([]);
+    expect(text.length).toBeLessThanOrEqual(1_024);
+  });
+});
+
 describe('settlements', () => {
   it('that failed, came too late or did not end are counted in the lines of the function that settles, and no other failure is', () => {
     const filters = filtersOf('FailedSettlements');
@@ -195,6 +220,7 @@ describe('alarms', () => {
       'FewCallsFail',
       'GatewayTime',
       'ReadThrottles',
+      'RefusedAtMaximum',
       'StoreErrors',
       'StoreUnavailable',
       'UrlErrors',

@@ -3,7 +3,7 @@
 // pool of its own.
 import { concurrencyOf as concurrencyOfKey, readSlotsInUse } from '../../../shared/accounting/holds/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
-import { countsOnly } from '../../../shared/foundation/constants/index.ts';
+import { countsOnly, type StageResource } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 
@@ -59,9 +59,14 @@ export const keyConcurrencyError = (concurrency: number): GatewayError =>
   fail('api_key_rate_limit', { retryAfterSeconds, message: messageOf('The key', concurrency) });
 
 /** Of a workspace or of the service. */
-export const concurrencyError = (whose: string, concurrency: number, asksFunction: boolean): GatewayError =>
+export const concurrencyError = (
+  whose: string,
+  concurrency: number,
+  { asksFunction, exhausted }: { readonly asksFunction: boolean; readonly exhausted?: StageResource | undefined },
+): GatewayError =>
   fail(asksFunction ? 'execution_capacity' : 'rate_limited', {
     retryAfterSeconds,
+    ...(exhausted === undefined ? {} : { exhausted }),
     message: messageOf(whose, concurrency),
   });
 

@@ -4,6 +4,7 @@
 import type { Hold } from '../../../shared/accounting/holds/index.ts';
 import type { SlotHold, SlotPool } from '../../../shared/accounting/slots/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
+import type { StageResource } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { HeldSlots, IdentifiedCall } from '../stages.ts';
 import { type ConcurrencyLimits, concurrencyError, retryAfterSeconds } from './concurrency.ts';
@@ -51,32 +52,36 @@ interface Level {
 }
 
 function levelsOf(
-  { asksFunction, workspace, catalogue, scope }: IdentifiedCall,
+  { asksFunction, workspace, catalogue }: IdentifiedCall,
   { limits, isCreditSharded }: Omit<Asked, 'holder'>,
 ): readonly Level[] {
-  const [ofWorkspace, ofService] = [`The workspace ${workspace.id}`, 'The gateway'];
-  const functionLevel = (whose: string, key: string, slots: number | null): Level[] =>
-    slots === null || !asksFunction ? [] : [{ pool: { key, slots }, error: () => functionsError(whose, slots) }];
-  const level = (whose: string, key: string, slots: number | null): Level[] =>
-    slots === null ? [] : [{ pool: { key, slots }, error: () => concurrencyError(whose, slots, asksFunction) }];
+  const ofWorkspace = { whose: `The workspace ${workspace.id}` };
+  const functionLevel = (owner: SlotOwner, key: string, slots: number | null): Level[] =>
+    slots === null || !asksFunction ? [] : [{ pool: { key, slots }, error: () => functionsError(owner, slots) }];
+  const level = ({ whose, exhausted }: SlotOwner, key: string, slots: number | null): Level[] =>
+    slots === null
+      ? []
+      : [{ pool: { key, slots }, error: () => concurrencyError(whose, slots, { asksFunction, exhausted }) }];
+  const { function_concurrency: ofFunctions } = catalogue.service;
   return [
     ...functionLevel(ofWorkspace, `SLOTS#${workspace.id}`, workspace.function_concurrency),
     ...level(ofWorkspace, `CALLS#${workspace.id}`, isCreditSharded ? limits.workspace : null),
-    ...functionLevel(ofService, 'SLOTS', catalogue.service.function_concurrency),
-    ...level(ofService, 'SERVICECALLS', limits.service).map(({ pool, error }) => ({
-      pool,
-      error: () => {
-        // For the alarm of the stage: a larger one would have served it.
-        scope.logContext.fields = { ...scope.logContext.fields, reason: 'service_concurrency' };
-        return error();
-      },
-    })),
+    ...functionLevel({ whose: 'The gateway', exhausted: 'service_function_concurrency' }, 'SLOTS', ofFunctions),
+    ...level({ whose: 'The gateway', exhausted: 'service_concurrency' }, 'SERVICECALLS', limits.service),
   ];
 }
 
-const functionsError = (whose: string, limit: number): GatewayError =>
+interface SlotOwner {
+  /** For a message. */
+  readonly whose: string;
+  /** Of the service: what its stage has too little of. */
+  readonly exhausted?: StageResource;
+}
+
+const functionsError = ({ whose, exhausted }: SlotOwner, limit: number): GatewayError =>
   fail('execution_capacity', {
     retryAfterSeconds,
+    ...(exhausted === undefined ? {} : { exhausted }),
     message: `${whose} may run ${limit} functions at once, its function_concurrency, and so many are running; try again in ${retryAfterSeconds} s.`,
   });
 

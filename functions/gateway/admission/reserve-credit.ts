@@ -33,7 +33,7 @@ export function reserveCredit(
     if (take.kind === 'insufficient') return refuse(take.short, take);
     if (take.kind === 'no_slot') {
       recentRefusals.set(slotRefusal(account.workspace), true);
-      return refused('capacity', concurrencyError(`The workspace ${workspace.id}`, concurrency ?? 0, asksFunction));
+      return refused('capacity', concurrencyError(`The workspace ${workspace.id}`, concurrency ?? 0, { asksFunction }));
     }
     const creditHold = take.hold;
     return { holdings: { creditHold }, giveBack: () => credit.giveBack(creditHold) };

@@ -9,7 +9,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { brand } from '../../../shared/foundation/constants/index.ts';
+import { brand, type StageResource } from '../../../shared/foundation/constants/index.ts';
 import type { Tasks } from './compute.ts';
 import {
   accountConcurrency,
@@ -36,6 +36,19 @@ const sustained = { evaluationPeriods: 3, datapointsToAlarm: 2 };
 const hourly = { period: Duration.hours(1), failedMin: 3, failedShareMax: 50 } as const;
 /** Of the account's quota, before Lambda refuses. */
 const quotaPercentMax = 80;
+
+/** By what is exhausted. */
+const whatToRaise: Readonly<Record<StageResource, string>> = {
+  service_concurrency: 'concurrency of the service, or gatewayReservedConcurrency and the quota, or max of tasks',
+  service_function_concurrency: 'function_concurrency of the service',
+  process_memory: 'max of tasks',
+  schema_workers: 'max of tasks',
+  write_queue: 'credit_shards of the workspace, or the number of keys that share its calls',
+};
+const advice = (texts: Readonly<Record<string, string>>): string =>
+  Object.entries(texts)
+    .map(([resource, text]) => `${resource}: raise ${text}`)
+    .join('; ');
 
 export interface AlarmsProps {
   readonly stage: string;
@@ -79,7 +92,7 @@ export class Alarms extends Construct {
     if (urlErrors.length > 0) this.#addUrlAlarm(stage, urlErrors);
     this.#addTableAlarms(stage);
     if (props.tasks === undefined) this.#addConcurrencyAlarm(props.accountConcurrency);
-    else this.#addTaskAlarms(stage, props.tasks);
+    else this.#addTaskAlarms(props.tasks);
     if (props.hasDistribution) this.#addDistributionAlarm(stage);
   }
 
@@ -124,8 +137,12 @@ export class Alarms extends Construct {
       description: `one call in ten spent more than ${gatewayTimeMaxMs} ms in the gateway itself`,
     });
     this.#add('StoreUnavailable', {
-      metric: stageMetric(stage, 'Requests', 'Sum', { outcomeClass: 'RATE_LIMITER_UNAVAILABLE' }),
-      description: 'calls were refused because DynamoDB did not answer in time',
+      metric: stageMetric(stage, 'StoreUnavailable', 'Sum'),
+      description: 'calls were refused because DynamoDB, KMS, S3 or Secrets Manager did not answer in time',
+    });
+    this.#add('RefusedAtMaximum', {
+      metric: stageMetric(stage, 'RefusedAtMaximum', 'Sum'),
+      description: `calls were refused because the stage is too small. The log says of what, in \`exhausted\`: ${advice(whatToRaise)}`,
     });
   }
 
@@ -193,7 +210,7 @@ export class Alarms extends Construct {
     });
   }
 
-  #addTaskAlarms(stage: string, { targets, balancer, min }: Tasks): void {
+  #addTaskAlarms({ targets, balancer, min }: Tasks): void {
     this.#add('UnhealthyTasks', {
       metric: targets.metrics.unhealthyHostCount({ period, statistic: 'Minimum' }),
       threshold: 0,
@@ -209,10 +226,6 @@ export class Alarms extends Construct {
       threshold: 0,
       isSustained: true,
       description: `fewer than ${min} tasks serve, the least that the settings name`,
-    });
-    this.#add('RefusedAtMaximum', {
-      metric: stageMetric(stage, 'RefusedAtMaximum', 'Sum'),
-      description: 'calls were refused because as many are in flight as all tasks take: raise the max of tasks',
     });
     this.#add('BalancerErrors', {
       metric: balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { period, statistic: 'Sum' }),

@@ -31,8 +31,10 @@ const countedLines = {
     '($.event = "settlement_failed" && $.settlement_step = "money")',
     ...['settlement_late', 'finish_over_time', 'finish_failed'].map((event) => `$.event = "${event}"`),
   ].join(' || ')} }`,
-  /** Calls that were refused because the service has as many in flight as its tasks take. */
-  RefusedAtMaximum: '{ $.event = "request" && $.reason = "service_concurrency" }',
+  /** Refused because the stage is too small; `exhausted` says what of it, one of `stageResources`. */
+  RefusedAtMaximum: '{ $.event = "request" && $.exhausted = "*" }',
+  /** Refused because DynamoDB, KMS, S3 or Secrets Manager did not answer, and for no limit of the stage. */
+  StoreUnavailable: '{ $.event = "request" && $.outcome = "RATE_LIMITER_UNAVAILABLE" && $.exhausted NOT EXISTS }',
 };
 type CountedName = keyof typeof countedLines;
 

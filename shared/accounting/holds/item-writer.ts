@@ -197,7 +197,7 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
     const isOverdue = nowMs - arrivedAtMs > queueWaitMaxMs;
     if (asks >= asksMax) reject(contended());
     else if (isOverdue)
-      reject(new StoreUnavailable(new Error(`waited ${queueWaitMaxMs} ms in the process for its turn`)));
+      reject(new StoreUnavailable(new Error(`waited ${queueWaitMaxMs} ms in the process for its turn`), 'write_queue'));
     return isOverdue || asks >= asksMax;
   }
 

@@ -24,6 +24,19 @@ export const requestMetricSeries = [
   { dimensions: ['stage', 'outcome_class'], metrics: ['Requests'] },
 ] as const;
 
+/**
+ * What a stage can have too little of. A refusal names it in its log line; all of them count in one metric, whose alarm says
+ * what to raise.
+ */
+export const stageResources = [
+  'service_concurrency',
+  'service_function_concurrency',
+  'process_memory',
+  'schema_workers',
+  'write_queue',
+] as const;
+export type StageResource = (typeof stageResources)[number];
+
 /** Of the line of an attempt: a request's line names only the provider that answered, not those that it was rescued from. */
 export const attemptMetricSeries = [{ dimensions: ['stage', 'provider'], metrics: ['FailedAttempts'] }] as const;
 

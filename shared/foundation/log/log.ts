@@ -32,6 +32,7 @@ export const logFieldNames = [
   'status',
   'error_code',
   'reason',
+  'exhausted',
   'outcome',
   'model',
   'provider',

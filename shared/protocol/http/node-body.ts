@@ -117,7 +117,10 @@ export function incomingBody(
 const cutOff = () => fail('invalid_request', { message: 'The body ended before it was complete.' });
 
 const noRoom = () =>
-  fail('RATE_LIMITER_UNAVAILABLE', { message: 'The bodies of running calls fill the memory set aside for them.' });
+  fail('RATE_LIMITER_UNAVAILABLE', {
+    message: 'The bodies of running calls fill the memory set aside for them.',
+    exhausted: 'process_memory',
+  });
 
 /** What its headers say; 0 where they do not. */
 export const declaredBytes = ({ headers }: IncomingMessage): number => Number(headers['content-length'] ?? 0);

@@ -94,7 +94,10 @@ function createSchemaWorkers() {
 }
 
 const tooMany = () =>
-  fail('RATE_LIMITER_UNAVAILABLE', { message: 'Too many schemas of this API key are being checked at the same time.' });
+  fail('RATE_LIMITER_UNAVAILABLE', {
+    message: 'Too many schemas of this API key are being checked at the same time.',
+    exhausted: 'schema_workers',
+  });
 
 /** Resolves with the worker, where it can take another job. */
 async function runJob({ text, resolve, reject }: WaitingJob, worker: Worker): Promise<Worker | undefined> {

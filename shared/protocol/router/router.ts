@@ -234,6 +234,7 @@ function toErrorResponse(error: unknown, scope: RequestScope, log: Log): Request
   const known = toGatewayError(error);
   // No record tells why, and the same code stands for many cases.
   if (known.code === 'UNAUTHORIZED') logContext.fields = { message: known.message, ...logContext.fields };
+  if (known.exhausted !== undefined) logContext.fields = { ...logContext.fields, exhausted: known.exhausted };
   if (known.cause !== undefined) {
     log.error({ event: 'request_failed', correlation_id: correlationId, error_code: known.code }, known.cause);
   }
@@ -243,6 +244,9 @@ function toErrorResponse(error: unknown, scope: RequestScope, log: Log): Request
 /** Any error as the client sees it: a store that cannot answer is RATE_LIMITER_UNAVAILABLE. */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  if (error instanceof StoreUnavailable) return fail('RATE_LIMITER_UNAVAILABLE', { cause: error });
+  if (error instanceof StoreUnavailable) {
+    const { exhausted } = error;
+    return fail('RATE_LIMITER_UNAVAILABLE', { cause: error, ...(exhausted === undefined ? {} : { exhausted }) });
+  }
   return fail('internal_error', { cause: error });
 }

@@ -1,6 +1,6 @@
 // The port to the store. Reads and writes are single calls with short limits of their own; what a condition refuses is a
 // value, what the store cannot do is a StoreUnavailable.
-import type { TableName, tableDefinitions } from '../../foundation/constants/index.ts';
+import type { StageResource, TableName, tableDefinitions } from '../../foundation/constants/index.ts';
 import type { Changes } from './changes.ts';
 import type { Condition } from './condition.ts';
 import type { Item } from './item.ts';
@@ -90,7 +90,11 @@ export interface Store {
 /** The store did not answer in time or not at all. Its cause is for the log only. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
-  constructor(cause: unknown) {
+  /** Set where the process did not even ask the store. */
+  readonly exhausted: StageResource | undefined;
+
+  constructor(cause: unknown, exhausted?: StageResource) {
     super('the store is unavailable', { cause });
+    this.exhausted = exhausted;
   }
 }

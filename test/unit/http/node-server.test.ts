@@ -129,7 +129,8 @@ describe('a request', () => {
       try {
         await readBody(headers['x-key']?.[0] ?? '');
       } catch (error) {
-        return { status: 503, headers: {}, body: (error as GatewayError).code };
+        const { code, exhausted } = error as GatewayError;
+        return { status: 503, headers: {}, body: `${code} ${exhausted}` };
       }
       kept += 1;
       if (method === 'POST') await opened;
@@ -144,7 +145,7 @@ describe('a request', () => {
       return answers;
     };
     const first = await fill('first', most);
-    const refused = { status: 503, body: 'RATE_LIMITER_UNAVAILABLE' };
+    const refused = { status: 503, body: 'RATE_LIMITER_UNAVAILABLE process_memory' };
     expect(await send('first', 'x')).toMatchObject(refused);
     const second = await fill('second', 2 * most);
     expect(await send('third', 'x')).toMatchObject(refused);

@@ -271,7 +271,7 @@ describe('work that takes long', () => {
     const joining = Array.from({ length: 101 }, () => start('crowded'));
     const refused = (await Promise.allSettled(joining)).filter(({ status }) => status === 'rejected');
     expect(refused.length).toBeGreaterThan(0);
-    expect(refused[0]).toMatchObject({ reason: { code: 'RATE_LIMITER_UNAVAILABLE' } });
+    expect(refused[0]).toMatchObject({ reason: { code: 'RATE_LIMITER_UNAVAILABLE', exhausted: 'schema_workers' } });
     expect(await start('other')).toBeUndefined();
     await Promise.all(line);
   });
