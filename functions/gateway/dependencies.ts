@@ -14,6 +14,7 @@ type SharedDependencies = Pick<
   | 'catalogue'
   | 'workspaces'
   | 'connections'
+  | 'storeKey'
   | 'functions'
   | 'functionList'
   | 'counters'

@@ -11,7 +11,7 @@ import type {
   PassedOn,
 } from '../../shared/protocol/interfaces/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
-import type { CallSize } from '../../shared/protocol/wire/index.ts';
+import type { CallSize, Envelopes } from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
 import type { Spoken } from '../../shared/routing/formats/index.ts';
 import type { ByokSources, Plan } from '../../shared/routing/planner/index.ts';
@@ -37,6 +37,8 @@ export interface ProviderRequest {
   readonly zdr: boolean;
   /** An answer that was cut is the client's to read: it is not held against the schema. */
   readonly acceptsUnfinished: boolean;
+  /** Of thinking that crosses formats. */
+  readonly envelopes: Envelopes;
   readonly schemaWork: SchemaWork;
 }
 

@@ -22,7 +22,7 @@ import type {
 } from '../../shared/protocol/interfaces/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
-import type { CallSize, PolicyOptions, Tags } from '../../shared/protocol/wire/index.ts';
+import type { CallSize, Envelopes, PolicyOptions, Tags } from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
 import type { ByokSources, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
@@ -92,6 +92,8 @@ export interface RoutedCall extends IdentifiedCall {
   readonly plan: Plan;
   readonly size: CallSize;
   readonly byok: ByokSources | undefined;
+  /** Of thinking that crosses formats. */
+  readonly envelopes: Envelopes;
   /** What workspace, preset and request enforce together. */
   readonly policy: PolicyOptions;
 }

@@ -79,6 +79,7 @@ const noBlobs: BlobStore = {
 
 /** No stored connection opens. */
 const noKeyWrapper: KeyWrapper = {
+  isShared: false,
   async createDataKey() {
     throw new Error('there is no BYOK key to seal under');
   },

@@ -25,6 +25,7 @@ import {
   createKeyVault,
   type KeyWrapper,
 } from '../configuration/byok/index.ts';
+import { createStoreKey, type StoreKey } from '../configuration/store-key/index.ts';
 import {
   createFunctionReader,
   createFunctionReads,
@@ -59,6 +60,7 @@ export interface GatewayComposition extends TableReaders, ProviderMetricsDepende
   /** Which refused calls leave a record. */
   readonly refusalQuota: RefusalQuota;
   readonly connections: ConnectionReader;
+  readonly storeKey: StoreKey;
   readonly functions: FunctionReader;
   readonly counters: Counters;
   readonly slotPools: SlotPools;
@@ -101,6 +103,7 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
     recentRefusals: createCache<true>({ sizeMax: cachedKeysMax, age: { freshMs: recentRefusalMs, clock } }),
     refusalQuota: createRefusalQuota(clock),
     connections: createConnectionReader(readers.connections, vault),
+    storeKey: createStoreKey({ store, wrapper, stage: environment.stage, clock, randomness }),
     functions: createFunctionReader({ functions: createFunctionReads(store), clock }),
     counters,
     slotPools: createSlotPools(counters, randomness.fraction),

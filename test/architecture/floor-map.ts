@@ -82,6 +82,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/configuration/administration': 'What operators change: asks and prints nothing, and knows no file.',
     'shared/configuration/management-documents': 'Shapes alone: the page in the browser takes its types from here.',
   },
+  { 'shared/configuration/store-key': rules },
   { 'shared/configuration/gateway-file': 'Operator side: of the functions, for the one of operators alone.' },
   {
     'shared/routing/billing': rules,

@@ -96,6 +96,16 @@ const decryption = (sealedFor: string, keyOf: string): AwsCall => ({
   context: { 'kms:EncryptionContext:stage': sealedFor, 'kms:ResourceAliases': `alias/gw-${keyOf}-connections` },
 });
 
+const wrapping = (context: Readonly<Record<string, string>>): AwsCall => ({
+  action: 'kms:GenerateDataKey',
+  resource: keyArn,
+  context: {
+    ...Object.fromEntries(Object.entries(context).map(([name, value]) => [`kms:EncryptionContext:${name}`, value])),
+    'kms:EncryptionContext:stage': 'prod',
+    'kms:ResourceAliases': 'alias/gw-prod-connections',
+  },
+});
+
 /** The real adapters of a local run, each call written down as the call to AWS that a deployed stage makes instead. */
 function recordingAdapters(calls: AwsCall[]): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials'> {
   const { blobs, wrapper, credentials } = localAdapters({ data: undefined, dynamodb: undefined });
@@ -112,7 +122,11 @@ function recordingAdapters(calls: AwsCall[]): Pick<CompositionOptions, 'blobs' |
       },
     },
     wrapper: {
-      createDataKey: (context) => wrapper.createDataKey(context),
+      isShared: true,
+      createDataKey: (context) => {
+        calls.push(wrapping(context));
+        return wrapper.createDataKey(context);
+      },
       unwrap: (wrapped, context) => {
         calls.push(decryption('prod', 'prod'));
         return wrapper.unwrap(wrapped, context);
@@ -282,8 +296,9 @@ describe('the roles of the functions, while the gateway serves every kind of req
         {},
         'responses',
       ),
+      await send({ model: 'acme/echo', max_tokens: 5, messages: [{ role: 'user', content: 'Hello' }] }, {}, 'messages'),
     ];
-    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 409, 200, 200, 200, 200, 200]);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 409, 200, 200, 200, 200, 200, 200]);
     for (const path of ['/key', '/credits', '/generation?id=01a20259-a9d1-7658-8559-d8e0dce60050']) {
       await (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })).text();
     }
@@ -294,6 +309,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
     const services = new Set(ofOtherServices.map(({ action }) => action));
     expect([...services].toSorted()).toEqual([
       'kms:Decrypt',
+      'kms:GenerateDataKey',
       's3:GetObject',
       's3:PutObject',
       'secretsmanager:GetSecretValue',
@@ -406,7 +422,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
 
   it.each<[string, AwsCall]>([
     ['opening a sealed key', decryption('prod', 'prod')],
-    ['sealing a key', { ...decryption('prod', 'prod'), action: 'kms:GenerateDataKey' }],
+    ['sealing a key', wrapping({ purpose: 'store-key' })],
     ['reading provider credentials', { action: 'secretsmanager:GetSecretValue', resource: secretArn }],
     [
       'reading stored answers',
@@ -424,7 +440,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
     ['a table of another stage', { action: 'dynamodb:GetItem', resource: tableArn('keys', 'staging') }],
     ['a key that was sealed for another stage', decryption('staging', 'prod')],
     ['another key of the account', decryption('prod', 'staging')],
-    ['sealing', { ...decryption('prod', 'prod'), action: 'kms:GenerateDataKey' }],
+    ['sealing a key of a connection', wrapping({ workspace: 'team-a', connection: 'acme' })],
     ['another secret', { action: 'secretsmanager:GetSecretValue', resource: `${secretArn}-other` }],
     [
       'the secret of another stage',

@@ -14,6 +14,7 @@ export function watchedWrapper(real: KeyWrapper = localKeyWrapper()): WatchedWra
   const handedOut: Buffer[] = [];
   let unwraps = 0;
   return {
+    isShared: real.isShared,
     handedOut,
     unwraps: () => unwraps,
     async createDataKey(context) {

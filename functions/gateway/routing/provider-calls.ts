@@ -28,10 +28,11 @@ export const providerCallOf = (
 });
 
 export const plainProviderCall = (call: AdmittedPlain): ProviderCall => {
-  const { request: asked, size, plan, policy, byok, byokKey, connections, holdings, scope, admissionTime } = call;
+  const { request: asked, size, plan, policy, envelopes, byok, byokKey, connections, holdings } = call;
+  const { scope, admissionTime } = call;
   const { acceptsUnfinished } = scope.baseUrlRules;
   return providerCallOf(call, {
-    request: { asked, size, plan, zdr: policy.zdr === true, acceptsUnfinished },
+    request: { asked, size, plan, zdr: policy.zdr === true, acceptsUnfinished, envelopes },
     payment: { firstCandidate: holdings.firstCandidate, byok, byokKey, connections },
     stopped: scope.cut,
     admissionTime,

@@ -9,7 +9,16 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import { nextTurn, type TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
-import { findMember, type JsonObject, readRequestBody, rewriteMembers } from '../../../shared/protocol/wire/index.ts';
+import {
+  createEnvelopes,
+  type Envelopes,
+  findMember,
+  type JsonObject,
+  noEnvelopes,
+  readRequestBody,
+  rewriteMembers,
+} from '../../../shared/protocol/wire/index.ts';
+import { wayTo } from '../../../shared/routing/formats/index.ts';
 import {
   type ByokSources,
   checkByokHeader,
@@ -17,6 +26,7 @@ import {
   hasSeveralKeepers,
   makePlan,
   mayBeTranslated,
+  type Plan,
   readByokSources,
   tighten,
 } from '../../../shared/routing/planner/index.ts';
@@ -49,7 +59,19 @@ export async function route(
   });
   if (plan instanceof GatewayError) return plan;
   const policy = tighten(request.provider.policy, workspace.data_policy);
-  return { ...call, request, workspace, plan, size: request.size(), byok, policy };
+  const envelopes = await admissionTime.wait(openEnvelopes(deps, { ...call, request, workspace }, plan));
+  return { ...call, request, workspace, plan, size: request.size(), byok, policy, envelopes };
+}
+
+/** Only what crosses formats has some, and only such a call waits for the key of the store, which a process reads once. */
+async function openEnvelopes(
+  { storeKey }: GatewayDependencies,
+  { clientInterface, request, workspace }: IdentifiedCall,
+  plan: Plan,
+): Promise<Envelopes> {
+  const isSealed =
+    clientInterface.sealsThinking === true && plan.some((candidate) => wayTo(candidate, request)?.kind === 'hub');
+  return isSealed ? createEnvelopes(await storeKey.read(), workspace.id) : noEnvelopes;
 }
 
 /**

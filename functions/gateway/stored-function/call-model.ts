@@ -5,7 +5,7 @@ import type { Candidate } from '../../../shared/configuration/catalogue/index.ts
 import { outputTextOf, type StepAnswer } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { readChoices, withoutReasoning } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import type { JsonText } from '../../../shared/protocol/wire/index.ts';
+import { type JsonText, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -49,7 +49,14 @@ const toProviderCall = (
   stopped: AbortSignal | undefined,
 ): ProviderCall =>
   providerCallOf(call, {
-    request: { asked: request, size, plan, zdr: call.workspace.data_policy.zdr === true, acceptsUnfinished: false },
+    request: {
+      asked: request,
+      size,
+      plan,
+      zdr: call.workspace.data_policy.zdr === true,
+      acceptsUnfinished: false,
+      envelopes: noEnvelopes,
+    },
     payment: { firstCandidate: undefined, byok: undefined, byokKey: undefined, connections: [] },
     stopped: eitherOf(stopped, call.scope.cut),
     // Steps of a workflow begin when others have called providers.

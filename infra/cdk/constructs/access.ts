@@ -4,7 +4,12 @@
 import { Aws, Stack } from 'aws-cdk-lib';
 import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import { environmentNames, physicalTableName, streamBudget } from '../../../shared/foundation/constants/index.ts';
+import {
+  environmentNames,
+  physicalTableName,
+  storeKeyItem,
+  streamBudget,
+} from '../../../shared/foundation/constants/index.ts';
 import { connectionKeyAlias, providerSecretName, spillBucketName } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { stageRegion } from '../settings-values.ts';
@@ -84,7 +89,7 @@ export const spillBucketAccess = (stage: string): Access => {
   };
 };
 
-/** Opening what was sealed for this stage, with the key that has its alias. Sealing is done by the command line. */
+/** Opening what was sealed for this stage, with the key that has its alias. Keys of connections are sealed by the command line. */
 export const connectionKeyAccess = (stage: string): Access => {
   const alias = connectionKeyAlias(stage);
   return {
@@ -95,6 +100,15 @@ export const connectionKeyAccess = (stage: string): Access => {
         resources: [keysIn(Aws.PARTITION, Aws.REGION, Aws.ACCOUNT_ID)],
         conditions: {
           StringEquals: { 'kms:EncryptionContext:stage': stage },
+          'ForAnyValue:StringEquals': { 'kms:ResourceAliases': alias },
+        },
+      },
+      {
+        // The secret of the store, and nothing else: the first process that needs it makes it.
+        actions: ['kms:GenerateDataKey'],
+        resources: [keysIn(Aws.PARTITION, Aws.REGION, Aws.ACCOUNT_ID)],
+        conditions: {
+          StringEquals: { 'kms:EncryptionContext:stage': stage, 'kms:EncryptionContext:purpose': storeKeyItem.purpose },
           'ForAnyValue:StringEquals': { 'kms:ResourceAliases': alias },
         },
       },

@@ -166,6 +166,7 @@ export const stageKeyWrapper = (access: ShellAccess, stage: string): KeyWrapper 
 function lazyKeyWrapper(open: () => KeyWrapper): KeyWrapper {
   const wrapper = once(open);
   return {
+    isShared: false,
     createDataKey: async (context) => wrapper().createDataKey(context),
     unwrap: async (wrapped, context) => wrapper().unwrap(wrapped, context),
   };

@@ -22,7 +22,7 @@ export interface SealedKey {
   readonly ciphertext: Uint8Array;
 }
 
-/** Where a key belongs: the seal opens here and nowhere else. */
+/** Of a workspace the connection, which is named by its provider. Where a key belongs: the seal opens here and nowhere else. */
 export interface KeyPlace {
   readonly workspace: string;
   readonly provider: string;

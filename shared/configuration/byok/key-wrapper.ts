@@ -2,12 +2,10 @@
 // keys, which open nothing.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 
-/** The place a key is sealed for. All of it is authenticated: under KMS it is the encryption context. */
+/** What a key is sealed for, and in which stage. All of it is authenticated: under KMS it is the encryption context. */
 export interface SealContext {
-  readonly workspace: string;
-  /** The connection of the workspace, which is named by its provider. */
-  readonly connection: string;
   readonly stage: string;
+  readonly [name: string]: string;
 }
 
 export interface DataKey {
@@ -20,6 +18,8 @@ export interface DataKey {
 }
 
 export interface KeyWrapper {
+  /** All processes on the store have the master key, wherever they run. */
+  readonly isShared: boolean;
   createDataKey(context: SealContext): Promise<DataKey>;
   /**
    * A fresh buffer with the clear data key, which the caller overwrites after use. Throws SealBroken where the bytes

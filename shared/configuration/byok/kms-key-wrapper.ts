@@ -2,7 +2,7 @@
 // made for is authenticated as its encryption context.
 import { once } from '../../foundation/cache/index.ts';
 import { SealBroken } from './aes-gcm.ts';
-import type { DataKey, KeyWrapper, SealContext } from './key-wrapper.ts';
+import type { DataKey, KeyWrapper } from './key-wrapper.ts';
 import type { KmsCalls, KmsCallsOptions } from './kms-calls.ts';
 
 const dataKeyBytes = 32;
@@ -17,8 +17,9 @@ export interface KmsKeyWrapperOptions extends KmsCallsOptions {
 export function kmsKeyWrapper({ keyId, ...options }: KmsKeyWrapperOptions): KeyWrapper {
   const kms = once(async (): Promise<KmsCalls> => (await import('./kms-calls.ts')).createKmsCalls(options));
   return {
+    isShared: true,
     async createDataKey(context): Promise<DataKey> {
-      const input = { KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: contextOf(context) } as const;
+      const input = { KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: { ...context } } as const;
       const { Plaintext, CiphertextBlob, KeyId } = await (await kms()).generateDataKey(input);
       // KMS answers with the ARN, also where an alias was asked for.
       return { clear: readDataKey(Plaintext), wrapped: readBytes(CiphertextBlob), wrappedBy: KeyId };
@@ -26,16 +27,13 @@ export function kmsKeyWrapper({ keyId, ...options }: KmsKeyWrapperOptions): KeyW
     async unwrap(wrapped, context) {
       if (wrapped.byteLength === 0 || wrapped.byteLength > wrappedMaxBytes) throw new SealBroken();
       // The key is named, so that bytes which another key of the account wrapped do not open.
-      const input = { KeyId: keyId, CiphertextBlob: wrapped, EncryptionContext: contextOf(context) };
+      const input = { KeyId: keyId, CiphertextBlob: wrapped, EncryptionContext: { ...context } };
       const opened = await (await kms()).decrypt(input);
       if (opened === undefined) throw new SealBroken();
       return readDataKey(opened.clear);
     },
   };
 }
-
-/** Member by member: what is not named here is not authenticated. */
-const contextOf = ({ workspace, connection, stage }: SealContext) => ({ workspace, connection, stage });
 
 function readDataKey(bytes: Uint8Array | undefined): Buffer {
   const key = readBytes(bytes);

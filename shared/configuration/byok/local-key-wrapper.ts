@@ -23,6 +23,8 @@ export function localKeyWrapper(options: LocalKeyWrapperOptions = {}): KeyWrappe
   const { folder, randomness = systemRandomness, makesKey = true } = options;
   const master = folder === undefined ? randomness.bytes(keyBytes) : masterKeyIn(folder, randomness, makesKey);
   return {
+    // Gateways on several machines share a server of the store, and no folder.
+    isShared: false,
     async createDataKey(context) {
       const clear = randomness.bytes(keyBytes);
       return { clear, wrapped: joinEncrypted(encrypt(master, clear, contextText(context), randomness)) };

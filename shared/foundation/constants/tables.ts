@@ -53,7 +53,8 @@ export const tableDefinitions = {
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
   spans: {
-    purpose: 'span ids by hash, used once per workspace, and which provider keeps a response; kept 30 days',
+    purpose:
+      'span ids by hash, used once per workspace, and which provider keeps a response; kept 30 days; the secret of the store',
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
@@ -72,6 +73,9 @@ export const tableDefinitions = {
 
 export type TableName = keyof typeof tableDefinitions;
 export const tableNames = Object.keys(tableDefinitions) as TableName[];
+
+/** In `spans`: the secret that all processes on a store share, and for what KMS wraps it. */
+export const storeKeyItem = { key: 'STOREKEY', purpose: 'store-key' } as const;
 
 /** The name of a table in an account: `gw-<stage>-<table>`. */
 export const physicalTableName = (stage: string, table: TableName): string => `gw-${stage}-${table}`;

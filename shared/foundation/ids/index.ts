@@ -1,2 +1,2 @@
-export { canonicalJson, equalInConstantTime, isRawNumber, rawNumber, sha256Hex } from './sha256.ts';
+export { canonicalJson, createKeyedHash, equalInConstantTime, isRawNumber, rawNumber, sha256Hex } from './sha256.ts';
 export { type Randomness, systemRandomness, timeOfUuidv7, uuidv7 } from './uuid.ts';

@@ -1,7 +1,13 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 
 /** SHA-256 as 64 hex digits. */
 export const sha256Hex = (content: string | Uint8Array): string => hash('sha256', content, 'hex');
+
+/** HMAC-SHA-256 under one key, as base64url. */
+export function createKeyedHash(key: string | Uint8Array): (content: string) => string {
+  const secret = createSecretKey(Buffer.from(key));
+  return (content) => createHmac('sha256', secret).update(content).digest('base64url');
+}
 
 /** Compares in constant time. Texts of different length are unequal. */
 export function equalInConstantTime(left: string, right: string): boolean {

@@ -37,6 +37,8 @@ export interface ClientInterface {
    * gateway's own words come first, then those of the provider.
    */
   readonly repairWords?: (rejection: RejectionToTell) => string | undefined;
+  /** Where a provider speaks another interface, its clients get and send back thinking in envelopes of the gateway. */
+  readonly sealsThinking?: true;
   readonly routeRules: RouteRules;
   /** An error is returned, not thrown: a key that is refused wins over it. */
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;

@@ -1,5 +1,9 @@
 // What the gateway hands out in place of what a model signed or encrypted of its thinking, where the client's interface is not the
-// one of the provider: it says in itself which API and model made it, so that no other model ever gets it.
+// one of the provider: it says in itself which API and model made it, so that no other model ever gets it. It is sealed for the
+// workspace that got it, and of a text with another seal nothing is parsed.
+//
+//   gw1 . seal . head, JSON as base64url . the provider's own text, as it came
+import { createKeyedHash, equalInConstantTime } from '../../foundation/ids/index.ts';
 
 export interface SignedEnvelope {
   /** Who can read it. */
@@ -11,31 +15,70 @@ export interface SignedEnvelope {
   readonly of?: { readonly call: string } | 'text' | undefined;
 }
 
+/** Of one call. */
+export interface Envelopes {
+  readonly seal: (content: SignedEnvelope) => string;
+  /** Undefined: it is none that this workspace got, or was changed on its way. */
+  readonly open: (text: unknown) => SignedEnvelope | undefined;
+}
+
 /** The version of the form. No provider begins a signature so: base64 has no dot. */
 const prefix = 'gw1.';
+/** SHA-256 as base64url. */
+const sealCharacters = 43;
+/** Of all that is not the provider's own text. */
+const headMaxCharacters = 64 * 1024 - prefix.length - sealCharacters - 2;
+/** Of a request. A conversation has fewer by far, and a seal takes its time however short the text. */
+const opensMax = 4_096;
 
-export const sealEnvelope = (content: SignedEnvelope): string =>
-  prefix + Buffer.from(JSON.stringify(content), 'utf8').toString('base64url');
+/** In the head the lengths of the provider's texts take their place. */
+interface Head extends Omit<SignedEnvelope, 'signature' | 'encrypted'> {
+  readonly signature?: number | undefined;
+  readonly encrypted?: number | undefined;
+}
+
+/** `storeKey`: all processes on a store have the same. */
+export function createEnvelopes(storeKey: Uint8Array, workspace: string): Envelopes {
+  const sealOf = createKeyedHash(createKeyedHash(storeKey)(`thinking of ${workspace}`));
+  let opened = 0;
+  return {
+    seal({ signature, encrypted, ...content }) {
+      const lengths: Head = { ...content, signature: signature?.length, encrypted: encrypted?.length };
+      const head = Buffer.from(JSON.stringify(lengths), 'utf8').toString('base64url');
+      if (head.length > headMaxCharacters) throw new Error('an envelope of thinking with a head that is too long');
+      const sealed = `${head}.${signature ?? ''}${encrypted ?? ''}`;
+      return `${prefix}${sealOf(sealed)}.${sealed}`;
+    },
+    open(text) {
+      if (!isEnvelope(text) || opened === opensMax) return undefined;
+      opened += 1;
+      const sealEnd = prefix.length + sealCharacters;
+      const sealed = text.slice(sealEnd + 1);
+      if (text[sealEnd] !== '.' || !equalInConstantTime(text.slice(prefix.length, sealEnd), sealOf(sealed))) {
+        return undefined;
+      }
+      const headEnd = sealed.indexOf('.');
+      const head = JSON.parse(Buffer.from(sealed.slice(0, headEnd), 'base64url').toString('utf8')) as Head;
+      const ownEnd = headEnd + 1 + (head.signature ?? 0);
+      return {
+        ...head,
+        signature: head.signature === undefined ? undefined : sealed.slice(headEnd + 1, ownEnd),
+        encrypted: head.encrypted === undefined ? undefined : sealed.slice(ownEnd),
+      };
+    },
+  };
+}
+
+/** Of interfaces whose clients get what a provider signed as it is. */
+export const noEnvelopes: Envelopes = {
+  seal: () => {
+    throw new Error('this interface has no envelopes');
+  },
+  open: () => undefined,
+};
 
 /** Cheap: a relay looks at every signature of a long conversation. */
 export const isEnvelope = (text: unknown): text is string => typeof text === 'string' && text.startsWith(prefix);
-
-/** Undefined: it is none of ours, or was changed on its way. */
-export function openEnvelope(text: unknown): SignedEnvelope | undefined {
-  if (!isEnvelope(text)) return undefined;
-  try {
-    const content: unknown = JSON.parse(Buffer.from(text.slice(prefix.length), 'base64url').toString('utf8'));
-    return isContent(content) ? content : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isContent(value: unknown): value is SignedEnvelope {
-  if (typeof value !== 'object' || value === null) return false;
-  const { origin, model } = value as Readonly<Record<string, unknown>>;
-  return typeof origin === 'string' && typeof model === 'string';
-}
 
 /** Whether a body can hold one: most hold none, and nothing of them is then looked at. */
 export const mayHoldEnvelope = (text: string): boolean => text.includes(`"${prefix}`);

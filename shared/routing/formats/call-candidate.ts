@@ -3,7 +3,7 @@ import { type Candidate, canBeKeptFromThinking, thinksUnasked } from '../../conf
 import type { ProviderKind } from '../../configuration/model-list/index.ts';
 import { servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import type { ClientInterface, ClientRequest, PassedOn } from '../../protocol/interfaces/index.ts';
-import { readEvents } from '../../protocol/wire/index.ts';
+import { type Envelopes, readEvents } from '../../protocol/wire/index.ts';
 import {
   type CandidateAnswer,
   type CandidateOutcome,
@@ -37,7 +37,7 @@ export async function callCandidate(call: CandidateCall, candidate: Candidate, s
     size: request.size(),
     characters: request.text().text.length,
   };
-  const { correlationId: id, createdSeconds } = call;
+  const { correlationId: id, createdSeconds, envelopes } = call;
   return callThroughHub(
     {
       ...asked,
@@ -46,6 +46,7 @@ export async function callCandidate(call: CandidateCall, candidate: Candidate, s
       leftOut: betasIn(call),
       id,
       createdSeconds,
+      envelopes,
     },
     candidate,
     send,
@@ -68,6 +69,7 @@ export interface CandidateCall {
   /** Names an answer to which the provider gives no id. */
   readonly correlationId: string;
   readonly createdSeconds: number;
+  readonly envelopes: Envelopes;
   /** No provider may keep anything of the call. */
   readonly zdr: boolean;
 }

@@ -65,6 +65,7 @@ describe('a sealed key', () => {
     const keyArn = 'arn:aws:kms:eu-west-1:111122223333:key/1234abcd';
     const local = localKeyWrapper();
     const kms = (real: KeyWrapper): KeyWrapper => ({
+      isShared: true,
       createDataKey: async (context) => ({ ...(await real.createDataKey(context)), wrappedBy: keyArn }),
       unwrap: real.unwrap,
     });
@@ -127,6 +128,7 @@ function setUp(unwrap: (name: string) => Promise<Buffer> = async () => Buffer.al
   const asked: string[] = [];
   const buffers: Buffer[] = [];
   const wrapper: KeyWrapper = {
+    isShared: true,
     createDataKey: () => Promise.reject(new Error('not asked here')),
     async unwrap(wrapped, { workspace }) {
       const name = Buffer.from(wrapped).toString();

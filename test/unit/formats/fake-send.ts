@@ -2,7 +2,7 @@
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import type { HubApi, InterfaceId } from '../../../shared/foundation/constants/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import { jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
+import { createEnvelopes, jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
 import type { CandidateCall } from '../../../shared/routing/formats/call-candidate.ts';
 import {
   type CandidateRequest,
@@ -130,6 +130,7 @@ export async function ask({
     passedOn,
     correlationId: 'call-1',
     createdSeconds: 1_760_000_000,
+    envelopes: createEnvelopes(Buffer.alloc(32), 'team-a'),
   } as unknown as CandidateCall;
   return { ...fake, outcome: await callCandidate(call, candidateOf(api, model, catalogueId), fake.send) };
 }

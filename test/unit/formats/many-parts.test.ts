@@ -9,7 +9,7 @@ import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { responseSettings } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
-import { sealEnvelope } from '../../../shared/protocol/wire/index.ts';
+import { createEnvelopes, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
 import {
   addResults,
   type HubCall,
@@ -61,7 +61,8 @@ const noStep = async () => {};
 const result = { type: 'tool-result', toolCallId: 'c', toolName: 'f', output: { type: 'text', value: 'r' } } as const;
 const mark = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 const image = { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAAA' } } as const;
-const textSignature = sealEnvelope({ origin: 'o', model: 'm', signature: 's', of: 'text' });
+const envelopes = createEnvelopes(Buffer.alloc(32), 'team-a');
+const textSignature = envelopes.seal({ origin: 'o', model: 'm', signature: 's', of: 'text' });
 const names = each((index) => `f${index}`);
 const promptOf = (...messages: unknown[]) => messages as LanguageModelV4Prompt;
 const hubCallOf = (members: object) => members as HubCall;
@@ -75,6 +76,7 @@ describe('of very many parts each is looked at a few times only', () => {
         sourceOf('chat-completions')(
           { tools: asked.tools, tool_choice: { type: 'allowed_tools', allowed_tools: asked } },
           noStep,
+          noEnvelopes,
         ),
     ],
     [
@@ -88,7 +90,7 @@ describe('of very many parts each is looked at a few times only', () => {
         const calls = names.map((name) => ({ type: 'tool_use', id: name, name, input: {} }));
         const signed = each(() => ({ type: 'redacted_thinking', data: textSignature }));
         const content = [{ type: 'text', text: 'a' }, ...calls, ...signed];
-        return sourceOf('messages')({ messages: [{ role: 'assistant', content }] }, noStep);
+        return sourceOf('messages')({ messages: [{ role: 'assistant', content }] }, noStep, envelopes);
       },
     ],
     [
@@ -126,7 +128,7 @@ describe('of very many parts each is looked at a few times only', () => {
     };
     const looks = await looksOf(async () => {
       expect(readHubNeeds(body)).toEqual([{ kind, member: 'tool_choice' }]);
-      expect((await sourceOf('responses')(body, noStep)).call.tools ?? []).toHaveLength(allowed);
+      expect((await sourceOf('responses')(body, noStep, noEnvelopes)).call.tools ?? []).toHaveLength(allowed);
     });
     expect(looks).toBeLessThan(looksMax);
   });
@@ -197,7 +199,7 @@ describe('of very many members of one object', () => {
     ['responses', 'text', () => ({ input: '', text: many() })],
     ['responses', 'reasoning', () => ({ input: '', reasoning: many() })],
   ] as const)('a request of %s, in %s, as many are read as are told to be left out', async (source, _where, make) => {
-    const { call } = await sourceOf(source)(make() as Record<string, unknown>, noStep);
+    const { call } = await sourceOf(source)(make() as Record<string, unknown>, noStep, noEnvelopes);
     expect(call.optional).toHaveLength(32);
     expect(call.optional.at(-1)?.member).toMatch(/f31$/);
     expect(reads).toBeLessThan(looksMax);
@@ -229,9 +231,10 @@ describe.each(['chat-completions', 'messages', 'responses'] as const)(
     it('is read in steps, between which others have the event loop', async () => {
       let steps = 0;
       const messages = Array.from({ length: 10 * count }, () => ({ role: 'user', content: 'a' }));
-      const { call } = await sourceOf(source)({ messages, input: messages }, async () => {
+      const nextStep = async () => {
         steps += 1;
-      });
+      };
+      const { call } = await sourceOf(source)({ messages, input: messages }, nextStep, noEnvelopes);
       expect(call.prompt).toHaveLength(messages.length);
       expect(steps).toBeGreaterThanOrEqual(9);
     });

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { ResponseStream } from 'openai/lib/responses/ResponseStream';
 import { describe, expect, it } from '#jest';
+import { createEnvelopes, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
 import {
   type AnswerHead,
   type HubPart,
@@ -22,6 +23,7 @@ const head: AnswerHead = {
   estimatedInputTokens: () => 7,
   origin: 'messages',
   readSigned: (metadata) => ({ ...metadata?.test }) as ReturnType<AnswerHead['readSigned']>,
+  seal: createEnvelopes(Buffer.alloc(32), 'team-a').seal,
   refusalOf: (metadata) => metadata?.test?.refusal as string | undefined,
 };
 const body = {
@@ -34,7 +36,7 @@ const body = {
     { type: 'shell', environment: { type: 'local' } },
   ],
 };
-const open = () => responsesSource(body, async () => {});
+const open = () => responsesSource(body, async () => {}, noEnvelopes);
 
 const signed = fc.option(fc.string({ minLength: 1, maxLength: 8 }), { nil: undefined });
 const metadataOf = (signature: string | undefined) =>

@@ -23,6 +23,7 @@ export const messages: ClientInterface = {
   passesQuery: true,
   measuresProviders: true,
   repairWords,
+  sealsThinking: true,
   routeRules: {
     errorFormat: 'messages',
     foreignSessionId: headerNames.messagesSessionId,

@@ -21,6 +21,7 @@ export const responses: ClientInterface = {
   passedHeaders: vendorHeaders,
   passesQuery: false,
   measuresProviders: true,
+  sealsThinking: true,
   routeRules: { foreignSessionId: headerNames.responsesSessionId },
   readRequest: readResponsesRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,

@@ -5,7 +5,7 @@ import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import { type HubApi, type InterfaceId, largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { readInTurns } from '../../../protocol/interfaces/index.ts';
-import type { CallSize, JsonObject } from '../../../protocol/wire/index.ts';
+import type { CallSize, Envelopes, JsonObject } from '../../../protocol/wire/index.ts';
 import { askedOutputTokens, estimateInputTokens } from '../../billing/index.ts';
 import type { AttemptFailure, CandidateOutcome, EventBatch, NoAnswer, Send, Spoken } from '../../providers/index.ts';
 import { boundedSend } from './bounded-send.ts';
@@ -45,6 +45,7 @@ export interface HubRequest {
   /** The id of an answer to which the provider gives none; ids of its tool calls begin with it. */
   readonly id: string;
   readonly createdSeconds: number;
+  readonly envelopes: Envelopes;
   /** The model can be made to call a tool. */
   readonly canForceTools: boolean;
   /** What came beside the body, and goes to no other interface. */
@@ -78,7 +79,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   const bounded = boundedSend(send, request.characters);
   const { nextStep } = bounded;
   await nextStep();
-  const source = await sourceOf(request.interfaceId)(request.body, nextStep);
+  const source = await sourceOf(request.interfaceId)(request.body, nextStep, request.envelopes);
   const model = entry.upstream_model;
   const boundTokens = askedOutputTokens(entry, size);
   await nextStep();
@@ -120,6 +121,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     askedModel: request.askedModel,
     estimatedInputTokens: () => estimateInputTokens(candidate, size),
     origin: target.originOf(by),
+    seal: request.envelopes.seal,
     readSigned: target.readSigned,
     refusalOf: target.refusalOf ?? (() => undefined),
   };

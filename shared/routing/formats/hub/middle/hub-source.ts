@@ -1,5 +1,6 @@
 // What the interface of a client gives to the hub. Types only.
 import type { AnswerEvent, JsonAnswer } from '../../../../protocol/interfaces/index.ts';
+import type { Envelopes } from '../../../../protocol/wire/index.ts';
 import type { HubCall, HubPart, HubResult } from './hub-call.ts';
 import type { HubTarget } from './hub-target.ts';
 
@@ -16,6 +17,7 @@ export interface AnswerHead {
   /** Who can read what the model signs. */
   readonly origin: string;
   readonly readSigned: HubTarget['readSigned'];
+  readonly seal: Envelopes['seal'];
   /** Why the model refused, by the metadata of a result or of the last part. */
   readonly refusalOf: NonNullable<HubTarget['refusalOf']>;
 }
@@ -36,6 +38,10 @@ export interface SourceCall {
 
 /**
  * `body`: the client's, whole. What cannot be carried to every target is a need of the request (`hubNeeds`). `nextStep`: awaited
- * between steps, where the request is long.
+ * between steps, where the request is long. `envelopes`: of what clients send back of thinking.
  */
-export type HubSource = (body: Readonly<Record<string, unknown>>, nextStep: () => Promise<void>) => Promise<SourceCall>;
+export type HubSource = (
+  body: Readonly<Record<string, unknown>>,
+  nextStep: () => Promise<void>,
+  envelopes: Envelopes,
+) => Promise<SourceCall>;

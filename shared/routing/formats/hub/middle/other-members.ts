@@ -40,11 +40,11 @@ const readAtOnce = 1_024;
 export async function forEachObject(
   list: unknown,
   nextStep: () => Promise<void>,
-  read: (item: JsonObject) => void,
+  read: (item: JsonObject, at: number) => void,
 ): Promise<void> {
   if (!Array.isArray(list)) return;
   for (const [at, item] of list.entries()) {
-    if (isJsonObject(item)) read(item);
+    if (isJsonObject(item)) read(item, at);
     if (at % readAtOnce === readAtOnce - 1) await nextStep();
   }
 }

@@ -1,7 +1,7 @@
 // Signed and encrypted thinking in a prompt. A part of a prompt carries it in the words of no package until the
 // target is known: only who made it gets it back.
 import type { LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import { type SignedEnvelope, sealEnvelope } from '../../../../protocol/wire/index.ts';
+import type { SignedEnvelope } from '../../../../protocol/wire/index.ts';
 import type { AssistantPart } from './hub-call.ts';
 import type { AnswerHead } from './hub-source.ts';
 import type { HubTarget, Signed, SignedBy, SignedPart } from './hub-target.ts';
@@ -30,10 +30,10 @@ export const envelopeOptions = ({ origin, model, signature, encrypted }: SignedE
 
 /** Of thinking that is not signed too: no other model may get it, and a relay knows that it is none of its provider's. */
 export const sealed = (
-  { origin, model }: AnswerHead,
+  { origin, model, seal }: AnswerHead,
   { signature, encrypted }: Signed,
   of?: SignedEnvelope['of'],
-): string => sealEnvelope({ origin, model, signature, encrypted, of });
+): string => seal({ origin, model, signature, encrypted, of });
 
 export const isSigned = (signed: Signed): boolean => Object.keys(signed).length > 0;
 

@@ -8,16 +8,17 @@ import {
   type OptionalMember,
   type OptionalName,
   otherMembers,
-  type ToolNames,
 } from '../../middle/index.ts';
-import { toPrompt } from './message-prompt.ts';
+import { type PromptReading, toPrompt } from './message-prompt.ts';
 import { toToolOptions } from './message-tools.ts';
 
-export async function toHubCall(body: JsonObject, names: ToolNames, nextStep: () => Promise<void>): Promise<HubCall> {
+export async function toHubCall(body: JsonObject, reading: PromptReading): Promise<HubCall> {
+  const { names } = reading;
+  const { prompt, strangers } = await toPrompt(body, reading);
   const { tools, toolChoice, parallelToolCalls, leftOut } = toToolOptions(body, names);
   const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.filter((one) => typeof one === 'string') : [];
   return {
-    prompt: await toPrompt(body, names, nextStep),
+    prompt,
     ...numberOption('temperature', body.temperature),
     ...numberOption('topP', body.top_p),
     ...numberOption('topK', body.top_k),
@@ -27,7 +28,7 @@ export async function toHubCall(body: JsonObject, names: ToolNames, nextStep: ()
     ...(toolChoice === undefined ? {} : { toolChoice }),
     reasoning: readReasoning(body),
     parallelToolCalls,
-    optional: [...leftOut, ...readOptional(body)],
+    optional: [...leftOut, ...readOptional(body), ...strangers],
   };
 }
 

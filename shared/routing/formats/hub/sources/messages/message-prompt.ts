@@ -1,9 +1,9 @@
 // The messages of a request of Messages as a prompt.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import {
+  type Envelopes,
   isJsonObject,
   type JsonObject,
-  openEnvelope,
   type SignedEnvelope,
 } from '../../../../../protocol/wire/index.ts';
 import {
@@ -16,6 +16,7 @@ import {
   forEachObject,
   type KnownCall,
   type KnownCalls,
+  type OptionalMember,
   type ToolMessage,
   type ToolNames,
   type ToolOutput,
@@ -23,19 +24,35 @@ import {
 } from '../../middle/index.ts';
 import { toParts, toTextParts } from './message-parts.ts';
 
-export async function toPrompt(
-  { system, messages }: JsonObject,
-  names: ToolNames,
-  nextStep: () => Promise<void>,
-): Promise<LanguageModelV4Prompt> {
+export interface PromptReading {
+  readonly names: ToolNames;
+  readonly open: Envelopes['open'];
+  readonly nextStep: () => Promise<void>;
+}
+
+interface ReadPrompt {
+  readonly prompt: LanguageModelV4Prompt;
+  /** Where thinking stands first that this workspace did not get from the gateway. */
+  readonly strangers: readonly OptionalMember[];
+}
+
+export async function toPrompt({ system, messages }: JsonObject, reading: PromptReading): Promise<ReadPrompt> {
   const prompt: LanguageModelV4Prompt = [...toSystem(system)];
   const calls = createKnownCalls();
-  await forEachObject(messages, nextStep, (message) => {
-    if (message.role === 'assistant') prompt.push(...toAssistant(message.content, calls, names));
+  const strangers: OptionalMember[] = [];
+  const known = {
+    ...reading,
+    calls,
+    foundStranger(member: string): void {
+      if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
+    },
+  };
+  await forEachObject(messages, reading.nextStep, (message, at) => {
+    if (message.role === 'assistant') prompt.push(...toAssistant(message.content, `messages[${at}].content`, known));
     else if (message.role === 'system') prompt.push(...toSystem(message.content));
     else addUser(prompt, message.content, calls);
   });
-  return prompt;
+  return { prompt, strangers };
 }
 
 const toSystem = (content: unknown): LanguageModelV4Prompt =>
@@ -90,8 +107,12 @@ function toOutput(parts: readonly ContentPart[], isError: boolean): ToolOutput {
   return isError ? { type: 'error-text', value } : { type: 'text', value };
 }
 
-function toAssistant(content: unknown, calls: KnownCalls, names: ToolNames): LanguageModelV4Prompt {
-  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
+interface AssistantReading extends PromptReading {
+  readonly calls: KnownCalls;
+  readonly foundStranger: (member: string) => void;
+}
+
+function toAssistant(content: unknown, path: string, reading: AssistantReading): LanguageModelV4Prompt {
   const signedCalls = new Map<string, SignedEnvelope>();
   const parts: AssistantPart[] = textParts(content);
   let lastText = -1;
@@ -99,32 +120,45 @@ function toAssistant(content: unknown, calls: KnownCalls, names: ToolNames): Lan
     if (part.type === 'text') lastText = parts.length;
     parts.push(part);
   };
-  for (const block of blocks) {
-    const envelope = openEnvelope(block.type === 'redacted_thinking' ? block.data : block.signature);
+  for (const [at, block] of (Array.isArray(content) ? content : []).entries()) {
+    if (!isJsonObject(block)) continue;
+    const envelope = openThinking(block, `${path}[${at}]`, reading);
     if (typeof envelope?.of === 'object') signedCalls.set(envelope.of.call, envelope);
     else if (envelope?.of === 'text') {
       if (lastText < 0) add({ type: 'text', text: '' });
       parts[lastText] = withSigned(parts[lastText] as AssistantPart, envelope);
-    } else for (const part of toAssistantParts(block, envelope, { calls, names, signedCalls })) add(part);
+    } else for (const part of toAssistantParts(block, envelope, { ...reading, signedCalls })) add(part);
   }
   return parts.length === 0 ? [] : [{ role: 'assistant', content: parts }];
 }
+
+/** Undefined: what a provider signed for itself, or another workspace got. No other model can read it. */
+function openThinking(
+  { type, data, signature }: JsonObject,
+  path: string,
+  { open, foundStranger }: AssistantReading,
+): SignedEnvelope | undefined {
+  const [member, sealed] = type === 'redacted_thinking' ? ['data', data] : ['signature', signature];
+  if (!isThinking(type)) return undefined;
+  const envelope = open(sealed);
+  if (envelope === undefined && typeof sealed === 'string' && sealed !== '') foundStranger(`${path}.${member}`);
+  return envelope;
+}
+
+const isThinking = (type: unknown): boolean => type === 'thinking' || type === 'redacted_thinking';
 
 const withSigned = (part: AssistantPart, envelope: SignedEnvelope): AssistantPart => ({
   ...part,
   providerOptions: { ...part.providerOptions, ...envelopeOptions(envelope) },
 });
 
-interface Known {
-  readonly calls: KnownCalls;
-  readonly names: ToolNames;
+interface Known extends AssistantReading {
   readonly signedCalls: ReadonlyMap<string, SignedEnvelope>;
 }
 
 function toAssistantParts(block: JsonObject, envelope: SignedEnvelope | undefined, known: Known): AssistantPart[] {
   const { type } = block;
-  if (type === 'thinking' || type === 'redacted_thinking') {
-    // Without an envelope it is signed by a provider for itself: no other can read it.
+  if (isThinking(type)) {
     if (envelope === undefined) return [];
     const text = typeof block.thinking === 'string' ? block.thinking : '';
     return [{ type: 'reasoning', text, providerOptions: envelopeOptions(envelope) }];

@@ -8,9 +8,9 @@ import { toHubCall } from './response-call.ts';
 import { openResponseWriter } from './write-response-events.ts';
 import { writeResponse } from './write-whole-response.ts';
 
-export const responsesSource: HubSource = async (body, nextStep) => {
+export const responsesSource: HubSource = async (body, nextStep, { open }) => {
   const tools = createClientTools();
-  const call = await toHubCall(body, tools, nextStep);
+  const call = await toHubCall(body, { clientTools: tools, nextStep, open });
   // Written three times in a stream, and tools are long.
   const settings = once(() => responseSettings(body));
   return {

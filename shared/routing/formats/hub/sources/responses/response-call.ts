@@ -10,21 +10,17 @@ import {
   otherMembers,
   toResponseFormat,
 } from '../../middle/index.ts';
-import type { ClientTools } from './client-tools.ts';
-import { toPrompt } from './response-prompt.ts';
+import { type PromptReading, toPrompt } from './response-prompt.ts';
 import { toToolOptions } from './response-tools.ts';
 
-export async function toHubCall(
-  body: JsonObject,
-  clientTools: ClientTools,
-  nextStep: () => Promise<void>,
-): Promise<HubCall> {
+export async function toHubCall(body: JsonObject, reading: PromptReading): Promise<HubCall> {
   const format = isJsonObject(body.text) && isJsonObject(body.text.format) ? body.text.format : {};
   // Before the prompt: the tools that are declared have the first choice of names.
-  const { tools, toolChoice, leftOut } = toToolOptions(body, clientTools);
-  await nextStep();
+  const { tools, toolChoice, leftOut } = toToolOptions(body, reading.clientTools);
+  await reading.nextStep();
+  const { prompt, strangers } = await toPrompt(body, reading);
   return {
-    prompt: await toPrompt(body, clientTools, nextStep),
+    prompt,
     ...numberOption('temperature', body.temperature),
     ...numberOption('topP', body.top_p),
     ...toResponseFormat(format.type, format),
@@ -32,7 +28,7 @@ export async function toHubCall(
     ...(toolChoice === undefined ? {} : { toolChoice }),
     reasoning: readReasoning(body.reasoning),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
-    optional: [...leftOut, ...readOptional(body)],
+    optional: [...leftOut, ...readOptional(body), ...strangers],
   };
 }
 

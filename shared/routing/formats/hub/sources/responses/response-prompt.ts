@@ -2,9 +2,9 @@
 // stand behind the calls that they answer, wherever the client put them.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import {
+  type Envelopes,
   isJsonObject,
   type JsonObject,
-  openEnvelope,
   type SignedEnvelope,
 } from '../../../../../protocol/wire/index.ts';
 import {
@@ -14,6 +14,7 @@ import {
   envelopeOptions,
   forEachObject,
   type KnownCalls,
+  type OptionalMember,
   type ToolPart,
 } from '../../middle/index.ts';
 import type { ClientTools } from './client-tools.ts';
@@ -32,25 +33,37 @@ interface PromptState {
   readonly answers: Map<string, Answer>;
   /** Some outputs name the item of a call. */
   readonly callIds: Map<unknown, unknown>;
-  readonly signedCalls: ReadonlyMap<string, SignedEnvelope>;
+  readonly thinking: ReadThinking;
+}
+
+export interface PromptReading {
+  readonly clientTools: ClientTools;
+  readonly open: Envelopes['open'];
+  readonly nextStep: () => Promise<void>;
+}
+
+interface ReadPrompt {
+  readonly prompt: LanguageModelV4Prompt;
+  /** Where thinking stands first that this workspace did not get from the gateway. */
+  readonly strangers: readonly OptionalMember[];
 }
 
 export async function toPrompt(
   { instructions, input }: JsonObject,
-  clientTools: ClientTools,
-  nextStep: () => Promise<void>,
-): Promise<LanguageModelV4Prompt> {
+  { clientTools, open, nextStep }: PromptReading,
+): Promise<ReadPrompt> {
   const reading: PromptState = {
     entries: toTexts(instructions).map(toSystem),
     calls: createKnownCalls(),
     clientTools,
     answers: new Map(),
     callIds: new Map(),
-    signedCalls: signedCallsIn(input),
+    thinking: readThinking(input, open),
   };
   if (typeof input === 'string') addUser(reading, toParts(input));
   await forEachObject(input, nextStep, (item) => addItem(reading, item));
-  return reading.entries.flatMap((entry) => ('role' in entry ? [entry] : toMessages(entry)));
+  const prompt = reading.entries.flatMap((entry) => ('role' in entry ? [entry] : toMessages(entry)));
+  return { prompt, strangers: reading.thinking.strangers };
 }
 
 const toSystem = (content: string): LanguageModelV4Message => ({ role: 'system', content });
@@ -104,19 +117,34 @@ function madeByProvider(item: JsonObject): AssistantPart[] {
   return [{ type: 'file', mediaType: 'image/png', data: { type: 'data', data: result } }];
 }
 
-function signedCallsIn(input: unknown): ReadonlyMap<string, SignedEnvelope> {
-  const signed = new Map<string, SignedEnvelope>();
-  const items = Array.isArray(input) ? input.filter(isJsonObject) : [];
-  for (const { type, encrypted_content: sealed } of items) {
-    const envelope = type === 'reasoning' ? openEnvelope(sealed) : undefined;
-    if (typeof envelope?.of === 'object') signed.set(envelope.of.call, envelope);
-  }
-  return signed;
+interface ReadThinking {
+  /** By its item. None: a provider encrypted it for itself, or another workspace got it. No other model can read it. */
+  readonly envelopes: ReadonlyMap<JsonObject, SignedEnvelope>;
+  /** By the call that they sign. */
+  readonly signedCalls: ReadonlyMap<string, SignedEnvelope>;
+  readonly strangers: readonly OptionalMember[];
 }
 
-/** Without an envelope it is encrypted by a provider for itself: no other can read it. */
-function addReasoning(reading: PromptState, { summary, encrypted_content: sealed }: JsonObject): void {
-  const envelope = openEnvelope(sealed);
+function readThinking(input: unknown, open: Envelopes['open']): ReadThinking {
+  const envelopes = new Map<JsonObject, SignedEnvelope>();
+  const signedCalls = new Map<string, SignedEnvelope>();
+  const strangers: OptionalMember[] = [];
+  for (const [at, item] of (Array.isArray(input) ? input : []).entries()) {
+    const { type, encrypted_content: sealed } = isJsonObject(item) ? item : {};
+    if (type !== 'reasoning' || typeof sealed !== 'string' || sealed === '') continue;
+    const envelope = open(sealed);
+    if (envelope !== undefined) envelopes.set(item, envelope);
+    else if (strangers.length === 0) {
+      strangers.push({ name: 'other', member: `input[${at}].encrypted_content`, value: true });
+    }
+    if (typeof envelope?.of === 'object') signedCalls.set(envelope.of.call, envelope);
+  }
+  return { envelopes, signedCalls, strangers };
+}
+
+function addReasoning(reading: PromptState, item: JsonObject): void {
+  const { summary } = item;
+  const envelope = reading.thinking.envelopes.get(item);
   if (envelope === undefined || typeof envelope.of === 'object') return;
   const { parts } = openAnswer(reading);
   const providerOptions = envelopeOptions(envelope);
@@ -131,11 +159,11 @@ function addReasoning(reading: PromptState, { summary, encrypted_content: sealed
 }
 
 function addCall(reading: PromptState, item: JsonObject, { tool, input }: MadeCall): void {
-  const { calls, clientTools, signedCalls, answers, callIds } = reading;
+  const { calls, clientTools, thinking, answers, callIds } = reading;
   const clientId = item.call_id ?? item.id;
   const { id, name } = calls.add(clientId, clientTools.nameFor(tool));
   if (item.id !== undefined) callIds.set(item.id, clientId);
-  const signed = typeof clientId === 'string' ? signedCalls.get(clientId) : undefined;
+  const signed = typeof clientId === 'string' ? thinking.signedCalls.get(clientId) : undefined;
   const answer = openAnswer(reading);
   answers.set(id, answer);
   answer.parts.push({

@@ -1,0 +1,78 @@
+// The secret of a store: the processes that serve calls on it share it, so that each knows what another one has signed. The first
+// that needs it makes it. Where all processes have one master key (KMS) it wraps the secret; others find the secret as it is, since
+// gateways on several machines have no other key in common.
+//
+// One item in the table `spans`, of which every gateway reads and writes items already:
+//   pk            STOREKEY
+//   wrapped_key   base64   or   key   base64
+import { createReadCache } from '../../foundation/cache/index.ts';
+import { storeCallTimeoutMs, storeKeyItem } from '../../foundation/constants/index.ts';
+import type { Randomness } from '../../foundation/ids/index.ts';
+import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
+import { absent, equals, type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
+import { type KeyWrapper, SealBroken } from '../byok/index.ts';
+
+const keyBytes = 32;
+
+export interface StoreKey {
+  /** Read once in a process. Throws StoreUnavailable, also where the master key cannot be asked. */
+  read(): Promise<Uint8Array>;
+}
+
+export interface StoreKeyOptions {
+  readonly store: Pick<Store, 'get' | 'put'>;
+  readonly wrapper: KeyWrapper;
+  readonly stage: string;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+}
+
+export function createStoreKey({ store, wrapper, stage, clock, randomness }: StoreKeyOptions): StoreKey {
+  /** Its members are authenticated: bytes that were wrapped for something else are no key of a store. */
+  const context = { purpose: storeKeyItem.purpose, stage };
+  const cached = createReadCache<Uint8Array>({ sizeMax: 1, clock });
+
+  const asked = <Answer>(call: Promise<Answer>): Promise<Answer> =>
+    waitAtMost(clock, storeCallTimeoutMs, call, () => {
+      throw new StoreUnavailable('key wrapper timeout');
+    }).catch((error: unknown) => {
+      throw error instanceof SealBroken || error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
+    });
+
+  /** Undefined: there is none, or a master key wrapped it that is gone. */
+  async function openItem(item: Item | undefined): Promise<Uint8Array | undefined> {
+    if (typeof item?.key === 'string') return Buffer.from(item.key, 'base64');
+    if (typeof item?.wrapped_key !== 'string') return undefined;
+    try {
+      return await asked(wrapper.unwrap(Buffer.from(item.wrapped_key, 'base64'), context));
+    } catch (error) {
+      if (error instanceof SealBroken) return undefined;
+      throw error;
+    }
+  }
+
+  async function makeItem(): Promise<Item> {
+    if (!wrapper.isShared) return { pk: storeKeyItem.key, key: randomness.bytes(keyBytes).toString('base64') };
+    const { clear, wrapped } = await asked(wrapper.createDataKey(context));
+    clear.fill(0);
+    return { pk: storeKeyItem.key, wrapped_key: Buffer.from(wrapped).toString('base64') };
+  }
+
+  async function readOrMake(): Promise<Uint8Array> {
+    const found = await store.get('spans', storeKeyItem.key);
+    const known = await openItem(found);
+    if (known !== undefined) return known;
+    // Only the item that was read gives way: of processes that begin together one makes the key.
+    const item = await makeItem();
+    const written = await store.put({
+      table: 'spans',
+      item,
+      condition: found === undefined ? absent('pk') : equals('wrapped_key', found.wrapped_key),
+    });
+    const made = await openItem(written.kind === 'written' ? item : await store.get('spans', storeKeyItem.key));
+    if (made === undefined) throw new StoreUnavailable('the key of the store does not open');
+    return made;
+  }
+
+  return { read: () => cached.get(storeKeyItem.key, readOrMake) };
+}

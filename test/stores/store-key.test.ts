@@ -1,0 +1,80 @@
+// The secret that all processes on a store share: made once, and wrapped where they share a master key.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { type KeyWrapper, localKeyWrapper } from '../../shared/configuration/byok/index.ts';
+import { createStoreKey } from '../../shared/configuration/store-key/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
+import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { watchedWrapper } from '../support/watched-wrapper.ts';
+
+let database: TestStore;
+beforeAll(async () => {
+  database = await startTestStore();
+});
+afterAll(() => database.stop());
+beforeEach(() => database.store.delete('spans', 'STOREKEY'));
+
+const ofAccount = (): KeyWrapper => ({ ...localKeyWrapper(), isShared: true });
+const keyOn = (wrapper: KeyWrapper, store: Pick<Store, 'get' | 'put'> = database.store) =>
+  createStoreKey({ store, wrapper, stage: 'test', clock: systemClock, randomness: systemRandomness });
+const stored = () => database.store.get('spans', 'STOREKEY');
+
+describe.each([
+  ['that share a master key', ofAccount],
+  ['each with a master key of its own', undefined],
+])('processes %s', (_which, shared) => {
+  it('that begin together have one secret, and so has one that comes later', async () => {
+    const wrapper = shared?.();
+    const process = () => keyOn(wrapper ?? localKeyWrapper());
+    const keys = await Promise.all(Array.from({ length: 8 }, () => process().read()));
+    const texts = new Set([...keys, await process().read()].map((key) => Buffer.from(key).toString('hex')));
+    expect(texts.size).toBe(1);
+    expect([...texts][0]).toHaveLength(64);
+  });
+});
+
+it('is wrapped by the master key of an account, and its item opens nothing', async () => {
+  const key = Buffer.from(await keyOn(ofAccount()).read());
+  expect(Object.keys((await stored()) ?? {}).toSorted()).toEqual(['pk', 'wrapped_key']);
+  expect(JSON.stringify(await stored())).not.toContain(key.toString('base64').slice(0, 16));
+});
+
+it('is read once in a process, with one call of the master key', async () => {
+  const wrapper = ofAccount();
+  await keyOn(wrapper).read();
+  let reads = 0;
+  const store = {
+    put: database.store.put,
+    get: (...asked: Parameters<Store['get']>) => {
+      reads += 1;
+      return database.store.get(...asked);
+    },
+  };
+  const watched = watchedWrapper(wrapper);
+  const key = keyOn(watched, store);
+  const [first, second] = await Promise.all([key.read(), key.read()]);
+  expect([await key.read(), second, reads, watched.unwraps()]).toEqual([first, first, 1, 1]);
+});
+
+it('is made anew where the master key that wrapped it is gone', async () => {
+  const former = Buffer.from(await keyOn(ofAccount()).read());
+  const wrapper = ofAccount();
+  const made = Buffer.from(await keyOn(wrapper).read());
+  expect(made.equals(former)).toBe(false);
+  expect(Buffer.from(await keyOn(wrapper).read()).equals(made)).toBe(true);
+});
+
+it('is asked for again after a failure of the store or of the master key', async () => {
+  const wrapper = ofAccount();
+  await keyOn(wrapper).read();
+  let fails = true;
+  const failing: KeyWrapper = {
+    ...wrapper,
+    unwrap: (...asked) => (fails ? Promise.reject(new Error('throttled')) : wrapper.unwrap(...asked)),
+  };
+  const key = keyOn(failing);
+  await expect(key.read()).rejects.toThrow(StoreUnavailable);
+  fails = false;
+  expect(await key.read()).toHaveLength(32);
+});
