@@ -12,7 +12,7 @@ import {
   planGatewayFile,
 } from '../../shared/configuration/gateway-file/index.ts';
 import { basePaths } from '../../shared/foundation/constants/index.ts';
-import { readTelemetryEnvironment, readVariable } from '../../shared/foundation/environment/index.ts';
+import { readKeptBytesMax, readTelemetryEnvironment, readVariable } from '../../shared/foundation/environment/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
@@ -78,7 +78,9 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     const { telemetry, notes } = readTelemetryEnvironment();
     later.push(...notes.map((note) => `note: ${note}`));
     const logLevel = logLevels[log];
-    const environment = { stage: localStage, originSecretHashes: [], logLevel, streamBudgetSeconds, telemetry };
+    const keptBytesMax = readKeptBytesMax();
+    const limits = { streamBudgetSeconds, keptBytesMax };
+    const environment = { stage: localStage, originSecretHashes: [], logLevel, ...limits, telemetry };
     const composition = createComposition({
       environment,
       store,

@@ -17,6 +17,7 @@ import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';
 import { createLog, type Log } from '../foundation/log/index.ts';
 import { openTrace, type Telemetry } from '../foundation/telemetry/index.ts';
 import { type Clock, systemClock } from '../foundation/time/index.ts';
+import { createMemoryBudget, type MemoryBudget } from '../protocol/memory-budget/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../storage/store/index.ts';
 import type { ExporterDependencies } from './telemetry-exporter.ts';
 
@@ -33,6 +34,7 @@ export interface TableReaders
   readonly functionList: FunctionList;
   readonly statistics: StatisticsReader;
   readonly originSecretHashes: readonly string[];
+  readonly memory: MemoryBudget;
   /** Of all functions of the process. */
   readonly settling: Set<Promise<void>>;
 }
@@ -72,6 +74,7 @@ export function createTableReaders(options: TableReadersOptions): TableReaders {
     functionList: createFunctionList({ store, clock }),
     statistics: createStatisticsReader({ store, clock, onFailure }),
     originSecretHashes,
+    memory: createMemoryBudget(clock, environment.keptBytesMax),
     settling: new Set(),
   };
 }

@@ -44,7 +44,11 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { 'shared/storage/store': rules },
   { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.' },
   { 'shared/protocol/server-sent-events': 'Runs in browsers too: knows bytes and nothing of the gateway.' },
-  { 'shared/protocol/json-schema': rules, 'shared/protocol/wire': 'Wire shapes know no store and no provider.' },
+  {
+    'shared/protocol/json-schema': rules,
+    'shared/protocol/memory-budget': 'What a process keeps: knows no request and no answer.',
+    'shared/protocol/wire': 'Wire shapes know no store and no provider.',
+  },
   { 'shared/protocol/interfaces': 'What every interface of a client says of itself: knows none of them.' },
   {
     'shared/protocol/interfaces/chat-completions': clientInterface,

@@ -39,7 +39,8 @@ export function receive(
   const credential = readCredential(request.headers, clientInterface);
   let seen: ReadCall | undefined;
   const read = once(async (): Promise<ReadCall> => {
-    const bytes = await request.readBody(credential.publicId);
+    scope.memory.nameKey(credential.publicId);
+    const bytes = await request.readBody(scope.memory);
     const body = readRequestBody(bytes, clientInterface);
     if (bytes.length > longBodyBytes) await nextTurn();
     const model = body.kind === 'unreadable' ? undefined : readModel(body.json);

@@ -5,6 +5,7 @@ import { ChangeFailed, type ChangeFailure } from '../../../shared/configuration/
 import { refuseWhileRestored } from '../../../shared/configuration/catalogue/index.ts';
 import { type ErrorCode, fail, okStatus } from '../../../shared/errors/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
+import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope } from '../../../shared/protocol/router/index.ts';
 import type { OperatorDependencies } from '../dependencies.ts';
 import { requireInAll, requireRole, requireSomewhere } from './allowed.ts';
@@ -15,6 +16,7 @@ export interface ManageRequest {
   readonly query: string;
   readonly pathParameters: readonly string[];
   readonly http: GatewayRequest;
+  readonly memory: CallMemory;
   /** Called once a change is made: `what` happened to `target`, both fit for the log. */
   tellChange(what: string, target: string): void;
 }
@@ -51,8 +53,9 @@ export const manage =
     if (http.method === 'GET') await scope.earlierSettled();
     else refuseWhileRestored(await deps.catalogues.readPointer());
     const { query } = http;
-    const { pathParameters } = scope;
-    const asked = { operator, query, pathParameters, http, tellChange: tellChangeIn(scope) };
+    const { pathParameters, memory } = scope;
+    memory.nameKey(operator.id);
+    const asked = { operator, query, pathParameters, http, memory, tellChange: tellChangeIn(scope) };
     const body = await work(deps, asked).catch((error: unknown) => {
       throw toClientError(error);
     });

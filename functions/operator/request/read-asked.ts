@@ -30,9 +30,9 @@ export async function readBody<Shape extends z.ZodMiniObject>(
 }
 
 /** Throws request_too_large. */
-export async function readBytes({ http, operator }: ManageRequest, maxBytes: number): Promise<Buffer> {
+export async function readBytes({ http, memory }: ManageRequest, maxBytes: number): Promise<Buffer> {
   if (http.declaredBodyBytes > maxBytes) throw tooLarge(maxBytes);
-  const bytes = await http.readBody(operator.id);
+  const bytes = await http.readBody(memory);
   if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
   return bytes;
 }

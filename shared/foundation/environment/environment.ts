@@ -15,6 +15,8 @@ export interface Environment {
   readonly stageConcurrency?: number | undefined;
   /** Of keys that have none of their own. Absent: any number. */
   readonly keyRequestsPerMinute?: number | undefined;
+  /** Of requests and answers that the process keeps. Absent: the default. */
+  readonly keptBytesMax?: number | undefined;
   /** Absent: no traces are sent. */
   readonly telemetry?: TelemetryEnvironment | undefined;
   /** What of its variables has no effect. */
@@ -39,20 +41,28 @@ export function readEnvironment(variables: Variables = process.env): Environment
   const streamBudgetSeconds = readStreamBudget(variables[environmentNames.streamBudgetSeconds]);
   const stageConcurrency = readCount(variables, environmentNames.stageConcurrency);
   const keyRequestsPerMinute = readCount(variables, environmentNames.keyRequestsPerMinute);
+  const keptBytesMax = readKeptBytesMax(variables);
   const { telemetry, notes: telemetryNotes } = readTelemetryEnvironment(variables);
   const gatewayUrl = readGatewayUrl(variables[environmentNames.gatewayUrl]);
   const aws = readAwsEnvironment(variables);
-  const limits = { streamBudgetSeconds, stageConcurrency, keyRequestsPerMinute };
+  const limits = { streamBudgetSeconds, stageConcurrency, keyRequestsPerMinute, keptBytesMax };
   return { stage, originSecretHashes, logLevel, ...limits, telemetry, telemetryNotes, gatewayUrl, aws };
 }
 
-function readCount(variables: Variables, name: string): number | undefined {
+function readCount(variables: Variables, name: string, least = 1): number | undefined {
   const text = variables[name];
   if (text === undefined) return undefined;
   const count = Number(text);
-  if (Number.isInteger(count) && count >= 1) return count;
-  throw new Error(`${name} must be a whole number of at least 1, or not be set`);
+  if (Number.isInteger(count) && count >= least) return count;
+  throw new Error(`${name} must be a whole number of at least ${least}, or not be set`);
 }
+
+/** A body of the largest size, and what is made of it. */
+const keptBytesLeast = 32 * 1024 * 1024;
+
+/** Of requests and answers that a process keeps. Undefined: the default. Throws where it is malformed. */
+export const readKeptBytesMax = (variables: Variables = process.env): number | undefined =>
+  readCount(variables, environmentNames.keptBytesMax, keptBytesLeast);
 
 /** It becomes part of a header. */
 function readGatewayUrl(text: string | undefined): string | undefined {

@@ -4,6 +4,7 @@ import type { CallTimes } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
+import type { CallMemory } from '../memory-budget/index.ts';
 
 /** Header values as sent, by lower-case name. Two values: the header was sent twice. */
 export type HeaderValues = Readonly<Record<string, readonly string[]>>;
@@ -18,10 +19,10 @@ export interface GatewayRequest {
   /** As far as it is known before the body is read: 0 where the client did not say. */
   readonly declaredBodyBytes: number;
   /**
-   * The bytes of the body, read when they are first asked for, in the name of a key that exists: no other body takes
-   * memory. Rejects with a GatewayError where it is over the hard size, was cut off, or there is no memory for it.
+   * The bytes of the body, read when they are first asked for, on the memory of a call whose key exists: no other body takes
+   * any. Rejects with a GatewayError where it is over the hard size, was cut off, or there is no memory for it.
    */
-  readonly readBody: (keyId: string) => Promise<Buffer>;
+  readonly readBody: (memory: CallMemory) => Promise<Buffer>;
   /** Epoch milliseconds at which the request arrived: the budget runs from here. */
   readonly arrivedAtMs: number;
 }

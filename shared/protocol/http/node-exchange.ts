@@ -61,7 +61,6 @@ export async function runExchange(
   }
   // A reader that leaves the last bytes in our buffers does not keep its call from settling.
   await Promise.all([flushed, runFinish(response, dependencies)]);
-  body.giveBack();
 }
 
 async function send(

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { headersMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn, waitAtMost } from '../../foundation/time/index.ts';
 import type { AdapterDependencies, Gateway } from './exchange.ts';
-import { createBodyBudget, incomingBody } from './node-body.ts';
+import { incomingBody } from './node-body.ts';
 import { writeAheadBytes } from './node-connection.ts';
 import { createNodeConnections } from './node-connections.ts';
 import { runExchange } from './node-exchange.ts';
@@ -57,7 +57,6 @@ export function createNodeServer(
 ): NodeServer {
   const { clock, log } = dependencies;
   const running = new Set<Promise<void>>();
-  const budget = createBodyBudget();
   const unread = createUnreadAnswers();
   let closed: Promise<void> | undefined;
   let served = gateway;
@@ -71,7 +70,7 @@ export function createNodeServer(
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // Both can fail while they wait for their turn: without a listener that would end the process.
     outgoing.on('error', () => {});
-    const body = incomingBody(incoming, budget, () => expectsContinue && outgoing.writeContinue());
+    const body = incomingBody(incoming, () => expectsContinue && outgoing.writeContinue());
     connections.begin(incoming, outgoing, () => {
       const exchange = { incoming, outgoing, body, unread, endsConnection: isClosing, cut: cutting.signal };
       run(runExchange(served, exchange, dependencies));

@@ -4,6 +4,7 @@ import type { BasePath } from '../../foundation/constants/index.ts';
 import type { LogFields, Metrics } from '../../foundation/log/index.ts';
 import type { Trace } from '../../foundation/telemetry/index.ts';
 import type { Correlation } from '../http/index.ts';
+import type { CallMemory } from '../memory-budget/index.ts';
 import type { Tags } from '../wire/index.ts';
 import type { BaseUrlRules } from './base-url-rules.ts';
 import type { DeferredTasks } from './deferred-tasks.ts';
@@ -36,6 +37,8 @@ export interface RequestScope {
   readonly endsAtMs: number | undefined;
   /** Undefined: telemetry is off. */
   readonly trace: Trace | undefined;
+  /** What this request keeps in memory, and its answer until that is handed on. */
+  readonly memory: CallMemory;
   readonly deferred: DeferredTasks;
   /** Resolves when what the answers before this request left for later is done in this process, or after a second. */
   readonly earlierSettled: () => Promise<void>;

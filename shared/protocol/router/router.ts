@@ -16,6 +16,7 @@ import {
   type RequestContext,
   readCorrelation,
 } from '../http/index.ts';
+import type { MemoryBudget } from '../memory-budget/index.ts';
 import { baseUrlRulesOf } from './base-url-rules.ts';
 import { corsHeaders, preflight } from './cors.ts';
 import { createDeferredTasks } from './deferred-tasks.ts';
@@ -31,6 +32,7 @@ export interface RouterDependencies {
   readonly log: Log;
   /** Undefined: off. */
   readonly telemetry?: Telemetry | undefined;
+  readonly memory: MemoryBudget;
   /** What answers left for later and is under way. Functions that share a process share it. */
   readonly settling: Set<Promise<void>>;
   /** SHA-256 in hex of the edge's secret header; none: requests may come from anywhere. */
@@ -94,7 +96,7 @@ export function createRouter(
       ...response,
       headers: { ...(cors ? corsHeaders : {}), ...idHeaders(scope, location), ...response.headers },
       finish: async () => {
-        await readOn(response, scope, dependencies);
+        await readOn(response, scope, dependencies).finally(scope.memory.end);
         const endedAtMs = dependencies.clock.nowMs();
         const settled: Promise<void> = scope.deferred.run().finally(() => settling.delete(settled));
         settling.add(settled);
@@ -118,7 +120,7 @@ function openScope(
   request: GatewayRequest,
   { clientGone, endsAtMs, cut }: RequestContext,
   { basePath, isBelowBase, methods, pathParameters, routeRules: ofPath }: Location,
-  { randomness, log, clock, telemetry }: RouterDependencies,
+  { randomness, log, clock, telemetry, memory }: RouterDependencies,
 ): Omit<RequestScope, 'earlierSettled'> {
   const baseUrlRules = baseUrlRulesOf[basePath];
   // A client that asks for a path below neither is OpenAI's, as a rule: its base URL lacks a part, and it shows only this form.
@@ -149,6 +151,7 @@ function openScope(
     cut,
     deferred,
     logContext,
+    memory: memory.open(),
   };
 }
 

@@ -341,6 +341,16 @@ describe('the stream budget', () => {
 
 const stage = { GW_STAGE: 'dev' };
 
+describe('what a process may keep', () => {
+  const read = (text?: string) => readEnvironment({ ...stage, GW_KEPT_BYTES_MAX: text }).keptBytesMax;
+
+  it('is what its variable says, at least the largest body in its forms', () => {
+    expect([read(), read('33554432')]).toEqual([undefined, 33_554_432]);
+    for (const text of ['', '33554431', '1e400', '64 MiB', '-1'])
+      expect(() => read(text)).toThrow('GW_KEPT_BYTES_MAX must be a whole number of at least 33554432');
+  });
+});
+
 describe('the environment of a function', () => {
   it('names nothing of AWS where no variable does, whatever the region', () => {
     expect(readEnvironment({ ...stage, AWS_REGION: 'eu-west-1', GW_SPILL_BUCKET: '' }).aws).toBeUndefined();

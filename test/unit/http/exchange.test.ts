@@ -14,7 +14,16 @@ import {
 } from '../../../shared/protocol/http/index.ts';
 import { createUnreadAnswers } from '../../../shared/protocol/http/unread-answers.ts';
 import { anyText } from '../../support/any-text.ts';
-import { adapterDependencies, answering, chatEvent, correlationId, gate, manualClock, startMs } from './fixtures.ts';
+import {
+  adapterDependencies,
+  answering,
+  callMemory,
+  chatEvent,
+  correlationId,
+  gate,
+  manualClock,
+  startMs,
+} from './fixtures.ts';
 
 describe('correlation', () => {
   const names = [
@@ -52,7 +61,7 @@ describe('correlation', () => {
 });
 
 const read = (event: unknown) => toGatewayRequest(event, manualClock());
-const bodyOf = async (event: unknown) => (await read(event).readBody('any')).toString();
+const bodyOf = async (event: unknown) => (await read(event).readBody(callMemory())).toString();
 const hardSize = 4 * 1024 * 1024;
 
 describe('a function URL event', () => {

@@ -13,8 +13,18 @@ import {
   type NodeServer,
 } from '../../../shared/protocol/http/index.ts';
 import { createNodeConnections } from '../../../shared/protocol/http/node-connections.ts';
+import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
 import { call, connected, exchangeBytes, open } from '../../support/raw-http.ts';
-import { adapterDependencies, answering, eventStream, gate, manualClock, partsOf, startMs } from './fixtures.ts';
+import {
+  adapterDependencies,
+  answering,
+  callMemory,
+  eventStream,
+  gate,
+  manualClock,
+  partsOf,
+  startMs,
+} from './fixtures.ts';
 
 const hardSize = 4 * 1024 * 1024;
 const host = '127.0.0.1';
@@ -42,7 +52,7 @@ function recorder() {
     }
     requests.push(request);
     try {
-      bodies.push(await request.readBody('key'));
+      bodies.push(await request.readBody(callMemory()));
       return { status: 200, headers: {}, body: '{}' };
     } catch (error) {
       bodies.push((error as GatewayError).code);
@@ -120,40 +130,38 @@ describe('a request', () => {
     refused.destroy();
   });
 
-  it('finds no room where the bodies of its key take half the memory set aside, or those of all keys take all of it', async () => {
-    const { opened, open: release } = gate();
-    const largest = 4 * 1024 * 1024;
-    const most = (64 * 1024 * 1024) / largest;
-    let kept = 0;
-    const { port } = await serve(async ({ headers, method, readBody }) => {
+  it('whose body finds no room waits for it with its client, and is refused where none comes within two seconds', async () => {
+    const clock = manualClock();
+    const budget = createMemoryBudget(clock, 6 * 1024 * 1024);
+    const other = budget.open();
+    const { port } = await serve(async ({ readBody }) => {
+      const memory = budget.open();
       try {
-        await readBody(headers['x-key']?.[0] ?? '');
+        return { status: 200, headers: {}, body: String((await readBody(memory)).length) };
       } catch (error) {
         const { code, exhausted } = error as GatewayError;
         return { status: 503, headers: {}, body: `${code} ${exhausted}` };
+      } finally {
+        memory.end();
       }
-      kept += 1;
-      if (method === 'POST') await opened;
-      return { status: 200, headers: {}, body: '{}' };
     });
-    const body = Buffer.alloc(largest);
-    const send = (key: string, sent: Buffer | string = body) =>
-      call(port, { method: 'POST', body: sent, headers: { 'x-key': key } });
-    const fill = async (key: string, keptThen: number) => {
-      const answers = Array.from({ length: most }, () => send(key));
-      while (kept < keptThen) await nextTurn();
-      return answers;
+    const send = (length: number) => call(port, { method: 'POST', body: Buffer.alloc(length) });
+    const full = async () => {
+      while (budget.keptBytes() < 3.9 * 1024 * 1024) await nextTurn();
     };
-    const first = await fill('first', most);
-    const refused = { status: 503, body: 'RATE_LIMITER_UNAVAILABLE process_memory' };
-    expect(await send('first', 'x')).toMatchObject(refused);
-    const second = await fill('second', 2 * most);
-    expect(await send('third', 'x')).toMatchObject(refused);
-    expect((await call(port)).status).toBe(200);
-    release();
-    const answers = await Promise.all([...first, ...second]);
-    expect(answers.map(({ status }) => status)).toEqual(new Array(2 * most).fill(200));
-    expect((await send('first')).status).toBe(200);
+    await other.reserve(2 * 1024 * 1024);
+    const waits = send(hardSize);
+    await full();
+    // A small one does not wait for it.
+    expect((await send(1_000)).body).toBe('1000');
+    other.release(2 * 1024 * 1024);
+    expect((await waits).body).toBe(String(hardSize));
+    await other.reserve(2 * 1024 * 1024);
+    const refused = send(hardSize);
+    await full();
+    clock.advance(2_000);
+    expect(await refused).toMatchObject({ status: 503, body: 'RATE_LIMITER_UNAVAILABLE process_memory' });
+    expect(budget.keptBytes()).toBe(2 * 1024 * 1024);
   });
 
   it.each([
@@ -243,7 +251,7 @@ describe('a request', () => {
       if (path === '/first') await opened;
       const error =
         refusal ??
-        (await readBody('key').then(
+        (await readBody(callMemory()).then(
           () => undefined,
           (fault: GatewayError) => fault,
         ));

@@ -1,0 +1,1 @@
+export { type CallMemory, createMemoryBudget, type MemoryBudget } from './memory-budget.ts';

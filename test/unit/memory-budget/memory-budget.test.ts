@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
+import type { GatewayError } from '../../../shared/errors/index.ts';
+import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+const kib = 1024;
+const maxBytes = 1_200 * kib;
+/** Of large calls: two thirds, and half of that for a key. */
+const largeMaxBytes = 800 * kib;
+
+function openBudget() {
+  const clock = manualClock();
+  const budget = createMemoryBudget(clock, maxBytes);
+  /** What became of a reservation: at once, later, or the code of its refusal. */
+  const reserve = (memory: ReturnType<typeof budget.open>, bytes: number) => {
+    const waits = memory.reserve(bytes);
+    const outcome = { value: waits === undefined ? 'at once' : 'waits' };
+    void waits?.then(
+      () => (outcome.value = 'later'),
+      (error: GatewayError) => (outcome.value = error.code),
+    );
+    return outcome;
+  };
+  const callOf = (keyId: string) => {
+    const memory = budget.open();
+    memory.nameKey(keyId);
+    return memory;
+  };
+  return { clock, budget, reserve, callOf };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('what a call keeps', () => {
+  it('is counted until it is released, and no longer than the call', () => {
+    const { budget } = openBudget();
+    const memory = budget.open();
+    expect(memory.reserve(100)).toBe(undefined);
+    memory.release(30);
+    expect(budget.keptBytes()).toBe(70);
+    memory.release(1_000);
+    expect(budget.keptBytes()).toBe(0);
+    void memory.reserve(100);
+    memory.end();
+    void memory.reserve(50);
+    memory.release(10);
+    expect(budget.keptBytes()).toBe(0);
+  });
+
+  it('that does not fit waits for what others release, in its turn', async () => {
+    const { reserve, callOf } = openBudget();
+    const first = callOf('a');
+    reserve(first, 400 * kib);
+    reserve(callOf('b'), 300 * kib);
+    const large = reserve(callOf('c'), 300 * kib);
+    // It would fit, but stands behind one that waits.
+    const behind = reserve(callOf('d'), 100 * kib);
+    expect([large.value, behind.value]).toEqual(['waits', 'waits']);
+    first.release(390 * kib);
+    await settled();
+    expect([large.value, behind.value]).toEqual(['later', 'later']);
+  });
+
+  it('is refused after two seconds without room, and waits for nothing more', async () => {
+    const { clock, budget, reserve, callOf } = openBudget();
+    const first = callOf('a');
+    reserve(first, 700 * kib);
+    const refused = reserve(callOf('b'), 200 * kib);
+    clock.advance(1_999);
+    await settled();
+    expect(refused.value).toBe('waits');
+    clock.advance(1);
+    await settled();
+    expect(refused.value).toBe('RATE_LIMITER_UNAVAILABLE');
+    first.end();
+    expect(budget.keptBytes()).toBe(0);
+  });
+
+  it('waits in a bounded line', async () => {
+    const { reserve, callOf } = openBudget();
+    reserve(callOf('a'), largeMaxBytes);
+    const waiting = Array.from({ length: 1_025 }, () => reserve(callOf('b'), 65 * kib));
+    await settled();
+    expect(waiting.map(({ value }) => value)).toEqual([...new Array(1_024).fill('waits'), 'RATE_LIMITER_UNAVAILABLE']);
+  });
+
+  it('stands in no small call’s way, however much large ones keep or want', () => {
+    const { reserve, callOf } = openBudget();
+    for (let call = 0; call < 100; call += 1) reserve(callOf(`key ${call}`), 300 * kib);
+    const small = Array.from({ length: 6 }, () => reserve(callOf('key 1'), 64 * kib));
+    expect(small.map(({ value }) => value)).toEqual(new Array(6).fill('at once'));
+  });
+
+  it('by the large calls of one key is half of what large calls may: others are served beside it', () => {
+    const { reserve, callOf } = openBudget();
+    const own = [200, 200, 100].map((size) => reserve(callOf('a'), size * kib).value);
+    expect(own).toEqual(['at once', 'at once', 'waits']);
+    expect([reserve(callOf('b'), 200 * kib).value, reserve(callOf('c'), 200 * kib).value]).toEqual([
+      'at once',
+      'at once',
+    ]);
+  });
+
+  it('may be larger than its share where nothing else large is kept', async () => {
+    const { reserve, callOf } = openBudget();
+    const first = callOf('a');
+    expect(reserve(first, 5_000 * kib).value).toBe('at once');
+    const other = reserve(callOf('b'), 100 * kib);
+    expect(other.value).toBe('waits');
+    first.end();
+    await settled();
+    expect(other.value).toBe('later');
+  });
+
+  it('counts to nothing in the end, whatever was reserved, released and refused', async () => {
+    const step = fc.record({
+      call: fc.nat({ max: 9 }),
+      kind: fc.constantFrom(
+        'reserve' as const,
+        'reserve' as const,
+        'release' as const,
+        'end' as const,
+        'pass' as const,
+      ),
+      bytes: fc.oneof(fc.nat({ max: 60 * kib }), fc.nat({ max: 500 * kib })),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const { clock, budget, reserve, callOf } = openBudget();
+        const calls = Array.from({ length: 10 }, (_none, at) => callOf(`key ${at % 3}`));
+        const outcomes: { value: string }[] = [];
+        for (const { call, kind, bytes } of steps) {
+          const memory = calls[call];
+          if (memory === undefined) continue;
+          if (kind === 'reserve') outcomes.push(reserve(memory, bytes));
+          else if (kind === 'release') memory.release(bytes);
+          else if (kind === 'end') memory.end();
+          else clock.advance(bytes / 100);
+          await settled();
+          expect(budget.keptBytes()).toBeGreaterThanOrEqual(0);
+          expect(budget.keptBytes()).toBeLessThanOrEqual(maxBytes);
+        }
+        clock.advance(2_000);
+        await settled();
+        expect(outcomes.filter(({ value }) => value === 'waits')).toEqual([]);
+        for (const memory of calls) memory.end();
+        expect(budget.keptBytes()).toBe(0);
+        // All of it is free again.
+        expect(reserve(callOf('key 1'), largeMaxBytes).value).toBe('at once');
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
