@@ -42,6 +42,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { 'shared/errors': 'One table of codes, and the envelope made from it.' },
   { 'shared/storage/aws-clients': 'Settings of AWS clients: knows no operation of any service.' },
   { 'shared/storage/store': rules },
+  { 'shared/storage/sqlite-store': 'The port to the store on a file: knows no caller.' },
   { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.' },
   { 'shared/protocol/server-sent-events': 'Runs in browsers too: knows bytes and nothing of the gateway.' },
   {
@@ -190,6 +191,7 @@ export const powerHomes: readonly PowerHome[] = [
     sign: /from 'node:fs/,
     homes: [
       'shared/storage/blobs/',
+      'shared/storage/sqlite-store/',
       'shared/configuration/byok/',
       `${gateway}/handler.ts`,
       `${operator}/console/`,
@@ -229,7 +231,11 @@ export const powerHomes: readonly PowerHome[] = [
       inBrowser,
     ],
   },
-  { power: 'threads', sign: /'node:worker_threads'|getBuiltinModule/, homes: ['shared/protocol/json-schema/'] },
+  {
+    power: 'threads',
+    sign: /'node:worker_threads'|getBuiltinModule/,
+    homes: ['shared/protocol/json-schema/', 'shared/storage/sqlite-store/'],
+  },
   { power: 'bounded caches', sign: /from 'lru-cache'/, homes: ['shared/foundation/cache/'] },
   {
     power: 'YAML',

@@ -78,6 +78,9 @@ export async function sleep(clock: Clock, delayMs: number, signal?: AbortSignal)
   cancel();
 }
 
+/** Calls back behind everything that this turn of the event loop has to serve, however many ask. */
+export const atTurnEnd = (callback: () => void): void => void setImmediate(callback);
+
 /** Those that wait for a turn. Each gets one of its own: what is long in steps is not long because many do it at once. */
 const waitingForTurn: (() => void)[] = [];
 

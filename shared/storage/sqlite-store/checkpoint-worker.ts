@@ -1,0 +1,35 @@
+// The thread of checkpoints.ts. Writers go on while it copies the log into the file; at its end it starts the log anew,
+// for which they wait for a moment, by the clock.
+import { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { formVersion } from './store-file.ts';
+
+/** For readers and writers at the end of a checkpoint: writers wait as long. */
+const lockWaitMs = 20;
+/** Each pass takes what was written during the one before. */
+const passesMax = 4;
+/** Pages of the log that may be left for its end, for which writers wait. */
+const lastPagesMax = 32;
+
+const database = new DatabaseSync(workerData as string, { timeout: lockWaitMs });
+database.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0');
+const passive = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+
+function copyLog(): void {
+  for (let pass = 1; pass <= passesMax; pass += 1) {
+    const { log, checkpointed } = passive.get() as { log: number; checkpointed: number };
+    if (log - checkpointed <= lastPagesMax) return;
+  }
+}
+
+parentPort?.on('message', () => {
+  try {
+    copyLog();
+    database.exec('PRAGMA wal_checkpoint(RESTART)');
+    // The first writer syncs the head of the log: this thread is the first. The value stays as it is.
+    database.exec(`PRAGMA user_version = ${formVersion}`);
+  } catch {
+    // The disk is full, or others read and write all the time: the next checkpoint takes this part too.
+  }
+  parentPort?.postMessage('done');
+});

@@ -1,0 +1,53 @@
+// Writes are in the log beside the file until a checkpoint copies them into it. That syncs the disk, so a thread with a
+// connection of its own does it.
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+
+/** A log of 4 MiB, as SQLite's own checkpoints have it. */
+const pagesPerCheckpoint = 1_000;
+
+const workerFile = join(import.meta.dirname, 'checkpoint-worker.ts');
+/** A connection lies outside the heap of its thread. */
+const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 };
+
+export interface Checkpoints {
+  /** Some pages were committed. */
+  note(pages: number): void;
+  close(): Promise<void>;
+}
+
+/** Where one fails, as on a full disk, the log grows until one succeeds: nothing is lost. */
+export function createCheckpoints(path: string): Checkpoints {
+  let pages = 0;
+  let isRunning = false;
+  let worker: Worker | undefined;
+
+  function start(): Worker {
+    const started = new Worker(workerFile, { workerData: path, resourceLimits });
+    // Neither a checkpoint nor its thread keeps the process.
+    started.unref();
+    started.on('message', () => {
+      isRunning = false;
+    });
+    started.on('error', () => {});
+    started.on('exit', () => {
+      worker = undefined;
+      isRunning = false;
+    });
+    return started;
+  }
+
+  return {
+    note(written) {
+      pages += written;
+      if (isRunning || pages < pagesPerCheckpoint) return;
+      pages = 0;
+      isRunning = true;
+      worker ??= start();
+      worker.postMessage('checkpoint');
+    },
+    async close() {
+      await worker?.terminate();
+    },
+  };
+}

@@ -1,0 +1,130 @@
+// The items of a file as one transaction sees them: what it has written so far, then what is kept in memory, then the
+// rows. All that it writes goes into the file at its end, each item once.
+import type { DatabaseSync } from 'node:sqlite';
+import { type TableName, tableNames } from '../../foundation/constants/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import type { Item } from '../store/index.ts';
+import { addressText, createHotItems } from './hot-items.ts';
+import { readItem, writeItem } from './stored-item.ts';
+import { type Address, createTableRows, type TableRows } from './table-rows.ts';
+
+/** How many expired items go with one transaction. Where there were so many, the next one takes more. */
+const expiredPerTransactionMax = 50;
+/** How often a process looks for them. */
+const expiryLookMs = 60_000;
+/** Pages of the file that one row changes, in the table and its indices, beside those that its text fills. */
+const pagesPerRow = 3;
+const pageBytes = 4096;
+
+export interface ItemWrite {
+  readonly address: Address;
+  /** Undefined: it is removed. */
+  readonly item: Item | undefined;
+  readonly text: string;
+}
+
+export interface ItemsOptions {
+  readonly database: DatabaseSync;
+  /** Whether other processes may write to the file. */
+  readonly isShared: boolean;
+  readonly clock: Clock;
+  readonly freezes: boolean;
+}
+
+export type Items = ReturnType<typeof createItems>;
+
+export function createItems({ database, isShared, clock, freezes }: ItemsOptions) {
+  const hot = createHotItems(database, isShared);
+  const rows = Object.fromEntries(tableNames.map((table) => [table, createTableRows(database, table)])) as Record<
+    TableName,
+    TableRows
+  >;
+  const written = new Map<string, ItemWrite>();
+  let removed: Address[] = [];
+  let looksAtMs = 0;
+
+  const given = (item: Item): Item => (freezes ? frozen(item) : item);
+
+  function readCommitted(address: Address, id: string): Item | undefined {
+    const known = hot.get(id);
+    if (known !== undefined) return known;
+    const text = rows[address.table].read(address);
+    if (text === undefined) return undefined;
+    const item = given(readItem(text));
+    hot.set(id, item, text.length);
+    return item;
+  }
+
+  function forget(): void {
+    written.clear();
+    removed = [];
+  }
+
+  /** From one table after the other, so that no transaction is long. */
+  function removeExpired(): void {
+    const nowMs = clock.nowMs();
+    if (nowMs < looksAtMs) return;
+    for (const table of tableNames) {
+      removed.push(...rows[table].removeExpired(nowMs / 1000, expiredPerTransactionMax - removed.length));
+      if (removed.length === expiredPerTransactionMax) return;
+    }
+    looksAtMs = nowMs + expiryLookMs;
+  }
+
+  return {
+    rows,
+    given,
+
+    begin: (): void => hot.check(),
+
+    /** Outside of a transaction. */
+    readNow(address: Address): Item | undefined {
+      hot.check();
+      return readCommitted(address, addressText(address));
+    },
+
+    read(address: Address): Item | undefined {
+      const id = addressText(address);
+      const own = written.get(id);
+      return own === undefined ? readCommitted(address, id) : own.item;
+    },
+
+    /** `item` is a stored form. Throws a TypeError where it is too large. */
+    writeOf: (address: Address, item: Item): ItemWrite => ({ address, item: given(item), text: writeItem(item) }),
+
+    write: (write: ItemWrite): void => void written.set(addressText(write.address), write),
+
+    remove: (address: Address): void => void written.set(addressText(address), { address, item: undefined, text: '' }),
+
+    end(): void {
+      for (const { address, item, text } of written.values()) {
+        if (item === undefined) rows[address.table].remove(address);
+        else rows[address.table].write(address, text, item);
+      }
+      // Behind the writes: some of them may give an item a longer life.
+      if (written.size > 0) removeExpired();
+    },
+
+    /** Returns about how many pages of the file have changed. */
+    committed(): number {
+      let pages = removed.length * pagesPerRow;
+      for (const [id, { item, text }] of written) {
+        if (item === undefined) hot.delete(id);
+        else hot.set(id, item, text.length);
+        pages += pagesPerRow + Math.floor(text.length / pageBytes);
+      }
+      for (const address of removed) hot.delete(addressText(address));
+      forget();
+      return pages;
+    },
+
+    failed: forget,
+  };
+}
+
+function frozen<Value>(value: Value): Value {
+  // Bytes cannot be frozen, nor what a set holds.
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array || value instanceof Set) return value;
+  for (const each of Object.values(value)) frozen(each);
+  return Object.freeze(value);
+}

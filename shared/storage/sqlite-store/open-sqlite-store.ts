@@ -1,0 +1,65 @@
+// A store in the process itself, from the file to the port.
+import { storeCallTimeoutMs, type TableName } from '../../foundation/constants/index.ts';
+import { type Clock, systemClock } from '../../foundation/time/index.ts';
+import type { Store } from '../store/index.ts';
+import { createCheckpoints } from './checkpoints.ts';
+import { createItems } from './items.ts';
+import { createSqliteStore } from './sqlite-store.ts';
+import { databasePath, openStoreFile, type StoreFileOptions } from './store-file.ts';
+import { createTransactions } from './transactions.ts';
+
+export interface SqliteStoreOptions extends Partial<StoreFileOptions> {
+  readonly clock?: Clock;
+  /** How long a call waits for a file that another process has locked. Default `storeCallTimeoutMs`. */
+  readonly callTimeoutMs?: number;
+  /** Callers never change an item that the store gave. With this an attempt throws: for tests. */
+  readonly freezesItems?: boolean;
+}
+
+export interface SqliteStore {
+  readonly store: Store;
+  /** How many items a table has, and the bytes of their texts. Reads all of its rows: for the operator. */
+  countItems(table: TableName): { readonly items: number; readonly bytes: number };
+  /** What was asked for before is done. Each later call is refused. */
+  close(): Promise<void>;
+}
+
+/** Throws StoreFileRefused. */
+export async function openSqliteStore(options: SqliteStoreOptions = {}): Promise<SqliteStore> {
+  const { folder, isDurable = false, clock = systemClock, callTimeoutMs: limitMs = storeCallTimeoutMs } = options;
+  const database = await openStoreFile({ folder, isDurable }, { clock, limitMs });
+  const isShared = folder !== undefined;
+  const items = createItems({ database, isShared, clock, freezes: options.freezesItems === true });
+  const checkpoints = isShared ? createCheckpoints(databasePath(folder)) : undefined;
+  const transactions = createTransactions({
+    database,
+    clock,
+    limitMs,
+    onBegin: items.begin,
+    onEnd: items.end,
+    onCommitted: () => {
+      const changedPages = items.committed();
+      checkpoints?.note(changedPages);
+    },
+    onFailed: items.failed,
+  });
+  let closed: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    await transactions.end();
+    await checkpoints?.close();
+    database.close();
+  }
+
+  return {
+    store: createSqliteStore({ items, transactions, wait: { clock, limitMs } }),
+    countItems(table) {
+      const sums = 'count(*) AS items, ifnull(sum(octet_length(item)), 0) AS bytes';
+      return database.prepare(`SELECT ${sums} FROM "${table}"`).get() as { items: number; bytes: number };
+    },
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+}

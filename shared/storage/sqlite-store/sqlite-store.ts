@@ -1,0 +1,152 @@
+// The port on the items of one file: reads are made at once, writes in one transaction a turn. Rejects with
+// StoreUnavailable, whatever the reason: a locked file, a full disk, an item or a change that DynamoDB would refuse too.
+import { type TableDefinition, tableDefinitions } from '../../foundation/constants/index.ts';
+import { atTurnEnd } from '../../foundation/time/index.ts';
+import {
+  applyChanges,
+  type BatchPut,
+  type CallOptions,
+  type Changes,
+  type ConditionalResult,
+  holds,
+  type Item,
+  type Put,
+  type Store,
+  StoreUnavailable,
+  type Update,
+} from '../store/index.ts';
+import { type BusyWait, whileBusy } from './busy.ts';
+import type { Items } from './items.ts';
+import { mapForm, readItem, storedForm } from './stored-item.ts';
+import { addressOf, checkedAddress, type Row } from './table-rows.ts';
+import type { Transactions } from './transactions.ts';
+
+/** A page of a scan or a query ends with the first of them: it is read in one turn of the event loop. */
+const pageItemsMax = 100;
+const pageCharactersMax = 1024 * 1024;
+/** Of a batch, in one transaction. */
+const batchItemsMax = 100;
+
+export interface SqliteStoreParts {
+  readonly items: Items;
+  readonly transactions: Transactions;
+  readonly wait: BusyWait;
+}
+
+export function createSqliteStore({ items, transactions, wait }: SqliteStoreParts): Store {
+  const read = <Value>(options: CallOptions, attempt: () => Value): Promise<Value> =>
+    orUnavailable(async () => {
+      options.signal?.throwIfAborted();
+      return whileBusy({ ...wait, signal: options.signal }, attempt);
+    });
+
+  /** `prepare` works before the transaction, and makes what works in it. */
+  const write = <Value>(options: CallOptions, weight: number, prepare: () => () => Value): Promise<Value> =>
+    orUnavailable(async () => transactions.ask({ weight, run: prepare(), signal: options.signal }));
+
+  async function* pages(options: CallOptions, open: (after: Row | undefined) => Iterable<Row>): AsyncGenerator<Item> {
+    for (let after: Row | undefined; ; ) {
+      const { rows, isLast } = await read(options, () => pageOf(open(after)));
+      for (const { item } of rows) yield items.given(readItem(item));
+      if (isLast) return;
+      after = rows.at(-1);
+      await new Promise<void>(atTurnEnd);
+    }
+  }
+
+  return {
+    get: (table, key, options = {}) => read(options, () => items.readNow(checkedAddress(table, key, options.sortKey))),
+
+    put: (put, options = {}) => write(options, 1, () => preparePut(items, put)),
+
+    update: (update, options = {}) => write(options, 1, () => prepareUpdate(items, update)),
+
+    batchPut: async (puts, options = {}) => {
+      const parts = Array.from({ length: Math.ceil(puts.length / batchItemsMax) }, (_, part) =>
+        puts.slice(part * batchItemsMax, (part + 1) * batchItemsMax),
+      );
+      await Promise.all(parts.map((part) => write(options, part.length, () => prepareBatch(items, part))));
+    },
+
+    delete: (table, key, options = {}) =>
+      write(options, 1, () => {
+        const address = checkedAddress(table, key, undefined);
+        return () => items.remove(address);
+      }),
+
+    scan: (table, options = {}) => pages(options, (after) => items.rows[table].scan(after, pageItemsMax)),
+
+    async *query(table, key, { from, to, attributes, ...options } = {}) {
+      const range = { from, to };
+      for await (const item of pages(options, (after) => items.rows[table].query(key, range, after, pageItemsMax)))
+        yield attributes === undefined || attributes.length === 0 ? item : picked(item, attributes);
+    },
+  };
+}
+
+async function orUnavailable<Value>(call: () => Promise<Value>): Promise<Value> {
+  try {
+    return await call();
+  } catch (error) {
+    throw new StoreUnavailable(error);
+  }
+}
+
+function preparePut(items: Items, { table, item, condition, returnOld = false }: Put): () => ConditionalResult {
+  const stored = mapForm(item);
+  const address = addressOf(table, stored);
+  const write = items.writeOf(address, stored);
+  return () => {
+    const before = condition === undefined && !returnOld ? undefined : items.read(address);
+    if (condition !== undefined && !holds(condition, before)) return { kind: 'refused', item: before };
+    items.write(write);
+    return { kind: 'written', item: returnOld ? before : stored };
+  };
+}
+
+function prepareUpdate(items: Items, update: Update): () => ConditionalResult {
+  const { table, key, changes, condition, returnOld = false, returnsNoItem = false } = update;
+  const address = checkedAddress(table, key, undefined);
+  const stored = storedChanges(changes);
+  const { partitionKey }: TableDefinition = tableDefinitions[table];
+  return () => {
+    const before = items.read(address);
+    if (condition !== undefined && !holds(condition, before)) return { kind: 'refused', item: before };
+    const after = applyChanges(before ?? { [partitionKey]: key }, stored);
+    // A sum may have more digits than its parts.
+    for (const attribute of Object.keys(changes.add ?? {})) storedForm(after[attribute]);
+    items.write(items.writeOf(address, after));
+    return { kind: 'written', item: returnsNoItem ? undefined : returnOld ? before : after };
+  };
+}
+
+/** Nothing of the caller's becomes a part of the item. */
+const storedChanges = (changes: Changes): Changes => ({
+  ...changes,
+  ...(changes.set === undefined ? {} : { set: mapForm(changes.set) }),
+  ...(changes.setIfAbsent === undefined ? {} : { setIfAbsent: mapForm(changes.setIfAbsent) }),
+});
+
+function prepareBatch(items: Items, puts: readonly BatchPut[]): () => void {
+  const writes = puts.map(({ table, item }) => {
+    const stored = mapForm(item);
+    return items.writeOf(addressOf(table, stored), stored);
+  });
+  return () => {
+    for (const write of writes) items.write(write);
+  };
+}
+
+function pageOf(rows: Iterable<Row>): { readonly rows: readonly Row[]; readonly isLast: boolean } {
+  const page: Row[] = [];
+  let characters = 0;
+  for (const row of rows) {
+    page.push(row);
+    characters += row.item.length;
+    if (characters >= pageCharactersMax) return { rows: page, isLast: false };
+  }
+  return { rows: page, isLast: page.length < pageItemsMax };
+}
+
+const picked = (item: Item, attributes: readonly string[]): Item =>
+  Object.fromEntries(attributes.flatMap((name) => (Object.hasOwn(item, name) ? [[name, item[name]]] : [])));

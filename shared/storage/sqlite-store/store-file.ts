@@ -1,0 +1,130 @@
+// The file of the store: made where it is missing, recognised as ours, never changed where it is not.
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TableDefinition, tableDefinitions, tableNames } from '../../foundation/constants/index.ts';
+import { type BusyWait, isBusy, whileBusy } from './busy.ts';
+
+const databaseFile = 'gw.sqlite';
+/** "gw" and a number of our choice: SQLite keeps it in the head of the file, for programs to tell their files by. */
+const applicationId = 0x67_77_00_01;
+/** Of the form of the tables. A file of another one is refused. */
+export const formVersion = 1;
+const folderMode = 0o700;
+const fileMode = 0o600;
+/** After a checkpoint the log is cut to this size, where a burst made it longer. */
+const logKeptBytes = 16 * 1024 * 1024;
+
+/** One line for the person at the terminal. Nothing was changed. */
+export class StoreFileRefused extends Error {
+  override readonly name = 'StoreFileRefused';
+}
+
+export const databasePath = (folder: string): string => join(folder, databaseFile);
+
+/** Whether a store was kept there. */
+export const hasStoreFile = (folder: string): boolean =>
+  (statSync(databasePath(folder), { throwIfNoEntry: false })?.size ?? 0) > 0;
+
+export interface StoreFileOptions {
+  /** Left out: in memory. */
+  readonly folder?: string | undefined;
+  /** Whether what was answered survives a loss of power too. */
+  readonly isDurable: boolean;
+}
+
+/** Throws StoreFileRefused. */
+export async function openStoreFile({ folder, isDurable }: StoreFileOptions, wait: BusyWait): Promise<DatabaseSync> {
+  if (folder === undefined) return withTables(new DatabaseSync(':memory:'));
+  let database: DatabaseSync | undefined;
+  try {
+    makePrivate(folder);
+    const opened = new DatabaseSync(databasePath(folder), { timeout: 0 });
+    database = opened;
+    await whileBusy(wait, () => checkOurs(opened, folder));
+    await whileBusy(wait, () => useLog(opened, isDurable));
+    return await whileBusy(wait, () => withTables(opened));
+  } catch (error) {
+    database?.close();
+    throw error instanceof StoreFileRefused ? error : new StoreFileRefused(whyNot(folder, error));
+  }
+}
+
+function whyNot(folder: string, error: unknown): string {
+  const { message, errcode } = error as { message: string; errcode?: number };
+  if (errcode === notADatabase) return notOurs(folder);
+  if (isBusy(error)) return `the folder ${folder} cannot be used for data (another program has locked ${databaseFile})`;
+  return `the folder ${folder} cannot be used for data (${message})`;
+}
+
+/** SQLITE_NOTADB. */
+const notADatabase = 26;
+
+const notOurs = (folder: string): string =>
+  `${databasePath(folder)} was made by another program: choose another folder`;
+
+/** A folder that is made, and all files of the store, are readable by their owner alone. */
+function makePrivate(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: folderMode });
+  // SQLite gives the files that it makes beside this one the mode of this one.
+  if (!existsSync(databasePath(folder))) closeSync(openSync(databasePath(folder), 'a', fileMode));
+  for (const name of readdirSync(folder).filter((name) => name.startsWith(databaseFile))) {
+    const path = join(folder, name);
+    const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? fileMode;
+    // Windows has no such modes, and shows each file as readable by all.
+    if ((mode & 0o077) !== 0 && process.platform !== 'win32') chmodSync(path, fileMode);
+  }
+}
+
+function checkOurs(database: DatabaseSync, folder: string): void {
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  if (tables.length === 0) return;
+  if (numberOf(database, 'application_id') !== applicationId) {
+    // The engine that gateways before 0.1.0 kept their data with.
+    if (!tables.some(({ name }) => name === '_tables')) throw new StoreFileRefused(notOurs(folder));
+    throw new StoreFileRefused(
+      `${databasePath(folder)} was made by a build before 0.1.0: run that build's \`npm run gw -- export --data ${folder}\`, and apply the file here in a new folder; keys are made anew, credit is what the file says, and calls are lost`,
+    );
+  }
+  const version = numberOf(database, 'user_version');
+  if (version > formVersion)
+    throw new StoreFileRefused(`${databasePath(folder)} was made by a newer release of gw: start that one`);
+}
+
+const numberOf = (database: DatabaseSync, pragma: string): number =>
+  Number(database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
+
+function useLog(database: DatabaseSync, isDurable: boolean): void {
+  // The loop waits for no sync and no checkpoint: the former is left out, or asked for, the latter is made by a thread.
+  database.exec(`PRAGMA synchronous = ${isDurable ? 'FULL' : 'NORMAL'}; PRAGMA wal_autocheckpoint = 0`);
+  const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
+  if (mode !== 'wal') throw new Error(`its file system has no shared memory: SQLite stays in mode ${mode}`);
+  database.exec(`PRAGMA journal_size_limit = ${logKeptBytes}`);
+}
+
+/** Several processes may do it at the same time. */
+function withTables(database: DatabaseSync): DatabaseSync {
+  const { made } = database
+    .prepare(
+      `SELECT count(*) AS made FROM sqlite_schema WHERE type = 'table' AND name IN (${tableNames.map(() => '?')})`,
+    )
+    .get(...tableNames) as { made: number };
+  if (made === tableNames.length) return database;
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    for (const table of tableNames) database.exec(createTable(table, tableDefinitions[table]));
+    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${formVersion}; COMMIT`);
+    return database;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function createTable(name: string, { sortKey, timeToLiveAttribute }: TableDefinition): string {
+  const keys = sortKey === undefined ? 'pk' : 'pk, sk';
+  const sortColumn = sortKey === undefined ? '' : 'sk TEXT NOT NULL,';
+  const table = `CREATE TABLE IF NOT EXISTS "${name}" (pk TEXT NOT NULL, ${sortColumn} item TEXT NOT NULL, expires REAL, PRIMARY KEY (${keys})) STRICT;`;
+  if (timeToLiveAttribute === undefined) return table;
+  return `${table} CREATE INDEX IF NOT EXISTS "${name}_expires" ON "${name}" (expires) WHERE expires IS NOT NULL;`;
+}

@@ -1,0 +1,131 @@
+// The forms of an item: a copy that only this store has, and JSON text. An object with one field whose name begins with
+// `$` is what JSON has no form for: an integer beyond 2^53, a set of texts, bytes, a map that looks like one of these.
+import type { Item } from '../store/index.ts';
+
+/** Integers of 38 digits, as DynamoDB keeps them exactly. */
+const integerMax = 10n ** 38n - 1n;
+const safeMax = BigInt(Number.MAX_SAFE_INTEGER);
+/** DynamoDB refuses more, by its own count: what works here works there. */
+const itemMaxBytes = 400 * 1024;
+/** Of a character of the text, at most: three bytes in UTF-8, or four for a nested list of nothing. */
+const bytesPerCharacterMax = 4;
+
+/** A copy that shares nothing with the value. Throws a TypeError where DynamoDB refuses it. */
+export function storedForm(value: unknown): unknown {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      if (Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value;
+      throw new TypeError(`the number ${value} is not exact`);
+    case 'bigint':
+      return integerForm(value);
+    case 'object':
+      return value === null ? null : objectForm(value);
+    default:
+      throw new TypeError(`a ${typeof value} cannot be stored`);
+  }
+}
+
+function integerForm(value: bigint): number | bigint {
+  if (value > integerMax || value < -integerMax) throw new TypeError('an integer has 38 digits at most');
+  return value <= safeMax && value >= -safeMax ? Number(value) : value;
+}
+
+function objectForm(value: object): unknown {
+  if (Array.isArray(value)) return value.filter((each) => each !== undefined).map(storedForm);
+  if (value instanceof Uint8Array) return new Uint8Array(value);
+  if (value instanceof Set) return setForm(value);
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null)
+    throw new TypeError(`an instance of ${prototype.constructor?.name} cannot be stored`);
+  return mapForm(value as Item);
+}
+
+function setForm(value: ReadonlySet<unknown>): ReadonlySet<unknown> {
+  if (value.size === 0) throw new TypeError('a set is never empty');
+  for (const element of value) if (typeof element !== 'string') throw new TypeError('a set holds texts alone');
+  return new Set(value);
+}
+
+export function mapForm(map: Item): Item {
+  const form: Item = {};
+  for (const [name, value] of Object.entries(map)) {
+    if (value === undefined) continue;
+    // An assignment to this name would make no attribute.
+    if (name === '__proto__') Object.defineProperty(form, name, { value: storedForm(value), enumerable: true });
+    else form[name] = storedForm(value);
+  }
+  return form;
+}
+
+/** Of a stored form. Throws a TypeError beyond the size of DynamoDB's items. */
+export function writeItem(item: Item): string {
+  const text = JSON.stringify(isPlain(item) ? item : tagged(item));
+  if (text.length * bytesPerCharacterMax > itemMaxBytes && mapBytes(item) > itemMaxBytes)
+    throw new TypeError('an item is larger than 400 KB');
+  return text;
+}
+
+/** Whether JSON has a form for it as it is. */
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'bigint') return false;
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isPlain);
+  if (value instanceof Set || value instanceof Uint8Array) return false;
+  for (const name of Object.keys(value)) if (!isPlain((value as Item)[name]) || name.startsWith('$')) return false;
+  return true;
+}
+
+function tagged(value: unknown): unknown {
+  if (typeof value === 'bigint') return { $n: value.toString() };
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(tagged);
+  if (value instanceof Set) return { $s: [...value] };
+  if (value instanceof Uint8Array)
+    return { $b: Buffer.from(value.buffer, value.byteOffset, value.length).toString('base64') };
+  const map = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, tagged(member)]));
+  return Object.keys(map)[0]?.startsWith('$') === true ? { $m: map } : map;
+}
+
+export function readItem(text: string): Item {
+  const parsed: unknown = JSON.parse(text);
+  // In a text of JSON a quote inside a string is escaped: only a tag looks so.
+  return (text.includes('{"$') ? untagged(parsed) : parsed) as Item;
+}
+
+function untagged(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(untagged);
+  const map = value as { $n: string; $s: string[]; $b: string; $m: Item };
+  switch (Object.keys(map)[0]) {
+    case '$n':
+      return BigInt(map.$n);
+    case '$s':
+      return new Set(map.$s);
+    case '$b':
+      return new Uint8Array(Buffer.from(map.$b, 'base64'));
+    case '$m':
+      return untaggedMap(map.$m);
+    default:
+      return untaggedMap(value as Item);
+  }
+}
+
+const untaggedMap = (map: Item): Item =>
+  Object.fromEntries(Object.entries(map).map(([name, member]) => [name, untagged(member)]));
+
+/** As DynamoDB counts: names and texts in UTF-8, two digits a byte, three bytes for a list or map and one for each of its elements. */
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value === 'number' || typeof value === 'bigint') return Math.ceil(String(value).length / 2) + 1;
+  if (typeof value !== 'object' || value === null) return 1;
+  if (value instanceof Uint8Array) return value.length;
+  if (value instanceof Set) return [...value].reduce((bytes, element) => bytes + bytesOf(element), 0);
+  if (Array.isArray(value)) return value.reduce((bytes: number, element) => bytes + 1 + bytesOf(element), 3);
+  return 3 + Object.keys(value).length + mapBytes(value as Item);
+}
+
+const mapBytes = (map: Item): number =>
+  Object.entries(map).reduce((bytes, [name, value]) => bytes + Buffer.byteLength(name) + bytesOf(value), 0);

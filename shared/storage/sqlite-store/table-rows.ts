@@ -1,0 +1,100 @@
+// The rows of one table: an item each as JSON text, its keys and the end of its life beside it.
+import type { DatabaseSync } from 'node:sqlite';
+import { type TableDefinition, type TableName, tableDefinitions } from '../../foundation/constants/index.ts';
+import type { Item } from '../store/index.ts';
+
+/** Where an item is. */
+export interface Address {
+  readonly table: TableName;
+  readonly key: string;
+  /** '' in a table whose partitions hold one item. */
+  readonly sortKey: string;
+}
+
+export interface Row {
+  readonly pk: string;
+  readonly sk?: string;
+  readonly item: string;
+}
+
+/** The address of an item that is put. Throws a TypeError where a key is missing. */
+export function addressOf(table: TableName, item: Item): Address {
+  const { partitionKey, sortKey }: TableDefinition = tableDefinitions[table];
+  return checkedAddress(table, item[partitionKey], sortKey === undefined ? undefined : item[sortKey]);
+}
+
+/** Throws a TypeError where a key is missing. */
+export function checkedAddress(table: TableName, key: unknown, sortKey: unknown): Address {
+  const { sortKey: isSorted }: TableDefinition = tableDefinitions[table];
+  const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+  if (!isText(key)) throw new TypeError(`a key of ${table} is a text`);
+  if (isSorted === undefined) return { table, key, sortKey: '' };
+  if (!isText(sortKey)) throw new TypeError(`a sort key of ${table} is a text`);
+  return { table, key, sortKey };
+}
+
+export type TableRows = ReturnType<typeof createTableRows>;
+
+/** Statements are prepared on first use: most processes use few. */
+export function createTableRows(database: DatabaseSync, table: TableName) {
+  const { sortKey, timeToLiveAttribute }: TableDefinition = tableDefinitions[table];
+  const isSorted = sortKey !== undefined;
+  const prepared = new Map<string, ReturnType<DatabaseSync['prepare']>>();
+  const statement = (sql: string) => {
+    const known = prepared.get(sql);
+    if (known !== undefined) return known;
+    const made = database.prepare(sql);
+    prepared.set(sql, made);
+    return made;
+  };
+  const columns = isSorted ? 'pk, sk' : 'pk';
+  const isThis = isSorted ? 'pk = ? AND sk = ?' : 'pk = ?';
+  const keysOf = ({ key, sortKey }: Address): string[] => (isSorted ? [key, sortKey] : [key]);
+  const read = `SELECT item FROM "${table}" WHERE ${isThis}`;
+  const write = `INSERT INTO "${table}" (${columns}, item, expires) VALUES (${isSorted ? '?, ?' : '?'}, ?, ?)
+    ON CONFLICT (${columns}) DO UPDATE SET item = excluded.item, expires = excluded.expires`;
+  const remove = `DELETE FROM "${table}" WHERE ${isThis}`;
+  // The oldest first, so that none waits for ever behind a stream of newer ones.
+  const removeExpired = `DELETE FROM "${table}" WHERE rowid IN
+    (SELECT rowid FROM "${table}" WHERE expires <= ? ORDER BY expires LIMIT ?) RETURNING ${columns}`;
+  const scan = isSorted
+    ? `SELECT pk, sk, item FROM "${table}" WHERE (pk, sk) > (?, ?) ORDER BY pk, sk LIMIT ?`
+    : `SELECT pk, item FROM "${table}" WHERE pk > ? ORDER BY pk LIMIT ?`;
+  const query = (isFirst: boolean) =>
+    `SELECT pk, sk, item FROM "${table}" WHERE pk = ? AND sk ${isFirst ? '>=' : '>'} ? AND sk <= ? ORDER BY sk LIMIT ?`;
+
+  return {
+    read: (address: Address): string | undefined => statement(read).get(...keysOf(address))?.item as string | undefined,
+
+    write(address: Address, text: string, item: Item): void {
+      const expires = timeToLiveAttribute === undefined ? undefined : item[timeToLiveAttribute];
+      statement(write).run(...keysOf(address), text, typeof expires === 'number' ? expires : null);
+    },
+
+    remove: (address: Address): void => void statement(remove).run(...keysOf(address)),
+
+    /** Those whose life ended before `nowSeconds`, `count` at most. Returns where they were. */
+    removeExpired(nowSeconds: number, count: number): Address[] {
+      if (timeToLiveAttribute === undefined) return [];
+      const rows = statement(removeExpired).all(nowSeconds, count) as unknown as Row[];
+      return rows.map(({ pk, sk = '' }) => ({ table, key: pk, sortKey: sk }));
+    },
+
+    scan: (after: Row | undefined, count: number): Iterable<Row> => {
+      const from = isSorted ? [after?.pk ?? '', after?.sk ?? ''] : [after?.pk ?? ''];
+      return statement(scan).iterate(...from, count) as unknown as Iterable<Row>;
+    },
+
+    query: (
+      key: string,
+      range: { from?: string | undefined; to?: string | undefined },
+      after: Row | undefined,
+      count: number,
+    ): Iterable<Row> => {
+      // Bytes come after every text.
+      const to = range.to ?? new Uint8Array();
+      const from = after?.sk ?? range.from ?? '';
+      return statement(query(after === undefined)).iterate(key, from, to, count) as unknown as Iterable<Row>;
+    },
+  };
+}

@@ -1,0 +1,143 @@
+// One transaction for what one turn of the event loop asks for: it begins when everything that the turn has to serve has
+// asked, and each caller is answered behind its commit.
+import type { DatabaseSync } from 'node:sqlite';
+import { atTurnEnd, type Clock, sleep } from '../../foundation/time/index.ts';
+import { isBusy, pauseAfter } from './busy.ts';
+
+/** Some 10 ms of work: beyond it other requests have their turn in between. */
+const transactionWeightMax = 500;
+
+export interface Work<Value> {
+  /** Items that it may write. */
+  readonly weight: number;
+  /** Throws where it cannot be done, and has then changed nothing. */
+  readonly run: () => Value;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface TransactionsOptions {
+  readonly database: DatabaseSync;
+  readonly clock: Clock;
+  /** How long work may wait for a file that another process has locked. */
+  readonly limitMs: number;
+  /** Once it has begun. */
+  readonly onBegin: () => void;
+  /** Writes what the work made, the transaction's last step. */
+  readonly onEnd: () => void;
+  /** It was committed. */
+  readonly onCommitted: () => void;
+  /** Nothing of it was. */
+  readonly onFailed: () => void;
+}
+
+export interface Transactions {
+  /** Rejects with the reason of the signal, with what `run` throws, or with SQLite's error. */
+  ask<Value>(work: Work<Value>): Promise<Value>;
+  /** Resolves when everything that was asked for has its answer. */
+  end(): Promise<void>;
+}
+
+interface Waiting extends Work<unknown> {
+  /** Answers what `run` gave. */
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (cause: unknown) => void;
+  /** When it first met a locked file. */
+  metBusyAtMs?: number;
+}
+
+export function createTransactions(options: TransactionsOptions): Transactions {
+  const { database, clock, limitMs, onBegin, onEnd, onCommitted, onFailed } = options;
+  const begin = database.prepare('BEGIN IMMEDIATE');
+  const commit = database.prepare('COMMIT');
+  const rollback = database.prepare('ROLLBACK');
+  let waiting: Waiting[] = [];
+  let serving: Promise<void> | undefined;
+
+  /** Those whose transaction is next. */
+  function takeNext(): Waiting[] {
+    let weight = 0;
+    const end = waiting.findIndex((work) => {
+      weight += work.weight;
+      return weight > transactionWeightMax;
+    });
+    return waiting.splice(0, end === -1 ? waiting.length : Math.max(1, end));
+  }
+
+  async function serve(): Promise<void> {
+    for (let tries = 0; waiting.length > 0; ) {
+      const taken = takeNext().filter(isWanted);
+      if (taken.length === 0) continue;
+      const cause = tryBegin();
+      tries = cause === undefined ? 0 : tries + 1;
+      if (cause === undefined) {
+        transact(taken);
+        if (waiting.length > 0) await new Promise<void>(atTurnEnd);
+      } else {
+        const nowMs = clock.nowMs();
+        waiting = [...taken.filter((work) => mayWait(work, nowMs, cause)), ...waiting];
+        await sleep(clock, pauseAfter(tries));
+      }
+    }
+    serving = undefined;
+  }
+
+  function isWanted({ signal, reject }: Waiting): boolean {
+    if (signal?.aborted !== true) return true;
+    reject(signal.reason);
+    return false;
+  }
+
+  function mayWait(work: Waiting, nowMs: number, cause: unknown): boolean {
+    work.metBusyAtMs ??= nowMs;
+    if (isBusy(cause) && nowMs - work.metBusyAtMs < limitMs) return true;
+    work.reject(cause);
+    return false;
+  }
+
+  /** Its error. */
+  function tryBegin(): unknown {
+    try {
+      begin.run();
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  function transact(taken: readonly Waiting[]): void {
+    const answers: (() => void)[] = [];
+    try {
+      onBegin();
+      for (const work of taken) answers.push(answerOf(work));
+      onEnd();
+      commit.run();
+    } catch (error) {
+      // SQLite itself rolls back where the disk is full.
+      if (database.isTransaction) rollback.run();
+      onFailed();
+      for (const { reject } of taken) reject(error);
+      return;
+    }
+    onCommitted();
+    for (const answer of answers) answer();
+  }
+
+  return {
+    ask: <Value>(work: Work<Value>) => {
+      const { promise, resolve, reject } = Promise.withResolvers<Value>();
+      waiting.push({ ...work, resolve: resolve as (value: unknown) => void, reject });
+      serving ??= new Promise<void>(atTurnEnd).then(serve);
+      return promise;
+    },
+    end: async () => serving,
+  };
+}
+
+function answerOf({ run, resolve, reject }: Waiting): () => void {
+  try {
+    const value = run();
+    return () => resolve(value);
+  } catch (error) {
+    return () => reject(error);
+  }
+}

@@ -1,0 +1,166 @@
+// The file of a store: whose it is, who reads it, and how its log is kept short.
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from '#jest';
+import { hasStoreFile, openSqliteStore, StoreFileRefused } from '../../../shared/storage/sqlite-store/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { fileOf, integrityOf, logSalt, look, openFolder, watchStatements } from './support.ts';
+
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+describe('a folder', () => {
+  it('that is made, and each file of the store, are readable by their owner alone; one that was there keeps its mode', async () => {
+    const given = temporaryFolder();
+    chmodSync(given, 0o755);
+    for (const folder of [join(given, 'made', 'here'), given]) {
+      const { store, close } = await openFolder({ folder });
+      await store.put({ table: 'keys', item: { pk: 'k' } });
+      const files = readdirSync(folder).filter((name) => name.startsWith('gw.sqlite'));
+      expect(files.sort()).toEqual(['gw.sqlite', 'gw.sqlite-shm', 'gw.sqlite-wal']);
+      for (const name of files) expect(modeOf(join(folder, name))).toBe('600');
+      await close();
+    }
+    expect([modeOf(join(given, 'made')), modeOf(given)]).toEqual(['700', '755']);
+  });
+
+  it('whose files were copied with other modes is closed to others again', async () => {
+    const { folder, close } = await openFolder();
+    await close();
+    chmodSync(fileOf(folder), 0o644);
+    const again = await openFolder({ folder });
+    expect(modeOf(fileOf(folder))).toBe('600');
+    await again.close();
+  });
+
+  it('keeps its items over a restart, and holds one file then', async () => {
+    expect(hasStoreFile(temporaryFolder())).toBe(false);
+    const { folder, store, close } = await openFolder();
+    expect(hasStoreFile(folder)).toBe(true);
+    await store.put({ table: 'ledger', item: { pk: 'a', n: 10n ** 37n } });
+    await close();
+    expect(readdirSync(folder)).toEqual(['gw.sqlite']);
+    const again = await openFolder({ folder });
+    expect(await again.store.get('ledger', 'a')).toEqual({ pk: 'a', n: 10n ** 37n });
+    await again.close();
+  });
+
+  it('is opened by several at the same time, also where none of them has made it yet', async () => {
+    const folder = temporaryFolder();
+    const opened = await Promise.all(Array.from({ length: 4 }, () => openFolder({ folder })));
+    await Promise.all(
+      opened.map(({ store }) => store.update({ table: 'ledger', key: 'a', changes: { add: { n: 1 } } })),
+    );
+    expect((await opened[0]?.store.get('ledger', 'a'))?.n).toBe(4);
+    await Promise.all(opened.map(({ close }) => close()));
+    expect(integrityOf(folder)).toBe('ok');
+  });
+});
+
+describe('what is no store of ours is refused in one line and left as it is', () => {
+  const withFile = (make: (path: string) => void): string => {
+    const folder = temporaryFolder();
+    make(fileOf(folder));
+    return folder;
+  };
+  const database = (sql: string) => (path: string) => {
+    const made = new DatabaseSync(path);
+    made.exec(sql);
+    made.close();
+  };
+  const newer = async () => {
+    const { folder, close } = await openFolder();
+    await close();
+    database('PRAGMA user_version = 99')(fileOf(folder));
+    return folder;
+  };
+
+  it.each([
+    [
+      'no database',
+      () => withFile((path) => writeFileSync(path, 'a text '.repeat(1_000))),
+      /was made by another program/,
+    ],
+    [
+      'a database of another program',
+      () => withFile(database('CREATE TABLE notes (text)')),
+      /was made by another program/,
+    ],
+    [
+      'a file of the engine of earlier builds',
+      () => withFile(database('CREATE TABLE _tables (name)')),
+      /build before 0\.1\.0: run that build's/,
+    ],
+    ['a file of a newer release', newer, /was made by a newer release/],
+  ])('%s', async (_what, make, line) => {
+    const folder = await make();
+    const before = readFileSync(fileOf(folder));
+    const refused = await openSqliteStore({ folder }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(StoreFileRefused);
+    expect((refused as Error).message).toMatch(line);
+    expect((refused as Error).message).not.toContain('\n');
+    expect(readFileSync(fileOf(folder)).equals(before)).toBe(true);
+    expect(readdirSync(folder)).toEqual(['gw.sqlite']);
+  });
+
+  it.each([
+    ['a file in place of the folder', (path: string) => writeFileSync(path, '')],
+    ['a folder in place of the file', (path: string) => mkdirSync(fileOf(path), { recursive: true })],
+  ])('%s', async (_what, make) => {
+    const path = join(temporaryFolder(), 'data');
+    make(path);
+    const refused = await openSqliteStore({ folder: path }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(StoreFileRefused);
+    expect((refused as Error).message).toMatch(/^the folder .* cannot be used for data \([^\n]+\)$/);
+  });
+});
+
+describe('the log of writes', () => {
+  it('is brought into the file by a thread: this one makes no checkpoint, and closes with nothing left in the log', async () => {
+    const watched = watchStatements();
+    const { folder, store, close } = await openFolder();
+    await store.put({ table: 'cache', item: { pk: 'first' } });
+    const salt = logSalt(folder);
+    let written = 0;
+    while (logSalt(folder) === salt) {
+      written += 1;
+      await store.put({ table: 'cache', item: { pk: `${written}`, text: 'x'.repeat(50_000) } });
+    }
+    watched.stop();
+    expect(watched.connections.size).toBe(1);
+    for (const connection of watched.connections)
+      expect(connection.prepare('PRAGMA wal_autocheckpoint').get()).toEqual({ wal_autocheckpoint: 0 });
+    expect(watched.texts.filter((text) => text.includes('wal_checkpoint'))).toEqual([]);
+    // The thread's write at the start of a new log makes what is kept in memory be read again, and no more.
+    for (let key = 1; key <= written; key += 1) expect(await store.get('cache', `${key}`)).toBeDefined();
+    await close();
+    expect(integrityOf(folder)).toBe('ok');
+    expect(look(folder, (database) => database.prepare('SELECT count(*) AS n FROM cache').get()?.n)).toBe(written + 1);
+  });
+
+  it.each([
+    [false, 1],
+    [true, 2],
+  ])('where the start says that it is durable (%s) is synced in mode %i', async (isDurable, mode) => {
+    const watched = watchStatements();
+    const { close } = await openFolder({ isDurable });
+    watched.stop();
+    for (const connection of watched.connections)
+      expect(connection.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: mode });
+    await close();
+  });
+});
+
+describe('a store that is closed', () => {
+  it('has done what was asked for before, and refuses what is asked for then', async () => {
+    const { folder, store, close } = await openFolder();
+    const before = store.put({ table: 'keys', item: { pk: 'before' } });
+    const closing = close();
+    expect(await before).toMatchObject({ kind: 'written' });
+    await closing;
+    await expect(store.get('keys', 'before')).rejects.toThrow(StoreUnavailable);
+    await expect(store.put({ table: 'keys', item: { pk: 'after' } })).rejects.toThrow(StoreUnavailable);
+    expect(look(folder, (database) => database.prepare('SELECT pk FROM keys').all())).toEqual([{ pk: 'before' }]);
+  });
+});

@@ -1,0 +1,89 @@
+// What a test sees of a store's file from outside: the transactions in its log, and its statements.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import {
+  openSqliteStore,
+  type SqliteStore,
+  type SqliteStoreOptions,
+} from '../../../shared/storage/sqlite-store/index.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+export const fileOf = (folder: string): string => join(folder, 'gw.sqlite');
+
+export interface FolderStore extends SqliteStore {
+  readonly folder: string;
+}
+
+export async function openFolder(options: SqliteStoreOptions = {}): Promise<FolderStore> {
+  const folder = options.folder ?? temporaryFolder();
+  return { ...(await openSqliteStore({ ...options, folder, freezesItems: true })), folder };
+}
+
+const logHeadBytes = 32;
+const frameHeadBytes = 24;
+const pageBytes = 4096;
+
+/** Transactions in the log since it was last started anew: the last page of each says how large the file is then. */
+export function transactionsIn(folder: string): number {
+  const log = readFileSync(`${fileOf(folder)}-wal`);
+  const salt = log.subarray(16, 24);
+  let transactions = 0;
+  for (let at = logHeadBytes; at < log.length; at += frameHeadBytes + pageBytes) {
+    if (!log.subarray(at + 8, at + 16).equals(salt)) break;
+    if (log.readUInt32BE(at + 4) !== 0) transactions += 1;
+  }
+  return transactions;
+}
+
+/** Changes whenever the log is started anew. */
+export const logSalt = (folder: string): string =>
+  readFileSync(`${fileOf(folder)}-wal`)
+    .subarray(16, 24)
+    .toString('hex');
+
+export async function transactionsOf(folder: string, work: () => Promise<unknown>): Promise<number> {
+  const before = transactionsIn(folder);
+  await work();
+  return transactionsIn(folder) - before;
+}
+
+/** Another program's look at the file. */
+export function look<Value>(folder: string, read: (database: DatabaseSync) => Value): Value {
+  const database = new DatabaseSync(fileOf(folder));
+  try {
+    return read(database);
+  } finally {
+    database.close();
+  }
+}
+
+export const integrityOf = (folder: string): unknown =>
+  look(folder, (database) => database.prepare('PRAGMA integrity_check').get()?.integrity_check);
+
+interface Statements {
+  /** Of this thread. */
+  readonly texts: readonly string[];
+  readonly connections: ReadonlySet<DatabaseSync>;
+  stop(): void;
+}
+
+/** What this thread asks SQLite for, from now on. */
+export function watchStatements(): Statements {
+  const { exec, prepare } = DatabaseSync.prototype;
+  const texts: string[] = [];
+  const connections = new Set<DatabaseSync>();
+  const note = (database: DatabaseSync, text: string) => {
+    texts.push(text);
+    connections.add(database);
+  };
+  DatabaseSync.prototype.exec = function (text) {
+    note(this, text);
+    return exec.call(this, text);
+  };
+  DatabaseSync.prototype.prepare = function (text, ...rest) {
+    note(this, text);
+    return prepare.call(this, text, ...rest);
+  };
+  return { texts, connections, stop: () => void Object.assign(DatabaseSync.prototype, { exec, prepare }) };
+}
