@@ -9,7 +9,6 @@ import {
   bedrockAccess,
   concurrencyAccess,
   connectionKeyAccess,
-  defaultAccountConcurrency,
   keyRateAccess,
   mergeAccess,
   providerSecretAccess,
@@ -30,7 +29,8 @@ import { OriginSecret } from './constructs/origin-secret.ts';
 import { gatewayTableActions } from './constructs/table-actions.ts';
 import { acceptedOutput, direct, wantedOrigins } from './deployment/accepted-origins.ts';
 import { commitOutput, computeOutput, dataStackName } from './resource-names.ts';
-import type { StageSettings } from './settings-schema.ts';
+import { defaultAccountConcurrency, type StageSettings } from './settings-schema.ts';
+import { zonesMax } from './settings-values.ts';
 
 export interface ApiStackProps extends StackProps {
   readonly stage: string;
@@ -140,7 +140,7 @@ export class ApiStack extends Stack {
 
   /** By their place in the region: CDK would look up the names of zones where the settings name a region. */
   override get availabilityZones(): string[] {
-    return [0, 1].map((at) => Fn.select(at, Fn.getAzs()));
+    return Array.from({ length: zonesMax }, (_, at) => Fn.select(at, Fn.getAzs()));
   }
 
   #edge({ stage, settings }: StageOptions, { compute, operator }: Origins, { headerValue }: OriginSecret): Edge {

@@ -1,5 +1,5 @@
 // The CDK app: every stage of the settings, synthesized without a network. What a stage is stands in its settings alone.
-// The four context values belong to deploy.ts and last for one step of one deployment.
+// The context values belong to deploy.ts, which says them anew for each deployment.
 import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
@@ -18,7 +18,11 @@ const alsoAccepts = app.node.tryGetContext('alsoAccepts') as string | undefined;
 const alsoRuns = app.node.tryGetContext('alsoRuns') as ComputeKind | undefined;
 const commit = readCommit();
 const bundlesRoot = resolve(import.meta.dirname, '../../dist');
-for (const [stage, settings] of Object.entries(stageSettings)) {
+/** Lambda's quota of the account, as `npm run deploy` reads it. */
+const accountConcurrency = app.node.tryGetContext('accountConcurrency') as string | undefined;
+const ofAccount = accountConcurrency === undefined ? {} : { accountConcurrency: Number(accountConcurrency) };
+for (const [stage, written] of Object.entries(stageSettings)) {
+  const settings = { ...ofAccount, ...written };
   new GatewayStage(app, stage, { settings, bundlesRoot, commit, isFirstDeployment, importsIn, alsoAccepts, alsoRuns });
 }
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

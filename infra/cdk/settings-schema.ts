@@ -15,6 +15,7 @@ import {
   telemetry,
   text,
   wholeNumber,
+  zonesMax,
 } from './settings-values.ts';
 
 const members = z.strictObject({
@@ -64,6 +65,17 @@ const members = z.strictObject({
     )
     .refine(({ availabilityZones: zones }) => new Set(zones).size > 1, must('in two availability zones at least'))
     .optional(),
+  /**
+   * Of tasks in a network of their own: its availability zones, by their ids. Left out: two that VPC origins of CloudFront may be in,
+   * or the first two by name where they may be in every zone.
+   */
+  zones: z
+    .array(text(shapes.zoneId, 'the id of an availability zone, such as use1-az2'))
+    .min(2, must('a list of at least two'))
+    .max(zonesMax, must(`a list of at most ${zonesMax}`))
+    .refine((ids) => new Set(ids).size === ids.length, must('a list of different zones'))
+    .readonly()
+    .optional(),
   /** Memory of each function in MB. Processor time grows with it, and so does the price of waiting for a provider. */
   memoryMb: wholeNumber(128, 10_240),
   /**
@@ -78,7 +90,10 @@ const members = z.strictObject({
   gatewayReservedConcurrency: wholeNumber(1).nullable(),
   /** The same for the model listing. */
   modelsReservedConcurrency: wholeNumber(1).nullable(),
-  /** Lambda's quota "Concurrent executions" of the account and region: the alarm on it rings at 80 %. Left out: 1,000. */
+  /**
+   * Lambda's quota "Concurrent executions" of the account and region: the alarm on it rings at 80 %, and without
+   * reservation it is what the stage can run at once. Left out: what `npm run deploy` reads; by plain cdk 1,000.
+   */
   accountConcurrency: wholeNumber(10).optional(),
   /** Days after which log lines are deleted. Those of operators are kept longer where the stage retains. */
   logRetentionDays: z.literal(retentionDays, must(`one of ${retentionDays.join(', ')}`)),
@@ -181,6 +196,7 @@ const rules: ReadonlyArray<[member: string, isBroken: (settings: StageSettings) 
     ({ tasks = tasksDefault, compute, removal }) => compute === 'container' && removal === 'retain' && tasks.min < 2,
     "must be at least 2 where removal is 'retain'",
   ],
+  ['zones', ({ zones, vpc }) => zones !== undefined && vpc !== undefined, 'has no effect beside vpc'],
   ['sign_in', ({ sign_in, console }) => Boolean(sign_in) && console !== true, 'needs console: true'],
   [
     'customDomain',
@@ -259,6 +275,9 @@ export function checkPlace(stage: string, settings: StageSettings, shell: Place)
 }
 
 export type StageSettings = Readonly<z.infer<typeof members>>;
+
+/** Lambda's own default, which AWS raises by itself or when asked; new accounts have less. */
+export const defaultAccountConcurrency = 1_000;
 
 /** Executions of the operator function at a time, where a stage limits those of calls: few people use it. */
 const operatorExecutionsMax = 5;

@@ -23,12 +23,16 @@ export const shapes = {
   vpcId: /^vpc-[0-9a-f]{8,17}$/,
   subnetId: /^subnet-[0-9a-f]{8,17}$/,
   zone: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}(-[a-z]+-\d)?[a-z]$/,
+  zoneId: /^[a-z]{2,5}\d+-az\d$/,
   email: /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
 };
 /** What CloudWatch Logs accepts. */
 export const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
+
+/** Of a network of our own. */
+export const zonesMax = 3;
 
 export const must = (text: string) => ({ error: `must be ${text}` });
 export const oneOf = <const Choice extends string>(...choices: Choice[]) => z.enum(choices, must(choices.join(' or ')));

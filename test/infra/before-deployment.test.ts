@@ -5,19 +5,22 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
-import { GetPolicyCommand } from '@aws-sdk/client-iam';
+import { DescribeAvailabilityZonesCommand } from '@aws-sdk/client-ec2';
+import { GetPolicyCommand, GetRoleCommand } from '@aws-sdk/client-iam';
 import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand } from '@aws-sdk/client-lambda';
 import { HeadBucketCommand } from '@aws-sdk/client-s3';
 import { DescribeSecretCommand } from '@aws-sdk/client-secrets-manager';
-import { AssumeRoleCommand } from '@aws-sdk/client-sts';
+import { GetServiceQuotaCommand } from '@aws-sdk/client-service-quotas';
+import { AssumeRoleCommand, GetCallerIdentityCommand } from '@aws-sdk/client-sts';
 import { describe, expect, it } from '#jest';
 import { openAwsAccount } from '../../infra/cdk/aws-account.ts';
 import { checkBeforeDeployment } from '../../infra/cdk/deployment/check-before-deployment.ts';
 import { describeStepBack, readCommit } from '../../infra/cdk/deployment/commit.ts';
+import { cdkRuns } from '../../infra/cdk/deployment/deploy-options.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { account, allTables, inShell, mockAccount, refusal, region } from './mocked-account.ts';
+import { account, allTables, inShell, mockAccount, refusal, region, zonesOf } from './mocked-account.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 const secretArn = `arn:aws:secretsmanager:${region}:${account}:secret:gw/prod/providers-a1B2c3`;
@@ -155,6 +158,70 @@ describe('before a deployment', () => {
     const unreserved = { ...dev, gatewayReservedConcurrency: null, modelsReservedConcurrency: null };
     const { notes } = await check({ stage: 'dev', settings: unreserved });
     expect(notes).toEqual([expect.stringMatching(/^only 10 calls run at once in this account: raise/)]);
+  });
+
+  it('a quota that is not the default one is handed to the stage, unless its settings name one', async () => {
+    mocks.lambda
+      .on(GetAccountSettingsCommand)
+      .resolves({ AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 } });
+    const free = { ...dev, gatewayReservedConcurrency: null, modelsReservedConcurrency: null };
+    const { accountConcurrency, dataStackStatus } = await check({ stage: 'dev', settings: free });
+    expect(accountConcurrency).toBe(10);
+    const runs = cdkRuns(
+      { stage: 'dev', settings: free, flags: [], isAdopting: false } as never,
+      dataStackStatus,
+      { account, region },
+      { accountConcurrency },
+    );
+    expect(runs).toEqual([['deploy', 'dev/*', '--context', 'accountConcurrency=10']]);
+    const named = await check({ stage: 'dev', settings: { ...free, accountConcurrency: 50 } });
+    expect(named).not.toHaveProperty('accountConcurrency');
+    expect(named.notes).toEqual([expect.stringMatching(/the settings name 50, and the account has 10$/)]);
+  });
+
+  it('another partition than aws is refused by its name', async () => {
+    mocks.sts.on(GetCallerIdentityCommand).resolves({ Account: account, Arn: `arn:aws-cn:iam::${account}:user/o` });
+    await expect(check({ stage: 'dev', settings: dev })).rejects.toThrow('in the partition aws-cn of AWS');
+    expect(mocks.lambda.calls()).toEqual([]);
+  });
+
+  describe('with tasks', () => {
+    const tasks = { ...prod, compute: 'container' as const };
+    const vpc = {
+      id: 'vpc-0123456789abcdef0',
+      subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
+      availabilityZones: ['us-east-1a', 'us-east-1c'],
+    };
+    const inVirginia = () =>
+      mocks.ec2.on(DescribeAvailabilityZonesCommand).resolves({ AvailabilityZones: zonesOf('use1', 'us-east-1') });
+
+    it('zones that the account does not have, or that CloudFront does not reach, stop it with the setting to change', async () => {
+      const there = (settings: StageSettings) => check({ settings, region: 'us-east-1' });
+      // The names are those of another region: the ones of the table are not there.
+      await expect(there(tasks)).rejects.toThrow('zones: this account has no zone use1-az2, use1-az4 in us-east-1');
+      inVirginia();
+      expect((await there(tasks)).notes).toEqual([]);
+      const refused = 'CloudFront reaches no load balancer in zone use1-az3';
+      await expect(there({ ...tasks, zones: ['use1-az1', 'use1-az3'] })).rejects.toThrow(`zones: ${refused}`);
+      await expect(there({ ...tasks, vpc })).rejects.toThrow(`vpc.availabilityZones: ${refused}`);
+      const { certificateArn, domainNames } = { certificateArn: 'arn', domainNames: ['llm.example.com'] };
+      expect(await there({ ...tasks, vpc, edge: 'none', customDomain: { certificateArn, domainNames } })).toBeDefined();
+    });
+
+    it('too few processors are told, and stop it where the least of the tasks does not fit', async () => {
+      mocks.quotas.on(GetServiceQuotaCommand).resolves({ Quota: { Value: 6 } });
+      expect((await check({ settings: tasks })).notes).toEqual([
+        expect.stringMatching(/may run 6 vCPU on Fargate; a deployment of 10 tasks.* needs 20: raise .*L-3032A538/),
+      ]);
+      mocks.quotas.on(GetServiceQuotaCommand).resolves({ Quota: { Value: 3 } });
+      await expect(check({ settings: tasks })).rejects.toThrow('a deployment of 2 tasks needs 4');
+    });
+
+    it('an account that never used ECS is told how to make its role', async () => {
+      mocks.iam.on(GetRoleCommand).rejects(Object.assign(new Error('none'), { name: 'NoSuchEntityException' }));
+      await expect(check({ settings: tasks })).rejects.toThrow('aws iam create-service-linked-role');
+      expect(await check()).toBeDefined();
+    });
   });
 
   it('the role that publishes images is looked at for a stage with tasks alone', async () => {

@@ -7,6 +7,7 @@ import {
   operatorTableActions,
   tablesOfAll,
 } from '../../infra/cdk/constructs/table-actions.ts';
+import { zonesByRegion } from '../../infra/cdk/constructs/zones.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
 import { containerStop, containerStopSeconds } from '../../shared/foundation/constants/index.ts';
@@ -45,6 +46,30 @@ const grantsOf = ({ api }: SynthesizedStage, prefix: string) =>
       ({ Properties }) =>
         (Properties.PolicyDocument as { Statement: { Action: string | string[]; Resource: unknown }[] }).Statement,
     );
+
+type Expression = string | Readonly<Record<string, never>>;
+/** Where CloudFormation would put each subnet: the id of its zone, or the place of its name. */
+function zonesIn({ api }: SynthesizedStage, region: string): string[] {
+  const conditions = api.toJSON().Conditions as Record<string, Expression>;
+  const resolve = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    const [[name, argument] = ['', undefined]] = Object.entries(value as Record<string, unknown>);
+    const [first, second, third] = [argument].flat() as unknown[];
+    if (name === 'Ref') return argument === 'AWS::Region' ? region : undefined;
+    if (name === 'Condition') return resolve(conditions[first as string]);
+    if (name === 'Fn::If') return resolve(resolve(conditions[first as string]) === true ? second : third);
+    if (name === 'Fn::Equals') return resolve(first) === resolve(second);
+    if (name === 'Fn::Or') return ([argument].flat() as unknown[]).some((one) => resolve(one) === true);
+    if (name === 'Fn::Select') return `name ${first}`;
+    throw new Error(`${name} is not known here`);
+  };
+  return resourcesOf(api, 'AWS::EC2::Subnet').map(({ Properties }) => {
+    const [id, name] = [resolve(Properties.AvailabilityZoneId), resolve(Properties.AvailabilityZone)];
+    // CloudFormation takes one of them.
+    expect([id, name].filter((one) => one !== undefined)).toHaveLength(1);
+    return String(id ?? name);
+  });
+}
 
 describe('a stage with tasks', () => {
   it('runs every route in them, and no function of its own beside those of the deployment', () => {
@@ -234,13 +259,30 @@ describe('a stage with tasks', () => {
       AwsvpcConfiguration: { AssignPublicIp: 'DISABLED', Subnets: vpc.subnetIds },
     });
     expect(given.findings).toEqual([]);
-    // A network of its own names its zones by their place, also where the settings name a region.
-    const own = withTasks({ account, region: 'eu-west-1' });
-    const zones = resourcesOf(own.api, 'AWS::EC2::Subnet').map(({ Properties }) =>
-      JSON.stringify(Properties.AvailabilityZone),
-    );
-    expect(new Set(zones).size).toBe(2);
-    for (const zone of zones) expect(zone).toContain('Fn::GetAZs');
+  });
+
+  it('has its own network in zones of which none refuses a VPC origin, wherever it is deployed', () => {
+    const anywhere = withTasks();
+    for (const region of ['us-east-1', 'us-west-1', 'ap-northeast-1', 'ap-northeast-2', 'ca-central-1']) {
+      const there = zonesIn(anywhere, region);
+      expect(there).toEqual(zonesIn(withTasks({ account, region }), region));
+      expect([there.length, new Set(there).size]).toEqual([4, 2]);
+      for (const zone of there) expect(zonesByRegion[region]?.refused).not.toContain(zone);
+      for (const zone of there) expect(zone).toMatch(/-az\d$/);
+    }
+    // Elsewhere CloudFront serves every zone: by name, also where the settings name the region.
+    for (const own of [anywhere, withTasks({ account, region: 'eu-west-1' })]) {
+      expect(new Set(zonesIn(own, 'eu-west-1'))).toEqual(new Set(['name 0', 'name 1']));
+    }
+    const zones = ['euw1-az1', 'euw1-az2', 'euw1-az3'];
+    expect(new Set(zonesIn(withTasks({ zones }), 'us-east-1'))).toEqual(new Set(zones));
+  });
+
+  it('has a VPC origin whose name, unique in an account, says stage and region', () => {
+    const { VpcOriginEndpointConfig } = only(stage, 'AWS::CloudFront::VpcOrigin');
+    expect(VpcOriginEndpointConfig).toMatchObject({
+      Name: { 'Fn::Join': ['', ['gw-prod-', { Ref: 'AWS::Region' }]] },
+    });
   });
 
   it('rings where tasks are unhealthy or missing, at the maximum, and for errors of the load balancer', () => {

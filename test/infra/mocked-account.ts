@@ -7,10 +7,12 @@ import {
   ListStackResourcesCommand,
 } from '@aws-sdk/client-cloudformation';
 import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
-import { IAMClient } from '@aws-sdk/client-iam';
+import { DescribeAvailabilityZonesCommand, EC2Client } from '@aws-sdk/client-ec2';
+import { GetRoleCommand, IAMClient } from '@aws-sdk/client-iam';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetServiceQuotaCommand, ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach } from '#jest';
@@ -29,6 +31,14 @@ const noStack = ({ StackName }: { StackName: string }): never => {
 
 export const allTables = tableNames.map((table) => `gw-prod-${table}`);
 
+/** Of a region, by the beginning of their ids. Another account has other names for them. */
+export const zonesOf = (prefix: string, inRegion: string) =>
+  ['a', 'b', 'c', 'd'].map((letter, at) => ({
+    ZoneName: `${inRegion}${letter}`,
+    ZoneId: `${prefix}-az${at + 1}`,
+    State: 'available' as const,
+  }));
+
 export function mockAccount() {
   const mocks = {
     sts: mockClient(STSClient),
@@ -38,10 +48,15 @@ export function mockAccount() {
     secrets: mockClient(SecretsManagerClient),
     lambda: mockClient(LambdaClient),
     iam: mockClient(IAMClient),
+    ec2: mockClient(EC2Client),
+    quotas: mockClient(ServiceQuotasClient),
   };
   beforeEach(() => {
     for (const mock of Object.values(mocks)) mock.reset();
-    const { sts, cloudFormation, dynamo, s3, secrets, lambda } = mocks;
+    const { sts, cloudFormation, dynamo, s3, secrets, lambda, iam, ec2, quotas } = mocks;
+    iam.on(GetRoleCommand).resolves({});
+    ec2.on(DescribeAvailabilityZonesCommand).resolves({ AvailabilityZones: zonesOf('euw1', region) });
+    quotas.on(GetServiceQuotaCommand).resolves({ Quota: { Value: 100 } });
     sts.on(GetCallerIdentityCommand).resolves({ Account: account, Arn: `arn:aws:iam::${account}:user/operator` });
     sts.on(AssumeRoleCommand).resolves({});
     cloudFormation.on(DescribeStacksCommand).callsFake(noStack);

@@ -11,7 +11,7 @@ import {
   streamBudget,
 } from '../../../shared/foundation/constants/index.ts';
 import { connectionKeyAlias, providerSecretName, spillBucketName } from '../resource-names.ts';
-import type { StageSettings } from '../settings-schema.ts';
+import { defaultAccountConcurrency, type StageSettings } from '../settings-schema.ts';
 import { stageRegion } from '../settings-values.ts';
 import { type TableActions, tableActionsOf } from './table-actions.ts';
 import { callsPerTask, tasksDefault } from './task-size.ts';
@@ -36,9 +36,6 @@ export const streamBudgetAccess = (seconds: number): Access => ({
   environment:
     seconds === streamBudget.defaultSeconds ? {} : { [environmentNames.streamBudgetSeconds]: String(seconds) },
 });
-
-/** Lambda's own default. */
-export const defaultAccountConcurrency = 1_000;
 
 /** Calls that the stage can run at once: from it follows what the gateway lets in. */
 export function concurrencyAccess(settings: StageSettings): Access {

@@ -6,7 +6,7 @@ import { VpcOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as elbv2 from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { Construct } from 'constructs';
-import { originReadTimeoutSeconds } from '../../../shared/foundation/constants/index.ts';
+import { brand, originReadTimeoutSeconds } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { wildcardId } from './access.ts';
 import { customResource } from './custom-resource.ts';
@@ -30,9 +30,11 @@ export class LoadBalancer extends Construct {
   readonly listener: elbv2.ApplicationListener;
   /** What clients put before /v1 where there is no distribution. Ends in a slash. */
   readonly url: string;
+  readonly #stage: string;
 
   constructor(scope: Construct, id: string, { stage, settings, network }: LoadBalancerProps) {
     super(scope, id);
+    this.#stage = stage;
     const { vpc, balancerSubnets } = network;
     const securityGroup = new ec2.SecurityGroup(this, 'Access', {
       vpc,
@@ -93,6 +95,8 @@ export class LoadBalancer extends Construct {
   readonly origin: CreateOrigin = (options) =>
     VpcOrigin.withApplicationLoadBalancer(this.balancer, {
       ...options,
+      // Names are unique in an account, whatever the region.
+      vpcOriginName: `${brand}-${this.#stage}-${Stack.of(this).region}`,
       protocolPolicy: OriginProtocolPolicy.HTTP_ONLY,
     });
 }

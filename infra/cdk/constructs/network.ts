@@ -1,10 +1,11 @@
 // Where tasks and their load balancer stand: a network of their own, or one that the settings name. Nothing is looked up while a
 // template is made. Of our own: tasks have public addresses, because a NAT gateway costs more than the tasks, and accept nothing but
 // from the load balancer; the load balancer has no way to the internet and none from it.
-import { Validations } from 'aws-cdk-lib';
+import { Stack, Validations } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type { Construct } from 'constructs';
 import type { StageSettings } from '../settings-schema.ts';
+import { placeInZones } from './zones.ts';
 
 export interface Network {
   readonly vpc: ec2.IVpc;
@@ -18,8 +19,8 @@ export interface Network {
 
 const addresses = '10.83.0.0/16';
 
-export function stageNetwork(scope: Construct, { vpc: given }: Pick<StageSettings, 'vpc'>): Network {
-  if (given === undefined) return ownNetwork(scope);
+export function stageNetwork(scope: Construct, { vpc: given, zones }: Pick<StageSettings, 'vpc' | 'zones'>): Network {
+  if (given === undefined) return ownNetwork(scope, zones);
   const { id: vpcId, subnetIds, availabilityZones } = given;
   const vpc = ec2.Vpc.fromVpcAttributes(scope, 'GivenNetwork', { vpcId, availabilityZones: [...availabilityZones] });
   const subnets = subnetIds.map((subnetId, at) => {
@@ -34,10 +35,10 @@ export function stageNetwork(scope: Construct, { vpc: given }: Pick<StageSetting
   return { vpc, taskSubnets: { subnets }, balancerSubnets: { subnets }, assignPublicIp: false, ways: [] };
 }
 
-function ownNetwork(scope: Construct): Network {
+function ownNetwork(scope: Construct, zones: StageSettings['zones']): Network {
   const vpc = new ec2.Vpc(scope, 'Network', {
     ipAddresses: ec2.IpAddresses.cidr(addresses),
-    maxAzs: 2,
+    maxAzs: zones?.length ?? 2,
     natGateways: 0,
     // It would bring a function that runs during deployments; nothing here is in the default group.
     restrictDefaultSecurityGroup: false,
@@ -46,6 +47,7 @@ function ownNetwork(scope: Construct): Network {
       { name: 'Balancer', subnetType: ec2.SubnetType.PRIVATE_ISOLATED, cidrMask: 24 },
     ],
   });
+  placeInZones(scope, Stack.of(scope).region, zones, [vpc.publicSubnets, vpc.isolatedSubnets]);
   const taskSubnets = { subnetType: ec2.SubnetType.PUBLIC };
   const ways = [
     vpc.addGatewayEndpoint('DynamoDb', { service: ec2.GatewayVpcEndpointAwsService.DYNAMODB, subnets: [taskSubnets] }),

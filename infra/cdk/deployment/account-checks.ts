@@ -8,7 +8,7 @@ import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { brand } from '../../../shared/foundation/constants/index.ts';
 import type { AwsAccount } from '../aws-account.ts';
 import { usualQualifier } from '../resource-names.ts';
-import { operatorConcurrency, type StageSettings } from '../settings-schema.ts';
+import { defaultAccountConcurrency, operatorConcurrency, type StageSettings } from '../settings-schema.ts';
 import { type AllowedCalls, isRefusal, unlessAbsent } from './allowed-calls.ts';
 import type { StageOwnership } from './orphans.ts';
 
@@ -33,7 +33,16 @@ const unreservedMin = 100;
 /** Below it a stage answers a few calls a second at most. */
 const executionsForUse = 100;
 
-export function checkRegion(stage: string, { compute }: StageSettings, region: string): void {
+export function checkRegion(
+  stage: string,
+  { compute }: StageSettings,
+  { region, partition }: Pick<AwsAccount, 'region' | 'partition'>,
+): void {
+  if (partition !== 'aws') {
+    throw new Error(
+      `region ${region} is in the partition ${partition} of AWS, where stage ${stage} cannot be: its policies, URLs and CloudFront are those of the partition aws`,
+    );
+  }
   if (compute === 'functions' && regionsWithoutUrls.includes(region)) {
     throw new Error(
       `region ${region} has no Lambda function URLs, which stage ${stage} streams through: choose another`,
@@ -41,20 +50,24 @@ export function checkRegion(stage: string, { compute }: StageSettings, region: s
   }
 }
 
-/**
- * Gives a line for the operator where the quota is small. Throws where the stage cannot be deployed with it, and with what
- * the other functions of the account reserve. `deployed`: outputs of the stage's api stack.
- */
+export interface AccountConcurrency {
+  /** Lambda's quota, where it is not the default one that a template without settings has. */
+  readonly accountConcurrency?: number;
+  /** For the operator, where the quota is small. */
+  readonly note?: string;
+}
+
+/** Throws where the stage cannot be deployed with the quota and what other functions reserve. `deployed`: outputs of its api stack. */
 export async function checkConcurrency(
   { clientOptions }: Pick<AwsAccount, 'clientOptions'>,
   { stage, settings, deployed }: Pick<StageOwnership, 'stage' | 'settings'> & { readonly deployed: StackOutputs },
   allowed: AllowedCalls,
-): Promise<string | undefined> {
-  if (settings.compute === 'container') return undefined;
+): Promise<AccountConcurrency> {
+  if (settings.compute === 'container') return {};
   const lambda = new LambdaClient(clientOptions);
   const answer = await allowed.try('lambda:GetAccountSettings', () => lambda.send(new GetAccountSettingsCommand({})));
   const quota = answer?.AccountLimit?.ConcurrentExecutions;
-  if (quota === undefined) return undefined;
+  if (quota === undefined) return {};
   const { gatewayReservedConcurrency: chat, modelsReservedConcurrency: models } = settings;
   const reserved = (chat ?? 0) + (models ?? 0) + (operatorConcurrency(settings) ?? 0);
   const raise = `raise Lambda's quota "Concurrent executions" (Service Quotas, L-B99A9384)`;
@@ -68,7 +81,15 @@ export async function checkConcurrency(
       );
     }
   }
-  return quota < executionsForUse ? `only ${quota} calls run at once in this account: ${raise}` : undefined;
+  const { accountConcurrency: wanted } = settings;
+  const notes = [
+    ...(quota < executionsForUse ? [`only ${quota} calls run at once in this account: ${raise}`] : []),
+    ...(wanted !== undefined && wanted > quota ? [`the settings name ${wanted}, and the account has ${quota}`] : []),
+  ];
+  return {
+    ...(wanted === undefined && quota !== defaultAccountConcurrency ? { accountConcurrency: quota } : {}),
+    ...(notes.length === 0 ? {} : { note: notes.join('; ') }),
+  };
 }
 
 /** What the functions of the deployed stage have reserved: a deployment replaces it. */

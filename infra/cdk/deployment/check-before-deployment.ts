@@ -9,6 +9,7 @@ import { AllowedCalls } from './allowed-calls.ts';
 import { describeStepBack } from './commit.ts';
 import type { DeployOptions } from './deploy-options.ts';
 import { findOrphans, leftBehind, refuseOrphans } from './orphans.ts';
+import { checkTasks } from './task-checks.ts';
 
 export interface Findings {
   /** Undefined: there is no data stack yet. */
@@ -19,6 +20,8 @@ export interface Findings {
   readonly questions: readonly string[];
   readonly originChange: OriginChange;
   readonly computeChange: ComputeChange;
+  /** Lambda's quota, where neither the settings nor the default say it. */
+  readonly accountConcurrency?: number;
 }
 
 /** Throws an Error with one line for what would stop the deployment later. */
@@ -26,16 +29,17 @@ export async function checkBeforeDeployment(
   aws: AwsAccount,
   { stage, settings, isAdopting }: Pick<DeployOptions, 'stage' | 'settings' | 'isAdopting'>,
 ): Promise<Findings> {
-  checkRegion(stage, settings, aws.region);
+  checkRegion(stage, settings, aws);
   const allowed = new AllowedCalls();
   const [data, api] = await Promise.all([
     readStack(aws, dataStackName(stage), allowed),
     readStack(aws, apiStackName(stage), allowed),
   ]);
   const resources = [...data.resources, ...api.resources];
-  const [orphans, note] = await Promise.all([
+  const [orphans, { note, accountConcurrency }, notes] = await Promise.all([
     findOrphans(aws, { stage, settings, resources }, allowed),
     checkConcurrency(aws, { stage, settings, deployed: api.stack?.outputs ?? {} }, allowed),
+    checkTasks(aws, settings, allowed),
     checkBootstrap(aws, settings, allowed),
     checkBoundary(aws, settings, allowed),
   ]);
@@ -56,7 +60,8 @@ export async function checkBeforeDeployment(
     dataStackStatus: data.stack?.status,
     originChange,
     computeChange,
-    notes: note === undefined ? [] : [note],
+    ...(accountConcurrency === undefined ? {} : { accountConcurrency }),
+    notes: [...(note === undefined ? [] : [note]), ...notes],
     questions: questions.filter((question) => question !== undefined),
   };
 }

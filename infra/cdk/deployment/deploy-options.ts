@@ -84,6 +84,13 @@ const otherOptions = 'what a stage is stands in infra/cdk/stage-settings.ts, and
 /** Statuses of a stack that was never created successfully; cdk deletes what is left of it. */
 const neverCreated = ['REVIEW_IN_PROGRESS', 'CREATE_FAILED', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'];
 
+/** What this deployment alone tells the app. */
+export interface DeploymentChange {
+  readonly alsoAccepts?: string | undefined;
+  readonly alsoRuns?: string | undefined;
+  readonly accountConcurrency?: number | undefined;
+}
+
 /**
  * The arguments of each run of cdk. Protection of the data stack is switched on after its first success: a failed first
  * deployment could not be removed otherwise, and would block every later one.
@@ -92,7 +99,7 @@ export function cdkRuns(
   { stage, settings, flags, isAdopting }: DeployOptions,
   dataStackStatus: string | undefined,
   { account, region }: { readonly account: string; readonly region: string },
-  { alsoAccepts, alsoRuns }: { readonly alsoAccepts?: string | undefined; readonly alsoRuns?: string | undefined } = {},
+  { alsoAccepts, alsoRuns, accountConcurrency }: DeploymentChange = {},
 ): string[][] {
   const isFirst = dataStackStatus === undefined || neverCreated.includes(dataStackStatus);
   const isProtected = settings.deletionProtection || settings.terminationProtection;
@@ -100,6 +107,7 @@ export function cdkRuns(
     ...(isAdopting ? ['--context', `importsIn=${account}/${region}`] : []),
     ...(alsoAccepts === undefined ? [] : ['--context', `alsoAccepts=${alsoAccepts}`]),
     ...(alsoRuns === undefined ? [] : ['--context', `alsoRuns=${alsoRuns}`]),
+    ...(accountConcurrency === undefined ? [] : ['--context', `accountConcurrency=${accountConcurrency}`]),
   ];
   const all = ['deploy', `${stage}/*`, ...imports, ...flags];
   if (!isFirst || !isProtected) return [all];

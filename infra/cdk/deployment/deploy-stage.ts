@@ -26,12 +26,12 @@ export async function deployStage(
   checkPlace(stage, settings, aws);
   print(`stage ${stage}: account ${aws.account}, region ${aws.region}`);
   const findings = await checkBeforeDeployment(aws, options);
-  const { dataStackStatus, notes, questions, originChange, computeChange } = findings;
+  const { dataStackStatus, notes, questions, originChange, computeChange, accountConcurrency } = findings;
   const hasImage = [settings.compute, computeChange.alsoRuns].includes('container');
   const imageBuilder = hasImage ? findImageBuilder() : undefined;
   for (const note of notes) print(note);
   for (const question of questions) await confirm(question, options.isConfirmed, print);
-  for (const run of cdkRuns(options, dataStackStatus, aws, { ...originChange, ...computeChange })) {
+  for (const run of cdkRuns(options, dataStackStatus, aws, { ...originChange, ...computeChange, accountConcurrency })) {
     if ((await runCdk(run, imageBuilder)) !== 0) throw new Error(`${stage} was not deployed; cdk says why above`);
   }
   for (const { next } of [originChange, computeChange]) if (next !== undefined) print(next);
