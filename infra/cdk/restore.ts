@@ -3,10 +3,10 @@
 import { parseArgs } from 'node:util';
 import { runScript } from '../run-script.ts';
 import { openAwsAccount } from './aws-account.ts';
+import { checkPlace, checkSettings } from './check-settings.ts';
 import { confirm } from './deployment/confirm.ts';
 import { awsSteps } from './restoration/aws-steps.ts';
 import { checkMoment, describeDuration, restoredTables, restoreStage } from './restoration/restore-stage.ts';
-import { checkPlace, checkSettings } from './settings-schema.ts';
 import { stageSettings } from './stage-settings.ts';
 
 const usage = 'npm run restore -- --stage NAME --to 2026-11-22T10:00:00Z [--profile NAME] [--region NAME] [--yes]';

@@ -1,16 +1,14 @@
-// What the settings of a stage may be: types, documentation and checks in one place. CloudFormation would report the
-// same mistakes half an hour into a deployment.
+// What the settings of a stage may be: types and documentation of every member. What only makes sense together is checked by
+// check-settings.ts.
 import { z } from 'zod';
 import { streamBudget } from '../../shared/foundation/constants/index.ts';
-import { isTaskSize, tasksDefault } from './constructs/task-size.ts';
-import { providerSecretName } from './resource-names.ts';
+import { isTaskSize } from './constructs/task-size.ts';
 import {
   must,
   oneOf,
   retentionDays,
   shapes,
   signIn,
-  stageShape,
   switchedOn,
   telemetry,
   text,
@@ -18,7 +16,7 @@ import {
   zonesMax,
 } from './settings-values.ts';
 
-const members = z.strictObject({
+export const settingsShape = z.strictObject({
   /** The one account and the one region that this stage may be in: deploy, gw and --adopt refuse others. Left out: any. */
   account: text(shapes.account, 'the twelve digits of an account').nullish(),
   region: text(shapes.ownRegion, 'the name of a region, such as eu-west-1').nullish(),
@@ -189,92 +187,7 @@ const members = z.strictObject({
   sign_in: signIn.nullish(),
 });
 
-/** Members that only make sense with another one. */
-const rules: ReadonlyArray<[member: string, isBroken: (settings: StageSettings) => boolean, text: string]> = [
-  [
-    'tasks.min',
-    ({ tasks = tasksDefault, compute, removal }) => compute === 'container' && removal === 'retain' && tasks.min < 2,
-    "must be at least 2 where removal is 'retain'",
-  ],
-  ['zones', ({ zones, vpc }) => zones !== undefined && vpc !== undefined, 'has no effect beside vpc'],
-  ['sign_in', ({ sign_in, console }) => Boolean(sign_in) && console !== true, 'needs console: true'],
-  [
-    'customDomain',
-    ({ customDomain, edge, compute }) => customDomain !== null && edge === 'none' && compute === 'functions',
-    "needs edge: 'cloudfront', or compute: 'container'",
-  ],
-  [
-    'customDomain',
-    ({ customDomain, edge, compute }) => customDomain === null && edge === 'none' && compute === 'container',
-    "must be set: with compute: 'container' and edge: 'none' clients call by its names",
-  ],
-  [
-    'customDomain.certificateArn',
-    ({ customDomain, edge }) =>
-      edge === 'cloudfront' && customDomain !== null && placeOf(customDomain.certificateArn).region !== 'us-east-1',
-    'must be the ARN of an ACM certificate in us-east-1',
-  ],
-  [
-    'customDomain.certificateArn',
-    ({ edge, region, customDomain }) =>
-      edge === 'none' &&
-      region != null &&
-      customDomain !== null &&
-      placeOf(customDomain.certificateArn).region !== region,
-    'must be of the region of the stage',
-  ],
-  ['webAclArn', ({ webAclArn, edge }) => webAclArn !== null && edge === 'none', "needs edge: 'cloudfront'"],
-  [
-    'deletionProtection',
-    ({ deletionProtection, removal }) => deletionProtection && removal === 'destroy',
-    "needs removal: 'retain'",
-  ],
-  [
-    'adopt',
-    (settings) => adoptedArns(settings).some((arn) => !isIn(settings, placeOf(arn))),
-    'names a key or a secret of another account or region than the stage',
-  ],
-  [
-    'adopt',
-    (settings) => new Set(adoptedArns(settings).map((arn) => Object.values(placeOf(arn)).join(' '))).size > 1,
-    'names a key and a secret of different accounts or regions',
-  ],
-  ['adopt', ({ adopt, removal }) => adopt !== null && removal === 'destroy', "needs removal: 'retain'"],
-];
-
-interface Place {
-  readonly account: string;
-  readonly region: string;
-}
-
-/** Whether the stage may be there. */
-const isIn = ({ account, region }: Pick<StageSettings, 'account' | 'region'>, place: Place): boolean =>
-  (account ?? place.account) === place.account && (region ?? place.region) === place.region;
-
-const adoptedArns = ({ adopt }: Pick<StageSettings, 'adopt'>): string[] =>
-  [adopt?.keyArn, adopt?.secretArn].filter((arn) => arn != null);
-
-function placeOf(arn: string): Place {
-  const [, , , region = '', account = ''] = arn.split(':');
-  return { account, region };
-}
-
-/** Throws one line where the stage, or what it adopts, belongs to another account or region than the shell's. */
-export function checkPlace(stage: string, settings: StageSettings, shell: Place): void {
-  const is = ({ account, region }: Place) => `account ${account}, region ${region}`;
-  if (!isIn(settings, shell)) {
-    const { account = null, region = null } = settings;
-    throw new Error(
-      `stage ${stage} belongs to ${is({ account: account ?? 'any', region: region ?? 'any' })} (stage-settings.ts); this shell is in ${is(shell)}`,
-    );
-  }
-  const foreign = adoptedArns(settings).find((arn) => !isIn(placeOf(arn), shell));
-  if (foreign !== undefined) {
-    throw new Error(`stage ${stage} adopts what is in ${is(placeOf(foreign))}; this shell is in ${is(shell)}`);
-  }
-}
-
-export type StageSettings = Readonly<z.infer<typeof members>>;
+export type StageSettings = Readonly<z.infer<typeof settingsShape>>;
 
 /** Lambda's own default, which AWS raises by itself or when asked; new accounts have less. */
 export const defaultAccountConcurrency = 1_000;
@@ -286,22 +199,3 @@ export const operatorConcurrency = ({
   gatewayReservedConcurrency,
 }: Pick<StageSettings, 'console' | 'gatewayReservedConcurrency'>): number | null =>
   console === true && gatewayReservedConcurrency !== null ? operatorExecutionsMax : null;
-
-/** Throws one Error that names every member that is wrong. */
-export function checkSettings(stage: string, settings: StageSettings): void {
-  const problems = stageShape.test(stage) ? [] : ['its name must be 1 to 26 lower-case letters, digits or -'];
-  const parsed = members.safeParse(settings);
-  if (!parsed.success) {
-    problems.push(...parsed.error.issues.map(({ path, message }) => `${z.core.toDotPath(path)} ${message}`.trim()));
-  } else {
-    problems.push(
-      ...rules.flatMap(([member, isBroken, reason]) => (isBroken(settings) ? [`${member} ${reason}`] : [])),
-    );
-    const secret = settings.adopt?.secretArn;
-    const name = providerSecretName(stage);
-    if (secret != null && !secret.slice(0, -'-abcdef'.length).endsWith(`:secret:${name}`)) {
-      problems.push(`adopt.secretArn must be the ARN of the secret ${name}`);
-    }
-  }
-  if (problems.length > 0) throw new Error(`stage ${stage}: ${problems.join('; ')}`);
-}

@@ -3,10 +3,11 @@ import { BOOTSTRAP_QUALIFIER_CONTEXT, PermissionsBoundary, Stage, Tags } from 'a
 import type { Construct } from 'constructs';
 import { brand } from '../../shared/foundation/constants/index.ts';
 import { ApiStack, type ComputeKind } from './api-stack.ts';
+import { checkSettings } from './check-settings.ts';
 import type { ImportPlace } from './constructs/spill-bucket.ts';
 import { DataStack } from './data-stack.ts';
 import { apiStackName, dataStackName } from './resource-names.ts';
-import { checkSettings, type StageSettings } from './settings-schema.ts';
+import type { StageSettings } from './settings-schema.ts';
 
 export interface GatewayStageProps {
   readonly settings: StageSettings;

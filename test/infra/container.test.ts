@@ -7,8 +7,8 @@ import {
   operatorTableActions,
   tablesOfAll,
 } from '../../infra/cdk/constructs/table-actions.ts';
-import { zonesByRegion } from '../../infra/cdk/constructs/zones.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
+import { zonesByRegion } from '../../infra/cdk/zones.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
 import { containerStop, containerStopSeconds } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, type SynthesizedStage, synthesizeStage } from './synthesized-stage.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '#jest';
-import { checkPlace, checkSettings, type StageSettings } from '../../infra/cdk/settings-schema.ts';
+import { checkPlace, checkSettings } from '../../infra/cdk/check-settings.ts';
+import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 
 const check = (overrides: Record<string, unknown>, stage = 'prod') => {

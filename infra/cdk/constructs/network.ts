@@ -5,7 +5,7 @@ import { Stack, Validations } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type { Construct } from 'constructs';
 import type { StageSettings } from '../settings-schema.ts';
-import { placeInZones } from './zones.ts';
+import { placeInZones } from './placed-subnets.ts';
 
 export interface Network {
   readonly vpc: ec2.IVpc;

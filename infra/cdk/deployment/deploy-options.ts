@@ -1,7 +1,8 @@
 // The line of `npm run deploy`, and the runs of cdk that follow from it. An option that this script does not know is refused:
 // something else would be deployed than was asked for.
 import { parseArgs } from 'node:util';
-import { checkSettings, type StageSettings } from '../settings-schema.ts';
+import { checkSettings } from '../check-settings.ts';
+import type { StageSettings } from '../settings-schema.ts';
 
 export const usage =
   'npm run deploy -- --stage NAME [--profile NAME] [--region NAME] [--yes] [--adopt] [-- flags of cdk deploy]';

@@ -1,7 +1,8 @@
 // A deployment, step by step: what is asked of the account, what is told and confirmed, then the runs of cdk. Nothing is changed
 // before the first of them.
 import { openAwsAccount } from '../aws-account.ts';
-import { checkPlace, type StageSettings } from '../settings-schema.ts';
+import { checkPlace } from '../check-settings.ts';
+import type { StageSettings } from '../settings-schema.ts';
 import { checkBeforeDeployment } from './check-before-deployment.ts';
 import { confirm } from './confirm.ts';
 import { cdkRuns, readDeployOptions } from './deploy-options.ts';

@@ -4,8 +4,8 @@ import { GetRoleCommand, IAMClient } from '@aws-sdk/client-iam';
 import { GetServiceQuotaCommand, ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 import type { AwsAccount } from '../aws-account.ts';
 import { tasksDefault } from '../constructs/task-size.ts';
-import { zonesByRegion } from '../constructs/zones.ts';
 import type { StageSettings } from '../settings-schema.ts';
+import { zonesByRegion } from '../zones.ts';
 import { type AllowedCalls, isRefusal } from './allowed-calls.ts';
 
 type Account = Pick<AwsAccount, 'region' | 'clientOptions'>;

@@ -63,7 +63,7 @@ const anyPlace = '*';
 async function findPlace(target: StageTarget, shellRegion: string | undefined): Promise<Place> {
   // Not at the head of the file: they bring SDK clients, which most commands do without.
   const { readAccount, signIn } = await import('../target/shell-access.ts');
-  const { checkPlace } = await import('../../cdk/settings-schema.ts');
+  const { checkPlace } = await import('../../cdk/check-settings.ts');
   const { stageSettings } = await import('../../cdk/stage-settings.ts');
   const { stage } = target;
   const settings = stageSettings[stage];

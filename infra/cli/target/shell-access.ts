@@ -4,7 +4,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { fromIni } from '@aws-sdk/credential-providers';
 import { type AwsAccess, awsAccess, awsClientSettings } from '../../../shared/storage/aws-clients/index.ts';
-import { checkPlace } from '../../cdk/settings-schema.ts';
+import { checkPlace } from '../../cdk/check-settings.ts';
 import { stageSettings } from '../../cdk/stage-settings.ts';
 import { commandCallTimeoutMs, type StageTarget } from './target.ts';
 

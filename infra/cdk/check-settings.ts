@@ -1,0 +1,111 @@
+// Whether the settings of a stage are valid, and whether they belong where the shell is. CloudFormation would report the same mistakes
+// half an hour into a deployment.
+import { z } from 'zod';
+import { tasksDefault } from './constructs/task-size.ts';
+import { providerSecretName } from './resource-names.ts';
+import { type StageSettings, settingsShape } from './settings-schema.ts';
+import { stageShape } from './settings-values.ts';
+
+/** Members that only make sense with another one. */
+const rules: ReadonlyArray<[member: string, isBroken: (settings: StageSettings) => boolean, text: string]> = [
+  [
+    'tasks.min',
+    ({ tasks = tasksDefault, compute, removal }) => compute === 'container' && removal === 'retain' && tasks.min < 2,
+    "must be at least 2 where removal is 'retain'",
+  ],
+  ['zones', ({ zones, vpc }) => zones !== undefined && vpc !== undefined, 'has no effect beside vpc'],
+  ['sign_in', ({ sign_in, console }) => Boolean(sign_in) && console !== true, 'needs console: true'],
+  [
+    'customDomain',
+    ({ customDomain, edge, compute }) => customDomain !== null && edge === 'none' && compute === 'functions',
+    "needs edge: 'cloudfront', or compute: 'container'",
+  ],
+  [
+    'customDomain',
+    ({ customDomain, edge, compute }) => customDomain === null && edge === 'none' && compute === 'container',
+    "must be set: with compute: 'container' and edge: 'none' clients call by its names",
+  ],
+  [
+    'customDomain.certificateArn',
+    ({ customDomain, edge }) =>
+      edge === 'cloudfront' && customDomain !== null && placeOf(customDomain.certificateArn).region !== 'us-east-1',
+    'must be the ARN of an ACM certificate in us-east-1',
+  ],
+  [
+    'customDomain.certificateArn',
+    ({ edge, region, customDomain }) =>
+      edge === 'none' &&
+      region != null &&
+      customDomain !== null &&
+      placeOf(customDomain.certificateArn).region !== region,
+    'must be of the region of the stage',
+  ],
+  ['webAclArn', ({ webAclArn, edge }) => webAclArn !== null && edge === 'none', "needs edge: 'cloudfront'"],
+  [
+    'deletionProtection',
+    ({ deletionProtection, removal }) => deletionProtection && removal === 'destroy',
+    "needs removal: 'retain'",
+  ],
+  [
+    'adopt',
+    (settings) => adoptedArns(settings).some((arn) => !isIn(settings, placeOf(arn))),
+    'names a key or a secret of another account or region than the stage',
+  ],
+  [
+    'adopt',
+    (settings) => new Set(adoptedArns(settings).map((arn) => Object.values(placeOf(arn)).join(' '))).size > 1,
+    'names a key and a secret of different accounts or regions',
+  ],
+  ['adopt', ({ adopt, removal }) => adopt !== null && removal === 'destroy', "needs removal: 'retain'"],
+];
+
+interface Place {
+  readonly account: string;
+  readonly region: string;
+}
+
+/** Whether the stage may be there. */
+const isIn = ({ account, region }: Pick<StageSettings, 'account' | 'region'>, place: Place): boolean =>
+  (account ?? place.account) === place.account && (region ?? place.region) === place.region;
+
+const adoptedArns = ({ adopt }: Pick<StageSettings, 'adopt'>): string[] =>
+  [adopt?.keyArn, adopt?.secretArn].filter((arn) => arn != null);
+
+function placeOf(arn: string): Place {
+  const [, , , region = '', account = ''] = arn.split(':');
+  return { account, region };
+}
+
+/** Throws one line where the stage, or what it adopts, belongs to another account or region than the shell's. */
+export function checkPlace(stage: string, settings: StageSettings, shell: Place): void {
+  const is = ({ account, region }: Place) => `account ${account}, region ${region}`;
+  if (!isIn(settings, shell)) {
+    const { account = null, region = null } = settings;
+    throw new Error(
+      `stage ${stage} belongs to ${is({ account: account ?? 'any', region: region ?? 'any' })} (stage-settings.ts); this shell is in ${is(shell)}`,
+    );
+  }
+  const foreign = adoptedArns(settings).find((arn) => !isIn(placeOf(arn), shell));
+  if (foreign !== undefined) {
+    throw new Error(`stage ${stage} adopts what is in ${is(placeOf(foreign))}; this shell is in ${is(shell)}`);
+  }
+}
+
+/** Throws one Error that names every member that is wrong. */
+export function checkSettings(stage: string, settings: StageSettings): void {
+  const problems = stageShape.test(stage) ? [] : ['its name must be 1 to 26 lower-case letters, digits or -'];
+  const parsed = settingsShape.safeParse(settings);
+  if (!parsed.success) {
+    problems.push(...parsed.error.issues.map(({ path, message }) => `${z.core.toDotPath(path)} ${message}`.trim()));
+  } else {
+    problems.push(
+      ...rules.flatMap(([member, isBroken, reason]) => (isBroken(settings) ? [`${member} ${reason}`] : [])),
+    );
+    const secret = settings.adopt?.secretArn;
+    const name = providerSecretName(stage);
+    if (secret != null && !secret.slice(0, -'-abcdef'.length).endsWith(`:secret:${name}`)) {
+      problems.push(`adopt.secretArn must be the ARN of the secret ${name}`);
+    }
+  }
+  if (problems.length > 0) throw new Error(`stage ${stage}: ${problems.join('; ')}`);
+}
