@@ -91,6 +91,8 @@ export interface ModelProviderDocument {
   max_output_tokens: number;
   /** The output bound of a call that names none. Left out: that of the service. */
   default_output_tokens?: number | undefined;
+  /** `auto`: the gateway marks prompts for the cache of the provider. Left out: as of the model. */
+  prompt_cache?: PromptCache | undefined;
   /** Of the interfaces of its provider. Left out: all. */
   apis?: ProviderApi[] | undefined;
   supported_params: SupportedParams;
@@ -102,6 +104,9 @@ export interface ModelProviderDocument {
   written?: string[] | undefined;
 }
 
+export const promptCaches = ['auto', 'off'] as const;
+export type PromptCache = (typeof promptCaches)[number];
+
 export interface ModelDocument {
   id: string;
   display_name: string;
@@ -111,6 +116,8 @@ export interface ModelDocument {
   modalities: string[];
   /** Whether `model: auto` may choose it. */
   auto: boolean;
+  /** Left out: as of the service. */
+  prompt_cache?: PromptCache | undefined;
   providers: ModelProviderDocument[];
   /** As of an entry. */
   written?: string[] | undefined;
@@ -129,6 +136,8 @@ export interface ServiceDocument {
   translation?: 'enabled' | 'disabled' | undefined;
   /** Of every entry that has none of its own. Null, or left out: none. */
   default_output_tokens?: number | null | undefined;
+  /** Left out: clients mark what they want kept. */
+  prompt_cache?: PromptCache | undefined;
 }
 
 export interface CatalogueDocument {

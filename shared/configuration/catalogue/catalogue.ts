@@ -83,7 +83,12 @@ export function loadCatalogue(document: CatalogueDocument, version: string): Cat
     {
       model,
       candidates: model.providers.flatMap((entry) =>
-        toCandidate(model, withDefaultBound(entry, document.service), providers.get(entry.provider), document.service),
+        toCandidate(
+          model,
+          withDefaults(entry, model, document.service),
+          providers.get(entry.provider),
+          document.service,
+        ),
       ),
     },
   ]);
@@ -105,10 +110,19 @@ function toCandidate(
   return [{ model, provider: narrowed, entry, prices: { ...base, tiers }, ...isTranslationOff }];
 }
 
-/** With the output bound that counts for a call without one: never more than the model writes. */
-function withDefaultBound(entry: ModelProviderDocument, service: ServiceDocument): ModelProviderDocument {
+/** With what it leaves to its model and the service. The output bound of a call without one is never more than the model writes. */
+function withDefaults(
+  entry: ModelProviderDocument,
+  model: ModelDocument,
+  service: ServiceDocument,
+): ModelProviderDocument {
   const tokens = entry.default_output_tokens ?? service.default_output_tokens ?? undefined;
-  return tokens === undefined ? entry : { ...entry, default_output_tokens: Math.min(tokens, entry.max_output_tokens) };
+  const promptCache = entry.prompt_cache ?? model.prompt_cache ?? service.prompt_cache;
+  return {
+    ...entry,
+    ...(tokens === undefined ? {} : { default_output_tokens: Math.min(tokens, entry.max_output_tokens) }),
+    ...(promptCache === undefined ? {} : { prompt_cache: promptCache }),
+  };
 }
 
 type WrittenPrices = Pick<

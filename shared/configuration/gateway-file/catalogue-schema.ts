@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { autoModelId, extraNames, reservedModelPrefix } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion } from '../../foundation/money/index.ts';
+import { promptCaches } from '../catalogue/index.ts';
 import { listedModalities } from '../model-list/index.ts';
 import { limit, text } from '../value-forms/index.ts';
 import { chosenBy, epochSeconds, mapping, positiveInteger, providerId, quotedDecimal, waitMs } from './fields.ts';
@@ -46,6 +47,8 @@ const priceTiers = z
     }
   });
 
+const promptCache = z.enum(promptCaches, { error: 'must be auto, off, or be left out' });
+
 const modelProvider = mapping('models[].providers[]', {
   provider: providerId,
   upstream_model: z.optional(text(256)),
@@ -57,6 +60,7 @@ const modelProvider = mapping('models[].providers[]', {
   context_length: positiveInteger.optional(),
   max_output_tokens: positiveInteger.optional(),
   default_output_tokens: positiveInteger.optional(),
+  prompt_cache: promptCache.optional(),
   supported_params: supportedParams.prefault({}),
   streaming: z.boolean().optional(),
   rate_limit_rpm: z._default(limit, null),
@@ -79,6 +83,7 @@ const writtenModel = mapping('models[]', {
   context_length: positiveInteger.optional(),
   modalities: z.array(z.enum(listedModalities)).min(1, { error: 'must name one, such as text' }).optional(),
   auto: z.boolean().default(false),
+  prompt_cache: promptCache.optional(),
   providers: z.array(modelProvider),
 });
 
@@ -112,6 +117,7 @@ const service = mapping('service', {
   queue_ms: waitMs.optional(),
   translation: z.enum(['enabled', 'disabled']).optional(),
   default_output_tokens: z.optional(limit),
+  prompt_cache: promptCache.optional(),
 });
 
 /** Providers and models must be written, if only as empty lists: a file without them would empty the catalogue. */

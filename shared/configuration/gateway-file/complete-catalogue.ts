@@ -86,6 +86,7 @@ function completeModel(written: ModelInFile, path: Path, sources: ModelSources):
     context_length: written.context_length ?? longest,
     modalities: (own.values.modalities as string[] | undefined) ?? (hasVision ? ['text', 'image'] : ['text']),
     auto: written.auto,
+    ...(written.prompt_cache === undefined ? {} : { prompt_cache: written.prompt_cache }),
     providers: entries,
     ...(own.written === undefined ? {} : { written: [...own.written] }),
   };

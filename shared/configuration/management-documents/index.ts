@@ -101,6 +101,7 @@ export const modelDocument = z.object({
   context_length: count,
   modalities: z.array(text),
   auto: flag,
+  prompt_cache: z.optional(text),
   written,
   providers: z.array(
     z.extend(z.partial(health), {
@@ -122,6 +123,7 @@ export const modelDocument = z.object({
       context_length: count,
       max_output_tokens: count,
       default_output_tokens: z.optional(count),
+      prompt_cache: z.optional(text),
       apis: z.array(text).check(z.describe('The interfaces that it speaks there.')),
       supported_params: z.object({
         tools: flag,

@@ -1,7 +1,7 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
 import { type Candidate, canBeKeptFromThinking, thinksUnasked } from '../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../configuration/model-list/index.ts';
-import { servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
+import { type InterfaceId, servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import type { ClientInterface, ClientRequest, PassedOn } from '../../protocol/interfaces/index.ts';
 import { type Envelopes, readEvents } from '../../protocol/wire/index.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type Send,
   type Spoken,
 } from '../providers/index.ts';
+import { marksCache, type RelayedMarks, withRelayedMarks } from './cache-marks.ts';
 import { canBeForced, wayTo } from './capabilities.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
@@ -43,6 +44,7 @@ export async function callCandidate(call: CandidateCall, candidate: Candidate, s
       ...asked,
       body: request.wholeBody(),
       canForceTools: canBeForced(candidate),
+      marksCache: marksCache(candidate, asked.size),
       leftOut: betasIn(call),
       id,
       createdSeconds,
@@ -85,7 +87,11 @@ async function relay(call: CandidateCall, candidate: Candidate, send: Send): Pro
     path: clientInterface.upstreamPath + (passedOn.query === '' ? '' : `?${passedOn.query}`),
     headers: passedOn.headers,
     accept: request.stream ? 'text/event-stream' : 'application/json',
-    body: () => request.upstreamBody(targetOf(candidate, zdr)),
+    body() {
+      const text = request.upstreamBody(targetOf(candidate, zdr));
+      const marks = relayedMarks[request.interfaceId]?.(candidate);
+      return marks !== undefined && marksCache(candidate, request.size()) ? withRelayedMarks(text, marks) : text;
+    },
   });
   if (sent.kind === 'failure') return sent;
   const { describe, drain } = sent;
@@ -121,6 +127,13 @@ async function readWhole(
 }
 
 const unreadableAnswer: NoAnswer = { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable_answer' } };
+
+/** Who relays marks where the interface is the client's own. */
+const relayedMarks: Readonly<Partial<Record<InterfaceId, (candidate: Candidate) => RelayedMarks | undefined>>> = {
+  messages: () => ({ tools: true }),
+  // Other hosts of chat completions need not know the word.
+  'chat-completions': ({ provider }) => (provider.kind === 'openrouter' ? { tools: false } : undefined),
+};
 
 const targetOf = ({ entry, model, provider }: Candidate, zdr: boolean) => ({
   zdr,

@@ -180,14 +180,18 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
     becomes: { ...everywhere(told(`${brought}.cache_control`)), converse: carried('cachePoint') },
   },
   {
-    feature: '`cache_control` of a request, `context_management`, `service_tier`, `diagnostics`',
+    feature: '`cache_control` of a request',
+    asks: ephemeral,
+    becomes: { ...everywhere(told('cache_control')), converse: carried('cachePoint') },
+  },
+  {
+    feature: '`context_management`, `service_tier`, `diagnostics`',
     asks: {
-      ...ephemeral,
       context_management: { edits: [] },
       service_tier: 'auto',
       diagnostics: { previous_message_id: 'm' },
     },
-    becomes: everywhere(told('cache_control', 'context_management', 'diagnostics', 'service_tier')),
+    becomes: everywhere(told('context_management', 'diagnostics', 'service_tier')),
   },
   {
     feature: 'any other member, also of `tools`, `thinking`, `output_config`',

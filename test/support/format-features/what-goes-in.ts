@@ -700,7 +700,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
     '`cache_control` of a tool',
     [{ asks: { tools: [{ ...weather, ...forAnHour }] }, beside: { tools: [weather] } }],
     yes(sends((body) => body.tools[0].cache_control, forAnHour.cache_control)),
-    leftOut,
+    yes(sends((body) => body.toolConfig.tools[1], { cachePoint: { type: 'default', ttl: '1h' } })),
     leftOut,
     leftOut,
   ),

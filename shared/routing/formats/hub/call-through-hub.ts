@@ -48,6 +48,8 @@ export interface HubRequest {
   readonly envelopes: Envelopes;
   /** The model can be made to call a tool. */
   readonly canForceTools: boolean;
+  /** The gateway marks what its client does not. */
+  readonly marksCache: boolean;
   /** What came beside the body, and goes to no other interface. */
   readonly leftOut: readonly string[];
 }
@@ -97,6 +99,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     boundTokens,
     reasoning,
     canForceTools: request.canForceTools,
+    marksCache: request.marksCache,
     thinking: thinkingOf(call.reasoning, boundTokens, reasoning),
   };
   const stops = [...new Set(target.untoldStops?.(targetCall))];

@@ -51,11 +51,13 @@ const optionalWords: Readonly<Partial<Record<OptionalName, readonly string[]>>> 
 };
 
 function leftOutOf(
-  { call, thinking }: TargetCall,
-  { says }: HubTarget,
+  targetCall: TargetCall,
+  target: HubTarget,
   json: JsonText,
   changes: ReadonlyMap<string, unknown>,
 ): string[] {
+  const { call, thinking } = targetCall;
+  const says = typeof target.says === 'function' ? target.says(targetCall) : target.says;
   const sentWords = once(() => wordsIn(json, changes));
   const isSent = (words: readonly string[]) => words.some((word) => sentWords().has(word));
   const options = Object.entries(optionWords).flatMap(([option, [member, ...words]]) =>

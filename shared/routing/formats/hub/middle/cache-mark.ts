@@ -1,64 +1,77 @@
-// Marks up to which a prompt is kept in the cache of its provider.
+// A mark up to which a prompt is kept in the cache of its provider, in the words of clients and of packages.
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
-import { isJsonObject } from '../../../../protocol/wire/index.ts';
-import type { HubCall } from './hub-call.ts';
+import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
+import type { OptionalMember } from './hub-call.ts';
 
-/** `cache_control` of a part, of a tool, or of a message, in the words of the packages that have some. */
-export function cacheMark(control: unknown): { providerOptions?: SharedV4ProviderOptions } {
-  if (!isJsonObject(control) || control.type !== 'ephemeral') return {};
-  const ttl = typeof control.ttl === 'string' ? { ttl: control.ttl } : {};
-  return {
-    providerOptions: {
-      anthropic: { cacheControl: { type: 'ephemeral', ...ttl } },
-      amazonBedrock: { cachePoint: { type: 'default', ...ttl } },
-    },
-  };
-}
-
-/** More of them Anthropic and Bedrock refuse. */
-const cacheMarksMax = 4;
-
-interface Marked {
+export interface Marked {
   readonly providerOptions?: SharedV4ProviderOptions;
 }
 
 /**
- * The call with the marks that bring most: of tools and instructions the last, which stay the same from turn to turn, and those of
- * the latest messages.
+ * `cache_control` (Anthropic's) or `prompt_cache_breakpoint` (OpenAI's) of a part, of a tool, or of a message, in the words of the
+ * packages that have some.
  */
-export function withCacheMarksMax(call: HubCall): HubCall {
-  const { prompt } = call;
-  // A tool that a provider runs has no mark: it is one without.
-  const tools = (call.tools ?? []) as readonly Marked[];
-  const marked: readonly Marked[] = [...tools, ...prompt.flatMap((message) => [...partsOf(message), message])].filter(
-    isMarked,
-  );
-  if (marked.length <= cacheMarksMax) return call;
-  const markedTools = new Set(tools);
-  const isLasting = (one: Marked) => markedTools.has(one) || ('role' in one && one.role === 'system');
-  const lasting = marked.filter(isLasting);
-  const later = marked.filter((one) => !isLasting(one)).slice(-(cacheMarksMax - Math.min(lasting.length, 1)));
-  const kept = new Set([...lasting.slice(-(cacheMarksMax - later.length)), ...later]);
-  const trim = <Part extends Marked>(part: Part): Part =>
-    isMarked(part) && !kept.has(part) ? withoutMark(part) : part;
-  const trimmed = prompt.map((message) =>
-    message.role === 'system'
-      ? trim(message)
-      : ({ ...trim(message), content: partsOf(message).map(trim) } as typeof message),
-  );
+export function cacheMark(marked: JsonObject): Marked {
+  const { cache_control: control, prompt_cache_breakpoint: breakpoint } = marked;
+  if (isControl(control)) return { providerOptions: markOf(control.ttl) };
+  return isJsonObject(breakpoint) ? { providerOptions: markOf(ttlOfAnthropic(breakpoint.ttl)) } : {};
+}
+
+export const isControl = (control: unknown): control is JsonObject =>
+  isJsonObject(control) && control.type === 'ephemeral';
+
+/** Either maker has two lifetimes, a usual and a long one. */
+export const longTtl = '1h';
+const longTtlOfOpenAi = '12h';
+export const ttlOfAnthropic = (ttl: unknown): string | undefined => (ttl === longTtlOfOpenAi ? longTtl : undefined);
+
+export function markOf(asked?: unknown): SharedV4ProviderOptions {
+  const ttl = typeof asked === 'string' ? { ttl: asked } : {};
   return {
-    ...call,
-    prompt: trimmed,
-    ...(call.tools === undefined ? {} : { tools: tools.map(trim) as NonNullable<HubCall['tools']> }),
+    anthropic: { cacheControl: { type: 'ephemeral', ...ttl } },
+    amazonBedrock: { cachePoint: { type: 'default', ...ttl } },
+    openai: { promptCacheBreakpoint: { mode: 'explicit', ...(asked === longTtl ? { ttl: longTtlOfOpenAi } : {}) } },
   };
 }
 
-const partsOf = ({ content }: HubCall['prompt'][number]): readonly Marked[] =>
-  typeof content === 'string' ? [] : content;
+export const isMarked = ({ providerOptions }: Marked): boolean =>
+  providerOptions?.anthropic?.cacheControl !== undefined;
 
-const isMarked = ({ providerOptions }: Marked): boolean => providerOptions?.anthropic?.cacheControl !== undefined;
+export function hasTtl({ providerOptions }: Marked): boolean {
+  const control = providerOptions?.anthropic?.cacheControl;
+  return isJsonObject(control) && control.ttl !== undefined;
+}
 
-function withoutMark<Part extends Marked>(part: Part): Part {
-  const { anthropic: _anthropic, amazonBedrock: _bedrock, ...others } = part.providerOptions ?? {};
-  return { ...part, providerOptions: others };
+export const withMark = <Part extends Marked>(part: Part, mark: SharedV4ProviderOptions): Part => ({
+  ...part,
+  providerOptions: { ...part.providerOptions, ...mark },
+});
+
+export function withoutMark<Part extends Marked>(part: Part): Part {
+  const { anthropic: _anthropic, amazonBedrock: _bedrock, openai = {}, ...others } = part.providerOptions ?? {};
+  const { promptCacheBreakpoint: _breakpoint, ...signed } = openai;
+  return { ...part, providerOptions: { ...others, ...(Object.keys(signed).length === 0 ? {} : { openai: signed }) } };
+}
+
+/** The first mark in lists of messages or items, and the first of a tool, as members that a target may leave out. */
+export function markedMembers(lists: Readonly<Record<string, unknown>>, tools: unknown): OptionalMember[] {
+  const [first] = Object.entries(lists).flatMap(([path, list]) => firstMark(path, list));
+  const [tool] = firstMark('tools', tools);
+  return [
+    ...(first === undefined ? [] : [{ name: 'cache_marks', member: first, value: true } as const]),
+    ...(tool === undefined ? [] : [{ name: 'tool_cache_marks', member: tool, value: true } as const]),
+  ];
+}
+
+function firstMark(path: string, list: unknown): string[] {
+  for (const [at, one] of (Array.isArray(list) ? list : []).entries()) {
+    if (!isJsonObject(one)) continue;
+    const place = `${path}[${at}]`;
+    if (isMarked(cacheMark(one))) {
+      return [`${place}.${isJsonObject(one.cache_control) ? 'cache_control' : 'prompt_cache_breakpoint'}`];
+    }
+    const inside = [...firstMark(`${place}.content`, one.content), ...firstMark(`${place}.output`, one.output)];
+    if (inside.length > 0) return inside;
+  }
+  return [];
 }

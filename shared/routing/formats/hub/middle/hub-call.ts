@@ -16,6 +16,7 @@ export type AskedReasoning = 'none' | Effort | { readonly budgetTokens: number }
 export type OptionalName =
   | 'cache_key'
   | 'cache_marks'
+  | 'cache_options'
   | 'context_management'
   | 'diagnostics'
   | 'inference_geo'

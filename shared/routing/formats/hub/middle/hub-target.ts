@@ -34,6 +34,8 @@ export interface TargetCall {
   readonly reasoning: ModelReasoning;
   /** The model can be made to call a tool. */
   readonly canForceTools: boolean;
+  /** The operator wants the cache used, and the client marks nothing: where it marks something, nothing is added. */
+  readonly marksCache: boolean;
 }
 
 /** Who signed. */
@@ -72,8 +74,8 @@ export interface HubTarget {
    * stay as they are need not be parsed: they may be long.
    */
   readonly boundBody: (body: JsonText, call: TargetCall) => JsonObject;
-  /** The optional members that it has words for. */
-  readonly says: ReadonlySet<OptionalName>;
+  /** The optional members that it has words for, or has at this model. */
+  readonly says: ReadonlySet<OptionalName> | ((call: TargetCall) => ReadonlySet<OptionalName>);
   /** What it takes of a schema where a tool is strict. Left out: any, or it has no word for it. */
   readonly strictness?: Strictness;
   /** Members of the request, as paths, that it was told otherwise than they say. */

@@ -1,5 +1,6 @@
 export { numberOption, toInputSchema, toResponseFormat } from './asked-options.ts';
-export { cacheMark, withCacheMarksMax } from './cache-mark.ts';
+export { cacheMark, markedMembers } from './cache-mark.ts';
+export { withCacheMarksMax, withMarksOfOurs, withoutCacheMarks, withTopMarks } from './cache-marks.ts';
 export type * from './hub-call.ts';
 export type * from './hub-source.ts';
 export type * from './hub-target.ts';

@@ -3,11 +3,13 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { findMember, isJsonObject, type JsonText, pick } from '../../../../protocol/wire/index.ts';
 import {
+  type HubCall,
   imagesOfUser,
   instructionsFirst,
   type TargetCall,
   thinkingMinTokens,
   withCacheMarksMax,
+  withMarksOfOurs,
 } from '../middle/index.ts';
 import type { Json } from './body-members.ts';
 import { anyJsonSchema, callOptions, isAnyJson, needsJsonInstruction, withJsonInstruction } from './json-format.ts';
@@ -75,12 +77,18 @@ function goesOnWithoutThinking(body: JsonText): boolean {
 
 // The options that the packages of Anthropic and of Bedrock are given alike.
 
+/** With the marks that go out. */
+export function claudeCall(target: TargetCall): HubCall {
+  const call = needsJsonInstruction(target) ? withJsonInstruction(target.call) : target.call;
+  return target.marksCache ? withMarksOfOurs(call) : withCacheMarksMax(call);
+}
+
 /** `more`: further options of Anthropic's package. */
 export function claudeOptions(
   target: TargetCall,
   more: Readonly<Record<string, boolean>> = {},
 ): LanguageModelV4CallOptions {
-  const call = withCacheMarksMax(needsJsonInstruction(target) ? withJsonInstruction(target.call) : target.call);
+  const call = claudeCall(target);
   const { stopSequences: stops, ...options } = callOptions({ ...target, call });
   // Their own JSON mode wants a closed schema, so Claude is made to call a tool.
   const isAny = isAnyJson(call);

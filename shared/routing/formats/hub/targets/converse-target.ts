@@ -1,10 +1,10 @@
 // Amazon Bedrock's Converse.
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import { findMember, isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
-import type { HubCall, HubTarget, TargetCall, Thinking } from '../middle/index.ts';
+import type { HubCall, HubTarget, OptionalName, TargetCall, Thinking } from '../middle/index.ts';
 import { bedrockFrames, converseUsage, emptyThinkingSignature } from './bedrock-frames.ts';
 import { atMost, claudeOrigin, type Json, nonEmpty, readObject } from './body-members.ts';
-import { claudeOptions, claudeThinking } from './claude-thinking.ts';
+import { claudeCall, claudeOptions, claudeThinking } from './claude-thinking.ts';
 import { callsAsText, withResultTexts } from './converse-prompt.ts';
 import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';
@@ -35,9 +35,10 @@ export const target: HubTarget = {
         maxTokens: atMost(inference.maxTokens, target.boundTokens),
       },
       ...(Object.keys(changed).length === 0 ? {} : { additionalModelRequestFields: changed }),
+      ...markedTools(body, target),
     };
   },
-  says: new Set(['cache_marks']),
+  says: ({ names }) => (names.some(isClaude) ? claudeSays : new Set(['cache_marks', 'cache_options'])),
   strictness: claudeStrictness,
   streamType: 'application/vnd.amazon.eventstream',
   // In streams they are texts.
@@ -61,6 +62,27 @@ export const target: HubTarget = {
     return encrypted === undefined ? undefined : { amazonBedrock: { redactedContent: encrypted } };
   },
 };
+
+const claudeSays: ReadonlySet<OptionalName> = new Set(['cache_marks', 'cache_options', 'tool_cache_marks']);
+const isClaude = (name: string): boolean => /claude/i.test(name);
+
+/** A point comes behind the tool that it marks. The package writes none, and models of other makers refuse them there. */
+function markedTools(body: JsonText, target: TargetCall): Json {
+  const { call, names, marksCache } = target;
+  if (!names.some(isClaude) || call.tools === undefined || !(marksCache || call.tools.some(pointOf))) return {};
+  const points = new Map(claudeCall(target).tools?.map((tool) => [tool.name, pointOf(tool)]));
+  const config = readObject(body, 'toolConfig');
+  if (!Array.isArray(config.tools)) return {};
+  const tools = config.tools.flatMap((tool: unknown) => {
+    const { name } = isJsonObject(tool) && isJsonObject(tool.toolSpec) ? tool.toolSpec : {};
+    const cachePoint = points.get(String(name));
+    return cachePoint === undefined ? [tool] : [tool, { cachePoint }];
+  });
+  return { toolConfig: { ...config, tools } };
+}
+
+const pointOf = (tool: NonNullable<HubCall['tools']>[number]): unknown =>
+  'providerOptions' in tool ? tool.providerOptions?.amazonBedrock?.cachePoint : undefined;
 
 /** Each maker has words of its own. `isThinking`: Claude is, which takes no temperature and the like then. */
 function fieldsOfThinking(body: JsonText, fields: Json, target: TargetCall): { fields: Json; isThinking: boolean } {

@@ -35,7 +35,7 @@ export const target: HubTarget = {
   },
   // Other makers' models that speak it take what Claude took first.
   unknownReasoning: byBudget,
-  says: new Set(['cache_marks', 'tool_cache_marks']),
+  says: new Set(['cache_marks', 'cache_options', 'tool_cache_marks']),
   strictness: claudeStrictness,
   streamType: 'text/event-stream',
   argumentsForm: {

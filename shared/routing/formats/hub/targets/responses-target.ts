@@ -4,8 +4,16 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/
 import { isOpenAiThinker, plainModelName } from '../../../../configuration/catalogue/index.ts';
 import { responsesOutputMinTokens } from '../../../../foundation/constants/index.ts';
 import { sha256Hex } from '../../../../foundation/ids/index.ts';
-import { isJsonObject } from '../../../../protocol/wire/index.ts';
-import { type HubCall, type HubTarget, imagesOfUser, type TargetCall } from '../middle/index.ts';
+import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
+import {
+  type HubCall,
+  type HubTarget,
+  imagesOfUser,
+  type OptionalName,
+  type TargetCall,
+  withCacheMarksMax,
+  withoutCacheMarks,
+} from '../middle/index.ts';
 import { readInPieces } from './answer-pieces.ts';
 import { atMost, type Json, nonEmpty, read as readMember } from './body-members.ts';
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
@@ -32,7 +40,7 @@ export const target: HubTarget = {
       ),
     ),
   toOptions(target) {
-    const call = withJsonWord(target.call);
+    const call = withOwnMarks(withJsonWord(target.call), target.names);
     const { stopSequences: _untold, ...options } = callOptions({ ...target, call: withOwnSchemas(call) });
     return {
       ...options,
@@ -44,7 +52,7 @@ export const target: HubTarget = {
     max_output_tokens: Math.max(atMost(readMember(body, 'max_output_tokens'), boundTokens), responsesOutputMinTokens),
     reasoning: toldThinking(thinking),
   }),
-  says: new Set(['cache_key', 'metadata', 'safety_identifier', 'user']),
+  says: ({ names }) => (knowsMarks(names) ? new Set([...always, 'cache_marks', 'cache_options']) : always),
   strictness: openAiStrictness,
   streamType: 'text/event-stream',
   readStream: responseEvents,
@@ -65,10 +73,20 @@ export const target: HubTarget = {
   },
 };
 
+const always: ReadonlySet<OptionalName> = new Set(['cache_key', 'metadata', 'safety_identifier', 'user']);
+
+/** From GPT-5.6 on. */
+const knowsMarks = (names: readonly string[]): boolean =>
+  names.some((name) => /(^|[/.])gpt-(5-([6-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));
+
+/** Older models refuse any. */
+const withOwnMarks = (call: HubCall, names: readonly string[]): HubCall =>
+  knowsMarks(names) ? withCacheMarksMax(call) : withoutCacheMarks(call);
+
 function packageOptions(
   { names, reasoning, thinking }: TargetCall,
   call: HubCall,
-): Record<string, string | boolean | string[]> {
+): Record<string, string | boolean | string[] | JsonObject> {
   const isThinker = isOpenAiThinker(...names);
   return {
     // The client keeps the conversation, and what the model thought comes back with it.
@@ -93,14 +111,16 @@ const idMaxCharacters = 64;
 /** Longer ones are refused. The same text stays the same. */
 const shortId = (text: string): string => (text.length <= idMaxCharacters ? text : sha256Hex(text));
 
-function optionalOptions({ optional }: HubCall, names: readonly string[]): Record<string, string> {
-  const told: Record<string, string> = {};
+function optionalOptions({ optional }: HubCall, names: readonly string[]): Record<string, string | JsonObject> {
+  const told: Record<string, string | JsonObject> = {};
   for (const { name, value } of optional) {
     if (name === 'metadata' && isJsonObject(value) && typeof value.user_id === 'string') {
       // Clients name their session with the user.
       told.safetyIdentifier ??= shortId(value.user_id);
       told.promptCacheKey ??= shortId(value.user_id);
     }
+    if (name === 'cache_options' && isJsonObject(value) && knowsMarks(names))
+      told.promptCacheOptions = cacheOptions(value);
     if (typeof value !== 'string') continue;
     if (name === 'user' || name === 'safety_identifier') told.safetyIdentifier = shortId(value);
     if (name === 'cache_key') told.promptCacheKey = shortId(value);
@@ -108,6 +128,12 @@ function optionalOptions({ optional }: HubCall, names: readonly string[]): Recor
   }
   return told;
 }
+
+/** What warms a cache without an answer is refused before. */
+const cacheOptions = ({ mode, ttl }: JsonObject): JsonObject => ({
+  ...nonEmpty('mode', mode),
+  ...nonEmpty('ttl', ttl),
+});
 
 function toldThinking(thinking: TargetCall['thinking']): Json | undefined {
   if (thinking === undefined) return undefined;

@@ -6,11 +6,13 @@ import {
   type AskedReasoning,
   type HubCall,
   isEffort,
+  markedMembers,
   numberOption,
   type OptionalMember,
   type OptionalName,
   otherMembers,
   toResponseFormat,
+  withTopMarks,
 } from '../../middle/index.ts';
 import { toPrompt } from './chat-prompt.ts';
 import { toToolOptions } from './chat-tools.ts';
@@ -18,7 +20,7 @@ import { toToolOptions } from './chat-tools.ts';
 export async function toHubCall(body: JsonObject, nextStep: () => Promise<void>): Promise<HubCall> {
   const format = isJsonObject(body.response_format) ? body.response_format : {};
   const stop = typeof body.stop === 'string' ? [body.stop] : body.stop;
-  return {
+  const call: HubCall = {
     prompt: await toPrompt(body.messages, nextStep),
     ...numberOption('temperature', body.temperature),
     ...numberOption('topP', body.top_p),
@@ -34,6 +36,7 @@ export async function toHubCall(body: JsonObject, nextStep: () => Promise<void>)
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
     optional: readOptional(body),
   };
+  return withTopMarks(call, body);
 }
 
 /** Members that the call carries, that the gateway reads itself, or without which it is refused. */
@@ -51,6 +54,8 @@ const optionalNames = new Map<string, OptionalName>([
   ['safety_identifier', 'safety_identifier'],
   ['prompt_cache_key', 'cache_key'],
   ['verbosity', 'verbosity'],
+  ['cache_control', 'cache_marks'],
+  ['prompt_cache_options', 'cache_options'],
 ]);
 
 /** What every call does anyway asks for nothing. */
@@ -66,26 +71,8 @@ const readOptional = (body: JsonObject): OptionalMember[] => [
   ...(body.parallel_tool_calls === false
     ? [{ name: 'serial_calls', member: 'parallel_tool_calls', value: false } as const]
     : []),
-  ...firstMarks(body),
+  ...markedMembers({ messages: body.messages }, body.tools),
 ];
-
-const isMarked = (one: unknown): boolean => isJsonObject(one) && isJsonObject(one.cache_control);
-const markedAt = (list: unknown): number => (Array.isArray(list) ? list.findIndex(isMarked) : -1);
-
-/** Where the first message, or part of one, is marked for the cache, and the first tool. */
-function firstMarks({ messages, tools }: JsonObject): OptionalMember[] {
-  const list = Array.isArray(messages) ? messages : [];
-  const first = list.findIndex((one) => isMarked(one) || (isJsonObject(one) && markedAt(one.content) >= 0));
-  const message: unknown = list[first];
-  const part = isJsonObject(message) && !isMarked(message) ? `.content[${markedAt(message.content)}]` : '';
-  const tool = markedAt(tools);
-  return [
-    ...(first < 0
-      ? []
-      : [{ name: 'cache_marks', member: `messages[${first}]${part}.cache_control`, value: true } as const]),
-    ...(tool < 0 ? [] : [{ name: 'tool_cache_marks', member: `tools[${tool}].cache_control`, value: true } as const]),
-  ];
-}
 
 const reasoningMember = ({ reasoning }: JsonObject): string =>
   isJsonObject(reasoning) ? 'reasoning' : 'reasoning_effort';

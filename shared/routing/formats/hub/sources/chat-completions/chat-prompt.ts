@@ -30,10 +30,8 @@ export async function toPrompt(messages: unknown, nextStep: () => Promise<void>)
   return prompt;
 }
 
-const markOf = ({ cache_control: control }: JsonObject) => cacheMark(control);
-
 const toSystem = (message: JsonObject): LanguageModelV4Prompt =>
-  toTextParts(message.content).map(({ text, providerOptions = markOf(message).providerOptions }) => ({
+  toTextParts(message.content).map(({ text, providerOptions = cacheMark(message).providerOptions }) => ({
     role: 'system',
     content: text,
     ...(providerOptions === undefined ? {} : { providerOptions }),
@@ -41,7 +39,7 @@ const toSystem = (message: JsonObject): LanguageModelV4Prompt =>
 
 function toUser(message: JsonObject): LanguageModelV4Prompt {
   const content = toParts(message.content);
-  return content.length === 0 ? [] : [{ role: 'user', content, ...markOf(message) }];
+  return content.length === 0 ? [] : [{ role: 'user', content, ...cacheMark(message) }];
 }
 
 function toAssistant(message: JsonObject, calls: KnownCalls): LanguageModelV4Prompt {
@@ -67,7 +65,7 @@ function toAssistant(message: JsonObject, calls: KnownCalls): LanguageModelV4Pro
     };
   });
   const content = [...thoughts, ...texts, ...toImages(message.images), ...called];
-  return content.length === 0 ? [] : [{ role: 'assistant', content, ...markOf(message) }];
+  return content.length === 0 ? [] : [{ role: 'assistant', content, ...cacheMark(message) }];
 }
 
 /** What the gateway wrote of an answer's images comes back with the message. */
@@ -93,7 +91,7 @@ function toResult(message: JsonObject, calls: KnownCalls): ToolMessage {
   const { id, name } = calls.find(message.tool_call_id) ?? calls.add(message.tool_call_id, nameOf(message));
   const parts = toParts(message.content);
   // A part has no cache mark of its own inside a result: the result as a whole does.
-  const marked = parts.find(({ providerOptions }) => providerOptions !== undefined) ?? markOf(message);
+  const marked = parts.find(({ providerOptions }) => providerOptions !== undefined) ?? cacheMark(message);
   const content: ToolMessage['content'][number] = {
     type: 'tool-result',
     toolCallId: id,
@@ -123,7 +121,7 @@ function toParts(content: unknown): ContentPart[] {
   return parts.flatMap((part) => {
     const read = toPart(part);
     if (read === undefined || (read.type === 'text' && isBlank(read.text))) return [];
-    return [{ ...read, ...cacheMark(part.cache_control) }];
+    return [{ ...read, ...cacheMark(part) }];
   });
 }
 

@@ -24,7 +24,7 @@ function toTool(tool: JsonObject): LanguageModelV4FunctionTool[] {
       ...(typeof description === 'string' ? { description } : {}),
       inputSchema: toInputSchema(parameters),
       ...(typeof strict === 'boolean' ? { strict } : {}),
-      ...cacheMark(tool.cache_control),
+      ...cacheMark(tool),
     },
   ];
 }

@@ -4,10 +4,12 @@ import {
   type AskedReasoning,
   type HubCall,
   isEffort,
+  markedMembers,
   numberOption,
   type OptionalMember,
   type OptionalName,
   otherMembers,
+  withTopMarks,
 } from '../../middle/index.ts';
 import { type PromptReading, toPrompt } from './message-prompt.ts';
 import { toToolOptions } from './message-tools.ts';
@@ -17,7 +19,7 @@ export async function toHubCall(body: JsonObject, reading: PromptReading): Promi
   const { prompt, strangers } = await toPrompt(body, reading);
   const { tools, toolChoice, parallelToolCalls, leftOut } = toToolOptions(body, names);
   const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.filter((one) => typeof one === 'string') : [];
-  return {
+  const call: HubCall = {
     prompt,
     ...numberOption('temperature', body.temperature),
     ...numberOption('topP', body.top_p),
@@ -30,6 +32,7 @@ export async function toHubCall(body: JsonObject, reading: PromptReading): Promi
     parallelToolCalls,
     optional: [...leftOut, ...readOptional(body), ...strangers],
   };
+  return withTopMarks(call, body);
 }
 
 /** Of a model that is to think as it sees fit, where nothing says how hard. */
@@ -59,6 +62,7 @@ const bodyMembers = new Set([
 
 const optionalNames = new Map<string, OptionalName>([
   ['metadata', 'metadata'],
+  ['cache_control', 'cache_marks'],
   ['context_management', 'context_management'],
   ['service_tier', 'service_tier'],
   ['inference_geo', 'inference_geo'],
@@ -89,30 +93,12 @@ function readOptional(body: JsonObject): OptionalMember[] {
     ...otherMembers(body.thinking, inThinking),
     ...otherMembers(body.output_config, inOutput),
     ...said('serial_calls', 'tool_choice.disable_parallel_tool_use', isSerial === true ? true : null),
-    ...firstMarks(body),
+    ...markedMembers({ system: body.system, messages: body.messages }, body.tools),
     ...citedDocument(body),
   ];
 }
 
 const membersIn = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
-
-const markedAt = (list: unknown): number =>
-  Array.isArray(list) ? list.findIndex((one) => isJsonObject(one) && isJsonObject(one.cache_control)) : -1;
-
-/** Where the first part is marked for the cache, and the first tool. */
-function firstMarks(body: JsonObject): OptionalMember[] {
-  const marked = (name: OptionalName, list: unknown, path: string): OptionalMember[] => {
-    const at = markedAt(list);
-    return at < 0 ? [] : [{ name, member: `${path}[${at}].cache_control`, value: true }];
-  };
-  const messages = Array.isArray(body.messages) ? body.messages : [];
-  const first = messages.findIndex((message) => markedAt(membersIn(message).content) >= 0);
-  const parts = [
-    ...marked('cache_marks', body.system, 'system'),
-    ...marked('cache_marks', membersIn(messages[first]).content, `messages[${first}].content`),
-  ];
-  return [...parts.slice(0, 1), ...marked('tool_cache_marks', body.tools, 'tools')];
-}
 
 /** Where a document asks for citations of it: only its own provider makes them. */
 function citedDocument({ messages }: JsonObject): OptionalMember[] {

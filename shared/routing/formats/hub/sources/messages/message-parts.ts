@@ -8,7 +8,7 @@ export function toParts(content: unknown): ContentPart[] {
   if (typeof content === 'string') return textParts(content);
   return (Array.isArray(content) ? content.filter(isJsonObject) : []).flatMap((block) => {
     const [first, ...rest] = toBlockParts(block).filter((part) => part.type !== 'text' || !isBlank(part.text));
-    return first === undefined ? [] : [{ ...first, ...cacheMark(block.cache_control) }, ...rest];
+    return first === undefined ? [] : [{ ...first, ...cacheMark(block) }, ...rest];
   });
 }
 

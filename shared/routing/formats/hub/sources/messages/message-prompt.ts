@@ -91,7 +91,7 @@ function toResult(block: JsonObject, { id, name }: KnownCall): ToolMessage {
         toolCallId: id,
         toolName: name,
         output: toOutput(parts, block.is_error === true),
-        ...cacheMark(block.cache_control),
+        ...cacheMark(block),
       },
     ],
   };
@@ -181,7 +181,7 @@ function toCall(block: JsonObject, { calls, names, signedCalls }: Known): Assist
   const { id, name } = calls.add(block.id, names.short(typeof block.name === 'string' ? block.name : ''));
   const signed = typeof block.id === 'string' ? signedCalls.get(block.id) : undefined;
   const options = {
-    ...cacheMark(block.cache_control).providerOptions,
+    ...cacheMark(block).providerOptions,
     ...(signed === undefined ? {} : envelopeOptions(signed)),
   };
   return {

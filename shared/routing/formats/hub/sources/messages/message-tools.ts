@@ -56,7 +56,7 @@ function toTool(tool: JsonObject, names: ToolNames): LanguageModelV4FunctionTool
     inputSchema: toInputSchema(schema),
     // Said outright: some targets take a tool that says nothing for a strict one.
     strict: strict === true,
-    ...cacheMark(tool.cache_control),
+    ...cacheMark(tool),
   };
 }
 

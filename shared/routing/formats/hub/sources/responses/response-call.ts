@@ -4,11 +4,13 @@ import {
   type AskedReasoning,
   type HubCall,
   isEffort,
+  markedMembers,
   numberOption,
   type OptionalMember,
   type OptionalName,
   otherMembers,
   toResponseFormat,
+  withTopMarks,
 } from '../../middle/index.ts';
 import { type PromptReading, toPrompt } from './response-prompt.ts';
 import { toToolOptions } from './response-tools.ts';
@@ -19,7 +21,7 @@ export async function toHubCall(body: JsonObject, reading: PromptReading): Promi
   const { tools, toolChoice, leftOut } = toToolOptions(body, reading.clientTools);
   await reading.nextStep();
   const { prompt, strangers } = await toPrompt(body, reading);
-  return {
+  const call: HubCall = {
     prompt,
     ...numberOption('temperature', body.temperature),
     ...numberOption('topP', body.top_p),
@@ -30,6 +32,7 @@ export async function toHubCall(body: JsonObject, reading: PromptReading): Promi
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
     optional: [...leftOut, ...readOptional(body), ...strangers],
   };
+  return withTopMarks(call, body);
 }
 
 function readReasoning(reasoning: unknown): AskedReasoning | undefined {
@@ -49,6 +52,8 @@ const optionalNames = new Map<string, OptionalName>([
   ['user', 'user'],
   ['safety_identifier', 'safety_identifier'],
   ['prompt_cache_key', 'cache_key'],
+  ['prompt_cache_options', 'cache_options'],
+  ['cache_control', 'cache_marks'],
   ['context_management', 'context_management'],
 ]);
 
@@ -69,6 +74,7 @@ function readOptional(body: JsonObject): OptionalMember[] {
     isAsked ? [{ name, member, value }] : [];
   return [
     ...otherMembers(body, inBody),
+    ...markedMembers({ input: body.input }, undefined),
     ...said('verbosity', 'text.verbosity', verbosity),
     ...otherMembers(body.text, inText),
     ...said('thinking', 'reasoning.effort', effort, isSent(effort) && effort !== 'none'),

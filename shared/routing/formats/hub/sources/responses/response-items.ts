@@ -1,7 +1,7 @@
 // Items of the input that are calls of tools, and what came of them.
-import type { LanguageModelV4File, LanguageModelV4FilePart } from '@ai-sdk/provider';
+import type { LanguageModelV4File, LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
-import { base64Of, type ContentPart, fileOfUrl, type ToolOutput, textParts } from '../../middle/index.ts';
+import { base64Of, type ContentPart, cacheMark, fileOfUrl, type ToolOutput, textParts } from '../../middle/index.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
 import { ownToolOfCall, ownTools } from './own-tools.ts';
 
@@ -9,12 +9,14 @@ import { ownToolOfCall, ownTools } from './own-tools.ts';
 /** The parts of a content, a plain text as one. */
 export function toParts(content: unknown): ContentPart[] {
   if (typeof content === 'string') return textParts(content);
-  if (isJsonObject(content)) return toPart(content);
-  return (Array.isArray(content) ? content.filter(isJsonObject) : []).flatMap(toPart);
+  if (isJsonObject(content)) return toMarkedPart(content);
+  return (Array.isArray(content) ? content.filter(isJsonObject) : []).flatMap(toMarkedPart);
 }
 
-export const toTexts = (content: unknown): string[] =>
-  toParts(content).flatMap((part) => (part.type === 'text' ? [part.text] : []));
+export const toTexts = (content: unknown): LanguageModelV4TextPart[] =>
+  toParts(content).filter((part) => part.type === 'text');
+
+const toMarkedPart = (part: JsonObject): ContentPart[] => toPart(part).map((read) => ({ ...read, ...cacheMark(part) }));
 
 function toPart(part: JsonObject): ContentPart[] {
   const { type, text, refusal, image_url: image, filename } = part;
@@ -70,7 +72,10 @@ export function outputOf({ type, output, tools, status }: JsonObject, clientTool
   if (type === 'tool_search_output') return { type: 'text', value: describeFound(tools, clientTools) };
   const parts = toParts(output);
   const isPlain = typeof output === 'string' || parts.every((part) => part.type === 'text');
-  if (!isPlain) return { type: 'content', value: parts as Extract<ToolOutput, { type: 'content' }>['value'] };
+  if (!isPlain) {
+    const value = parts.map(({ providerOptions: _marked, ...part }) => part);
+    return { type: 'content', value: value as Extract<ToolOutput, { type: 'content' }>['value'] };
+  }
   const value = typeof output === 'string' ? output : textOf(output, parts);
   return { type: status === 'failed' ? 'error-text' : 'text', value };
 }

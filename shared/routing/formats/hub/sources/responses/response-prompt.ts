@@ -1,6 +1,6 @@
 // The input of a Responses request as a prompt: items that an answer was made of are one message of the assistant, and results
 // stand behind the calls that they answer, wherever the client put them.
-import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import {
   type Envelopes,
   isJsonObject,
@@ -66,7 +66,11 @@ export async function toPrompt(
   return { prompt, strangers: reading.thinking.strangers };
 }
 
-const toSystem = (content: string): LanguageModelV4Message => ({ role: 'system', content });
+const toSystem = ({ text, type: _text, ...marked }: LanguageModelV4TextPart): LanguageModelV4Message => ({
+  role: 'system',
+  content: text,
+  ...marked,
+});
 
 const toMessages = ({ parts, results }: Answer): LanguageModelV4Message[] => [
   ...(parts.length === 0 ? [] : [{ role: 'assistant', content: parts } as const]),
@@ -102,8 +106,8 @@ function addItem(reading: PromptState, item: JsonObject): void {
   else openAnswer(reading).parts.push(...madeByProvider(item));
 }
 
-function addText(reading: PromptState, texts: readonly string[]): void {
-  for (const text of texts) openAnswer(reading).parts.push({ type: 'text', text });
+function addText(reading: PromptState, texts: readonly LanguageModelV4TextPart[]): void {
+  for (const text of texts) openAnswer(reading).parts.push(text);
 }
 
 const isSearchOfProvider = ({ type, call_id: id }: JsonObject): boolean =>
@@ -185,5 +189,14 @@ function addResult(reading: PromptState, item: JsonObject): void {
     addUser(reading, [...toParts('Result of a tool:'), ...said]);
     return;
   }
-  answers.get(call.id)?.results.push({ type: 'tool-result', toolCallId: call.id, toolName: call.name, output });
+  const parts = typeof item.output === 'string' ? [] : toParts(item.output);
+  const mark = parts.findLast(({ providerOptions }) => providerOptions !== undefined)?.providerOptions;
+  answers.get(call.id)?.results.push({
+    type: 'tool-result',
+    toolCallId: call.id,
+    toolName: call.name,
+    output,
+    // A part inside a result has no mark: the result as a whole does.
+    ...(mark === undefined ? {} : { providerOptions: mark }),
+  });
 }

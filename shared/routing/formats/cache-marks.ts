@@ -1,0 +1,97 @@
+// Whether the gateway marks a prompt for the cache of its provider, and how it marks one that is relayed.
+import type { Candidate } from '../../configuration/catalogue/index.ts';
+import {
+  type CallSize,
+  findMember,
+  type JsonText,
+  parseJson,
+  replaceValues,
+  scanJson,
+} from '../../protocol/wire/index.ts';
+import { estimateInputTokens } from '../billing/index.ts';
+
+/**
+ * The fewest tokens of a prompt that Claude keeps, by its models: Anthropic's "Prompt caching", as quoted by public pages of May
+ * 2026. Marks in a shorter one are not refused, and do nothing.
+ */
+const leastTokens: readonly (readonly [RegExp, number])[] = [
+  [/claude-(opus|fable|mythos)-5/, 512],
+  [/claude-opus-4-7/, 2_048],
+  [/claude-(opus-4-[56]|haiku-4-5)/, 4_096],
+  [/claude-(haiku-3|3-5-haiku|3-haiku)/, 2_048],
+  [/claude-/, 1_024],
+];
+
+/** The operator asks for it, the provider bills what is marked, and the prompt is long enough for it. */
+export function marksCache(candidate: Candidate, size: CallSize): boolean {
+  const { entry, model } = candidate;
+  if (entry.prompt_cache !== 'auto') return false;
+  const names = [entry.upstream_model, model.id].map((name) => name.toLowerCase().replaceAll('.', '-'));
+  const least = leastTokens.find(([pattern]) => names.some((name) => pattern.test(name)))?.[1];
+  return least !== undefined && estimateInputTokens(candidate, size) >= least;
+}
+
+const mark = '"cache_control":{"type":"ephemeral"}';
+/** In a string of the client's the second quote has a backslash before it. */
+const ownMark = /"(?:cache_control|prompt_cache_breakpoint|prompt_cache_options)"\s*:/;
+
+/** Bodies of clients are less deep. */
+const bodyDepthMax = 1_024;
+
+export interface RelayedMarks {
+  /** Tools can be marked too. */
+  readonly tools: boolean;
+}
+
+/** The body with marks at its tools, its instructions and both ends of its last turn, where its client marks nothing. */
+export function withRelayedMarks(text: string, { tools }: RelayedMarks): string {
+  const scanned = ownMark.test(text) ? undefined : scanJson(text, { depthMax: bodyDepthMax });
+  if (scanned?.kind !== 'json') return text;
+  const { json } = scanned;
+  const list = (name: string) => {
+    const value = findMember(json, name);
+    return value === undefined || !json.isArray(value) ? [] : [...json.inside(value)];
+  };
+  const messages = list('messages').map((at) => ({ at, role: textOf(json, findMember(json, 'role', at)) }));
+  const isOfClient = ({ role }: { readonly role: string }) => role === '"user"' || role === '"tool"';
+  const end = messages.findLastIndex(isOfClient);
+  const answer = messages.slice(0, Math.max(end, 0)).findLastIndex(({ role }) => role === '"assistant"');
+  const start = messages.slice(0, Math.max(answer, 0)).findLastIndex(isOfClient);
+  const instructions = messages.findIndex(({ role }) => role !== '"system"' && role !== '"developer"') - 1;
+  const contents = [instructions, start, end].flatMap((place) => {
+    const message = messages[place];
+    return message === undefined ? [] : (findMember(json, 'content', message.at) ?? []);
+  });
+  const tool = tools
+    ? list('tools').findLast((at) => textOf(json, findMember(json, 'defer_loading', at)) !== 'true')
+    : undefined;
+  const marked: (readonly [number, string])[] = [
+    ...[findMember(json, 'system'), ...contents].flatMap((content) => markedContent(json, content)),
+    ...(tool === undefined ? [] : [[tool, withMember(json.slice(tool))] as const]),
+  ].sort(([a], [b]) => json.start(a) - json.start(b));
+  return replaceValues(json, marked);
+}
+
+const textOf = (json: JsonText, value: number | undefined): string => (value === undefined ? '' : json.slice(value));
+
+/** Blocks that take no mark. */
+const unmarkable: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
+
+/** A plain text becomes a block. */
+function markedContent(json: JsonText, content: number | undefined): (readonly [number, string])[] {
+  if (content === undefined) return [];
+  if (json.isString(content)) {
+    const written = json.slice(content);
+    return /^"\s*"$/.test(written) ? [] : [[content, `[{"type":"text","text":${written},${mark}}]`]];
+  }
+  const last = json.isArray(content) ? [...json.inside(content)].at(-1) : undefined;
+  if (last === undefined || !json.isObject(last)) return [];
+  const type = findMember(json, 'type', last);
+  const words = findMember(json, 'text', last);
+  const isEmpty = words !== undefined && /^"\s*"$/.test(json.slice(words));
+  return isEmpty || (type !== undefined && unmarkable.has(parseJson(json.slice(type))))
+    ? []
+    : [[last, withMember(json.slice(last))]];
+}
+
+const withMember = (object: string): string => (/^\{\s*\}$/.test(object) ? object : `${object.slice(0, -1)},${mark}}`);

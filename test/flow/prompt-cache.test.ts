@@ -1,0 +1,315 @@
+// Prompt caches for everybody: an agent in any client's language on Claude reads from the cache what it sent before, and marks of any
+// interface become those of the target.
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { type CachingClaude, startCachingClaude } from '../support/claude-cache.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+
+const turns = 10;
+const instructions = 'You look pages up, one after the other. '.repeat(120);
+const pageText = (page: unknown) => `Page ${JSON.stringify(page)}. ${'What the page says. '.repeat(40)}`;
+const parameters = { type: 'object', properties: { page: { type: 'integer' } }, required: ['page'] } as const;
+const description = 'Looks a page up. '.repeat(30);
+
+let claude: CachingClaude;
+let openai: ScriptedProvider;
+let gateway: Harness;
+const formats = ['messages', 'converse'] as const;
+
+beforeAll(async () => {
+  claude = await startCachingClaude(turns);
+  openai = await startScriptedProvider((outgoing) => {
+    outgoing.writeHead(400, { 'content-type': 'application/json' });
+    outgoing.end('{"error":{"message":"No."}}');
+  });
+  const entry = (provider: string, upstream: string, more = {}) => [{ provider, upstream, more }];
+  gateway = await startHarness({
+    models: {
+      'plain/messages': entry('messages', 'claude-opus-5'),
+      'plain/converse': entry('converse', 'anthropic.claude-opus-5-v1:0'),
+      'entry/messages': entry('messages', 'claude-opus-5', { prompt_cache: 'auto' }),
+      'entry/converse': entry('converse', 'anthropic.claude-opus-5-v1:0', { prompt_cache: 'auto' }),
+      'model/messages': entry('messages', 'claude-sonnet-4-5'),
+      'model/off': entry('messages', 'claude-sonnet-4-5', { prompt_cache: 'off' }),
+      'other/auto': entry('messages', 'glm-5', { prompt_cache: 'auto' }),
+      'long/auto': entry('messages', 'claude-haiku-4-5', { prompt_cache: 'auto' }),
+      'openrouter/auto': entry('openrouter', 'anthropic/claude-opus-5', { prompt_cache: 'auto' }),
+      'gpt/new': entry('responses', 'gpt-5.6-sol'),
+      'gpt/old': entry('responses', 'gpt-5.4'),
+    },
+    modelMembers: { 'model/messages': { prompt_cache: 'auto' }, 'model/off': { prompt_cache: 'auto' } },
+    providers: {
+      messages: { base_url: claude.url, apis: ['messages'] },
+      converse: { base_url: claude.url, apis: ['converse'] },
+      responses: { base_url: openai.url, apis: ['responses'] },
+      openrouter: { kind: 'openrouter', base_url: openai.url },
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await claude.stop();
+  await openai.stop();
+});
+beforeEach(() => claude.forget());
+
+type Client = (model: string, more?: object) => Promise<void>;
+const root = () => gateway.url.replace(/\/v1$/, '');
+
+const chatAgent: Client = async (model, more = {}) => {
+  const client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+  const messages: OpenAI.ChatCompletionMessageParam[] = [
+    { role: 'system', content: instructions },
+    { role: 'user', content: 'Read on until you know.' },
+  ];
+  const tools: OpenAI.ChatCompletionTool[] = [
+    { type: 'function', function: { name: 'look', description, parameters } },
+  ];
+  for (let turn = 0; turn < turns; turn += 1) {
+    const { choices } = await client.chat.completions.create({ model, messages, tools, ...more });
+    const message = choices[0]?.message as OpenAI.ChatCompletionMessage;
+    messages.push(message);
+    for (const call of message.tool_calls ?? []) {
+      const args = call.type === 'function' ? call.function.arguments : '';
+      messages.push({ role: 'tool', tool_call_id: call.id, content: pageText(args) });
+    }
+  }
+};
+
+const messagesAgent: Client = async (model, more = {}) => {
+  const client = new Anthropic({ apiKey: gateway.key, baseURL: root(), maxRetries: 0 });
+  const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Read on until you know.' }];
+  const tools: Anthropic.Tool[] = [{ name: 'look', description, input_schema: parameters as never }];
+  for (let turn = 0; turn < turns; turn += 1) {
+    const asked = { model, max_tokens: 100, system: instructions, messages, tools, ...more };
+    const { content } = await client.messages.create(asked);
+    messages.push({ role: 'assistant', content });
+    const results = content.flatMap((block) =>
+      block.type === 'tool_use'
+        ? [{ type: 'tool_result' as const, tool_use_id: block.id, content: pageText(block.input) }]
+        : [],
+    );
+    if (results.length > 0) messages.push({ role: 'user', content: results });
+  }
+};
+
+const responsesAgent: Client = async (model, more = {}) => {
+  const client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+  const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'Read on until you know.' }];
+  const tools: OpenAI.Responses.Tool[] = [{ type: 'function', name: 'look', description, parameters, strict: false }];
+  for (let turn = 0; turn < turns; turn += 1) {
+    const { output } = await client.responses.create({ model, instructions, input, tools, store: false, ...more });
+    input.push(...(output as OpenAI.Responses.ResponseInput));
+    for (const item of output) {
+      if (item.type !== 'function_call') continue;
+      input.push({ type: 'function_call_output', call_id: item.call_id, output: pageText(item.arguments) });
+    }
+  }
+};
+
+const clients: Readonly<Record<string, Client>> = {
+  'chat completions': chatAgent,
+  Messages: messagesAgent,
+  Responses: responsesAgent,
+};
+const everyPair = Object.keys(clients).flatMap((name) => formats.map((format) => [name, format] as const));
+
+function expectCached(): void {
+  expect(claude.calls).toHaveLength(turns);
+  for (const [at, call] of claude.calls.entries()) {
+    const before = claude.calls[at - 1];
+    if (before !== undefined) expect(call.read).toBeGreaterThanOrEqual(0.9 * before.input);
+  }
+}
+
+const expectUnmarked = (): void => expect(claude.calls.map(({ marks }) => marks)).toEqual(new Array(turns).fill(0));
+
+describe('an agent of ten turns with tools on Claude', () => {
+  it.each(everyPair)('that speaks %s and marks nothing reads it all from the cache, at %s', async (name, format) => {
+    await clients[name]?.(`entry/${format}`);
+    expectCached();
+    for (const { marks } of claude.calls.slice(1)) expect(marks).toBe(4);
+  });
+
+  it.each(everyPair)('that speaks %s is not marked where nobody asks for it, at %s', async (name, format) => {
+    await clients[name]?.(`plain/${format}`);
+    expectUnmarked();
+  });
+
+  it.each(formats)('reads it all where it marks at the top, in the words of its interface, at %s', async (format) => {
+    const top = { cache_control: { type: 'ephemeral' } };
+    for (const [client, more] of [
+      [chatAgent, top],
+      [messagesAgent, top],
+      [responsesAgent, { prompt_cache_options: { ttl: '12h' } }],
+      [chatAgent, { prompt_cache_options: { mode: 'implicit' } }],
+    ] as const) {
+      claude.forget();
+      await client(`plain/${format}`, more);
+      expectCached();
+      for (const { marks } of claude.calls) expect(marks).toBe(1);
+    }
+  });
+
+  it('is marked by the model, unless the entry says otherwise', async () => {
+    await chatAgent('model/messages');
+    expectCached();
+    claude.forget();
+    await chatAgent('model/off');
+    expectUnmarked();
+  });
+
+  it('is billed for what the provider reports', async () => {
+    await chatAgent('entry/messages');
+    await gateway.settled();
+    const [last] = (await gateway.records()).toSorted((a, b) => b.arrivedAtMs - a.arrivedAtMs);
+    expect(last?.cachedTokens).toBe(claude.calls.at(-1)?.read);
+  });
+});
+
+describe('marks of the gateway', () => {
+  const hello = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 9 };
+  const bodyOf = async (path: string, body: object) => {
+    await gateway.postTo(path, body);
+    return claude.calls.at(-1);
+  };
+
+  it('stand nowhere where a client marks something itself', async () => {
+    const own = [{ type: 'text', text: instructions, cache_control: { type: 'ephemeral' } }];
+    const call = await bodyOf('/messages', { model: 'entry/messages', system: own, ...hello });
+    expect(call?.marks).toBe(1);
+    expect(call?.body.system).toEqual(own);
+    const chat = { model: 'entry/converse', messages: [{ role: 'system', content: own }, ...hello.messages] };
+    expect((await bodyOf('/chat/completions', chat))?.marks).toBe(1);
+    // In a text they are none.
+    const words = { ...hello, messages: [{ role: 'user', content: `${instructions} "cache_control": {}` }] };
+    expect((await bodyOf('/messages', { model: 'entry/messages', ...words }))?.marks).toBe(1);
+  });
+
+  it('stand nowhere in a short prompt, one that the model does not keep, or at another maker’s model', async () => {
+    const long = { system: instructions, ...hello };
+    for (const [model, body] of [
+      ['entry/messages', hello],
+      ['entry/converse', hello],
+      ['long/auto', long],
+      ['other/auto', long],
+    ] as const) {
+      expect((await bodyOf('/messages', { model, ...body }))?.marks).toBe(0);
+    }
+  });
+
+  it('change nothing else of a relayed message, and leave alone what takes none', async () => {
+    const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'c2lnbmVk' };
+    const body = {
+      model: 'entry/messages',
+      max_tokens: 9,
+      tools: [
+        { name: 'look', input_schema: { type: 'object' } },
+        { name: 'later', input_schema: { type: 'object' }, defer_loading: true },
+      ],
+      system: instructions,
+      messages: [
+        { role: 'user', content: 'Hello "you" \u2603' },
+        { role: 'assistant', content: [thinking, { type: 'text', text: 'Yes?' }] },
+        { role: 'user', content: [{ type: 'text', text: 'Go on.' }] },
+      ],
+    };
+    const mark = { cache_control: { type: 'ephemeral' } };
+    const call = await bodyOf('/messages', body);
+    expect(call?.body).toEqual({
+      ...body,
+      model: 'claude-opus-5',
+      tools: [{ ...body.tools[0], ...mark }, body.tools[1]],
+      system: [{ type: 'text', text: instructions, ...mark }],
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Hello "you" \u2603', ...mark }] },
+        body.messages[1],
+        { role: 'user', content: [{ type: 'text', text: 'Go on.', ...mark }] },
+      ],
+    });
+  });
+
+  it('reach a host of chat completions that knows them', async () => {
+    const messages = [{ role: 'system', content: instructions }, ...hello.messages];
+    await gateway.post({ model: 'openrouter/auto', messages });
+    const sent = JSON.parse(openai.bodies.at(-1) ?? '') as { messages: { content: { cache_control?: object }[] }[] };
+    expect(sent.messages.map(({ content }) => content[0]?.cache_control)).toEqual([
+      { type: 'ephemeral' },
+      { type: 'ephemeral' },
+    ]);
+  });
+});
+
+describe('marks of a client', () => {
+  const breakpoint = (ttl?: string) => ({ prompt_cache_breakpoint: { mode: 'explicit', ...(ttl && { ttl }) } });
+  const control = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } });
+  const sentToOpenAi = async (path: string, body: object) => {
+    const { headers } = await gateway.postTo(path, body);
+    return { sent: JSON.parse(openai.bodies.at(-1) ?? '') as Record<string, unknown>, headers };
+  };
+
+  it('in OpenAI’s words become Claude’s, with their lifetimes', async () => {
+    const input = [
+      { role: 'developer', content: [{ type: 'input_text', text: 'Rules.', ...breakpoint('12h') }] },
+      { role: 'user', content: [{ type: 'input_text', text: 'Hello', ...breakpoint() }] },
+    ];
+    const body = { model: 'plain/messages', input, store: false };
+    await gateway.postTo('/responses', body);
+    expect(claude.calls.at(-1)?.body).toMatchObject({
+      system: [{ text: 'Rules.', ...control('1h') }],
+      messages: [{ content: [{ text: 'Hello', ...control() }] }],
+    });
+    await gateway.postTo('/responses', { ...body, prompt_cache_options: { mode: 'explicit', ttl: '12h' } });
+    expect(claude.calls.at(-1)?.body).toMatchObject({ messages: [{ content: [{ text: 'Hello', ...control('1h') }] }] });
+    const messages = [{ role: 'user', content: [{ type: 'text', text: 'Hello', ...breakpoint() }] }];
+    await gateway.post({ model: 'plain/converse', messages });
+    expect(claude.calls.at(-1)?.body).toMatchObject({
+      messages: [{ content: [{ text: 'Hello' }, { cachePoint: { type: 'default' } }] }],
+    });
+  });
+
+  it('in Claude’s words become OpenAI’s where the model knows them, and are told where it does not', async () => {
+    const body = {
+      max_tokens: 9,
+      system: [{ type: 'text', text: 'Rules.', ...control('1h') }],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello', ...control() }] }],
+    };
+    const { sent } = await sentToOpenAi('/messages', { model: 'gpt/new', ...body });
+    expect(JSON.stringify(sent.input)).toContain(
+      '"text":"Rules.","prompt_cache_breakpoint":{"mode":"explicit","ttl":"12h"}',
+    );
+    expect(JSON.stringify(sent.input)).toContain('"text":"Hello","prompt_cache_breakpoint":{"mode":"explicit"}');
+    const old = await sentToOpenAi('/messages', { model: 'gpt/old', ...body });
+    expect(JSON.stringify(old.sent)).not.toContain('breakpoint');
+    const options = { prompt_cache_options: { mode: 'implicit', ttl: '30m' } };
+    const chat = { model: 'gpt/new', messages: [{ role: 'user', content: 'Hello' }], ...options };
+    expect((await sentToOpenAi('/chat/completions', chat)).sent).toMatchObject(options);
+  });
+
+  it('at tools, instructions, messages and results all reach Converse', async () => {
+    const look = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} };
+    const body = {
+      model: 'plain/converse',
+      max_tokens: 9,
+      tools: [{ name: 'look', input_schema: { type: 'object' }, ...control() }],
+      system: [{ type: 'text', text: 'Rules.', ...control('1h') }],
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Hello', ...control() }] },
+        { role: 'assistant', content: [look] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'x', ...control() }] },
+      ],
+    };
+    const { headers } = await gateway.postTo('/messages', body);
+    expect(headers.get('x-gw-left-out')).toBeNull();
+    const { body: sent, marks } = claude.calls.at(-1) ?? {};
+    expect(marks).toBe(4);
+    const point = { cachePoint: { type: 'default' } };
+    expect(sent).toMatchObject({
+      toolConfig: { tools: [{ toolSpec: { name: 'look' } }, point] },
+      system: [{ text: 'Rules.' }, { cachePoint: { type: 'default', ttl: '1h' } }],
+      messages: [{ content: [{ text: 'Hello' }, point] }, {}, { content: [{ toolResult: {} }, point] }],
+    });
+  });
+});
