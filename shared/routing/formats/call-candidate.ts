@@ -13,8 +13,8 @@ import {
   type Send,
   type Spoken,
 } from '../providers/index.ts';
-import { marksCache, type RelayedMarks, withRelayedMarks } from './cache-marks.ts';
 import { canBeForced, wayTo } from './capabilities.ts';
+import { marksCache, type RelayedMarks, withRelayedMarks } from './relayed-cache-marks.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
 export async function callCandidate(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
