@@ -12,6 +12,7 @@ import { mixCalls } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';
 import { type SentCall, serve } from './send-calls.ts';
 import { storms } from './storms.ts';
+import { addedMarks } from './witness.ts';
 
 /** Every kind of call several times. */
 const callsPerStorm = 60;
@@ -159,7 +160,7 @@ describe('a call that its key cannot pay for', () => {
     const harness = await startFaultHarness();
     let left = refusals;
     const plan: FaultPlan = ({ table, input }) => {
-      const gives = table === 'ledger' && /\bADD\b/.test(String(input.UpdateExpression));
+      const gives = table === 'ledger' && addedMarks(input).length > 0;
       if (!gives || left === 0) return undefined;
       left -= 1;
       return 'throttled';

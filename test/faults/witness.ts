@@ -24,6 +24,16 @@ export interface Witness {
   readonly commands: () => number;
 }
 
+/** The elements that an update adds to sets: numbers are added in the same clause. */
+export function addedMarks({ UpdateExpression, ExpressionAttributeValues }: StoreCommand['input']): string[] {
+  const values = (ExpressionAttributeValues ?? {}) as Readonly<Record<string, unknown>>;
+  const [, added = ''] = /\bADD (.*?)(?: DELETE |$)/.exec(String(UpdateExpression)) ?? [];
+  return [...added.matchAll(/:\w+/g)].flatMap(([placeholder]) => {
+    const value = values[placeholder];
+    return value instanceof Set ? [...value] : [];
+  });
+}
+
 export function createWitness(): Witness {
   const settlements = new Map<string, Settlement>();
   const marks = new Set<string>();
@@ -38,10 +48,8 @@ export function createWitness(): Witness {
       claims.set(pk, [...(claims.get(pk) ?? []), owner]);
     }
     if (name !== 'UpdateItem' || (table !== 'ledger' && table !== 'keys')) return;
-    const added = /\bADD \S+ (:\w+)/.exec(String(input.UpdateExpression))?.[1];
-    if (added === undefined) return;
     const { pk } = input.Key as { pk: string };
-    for (const mark of (input.ExpressionAttributeValues as Record<string, Set<string>>)[added] ?? []) {
+    for (const mark of addedMarks(input)) {
       if (marks.has(`${pk} ${mark}`)) twice.push(`${pk} ${mark}`);
       marks.add(`${pk} ${mark}`);
     }
