@@ -31,11 +31,11 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   {
     'shared/foundation/environment': ground,
     'shared/foundation/log': ground,
-    'shared/foundation/outgoing': 'Connections and bytes: knows no service and no provider.',
     'shared/foundation/cache': ground,
     'shared/foundation/parallel': ground,
     'infra/cdk': 'Stacks import only the constants and point at bundles by path.',
   },
+  { 'shared/foundation/outgoing': 'Connections and bytes: knows no service and no provider.' },
   {
     'shared/foundation/telemetry': 'Spans as plain values, and how they are sent: knows no request and no provider.',
   },

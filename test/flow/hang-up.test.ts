@@ -113,13 +113,13 @@ describe('a pooled connection', () => {
     expect(gateway.simulator.calls).toHaveLength(1);
   });
 
-  it.each([false, true])('that died while it was idle is replaced once, unseen: stream %s', async (stream) => {
+  it.each([false, true])('that died while it was idle is replaced once, and counted: stream %s', async (stream) => {
     await (await gateway.post(helloChat('acme/echo'))).text();
     gateway.simulator.clear();
     const response = await gateway.post(helloChat('acme/stale', { stream, usage: { include: true } }));
     const text = await response.text();
     expect({ status: response.status, text }).toMatchObject({ status: 200 });
-    expect(text).toContain('"attempts":1');
+    expect(text).toContain('"attempts":2');
     expect(gateway.simulator.calls.map(({ status }) => status)).toEqual([null, 200]);
   });
 

@@ -18,6 +18,8 @@ export interface CandidateQueue {
   readonly next: () => Promise<AdmittedCandidate | { readonly retryAfterSeconds: number }>;
   /** Puts a candidate back at the front. */
   readonly again: (candidate: Candidate) => void;
+  /** The same once more from now on, in the slot that it has. */
+  readonly renewed: (admitted: AdmittedCandidate) => AdmittedCandidate;
   readonly queuedMs: () => number;
   /** The slot of a candidate that was admitted beforehand and not called: settlement gives it back. */
   readonly unusedPermit: () => Permit | undefined;
@@ -70,12 +72,16 @@ export function createCandidateQueue(
     return { candidate, permit, startedAtMs: clock.nowMs() };
   }
 
+  const traced = (admitted: AdmittedCandidate): AdmittedCandidate =>
+    signals.trace === undefined ? admitted : { ...admitted, spanId: newSpanId(deps.randomness) };
+
   const ends = [signals.clientGone, signals.stopped].filter((signal) => signal !== undefined);
   const isCancelled = () => ends.some(({ aborted }) => aborted);
 
   return {
     waiting: () => candidates.length,
     again: (candidate) => void candidates.unshift(candidate),
+    renewed: (admitted) => traced({ ...admitted, startedAtMs: clock.nowMs() }),
     queuedMs: () => queuedMs,
     async next() {
       for (let round = 1; ; round += 1) {
@@ -83,7 +89,7 @@ export function createCandidateQueue(
         if (typeof admitted !== 'number') {
           candidates.splice(candidates.indexOf(admitted.candidate), 1);
           hasCalled = true;
-          return signals.trace === undefined ? admitted : { ...admitted, spanId: newSpanId(deps.randomness) };
+          return traced(admitted);
         }
         const waitMs = nextTry(admitted, queuedMs, times.queueMs, times.deadline.remainingMs());
         if (waitMs === undefined || round >= roundsMax || isCancelled()) {

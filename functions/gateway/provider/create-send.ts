@@ -2,12 +2,12 @@
 // long, and classifies what is no success. Failures are values; a connection that breaks rejects.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { ConnectionBroken, readText as readBody } from '../../../shared/foundation/outgoing/index.ts';
 import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import type { NoAnswer, Send } from '../../../shared/routing/formats/index.ts';
 import {
   classifyStatus,
   type DescribeText,
-  readBoundedBody,
   readProviderText,
   readRetryAfterSeconds,
   readRetryDelaySeconds,
@@ -28,6 +28,8 @@ export interface Connection {
   isAccepted: boolean;
   /** The JSON answer that came was longer than any may be. */
   refusedAnswer: RefusedAnswer | undefined;
+  /** The call went to a socket of the pool that had died, most likely before it was sent. */
+  wasDead: boolean;
 }
 
 export interface Sending {
@@ -55,9 +57,13 @@ export function createSend(
     sent = connection;
     const { watch, silence } = connection;
     const connectTimeoutMs = candidate.provider.connect_timeout_ms;
-    const answer = await deps.transport.send({ ...upstream, connectTimeoutMs, signal: watch.signal });
+    const sending = deps.transport.send({ ...upstream, connectTimeoutMs, signal: watch.signal });
+    const answer = await sending.catch((error: unknown) => {
+      connection.wasDead = error instanceof ConnectionBroken && error.wasDead;
+      throw error;
+    });
     const readText = async (maxBytes: number) => {
-      const text = await readBoundedBody(answer.body, maxBytes, silence.partCame);
+      const text = await readBody(answer.body, maxBytes, silence.partCame);
       if (text === undefined) watch.abort();
       else watch.finish();
       return text;
@@ -102,7 +108,7 @@ function connect(
   const { clientGone, stopped } = signals;
   const watch = startWatch(clock, times.deadline, { clientGone, stopped, graceMs });
   const silence = limitSilence(clock, watch, { provider, isStream, limitMs });
-  return { watch, silence, isAccepted: false, refusedAnswer: undefined };
+  return { watch, silence, isAccepted: false, refusedAnswer: undefined, wasDead: false };
 }
 
 function classifyAnswer(

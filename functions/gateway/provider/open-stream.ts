@@ -1,6 +1,7 @@
 // Holds a stream back until its first real output: until then its failure is an ordinary failure and the next candidate
 // may answer. The 200 goes to the client only with what this returns.
 import { heldBackMaxBytes, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { AnswerNotDecoded, ConnectionBroken, ProxyFailed } from '../../../shared/foundation/outgoing/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import { unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import type { EventStream } from '../../../shared/routing/formats/index.ts';
@@ -75,7 +76,7 @@ function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
   if (endedBy === 'client_gone' || endedBy === 'stopped') return { kind: 'client_gone', cause: endedBy };
   // One word for every kind of silence: the code of the call says which limit it was.
   if (endedBy !== undefined) return { kind: endedBy === 'deadline' ? endedBy : 'failed', cause: 'timeout' };
-  if (!(error instanceof RangeError)) return { kind: 'failed', cause: 'connection' };
+  if (!(error instanceof RangeError)) return { kind: 'failed', cause: causeOfBreak(error) };
   return {
     kind: 'failed',
     cause: 'event_too_large',
@@ -83,9 +84,20 @@ function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
   };
 }
 
+/** A proxy that does not let the call through, and an answer that cannot be unpacked, have words of their own. */
+function causeOfBreak(error: unknown): string {
+  const fault = error instanceof ConnectionBroken ? error.cause : error;
+  return fault instanceof ProxyFailed || fault instanceof AnswerNotDecoded ? fault.code : 'connection';
+}
+
 /** The same of a call that had no output yet. A provider that accepted it, and was left, charges for what it did. */
-export function readBrokenCall(error: unknown, { watch, isAccepted }: Connection, ranMs: number): AttemptFailure {
+export function readBrokenCall(
+  error: unknown,
+  { watch, isAccepted, wasDead }: Connection,
+  ranMs: number,
+): AttemptFailure {
   const failure = readBrokenStream(error, watch);
+  if (wasDead) return { ...failure, wasDead };
   if (failure.cause !== 'client_gone' || !isAccepted) return failure;
   return { ...failure, refusedAnswer: { usage: undefined, outputBytes: 0, unseenTokens: unseenOutputTokens(ranMs) } };
 }

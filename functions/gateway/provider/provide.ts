@@ -37,13 +37,20 @@ export async function provide(deps: GatewayDependencies, call: ProviderCall): Pr
     const output = createOutputCheck(call);
     const failures: FailedAttempt[] = [];
     while (queue.waiting() > 0 && !times.deadline.isOver() && !isCancelled(signals)) {
-      const admitted = await queue.next();
+      let admitted = await queue.next();
       if ('retryAfterSeconds' in admitted) {
         failures.push({ kind: 'rate_limited', retryAfterSeconds: admitted.retryAfterSeconds, cause: 'own_limit' });
         break;
       }
       const silenceMs = silenceLimitMs(times.deadline.remainingMs(), queue.waiting());
-      const outcome = await attemptCandidate(deps, call, admitted, silenceMs);
+      let outcome = await attemptCandidate(deps, call, admitted, silenceMs);
+      if (outcome.kind === 'failure' && outcome.failure.wasDead === true) {
+        // Once more, and counted: the provider may have seen both. The slot and what it tells of the provider are the second one's.
+        attemptCount += 1;
+        endAttempt({ ...admitted, permit: undefined }, outcome.failure, clock.nowMs());
+        admitted = queue.renewed(admitted);
+        outcome = await attemptCandidate(deps, call, admitted, silenceMs);
+      }
       if (outcome.kind !== 'failure' || outcome.failure.isUnavailable !== true) attemptCount += 1;
       if (outcome.kind === 'failure') {
         const { failure } = outcome;

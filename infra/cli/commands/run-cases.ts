@@ -7,8 +7,9 @@ import {
   type TestCase,
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { okStatus } from '../../../shared/errors/index.ts';
+import { readText } from '../../../shared/foundation/outgoing/index.ts';
 import { type JsonObject, readJsonBody } from '../../../shared/protocol/wire/index.ts';
-import { type createTransport, readBoundedBody } from '../../../shared/routing/providers/index.ts';
+import type { createTransport } from '../../../shared/routing/providers/index.ts';
 
 /** One plain call; throws an Error with a text for the operator. */
 export type Call = (body: JsonObject) => Promise<JsonObject>;
@@ -97,7 +98,7 @@ export async function callGateway({ transport, baseUrl, key }: GatewayAccess, bo
     .catch((cause: unknown) => {
       throw new GatewayUnreachable(`no gateway answers at ${baseUrl}`, { cause });
     });
-  const text = (await readBoundedBody(answer.body, answerMaxBytes, () => {})) ?? '';
+  const text = (await readText(answer.body, answerMaxBytes)) ?? '';
   const read = readJsonBody(Buffer.from(text));
   const value: JsonObject = read.kind === 'unreadable' ? {} : read.value;
   if (answer.status === okStatus && read.kind !== 'unreadable') return value;

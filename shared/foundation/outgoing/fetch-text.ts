@@ -1,7 +1,10 @@
 // A small public document of another server. Not for providers: nothing of a request is sent along, and nothing is tried again.
 import type { Clock } from '../time/index.ts';
+import { readText } from './outgoing-answer.ts';
+import { createOutgoingCalls } from './outgoing-calls.ts';
+import type { SocketPoolOptions } from './socket-pool.ts';
 
-export interface DocumentRequest {
+export interface DocumentRequest extends Pick<SocketPoolOptions, 'proxy'> {
   readonly url: URL;
   /** For the whole exchange. */
   readonly timeoutMs: number;
@@ -10,28 +13,26 @@ export interface DocumentRequest {
   readonly clock: Clock;
 }
 
+const okStatus = 200;
+
 /** The text of a 200. Throws an Error that says what went wrong, without a word of the other server. */
-export async function fetchText({ url, timeoutMs, bytesMax, clock }: DocumentRequest): Promise<string> {
-  const aborter = new AbortController();
-  const cancel = clock.after(timeoutMs, () => aborter.abort(new Error(`no answer within ${timeoutMs} ms`)));
+export async function fetchText({ url, timeoutMs, bytesMax, clock, proxy }: DocumentRequest): Promise<string> {
+  const ending = new AbortController();
+  const cancel = clock.after(timeoutMs, () => ending.abort());
+  const calls = createOutgoingCalls({ clock, socketsMax: 1, idleSocketMs: timeoutMs, ...(proxy && { proxy }) });
+  const headers = { accept: 'application/json', 'user-agent': 'gw' };
+  const request = { url, method: 'GET', headers, body: '', connectTimeoutMs: timeoutMs } as const;
   try {
     // A redirect is refused: the document is at its address or nowhere.
-    const response = await fetch(url, { redirect: 'error', signal: aborter.signal });
-    if (!response.ok) throw new Error(`status ${response.status}`);
-    return await readAtMost(response, bytesMax);
+    const { status, body } = await calls.send({ ...request, signal: ending.signal });
+    if (status !== okStatus) throw new Error(`status ${status}`);
+    const text = await readText(body, bytesMax);
+    if (text === undefined) throw new Error(`more than ${bytesMax} bytes`);
+    return text;
+  } catch (error) {
+    throw ending.signal.aborted ? new Error(`no answer within ${timeoutMs} ms`, { cause: error }) : error;
   } finally {
     cancel();
-    aborter.abort();
+    calls.close();
   }
-}
-
-async function readAtMost(response: Response, bytesMax: number): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.byteLength;
-    if (bytes > bytesMax) throw new Error(`more than ${bytesMax} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }

@@ -1,3 +1,6 @@
+export { AnswerNotDecoded } from './content-encoding.ts';
 export { fetchText } from './fetch-text.ts';
-export { ConnectionBroken, createOutgoingCalls } from './outgoing-calls.ts';
-export { createSocketPool, type SocketPool } from './socket-pool.ts';
+export { type OutgoingAnswer, readText } from './outgoing-answer.ts';
+export { ConnectionBroken, createOutgoingCalls, type OutgoingRequest } from './outgoing-calls.ts';
+export { createSocketPool, type SocketPool, type SocketPoolOptions } from './socket-pool.ts';
+export { ProxyFailed } from './tunnel.ts';

@@ -1,10 +1,11 @@
-// Calls to providers. node:http rather than fetch: it tells a pooled socket from a fresh one (`reusedSocket`), has a
-// connect phase of its own and hands out Buffers. Redirects are never followed: what a request holds goes to its address
-// or nowhere.
+// Calls to other servers. Redirects are never followed: what a request holds goes to its address or nowhere.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { Clock } from '../time/index.ts';
-import { createSocketPool, type SocketPoolOptions } from './socket-pool.ts';
+import { urlToHttpOptions } from 'node:url';
+import type { ConnectOptions } from './agents.ts';
+import { type OutgoingAnswer, toAnswer } from './outgoing-answer.ts';
+import { createSocketPool, type SocketPool, type SocketPoolOptions } from './socket-pool.ts';
+import { ProxyFailed, proxyAuthenticationStatus } from './tunnel.ts';
 
 /**
  * A socket that died in the pool says so within a round trip of the first byte. A request that breaks later has most
@@ -20,7 +21,8 @@ export interface OutgoingRequest {
   readonly url: URL;
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
+  /** Empty of a GET. */
+  readonly body: string | Uint8Array;
   /** Handshake included. */
   readonly connectTimeoutMs: number;
   /** Aborting closes the socket, before or after the answer began. */
@@ -43,10 +45,10 @@ export class ConnectionBroken extends Error {
 
 export interface OutgoingCalls {
   /**
-   * Resolves when the head of a final answer is there; the caller reads the rest. However else the exchange ends (no
-   * answer, 101, an upgrade, an interim answer other than 100 and 103), it rejects with ConnectionBroken.
+   * Resolves when the head of a final answer is there. However else the exchange ends (no answer, 101, an upgrade, an
+   * interim answer other than 100 and 103), it rejects with ConnectionBroken.
    */
-  send(request: OutgoingRequest): Promise<IncomingMessage>;
+  send(request: OutgoingRequest): Promise<OutgoingAnswer>;
   /** Closes the sockets; requests under way reject. */
   close(): void;
 }
@@ -54,51 +56,60 @@ export interface OutgoingCalls {
 export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
   const { clock } = options;
   const pool = createSocketPool(options);
-  const plain = { open: httpRequest, agent: pool.http, connected: 'connect' } as const;
-  const encrypted = { open: httpsRequest, agent: pool.https, connected: 'secureConnect' } as const;
 
   return {
     send({ url, method, headers, body, connectTimeoutMs, signal }) {
       pool.closeStaleSockets();
-      const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-      const { open, agent, connected } = url.protocol === 'https:' ? encrypted : plain;
-      const outgoing = open(url, { method, agent, headers: { ...headers, 'content-length': String(body.byteLength) } });
-      bindSignal(outgoing, signal);
-      const connecting = watchConnecting(outgoing, connected, clock, connectTimeoutMs);
+      const sentAtMs = clock.nowMs();
+      const { promise, resolve, reject } = Promise.withResolvers<OutgoingAnswer>();
+      const { isEncrypted, isProxied, address } = addressOf(url, pool);
+      const length = body.length === 0 ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+      const options: ConnectOptions = {
+        ...address,
+        method,
+        headers: { ...address.headers, ...headers, ...length },
+        agent: isEncrypted ? pool.https : pool.http,
+        connectTimeoutMs,
+      };
+      const outgoing = (isEncrypted ? httpsRequest : httpRequest)(options);
       let isAnswered = false;
       const fail = (cause: Error) => {
-        const { connectedAtMs = Number.NaN } = connecting;
-        const wasDead = outgoing.reusedSocket && !signal.aborted && clock.nowMs() - connectedAtMs <= deadSocketMs;
-        if (wasDead) pool.closeIdleSockets(url);
-        reject(new ConnectionBroken(cause, connecting.connectedAtMs !== undefined, wasDead));
+        const { socket, reusedSocket } = outgoing;
+        const wasDead = reusedSocket && !signal.aborted && clock.nowMs() - sentAtMs <= deadSocketMs;
+        if (wasDead) pool.closeIdleSockets(address);
+        // While it connects it has no socket, or one that has not connected.
+        reject(new ConnectionBroken(cause, reusedSocket || (socket !== null && pool.hasConnected(socket)), wasDead));
       };
-      /** An exchange that HTTP allows and no provider should have. It did arrive. */
-      const refuse = (what: string) => {
-        reject(new ConnectionBroken(new Error(what), true));
+      /** An exchange that HTTP allows and no server should have. It did arrive. */
+      const refuse = (cause: Error) => {
+        reject(new ConnectionBroken(cause, true));
         outgoing.destroy();
       };
-      outgoing.once('response', (incoming) => {
-        if ((incoming.statusCode ?? 0) >= finalStatusMin) {
+      const readHead = (incoming: IncomingMessage) => {
+        const { statusCode = 0 } = incoming;
+        const isOfProxy = isProxied && statusCode === proxyAuthenticationStatus;
+        if (statusCode >= finalStatusMin && !isOfProxy) {
           isAnswered = true;
-          return resolve(incoming);
+          return resolve(toAnswer(clock, incoming));
         }
         incoming.on('error', () => {});
-        refuse(`status ${incoming.statusCode}`);
-      });
-      outgoing.on('information', ({ statusCode }) => {
-        if (!harmlessInterimStatuses.has(statusCode)) refuse(`status ${statusCode}`);
-      });
-      outgoing.once('upgrade', (_incoming, socket) => {
-        socket.destroy();
-        refuse('an upgrade');
-      });
-      outgoing.on('error', (cause) => {
+        refuse(isOfProxy ? new ProxyFailed(statusCode) : new Error(`status ${statusCode}`));
+      };
+      const end = (cause: Error) => {
         if (!isAnswered) fail(cause);
+      };
+      bindSignal(outgoing, signal, end);
+      outgoing.on('response', readHead);
+      outgoing.on('information', ({ statusCode }) => {
+        if (!harmlessInterimStatuses.has(statusCode)) refuse(new Error(`status ${statusCode}`));
       });
+      outgoing.on('upgrade', (_incoming, socket) => {
+        socket.destroy();
+        refuse(new Error('an upgrade'));
+      });
+      outgoing.on('error', end);
       // Without an answer this is the end of the exchange, with or without an error event.
-      outgoing.once('close', () => {
-        if (!isAnswered) fail(new Error('closed without an answer'));
-      });
+      outgoing.on('close', () => end(new Error('closed without an answer')));
       outgoing.end(body);
       return promise;
     },
@@ -106,40 +117,44 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
   };
 }
 
+interface Address {
+  readonly isEncrypted: boolean;
+  /** The proxy is given the whole request, and answers it. */
+  readonly isProxied: boolean;
+  readonly address: ConnectOptions & { readonly headers: Readonly<Record<string, string>> };
+}
+
+/** Where the request is sent. A proxy gets one that is not encrypted whole; for others the agent asks it for a tunnel. */
+function addressOf(url: URL, { proxies }: SocketPool): Address {
+  const direct = urlToHttpOptions(url);
+  const proxy = url.protocol === 'http:' ? proxies.of(url) : undefined;
+  if (proxy === undefined) {
+    return { isEncrypted: url.protocol === 'https:', isProxied: false, address: { ...direct, headers: {} } };
+  }
+  const { protocol, hostname, port, servername } = proxy;
+  const path = `${url.origin}${url.pathname}${url.search}`;
+  const address = {
+    ...direct,
+    protocol,
+    hostname,
+    port,
+    servername,
+    path,
+    headers: { host: url.host, ...proxy.headers },
+  };
+  return { isEncrypted: protocol === 'https:', isProxied: true, address };
+}
+
 /** Not the `signal` option: Node binds that to the socket too, and a pooled socket outlives its request. */
-function bindSignal(outgoing: ClientRequest, signal: AbortSignal): void {
-  // Without an error: it would reach the socket, and one that is just returning to the pool has no listener. Node would
-  // end the process. The caller still gets the error of a connection that was lost.
-  const onAbort = () => void outgoing.destroy();
+function bindSignal(outgoing: ClientRequest, signal: AbortSignal, onEnd: (cause: Error) => void): void {
+  const onAbort = () => {
+    // Without an error: it would reach the socket, and one that is just returning to the pool has no listener. Node would
+    // end the process.
+    outgoing.destroy();
+    // A request that waits for its socket is not ended before it has one.
+    if (outgoing.socket === null) onEnd(new Error('given up'));
+  };
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
   outgoing.once('close', () => signal.removeEventListener('abort', onAbort));
-}
-
-interface Connecting {
-  /** When there was a connection that could carry the request. */
-  readonly connectedAtMs: number | undefined;
-}
-
-/** Limits the time of connecting. */
-function watchConnecting(
-  outgoing: ClientRequest,
-  connected: 'connect' | 'secureConnect',
-  clock: Clock,
-  timeoutMs: number,
-): Connecting {
-  const connecting: { connectedAtMs: number | undefined } = { connectedAtMs: undefined };
-  const note = () => {
-    connecting.connectedAtMs = clock.nowMs();
-  };
-  outgoing.once('socket', (socket) => {
-    if (!socket.connecting) return note();
-    const cancel = clock.after(timeoutMs, () => outgoing.destroy(new Error('connect timeout')));
-    socket.once('close', cancel);
-    socket.once(connected, () => {
-      cancel();
-      note();
-    });
-  });
-  return connecting;
 }

@@ -1,18 +1,25 @@
 // Keep-alive sockets to servers, for plain and for encrypted connections, that survive a process which was frozen.
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import type { Agent as HttpAgent, RequestOptions } from 'node:http';
+import type { Agent as HttpsAgent } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { type ProxyEnvironment, readProxyEnvironment } from '../environment/index.ts';
 import type { Clock } from '../time/index.ts';
+import { createAgents } from './agents.ts';
+import { createProxies, type Proxies } from './proxies.ts';
 
 export interface SocketPool {
   readonly http: HttpAgent;
+  /** Goes through the proxy where there is one. A plain call through a proxy is for its sender to write. */
   readonly https: HttpsAgent;
+  readonly proxies: Proxies;
+  hasConnected(socket: Duplex): boolean;
   /**
    * To be called before each request. A process that was frozen wakes with a pool of dead sockets, and its timers run
    * too late to have closed them.
    */
   closeStaleSockets(): void;
   /** Those that wait for a request: all of them, or those to one address. */
-  closeIdleSockets(url?: URL): void;
+  closeIdleSockets(address?: Pick<RequestOptions, 'hostname' | 'port'>): void;
   /** Closes every socket; requests under way fail. */
   close(): void;
 }
@@ -23,27 +30,36 @@ export interface SocketPoolOptions {
   readonly socketsMax: number;
   /** Shorter than what the other ends allow, so that an idle socket is closed on this side first. */
   readonly idleSocketMs: number;
+  /** Left out: that of the process. */
+  readonly proxy?: ProxyEnvironment;
 }
 
-export function createSocketPool({ clock, socketsMax, idleSocketMs }: SocketPoolOptions): SocketPool {
+export function createSocketPool(options: SocketPoolOptions): SocketPool {
+  const { clock, socketsMax, idleSocketMs, proxy = readProxyEnvironment() } = options;
+  const proxies = createProxies(proxy);
   // The socket used last is the one least likely to have died meanwhile.
   const settings = { keepAlive: true, scheduling: 'lifo', maxSockets: socketsMax, timeout: idleSocketMs } as const;
-  const http = new HttpAgent(settings);
-  const https = new HttpsAgent(settings);
+  const agents = createAgents(clock, proxies, settings);
+  const { http, https, hasConnected } = agents;
   let usedAtMs = clock.nowMs();
 
-  function closeIdleSockets(url?: URL): void {
-    const address = url && `${url.hostname}:${url.port || (url.protocol === 'https:' ? 443 : 80)}:`;
-    for (const { freeSockets } of [http, https]) {
-      for (const [name, sockets] of Object.entries(freeSockets)) {
-        if (name.startsWith(address ?? '')) for (const socket of sockets ?? []) socket.destroy();
+  const closeIdleSockets: SocketPool['closeIdleSockets'] = (address) => {
+    for (const [agent, defaultPort] of [
+      [http, 80],
+      [https, 443],
+    ] as const) {
+      const start = address === undefined ? '' : `${address.hostname}:${address.port || defaultPort}:`;
+      for (const [name, sockets] of Object.entries(agent.freeSockets)) {
+        if (name.startsWith(start)) for (const socket of sockets ?? []) socket.destroy();
       }
     }
-  }
+  };
 
   return {
     http,
     https,
+    proxies,
+    hasConnected,
     closeStaleSockets() {
       const nowMs = clock.nowMs();
       if (nowMs - usedAtMs > idleSocketMs) closeIdleSockets();
@@ -51,6 +67,7 @@ export function createSocketPool({ clock, socketsMax, idleSocketMs }: SocketPool
     },
     closeIdleSockets,
     close() {
+      agents.close();
       http.destroy();
       https.destroy();
     },

@@ -1,8 +1,7 @@
 // Sends spans to a collector: OTLP over HTTP, JSON, gzip.
-import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import { ConnectionBroken, createOutgoingCalls } from '../outgoing/index.ts';
+import { ConnectionBroken, createOutgoingCalls, type OutgoingAnswer, readText } from '../outgoing/index.ts';
 import type { Clock } from '../time/index.ts';
 import { toOtlpJson } from './otlp-json.ts';
 import type { Attributes } from './span.ts';
@@ -45,7 +44,7 @@ export function createOtlpExporter({ clock, endpoint, resource, headers, sign }:
   const calls = createOutgoingCalls({ clock, socketsMax, idleSocketMs });
   const url = new URL(endpoint);
 
-  async function post(body: Uint8Array, signal: AbortSignal): Promise<IncomingMessage> {
+  async function post(body: Uint8Array, signal: AbortSignal): Promise<OutgoingAnswer> {
     const plain = {
       ...(await headers()),
       'content-type': 'application/json',
@@ -66,25 +65,15 @@ export function createOtlpExporter({ clock, endpoint, resource, headers, sign }:
         if (error instanceof ConnectionBroken && !signal.aborted) return post(body, signal);
         throw error;
       });
-      const text = await readAnswer(answer);
-      const status = answer.statusCode ?? 0;
+      // To its end, so that the socket serves the next export.
+      const text = await readText(answer.body, answerMaxBytes);
+      if (text === undefined) throw new Error('the answer of the collector is too large');
+      const { status } = answer;
       if (status < 200 || status >= 300) throw new Error(`the collector answered with status ${status}`);
       return { rejected: rejectedIn(text) };
     },
     close: () => calls.close(),
   };
-}
-
-/** Reads it to its end, so that the socket serves the next export. */
-async function readAnswer(answer: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of answer as AsyncIterable<Buffer>) {
-    size += part.length;
-    if (size > answerMaxBytes) throw new Error('the answer of the collector is too large');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString();
 }
 
 /** An answer that says nothing of rejected spans took them all. */

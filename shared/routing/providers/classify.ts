@@ -32,6 +32,8 @@ export interface AttemptFailure {
   readonly isUnavailable?: boolean | undefined;
   /** The provider did its work and is paid for it, though the gateway cannot hand it on: charged, and no other provider is asked. */
   readonly refusedAnswer?: RefusedAnswer | undefined;
+  /** It was sent on a kept socket that broke at once: most likely it was not read, and it says nothing about the provider. */
+  readonly wasDead?: boolean | undefined;
   /** Of an answer that came. */
   readonly status?: number | undefined;
   /** Only of `invalid`: the word that Anthropic has for the fault. */

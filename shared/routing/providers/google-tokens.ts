@@ -2,11 +2,10 @@
 // and keeps the tokens, the request that fetches one goes out like every other.
 import { JWT } from 'google-auth-library';
 import { keepAliveIdleMs } from '../../foundation/constants/index.ts';
-import { createOutgoingCalls } from '../../foundation/outgoing/index.ts';
+import { createOutgoingCalls, readText } from '../../foundation/outgoing/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/wire/index.ts';
 import { TokenUnavailable } from './credential-source.ts';
-import { readBoundedBody } from './transport.ts';
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform';
 /** A token comes within a fraction of a second, or other candidates should have the time. */
@@ -38,18 +37,17 @@ export function googleTokens(text: string, clock: Clock): GoogleTokens {
     const ending = new AbortController();
     const cancel = clock.after(tokenLimitMs, () => ending.abort());
     try {
-      const answer = await calls.send({
+      const { status, body } = await calls.send({
         url,
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-        body: Buffer.from(String(data)),
+        body: String(data),
         connectTimeoutMs,
         signal: ending.signal,
       });
-      const { statusCode: status = 0 } = answer;
-      const body = parse((await readBoundedBody(answer, answerMaxBytes, () => {})) ?? '');
-      if (status !== 200 || typeof body.access_token !== 'string') throw new Error(describe(status, body));
-      return { status, data: body };
+      const answer = parse((await readText(body, answerMaxBytes)) ?? '');
+      if (status !== 200 || typeof answer.access_token !== 'string') throw new Error(describe(status, answer));
+      return { status, data: answer };
     } finally {
       cancel();
     }

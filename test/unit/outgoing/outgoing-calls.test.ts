@@ -2,7 +2,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '#jest';
-import { ConnectionBroken, createOutgoingCalls } from '../../../shared/foundation/outgoing/index.ts';
+import {
+  ConnectionBroken,
+  createOutgoingCalls,
+  type OutgoingAnswer,
+  readText,
+} from '../../../shared/foundation/outgoing/index.ts';
 import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
@@ -39,11 +44,7 @@ const postTo = (url: string) => ({
   signal: new AbortController().signal,
 });
 
-async function readAll(answer: AsyncIterable<Buffer>): Promise<string> {
-  let text = '';
-  for await (const part of answer) text += part;
-  return text;
-}
+const readAll = ({ body }: OutgoingAnswer) => readText(body, 1_000);
 
 describe('a request that got no answer', () => {
   it('never left where nothing listens', async () => {

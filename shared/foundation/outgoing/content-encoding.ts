@@ -1,0 +1,87 @@
+// What an answer is packed in: unpacked as it comes, so that a bound on it is one on the plain bytes, and an event of a stream is
+// there with the piece that ends it.
+import { pipeline, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib';
+
+/** The plain bytes of an answer cannot be had. */
+export class AnswerNotDecoded extends Error {
+  override readonly name = 'AnswerNotDecoded';
+  /** For the log. */
+  readonly code: 'unknown_encoding' | 'broken_encoding';
+  constructor(code: AnswerNotDecoded['code'], cause?: unknown) {
+    super(code === 'unknown_encoding' ? 'an encoding that is not known' : 'the answer cannot be unpacked', { cause });
+    this.code = code;
+  }
+}
+
+interface Encoding {
+  open(start: Buffer): Transform;
+  /** Whether bytes that begin so can be packed in it: some servers name an encoding and send plain text. */
+  canBegin?(start: Buffer): boolean;
+}
+
+const beginsWith =
+  (...magic: readonly number[]) =>
+  (start: Buffer) =>
+    magic.every((byte, at) => start[at] === byte);
+/** Of the two forms that servers call `deflate`, the one with a head. */
+const hasZlibHead = ([first = 0, second = 0]: Buffer) => (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
+
+const gzip: Encoding = { open: () => createGunzip(), canBegin: beginsWith(0x1f, 0x8b) };
+const encodings: Readonly<Record<string, Encoding>> = {
+  gzip,
+  'x-gzip': gzip,
+  deflate: { open: (start) => (hasZlibHead(start) ? createInflate() : createInflateRaw()) },
+  br: { open: () => createBrotliDecompress() },
+  zstd: { open: () => createZstdDecompress(), canBegin: beginsWith(0x28, 0xb5, 0x2f, 0xfd) },
+};
+
+/** `named`: the `content-encoding` of the answer. Without `return`: leaving the loop early closes nothing. */
+export function plainBytes(bytes: AsyncIterator<Buffer>, named: string | undefined): AsyncIterator<Buffer> {
+  const name = named?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity') return bytes;
+  const plain = unpack(bytes, encodings[name]);
+  return { next: () => plain.next() };
+}
+
+async function* unpack(
+  bytes: AsyncIterator<Buffer>,
+  encoding: Encoding | undefined,
+): AsyncGenerator<Buffer, void, undefined> {
+  if (encoding === undefined) throw new AnswerNotDecoded('unknown_encoding');
+  const start = await readStart(bytes);
+  if (start.length === 0) return;
+  const broken: { cause?: unknown } = {};
+  async function* packed(head: Buffer) {
+    try {
+      for (let part: IteratorResult<Buffer> = { value: head }; part.done !== true; part = await bytes.next()) {
+        yield part.value;
+      }
+    } catch (error) {
+      broken.cause = error;
+      throw error;
+    }
+  }
+  const source = packed(start);
+  if (encoding.canBegin?.(start) === false) return yield* source;
+  try {
+    // An error reaches the reader; nothing is left for the callback.
+    yield* pipeline(source, encoding.open(start), () => {}) as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw broken.cause ?? new AnswerNotDecoded('broken_encoding', error);
+  }
+}
+
+/** By which encodings are told from plain text, and from one another. */
+const startBytes = 4;
+
+/** At least so many bytes, or all there are. */
+async function readStart(bytes: AsyncIterator<Buffer>): Promise<Buffer> {
+  let start: Buffer = Buffer.alloc(0);
+  while (start.length < startBytes) {
+    const next = await bytes.next();
+    if (next.done === true) break;
+    start = start.length === 0 ? next.value : Buffer.concat([start, next.value]);
+  }
+  return start;
+}

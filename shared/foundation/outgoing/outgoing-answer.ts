@@ -1,0 +1,103 @@
+// An answer, piece by piece. What a turn of the event loop has brought is one piece: each costs its readers the same, however short.
+import type { IncomingMessage } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
+import { type Clock, nextTurn } from '../time/index.ts';
+import { plainBytes } from './content-encoding.ts';
+
+export interface OutgoingAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /**
+   * Unpacked. Reading rejects with AnswerNotDecoded where that cannot be, and with another error where the connection breaks. Leaving
+   * the loop early keeps the socket: `drain` what is left, or abort the signal of the request.
+   */
+  readonly body: AsyncIterable<Buffer>;
+  /** Reads on to the end and drops it, so that the socket returns to the pool; not for longer than a moment. */
+  readonly drain: () => void;
+}
+
+/** What is left behind an end marker is a few bytes; a server that keeps them back loses its socket. */
+const drainLimitMs = 1_000;
+
+export function toAnswer(clock: Clock, incoming: IncomingMessage): OutgoingAnswer {
+  const { bytes, drop } = piecesOf(incoming);
+  const body = plainBytes(bytes, incoming.headers['content-encoding']);
+  return {
+    status: incoming.statusCode ?? 0,
+    headers: incoming.headers,
+    body: { [Symbol.asyncIterator]: () => body },
+    drain() {
+      const cancel = clock.after(drainLimitMs, () => incoming.destroy());
+      incoming.once('close', cancel);
+      drop();
+    },
+  };
+}
+
+/** Not the stream's own iterator, which costs several times as much and keeps what is left from being dropped. */
+function piecesOf(incoming: IncomingMessage): { readonly bytes: AsyncIterator<Buffer>; readonly drop: () => void } {
+  let wake = () => {};
+  let isEnded = false;
+  let isDropped = false;
+  let fault: Error | undefined;
+  const end = () => {
+    isEnded = true;
+    wake();
+  };
+  const fail = (error: Error) => {
+    fault ??= error;
+    wake();
+  };
+  const dropAll = () => {
+    while (incoming.read() !== null);
+  };
+  incoming.on('readable', () => (isDropped ? dropAll() : wake()));
+  incoming.on('end', end);
+  incoming.on('error', fail);
+  incoming.on('close', () => isEnded || fail(new Error('closed before its end')));
+  return {
+    bytes: {
+      async next(): Promise<IteratorResult<Buffer>> {
+        for (;;) {
+          const value: Buffer | null = incoming.read();
+          if (value !== null) return { value };
+          if (fault !== undefined) throw fault;
+          if (isEnded) return { done: true, value: undefined };
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      },
+    },
+    drop() {
+      isDropped = true;
+      dropAll();
+    },
+  };
+}
+
+/** Made one text in a few milliseconds. */
+const longBodyBytes = 2 * 1024 * 1024;
+const byteOrderMark = '\ufeff';
+
+/** Reads a text to its end. Undefined: it is larger than `maxBytes`; what was read is dropped. */
+export async function readText(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  onBytes: () => void = () => {},
+): Promise<string | undefined> {
+  // Decoded as it comes: all at once, a long one would hold up others.
+  const decoder = new StringDecoder('utf8');
+  const parts: string[] = [];
+  let size = 0;
+  for await (const bytes of body) {
+    size += bytes.length;
+    if (size > maxBytes) return undefined;
+    parts.push(decoder.write(bytes));
+    onBytes();
+  }
+  // Many bodies may end at once.
+  if (size > longBodyBytes) await nextTurn();
+  const text = parts.join('') + decoder.end();
+  return text.startsWith(byteOrderMark) ? text.slice(1) : text;
+}

@@ -1,0 +1,102 @@
+// Which calls go through a proxy: what the environment says, less the hosts that it excepts and this machine itself.
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import type { ProxyEnvironment } from '../environment/index.ts';
+
+export interface ProxyServer {
+  readonly protocol: 'http:' | 'https:';
+  readonly hostname: string;
+  readonly port: number;
+  /** The name that its certificate is for, in place of that in the `host` header. Undefined: it has an address alone. */
+  readonly servername: string | undefined;
+  /** `proxy-authorization`. Empty: the proxy asks for none. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Target {
+  readonly protocol: string;
+  /** An IPv6 address with or without brackets. */
+  readonly hostname: string;
+  readonly port: string | number;
+}
+
+export interface Proxies {
+  /** Undefined: the target is called directly. */
+  of(target: Target): ProxyServer | undefined;
+}
+
+export function createProxies({ https, http, except }: ProxyEnvironment): Proxies {
+  const proxies = { 'https:': https && toProxy(https), 'http:': http && toProxy(http) };
+  const isExcepted = readExceptions(except);
+  const isProxy = (hostname: string, port: number) =>
+    Object.values(proxies).some((proxy) => proxy?.hostname === hostname && proxy.port === port);
+  return {
+    of({ protocol, hostname: written, port: writtenPort }) {
+      if (protocol !== 'https:' && protocol !== 'http:') return undefined;
+      const proxy = proxies[protocol];
+      if (proxy === undefined) return undefined;
+      const hostname = bare(written);
+      const port = portOf(protocol, writtenPort);
+      return isLoopback(hostname) || isExcepted(hostname, port) || isProxy(hostname, port) ? undefined : proxy;
+    },
+  };
+}
+
+const bare = (hostname: string): string => hostname.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+const portOf = (protocol: string, port: string | number): number => Number(port) || (protocol === 'https:' ? 443 : 80);
+
+function toProxy({ protocol, hostname, port, username, password }: URL): ProxyServer {
+  const credential = `${decode(username)}:${decode(password)}`;
+  const hasCredential = credential !== ':';
+  return {
+    protocol: protocol === 'https:' ? protocol : 'http:',
+    hostname: bare(hostname),
+    servername: isIP(bare(hostname)) === 0 ? hostname : undefined,
+    port: portOf(protocol, port),
+    headers: hasCredential ? { 'proxy-authorization': `Basic ${Buffer.from(credential).toString('base64')}` } : {},
+  };
+}
+
+/** A password with a lone `%` is meant as it is written. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('::1', 'ipv6');
+
+const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname.endsWith('.localhost') || isIn(loopback, hostname);
+
+/** An IPv4 address that is written as IPv6 is in the list of the former too. */
+const isIn = (list: BlockList, hostname: string): boolean =>
+  isIP(hostname) !== 0 && list.check(hostname, isIPv6(hostname) ? 'ipv6' : 'ipv4');
+
+/** `*`, `host`, `.suffix`, `*.suffix`, an address, a range such as `10.0.0.0/8`; each but the last with a port or without. */
+function readExceptions(text: string): (hostname: string, port: number) => boolean {
+  const ranges = new BlockList();
+  const names: { readonly name: string; readonly port: number | undefined }[] = [];
+  for (const entry of text.toLowerCase().split(/[\s,]+/)) {
+    const [, network = '', bits] = /^(.+)\/(\d{1,3})$/.exec(entry) ?? [];
+    const type = isIPv6(network) ? 'ipv6' : 'ipv4';
+    if (isIP(network) !== 0 && Number(bits) <= (type === 'ipv6' ? 128 : 32)) {
+      ranges.addSubnet(network, Number(bits), type);
+      continue;
+    }
+    const [, name = entry, port] = (isIPv6(entry) ? null : /^(.*):(\d+)$/.exec(entry)) ?? [];
+    if (name !== '') names.push({ name: bare(name), port: port === undefined ? undefined : Number(port) });
+  }
+  return (hostname, port) =>
+    isIn(ranges, hostname) ||
+    names.some((entry) => (entry.port === undefined || entry.port === port) && isNamed(hostname, entry.name));
+}
+
+function isNamed(hostname: string, name: string): boolean {
+  if (name === '*' || name === hostname) return true;
+  const suffix = name.replace(/^\*(?=\.)/, '');
+  return suffix.startsWith('.') && (hostname.endsWith(suffix) || hostname === suffix.slice(1));
+}

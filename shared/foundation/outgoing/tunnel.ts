@@ -1,0 +1,51 @@
+// A connection through a proxy to a server that is called by https (CONNECT): the proxy learns its name, and nothing of what is said.
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import type { ProxyServer } from './proxies.ts';
+
+const tunnelStatuses = { min: 200, max: 299 } as const;
+/** A proxy that asks for a credential, of a call that it is given whole too. */
+export const proxyAuthenticationStatus = 407;
+
+/** The proxy was not reached, or does not let the call through. Holds no word of the proxy's and nothing of its URL. */
+export class ProxyFailed extends Error {
+  override readonly name = 'ProxyFailed';
+  /** For the log: `proxy_status_407`, `proxy_unreachable`. */
+  readonly code: string;
+  constructor(status: number | undefined, cause?: unknown) {
+    super(status === undefined ? 'the proxy was not reached' : `the proxy answered with status ${status}`, { cause });
+    this.code = status === undefined ? 'proxy_unreachable' : `proxy_status_${status}`;
+  }
+}
+
+/** `authority`: host and port. Rejects with ProxyFailed, or with the signal's reason. */
+export function openTunnel(proxy: ProxyServer, authority: string, signal: AbortSignal): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const { protocol, hostname, port, servername } = proxy;
+  const open = protocol === 'https:' ? httpsRequest : httpRequest;
+  const headers = { host: authority, ...proxy.headers };
+  const request = open({ hostname, port, servername, method: 'CONNECT', path: authority, headers, agent: false });
+  const onAbort = () => {
+    reject(signal.reason);
+    request.destroy();
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  // Whatever its status says.
+  request.once('connect', ({ statusCode = 0 }, socket: Socket, early) => {
+    if (statusCode >= tunnelStatuses.min && statusCode <= tunnelStatuses.max) {
+      if (early.length > 0) socket.unshift(early);
+      return resolve(socket);
+    }
+    socket.on('error', () => {});
+    socket.destroy();
+    reject(new ProxyFailed(statusCode));
+  });
+  request.on('error', (cause) => reject(new ProxyFailed(undefined, cause)));
+  request.once('close', () => {
+    signal.removeEventListener('abort', onAbort);
+    reject(new ProxyFailed(undefined));
+  });
+  request.end();
+  return promise;
+}

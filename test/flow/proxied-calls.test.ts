@@ -1,0 +1,84 @@
+// A gateway in a network whose only way out is a proxy, of which the environment tells as it tells every program.
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { expectError } from '../support/expect-error.ts';
+import {
+  type ForwardProxy,
+  startForwardProxy,
+  startTlsServer,
+  trustTestCertificate,
+} from '../support/forward-proxy.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { completionOf } from '../support/scripted-provider.ts';
+
+describe('behind a proxy', () => {
+  let proxy: ForwardProxy;
+  let provider: Awaited<ReturnType<typeof startTlsServer>>;
+  let gateway: Harness;
+  let forget: () => void;
+  const received: string[] = [];
+
+  beforeAll(async () => {
+    forget = trustTestCertificate();
+    provider = await startTlsServer((incoming, outgoing) => {
+      received.push(`${incoming.headers.host} ${incoming.url}`);
+      incoming.resume();
+      outgoing.writeHead(200, { 'content-type': 'application/json' }).end(completionOf({ content: 'served' }));
+    });
+    proxy = await startForwardProxy({ 'provider.example': provider.port });
+    process.env.HTTPS_PROXY = `http://operator:proxy-password-canary@127.0.0.1:${proxy.port}`;
+    process.env.NO_PROXY = 'direct.example';
+    gateway = await startHarness({
+      models: {
+        'acme/alone': [{ provider: 'acme', upstream: 'model' }],
+        'acme/backed': [
+          { provider: 'acme', upstream: 'model' },
+          { provider: 'near', upstream: 'echo', more: { input_price_per_million: '9' } },
+        ],
+        'acme/direct': [{ provider: 'direct', upstream: 'model' }],
+      },
+      providers: {
+        acme: { base_url: 'https://provider.example/v1' },
+        direct: { base_url: 'https://direct.example/v1' },
+      },
+    });
+  });
+  afterAll(async () => {
+    delete process.env.HTTPS_PROXY;
+    delete process.env.NO_PROXY;
+    expect(gateway.logLines.join('\n')).not.toMatch(/proxy-password-canary|proxy page/);
+    await gateway.stop();
+    await proxy.stop();
+    await provider.stop();
+    forget();
+  });
+
+  const outcomes = () =>
+    gateway.logLines
+      .map((line) => JSON.parse(line) as { event?: string; outcome?: string })
+      .filter(({ event }) => event === 'attempt_failed')
+      .map(({ outcome }) => outcome);
+
+  it('a provider that only the proxy can reach serves, and one on this machine is called without it', async () => {
+    expect(await (await gateway.post(hello('acme/alone'))).json()).toMatchObject({ usage: { provider: 'acme' } });
+    expect(received).toEqual(['provider.example /v1/chat/completions']);
+    expect(proxy.requests).toEqual(['CONNECT provider.example:443']);
+    expect(proxy.authorizations).toEqual([`Basic ${Buffer.from('operator:proxy-password-canary').toString('base64')}`]);
+  });
+
+  it('what the environment excepts is called directly', async () => {
+    proxy.requests.length = 0;
+    await expectError(await gateway.post(hello('acme/direct')), 502, 'no_available_provider');
+    expect(proxy.requests).toEqual([]);
+    expect(outcomes().at(-1)).toBe('connection');
+  });
+
+  it('a proxy that refuses fails the attempt, which the log calls by its status, and the next provider serves', async () => {
+    proxy.refuseWith(407);
+    const fresh = await gateway.open();
+    const response = await fresh.post(hello('acme/backed'));
+    expect(await response.json()).toMatchObject({ usage: { provider: 'near', attempts: 2 } });
+    expect(outcomes().at(-1)).toBe('proxy_status_407');
+    const { message } = await expectError(await fresh.post(hello('acme/alone')), 502, 'no_available_provider');
+    expect(message).not.toMatch(/proxy|407/);
+  });
+});
