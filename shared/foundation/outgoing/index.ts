@@ -2,5 +2,5 @@ export { AnswerNotDecoded } from './content-encoding.ts';
 export { fetchText } from './fetch-text.ts';
 export { type OutgoingAnswer, readText } from './outgoing-answer.ts';
 export { ConnectionBroken, createOutgoingCalls, type OutgoingRequest } from './outgoing-calls.ts';
-export { createSocketPool, type SocketPool, type SocketPoolOptions } from './socket-pool.ts';
+export { createSocketPool, type SocketPool } from './socket-pool.ts';
 export { ProxyFailed } from './tunnel.ts';
