@@ -4,11 +4,16 @@ import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import type { Store } from '../store/index.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import { createItems } from './items.ts';
+import { createLogSync } from './log-sync.ts';
 import { createSqliteStore } from './sqlite-store.ts';
-import { databasePath, openStoreFile, type StoreFileOptions } from './store-file.ts';
+import { databasePath, openStoreFile } from './store-file.ts';
 import { createTransactions } from './transactions.ts';
 
-export interface SqliteStoreOptions extends Partial<StoreFileOptions> {
+export interface SqliteStoreOptions {
+  /** Left out: in memory. */
+  readonly folder?: string | undefined;
+  /** Whether what was answered survives a loss of power too. */
+  readonly isDurable?: boolean;
   readonly clock?: Clock;
   /** How long a call waits for a file that another process has locked. Default `storeCallTimeoutMs`. */
   readonly callTimeoutMs?: number;
@@ -27,10 +32,11 @@ export interface SqliteStore {
 /** Throws StoreFileRefused. */
 export async function openSqliteStore(options: SqliteStoreOptions = {}): Promise<SqliteStore> {
   const { folder, isDurable = false, clock = systemClock, callTimeoutMs: limitMs = storeCallTimeoutMs } = options;
-  const database = await openStoreFile({ folder, isDurable }, { clock, limitMs });
+  const database = await openStoreFile(folder, { clock, limitMs });
   const isShared = folder !== undefined;
   const items = createItems({ database, isShared, clock, freezes: options.freezesItems === true });
   const checkpoints = isShared ? createCheckpoints(databasePath(folder)) : undefined;
+  const logSync = isShared && isDurable ? createLogSync(databasePath(folder)) : undefined;
   const transactions = createTransactions({
     database,
     clock,
@@ -40,6 +46,7 @@ export async function openSqliteStore(options: SqliteStoreOptions = {}): Promise
     onCommitted: () => {
       const changedPages = items.committed();
       checkpoints?.note(changedPages);
+      return changedPages > 0 ? logSync?.untilSynced() : undefined;
     },
     onFailed: items.failed,
   });
@@ -48,6 +55,7 @@ export async function openSqliteStore(options: SqliteStoreOptions = {}): Promise
   async function close(): Promise<void> {
     await transactions.end();
     await checkpoints?.close();
+    await logSync?.close();
     database.close();
   }
 

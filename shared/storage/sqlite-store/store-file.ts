@@ -26,15 +26,8 @@ export const databasePath = (folder: string): string => join(folder, databaseFil
 export const hasStoreFile = (folder: string): boolean =>
   (statSync(databasePath(folder), { throwIfNoEntry: false })?.size ?? 0) > 0;
 
-export interface StoreFileOptions {
-  /** Left out: in memory. */
-  readonly folder?: string | undefined;
-  /** Whether what was answered survives a loss of power too. */
-  readonly isDurable: boolean;
-}
-
 /** Throws StoreFileRefused. */
-export async function openStoreFile({ folder, isDurable }: StoreFileOptions, wait: BusyWait): Promise<DatabaseSync> {
+export async function openStoreFile(folder: string | undefined, wait: BusyWait): Promise<DatabaseSync> {
   if (folder === undefined) return withTables(new DatabaseSync(':memory:'));
   let database: DatabaseSync | undefined;
   try {
@@ -42,7 +35,7 @@ export async function openStoreFile({ folder, isDurable }: StoreFileOptions, wai
     const opened = new DatabaseSync(databasePath(folder), { timeout: 0 });
     database = opened;
     await whileBusy(wait, () => checkOurs(opened, folder));
-    await whileBusy(wait, () => useLog(opened, isDurable));
+    await whileBusy(wait, () => useLog(opened));
     return await whileBusy(wait, () => withTables(opened));
   } catch (error) {
     database?.close();
@@ -94,9 +87,9 @@ function checkOurs(database: DatabaseSync, folder: string): void {
 const numberOf = (database: DatabaseSync, pragma: string): number =>
   Number(database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
 
-function useLog(database: DatabaseSync, isDurable: boolean): void {
-  // The loop waits for no sync and no checkpoint: the former is left out, or asked for, the latter is made by a thread.
-  database.exec(`PRAGMA synchronous = ${isDurable ? 'FULL' : 'NORMAL'}; PRAGMA wal_autocheckpoint = 0`);
+function useLog(database: DatabaseSync): void {
+  // A commit neither syncs the log nor makes a checkpoint: the event loop would wait for the disk.
+  database.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0');
   const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
   if (mode !== 'wal') throw new Error(`its file system has no shared memory: SQLite stays in mode ${mode}`);
   database.exec(`PRAGMA journal_size_limit = ${logKeptBytes}`);

@@ -24,8 +24,8 @@ export interface TransactionsOptions {
   readonly onBegin: () => void;
   /** Writes what the work made, the transaction's last step. */
   readonly onEnd: () => void;
-  /** It was committed. */
-  readonly onCommitted: () => void;
+  /** It was committed. Its callers are answered once what this returns has resolved. */
+  readonly onCommitted: () => Promise<void> | undefined;
   /** Nothing of it was. */
   readonly onFailed: () => void;
 }
@@ -52,6 +52,8 @@ export function createTransactions(options: TransactionsOptions): Transactions {
   const rollback = database.prepare('ROLLBACK');
   let waiting: Waiting[] = [];
   let serving: Promise<void> | undefined;
+  /** Of the last transaction: those before it are answered before it. */
+  let unanswered: Promise<void> | undefined;
 
   /** Those whose transaction is next. */
   function takeNext(): Waiting[] {
@@ -115,11 +117,15 @@ export function createTransactions(options: TransactionsOptions): Transactions {
       // SQLite itself rolls back where the disk is full.
       if (database.isTransaction) rollback.run();
       onFailed();
-      for (const { reject } of taken) reject(error);
+      rejectAll(taken, error);
       return;
     }
-    onCommitted();
-    for (const answer of answers) answer();
+    const answerAll = () => {
+      for (const answer of answers) answer();
+    };
+    const durable = onCommitted();
+    if (durable === undefined) answerAll();
+    else unanswered = durable.then(answerAll, (cause) => rejectAll(taken, cause));
   }
 
   return {
@@ -129,8 +135,15 @@ export function createTransactions(options: TransactionsOptions): Transactions {
       serving ??= new Promise<void>(atTurnEnd).then(serve);
       return promise;
     },
-    end: async () => serving,
+    async end() {
+      await serving;
+      await unanswered;
+    },
   };
+}
+
+function rejectAll(works: readonly Waiting[], cause: unknown): void {
+  for (const { reject } of works) reject(cause);
 }
 
 function answerOf({ run, resolve, reject }: Waiting): () => void {

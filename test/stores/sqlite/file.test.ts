@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from '#jest';
 import { hasStoreFile, openSqliteStore, StoreFileRefused } from '../../../shared/storage/sqlite-store/index.ts';
-import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import { absent, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { fileOf, integrityOf, logSalt, look, openFolder, watchStatements } from './support.ts';
+import { fileOf, holdSyncs, integrityOf, logSalt, look, openFolder, watchStatements } from './support.ts';
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
@@ -139,16 +139,33 @@ describe('the log of writes', () => {
     expect(look(folder, (database) => database.prepare('SELECT count(*) AS n FROM cache').get()?.n)).toBe(written + 1);
   });
 
-  it.each([
-    [false, 1],
-    [true, 2],
-  ])('where the start says that it is durable (%s) is synced in mode %i', async (isDurable, mode) => {
-    const watched = watchStatements();
-    const { close } = await openFolder({ isDurable });
-    watched.stop();
-    for (const connection of watched.connections)
-      expect(connection.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: mode });
+  it('of a durable store is on the disk before a write is answered, one sync for all that wait, and the loop turns meanwhile', async () => {
+    const syncs = await holdSyncs();
+    const { folder, store, close } = await openFolder({ isDurable: true });
+    const answered: string[] = [];
+    const put = (pk: string) => store.put({ table: 'keys', item: { pk } }).then(() => answered.push(pk));
+    const first = put('first');
+    await syncs.begun();
+    const others = ['second', 'third'].map(async (pk) => {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      await put(pk);
+    });
+    // Other processes see them, and this one answers reads.
+    while ((await store.get('keys', 'third')) === undefined)
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    expect(look(folder, (database) => database.prepare('SELECT count(*) AS n FROM keys').get()?.n)).toBe(3);
+    expect(answered).toEqual([]);
+    syncs.release();
+    await first;
+    await Promise.all(others);
+    expect(answered).toEqual(['first', 'second', 'third']);
+    expect(syncs.count()).toBe(2);
+    await expect(store.put({ table: 'keys', item: { pk: 'first' }, condition: absent('pk') })).resolves.toMatchObject({
+      kind: 'refused',
+    });
+    expect(syncs.count()).toBe(2);
     await close();
+    syncs.stop();
   });
 });
 

@@ -1,5 +1,6 @@
 // What a test sees of a store's file from outside: the transactions in its log, and its statements.
 import { readFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
@@ -86,4 +87,27 @@ export function watchStatements(): Statements {
     return prepare.call(this, text, ...rest);
   };
   return { texts, connections, stop: () => void Object.assign(DatabaseSync.prototype, { exec, prepare }) };
+}
+
+/** Syncs of this process wait until they are released. */
+export async function holdSyncs() {
+  const probe = await open(import.meta.filename);
+  const handles = Object.getPrototypeOf(probe) as { datasync: () => Promise<void> };
+  await probe.close();
+  const { datasync } = handles;
+  const begun = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  let count = 0;
+  handles.datasync = async function (this: unknown) {
+    count += 1;
+    begun.resolve();
+    await released.promise;
+    return datasync.call(this);
+  };
+  return {
+    begun: () => begun.promise,
+    release: () => released.resolve(),
+    count: () => count,
+    stop: () => void Object.assign(handles, { datasync }),
+  };
 }
