@@ -33,12 +33,12 @@ const extrasOfTools: readonly (readonly [Extra, RegExp])[] = [
 /** Some providers name the vendor first (`openrouter:web_search`), or mark what is built in (`$web_search`). */
 const vendorMark = /^(\$|[a-z]+:)/;
 
-/** Of each extra the first tool that needs it. `path`: of the list. */
-export function dearerTools(tools: unknown, path: string): readonly DearerFeature[] {
+/** Of each extra the first tool that needs it. `pathOf`: by its place in the list. */
+export function dearerTools(tools: unknown, pathOf: (index: number) => string): readonly DearerFeature[] {
   const found = new Map<Extra, DearerFeature>();
   for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
     for (const extra of extrasOf(tool)) {
-      if (!found.has(extra)) found.set(extra, { extra, member: `${path}[${index}]` });
+      if (!found.has(extra)) found.set(extra, { extra, member: pathOf(index) });
     }
   }
   return [...found.values()];

@@ -13,6 +13,7 @@ export { pixelsOf } from './image-pixels.ts';
 export { answerMaxBytes } from './large-answer.ts';
 export { boundedByContext, type Media, measureImage, sumOfMedia } from './media-tokens.ts';
 export { ParsedEvent, parseEvent } from './parsed-event.ts';
+export { type PartUse, unknownPart } from './part-use.ts';
 export * from './plain-members.ts';
 export {
   keptCacheMember,

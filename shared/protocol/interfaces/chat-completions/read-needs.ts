@@ -20,7 +20,7 @@ export function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {
     ...neededOf(abilities).map(([name, member]) => ({ name, member })),
     ...dearerFeatures(raw, { usualTiers: openAiUsualTiers }),
     ...(isBestOf ? [{ extra: 'best_of', member: 'best_of' } as const] : []),
-    ...dearerTools(raw.tools, 'tools'),
+    ...dearerTools(raw.tools, (index) => `tools[${index}]`),
   ];
   const storingMember = (raw.store ?? false) === false ? keptCacheMember(raw) : 'store';
   const schemaMember = format === 'json_schema' ? 'response_format' : undefined;

@@ -8,6 +8,8 @@ import {
   type RequestNeeds,
 } from '../../wire/index.ts';
 import { dearerFeatures, dearerTools, firstOfEachNeed, isClientTool, neededStops } from '../index.ts';
+import { blockUse } from './block-types.ts';
+import { declaredTools, offeredTools } from './declared-tools.ts';
 import { pathOfImage } from './message-media.ts';
 import type { MessagesMembers } from './messages-request.ts';
 
@@ -29,11 +31,10 @@ const neededState = (body: JsonObject): HubNeed[] =>
   );
 
 /** A tool of a provider's own is left out where it may be; where it must be called there is nothing to call. */
-function forcedTool({ tools, tool_choice: choice }: JsonObject): HubNeed[] {
-  const list = (Array.isArray(tools) ? tools : []).filter(isJsonObject);
-  const own = list.filter(({ input_schema: schema }) => isJsonObject(schema));
-  const { type, name } = isJsonObject(choice) ? choice : {};
-  const isForced = type === 'any' ? own.length === 0 : type === 'tool' && !own.some((tool) => tool.name === name);
+function forcedTool(body: JsonObject): HubNeed[] {
+  const own = offeredTools(body).filter(({ tool }) => isJsonObject(tool.input_schema));
+  const { type, name } = isJsonObject(body.tool_choice) ? body.tool_choice : {};
+  const isForced = type === 'any' ? own.length === 0 : type === 'tool' && !own.some(({ tool }) => tool.name === name);
   return isForced ? [{ kind: 'tools', member: 'tool_choice' }] : [];
 }
 
@@ -47,17 +48,12 @@ const neededBlocks = (content: unknown, path: string): HubNeed[] =>
     isJsonObject(block) ? neededBlock(block, `${path}[${index}]`) : [],
   );
 
-/** Blocks that every format has words for, or that are said as text. */
-const plainBlocks =
-  /^(text|thinking|redacted_thinking|tool_use|search_result|tool_reference|server_tool_use|mcp_tool_use|[a-z_]+_tool_result)$/;
-
 function neededBlock(block: JsonObject, member: string): HubNeed[] {
   const { type, source, content } = block;
   if (type === 'tool_result') return neededBlocks(content, `${member}.content`);
   if (type === 'image' || type === 'document') return neededSource(source, type, member);
-  if (type === 'container_upload') return [{ kind: 'file_id', member }];
-  if (typeof type === 'string' && type.startsWith('compaction')) return [{ kind: 'compaction', member }];
-  return typeof type === 'string' && plainBlocks.test(type) ? [] : [{ kind: 'content_part', member }];
+  const use = blockUse(type);
+  return typeof use === 'string' ? [] : [{ kind: use.needs, member }];
 }
 
 function neededSource(source: unknown, block: 'image' | 'document', member: string): HubNeed[] {
@@ -80,14 +76,18 @@ export function readNeeds(
   { textBytes, contexts }: Pick<CallSize, 'textBytes' | 'contexts'>,
 ): RequestNeeds {
   const { raw, stream } = members;
-  const tools = Array.isArray(raw.tools) ? raw.tools : [];
+  const declared = declaredTools(raw);
   const image = pathOfImage(raw.messages);
+  const first = declared.find(({ tool }) => isClientTool(tool));
   const features: Feature[] = [
-    ...(tools.some(isClientTool) ? [{ name: 'tools', member: 'tools' } as const] : []),
+    ...(first === undefined ? [] : [{ name: 'tools', member: first.path.replace(/^tools\[.*/, 'tools') } as const]),
     ...(image === undefined ? [] : [{ name: 'vision', member: image } as const]),
     ...(stream ? [{ name: 'streaming', member: 'stream' } as const] : []),
     ...dearerFeatures(raw, { usualTiers, betas }),
-    ...dearerTools(tools, 'tools'),
+    ...dearerTools(
+      declared.map(({ tool }) => tool),
+      (index) => declared[index]?.path ?? 'tools',
+    ),
   ];
   // A thread is a conversation that its provider keeps.
   const storingMember = (raw.thread ?? null) === null ? undefined : 'thread';

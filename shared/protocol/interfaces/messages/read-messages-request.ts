@@ -37,9 +37,10 @@ import { countTokensSchema, type MessagesMembers, messagesSchema } from './messa
 const usedNames = [...new Set([...Object.keys(messagesSchema.shape), ...plainGatewayMembers, ...dearerMemberNames])];
 const refuseOtherCase = otherCaseCheck([...usedNames, 'metadata', 'thread']);
 
+const toolChange = membersOf({ name: {}, definition: toolShape });
 /** An image may stand in a document, and that in the result of a tool. */
 const partWith = (inner: Shape): Shape =>
-  membersOf({ type: {}, source: membersOf({ type: {}, data: {}, content: inner }), content: inner });
+  membersOf({ type: {}, source: membersOf({ type: {}, data: {}, content: inner }), content: inner, tool: toolChange });
 const part = partWith({ items: partWith({ items: partWith({}) }) });
 
 const reading = {

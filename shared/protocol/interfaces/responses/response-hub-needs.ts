@@ -2,6 +2,7 @@
 import { type HubNeed, type HubNeedKind, isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { firstOfEachNeed, isWebUrl } from '../index.ts';
 import { declaredTools, meantBy } from './declared-tools.ts';
+import { itemUse } from './item-types.ts';
 
 export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
   firstOfEachNeed([...neededState(body), ...neededMembers(body), ...neededChoice(body), ...inItems(body.input)]);
@@ -52,41 +53,12 @@ const inItems = (input: unknown): HubNeed[] =>
     isJsonObject(item) ? neededItem(item, `input[${index}]`) : [{ kind: 'content_part', member: `input[${index}]` }],
   );
 
-/** Items that every format has words for, or that are said as text. */
-const plainItems: ReadonlySet<unknown> = new Set([
-  'message',
-  'reasoning',
-  'function_call',
-  'custom_tool_call',
-  'local_shell_call',
-  'shell_call',
-  'apply_patch_call',
-  'tool_search_call',
-  'computer_call',
-  'local_shell_call_output',
-  'shell_call_output',
-  'apply_patch_call_output',
-  'tool_search_output',
-  'additional_tools',
-  'web_search_call',
-  'file_search_call',
-  'code_interpreter_call',
-  'image_generation_call',
-  'mcp_call',
-  'mcp_list_tools',
-  'mcp_approval_request',
-  'mcp_approval_response',
-]);
-
 function neededItem(item: JsonObject, member: string): HubNeed[] {
   const { type, role, content, output } = item;
-  if (type === 'item_reference' || (!isSent(type) && !isSent(role) && isSent(item.id))) {
-    return [{ kind: 'item_reference', member }];
-  }
-  if (typeof type === 'string' && type.includes('compaction')) return [{ kind: 'compaction', member }];
+  const use = itemUse(item);
+  if (typeof use !== 'string') return [{ kind: use.needs, member }];
   if (typeof type === 'string' && type.startsWith('input_')) return neededPart(item, 'user', member);
   if (isOutputWithParts(type)) return neededParts(output, 'user', `${member}.output`);
-  if (isSent(type) && !plainItems.has(type)) return [{ kind: 'content_part', member }];
   if (isSent(role) && type !== 'additional_tools') return neededParts(content, role, `${member}.content`);
   return [];
 }

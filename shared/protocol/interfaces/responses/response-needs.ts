@@ -24,7 +24,7 @@ export function responseNeeds(body: ResponsesBody, { json, betas }: NeedsReading
   features.push(...dearerFeatures(body, { usualTiers: openAiUsualTiers, betas }));
   // Its text, its tools and all else that it brings are known to the provider only.
   if ((body.prompt ?? null) !== null) features.push({ extra: 'prompt', member: 'prompt' });
-  for (const { path, list } of toolListsOf(body)) features.push(...dearerTools(list, path));
+  for (const { path, list } of toolListsOf(body)) features.push(...dearerTools(list, (index) => `${path}[${index}]`));
   return {
     features,
     schemaMember: format === 'json_schema' ? 'text.format' : undefined,

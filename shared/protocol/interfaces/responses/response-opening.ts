@@ -37,12 +37,16 @@ export function responseText({ id, createdSeconds, model, settings, items = [], 
 
 // Ids of items of answers that the gateway wrote itself. They say so: no provider knows them.
 
-const mark = '_gw_';
+export const ownItemMark = '_gw_';
 
 export const ownItemId = (prefix: string, answerId: string, index: number): string =>
-  `${prefix}${mark}${plainId(answerId)}_${index}`;
+  `${prefix}${ownItemMark}${plainId(answerId)}_${index}`;
 
-export const isOwnItemId = (id: unknown): boolean => typeof id === 'string' && /^[a-z]+_gw_\w+$/.test(id);
+/** The prefix of such an id. Undefined: it is none. */
+export const ownItemKind = (id: unknown): string | undefined =>
+  typeof id === 'string' ? /^([a-z]+)_gw_\w+$/.exec(id)?.[1] : undefined;
+
+export const isOwnItemId = (id: unknown): boolean => ownItemKind(id) !== undefined;
 
 export const ownResponseId = (answerId: string): string => `resp_${plainId(answerId)}`;
 

@@ -2,17 +2,7 @@
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
-import {
-  findMember,
-  isEnvelope,
-  isJsonObject,
-  type JsonText,
-  mayHoldEnvelope,
-  parseJson,
-  readProviderPreferences,
-  rewriteMembers,
-  type UpstreamTarget,
-} from '../../wire/index.ts';
+import { type JsonText, readProviderPreferences, rewriteMembers, type UpstreamTarget } from '../../wire/index.ts';
 import {
   type ClientRequest,
   dearerMemberNames,
@@ -27,9 +17,10 @@ import {
   toolShape,
   withoutGatewayMembers,
 } from '../index.ts';
+import { refuseOwnReferences, withoutOwnItems } from './own-items.ts';
 import { readHubNeeds } from './response-hub-needs.ts';
 import { responseNeeds } from './response-needs.ts';
-import { isOwnItemId, refusedStream } from './response-opening.ts';
+import { refusedStream } from './response-opening.ts';
 import { responseSize } from './response-size.ts';
 import { keptIds, type ResponsesBody, responsesSchema } from './responses-body.ts';
 import { openResponseWriter, writeResponse } from './write-response.ts';
@@ -45,7 +36,7 @@ const reading = {
   // Recorded, and no provider takes another name for it.
   names: new Set([...usedNames, 'user']),
   shapes: {
-    input: { items: membersOf({ ...partMembers, content: parts, output: parts, tools }) },
+    input: { items: membersOf({ ...partMembers, id: {}, role: {}, content: parts, output: parts, tools }) },
     tools,
     text: membersOf({ format: membersOf({ type: {} }) }),
     prompt: membersOf({ id: {} }),
@@ -62,6 +53,7 @@ export const readResponsesRequest = (json: JsonText, reading: RequestReading): C
 
 function check(json: JsonText, { betas }: RequestReading): ClientRequest {
   const { raw, body } = readPlainBody(json, plainReading);
+  refuseOwnReferences(body.input);
   if (body.background === true) {
     throw fail('invalid_request', { message: 'background: is not served', param: 'background' });
   }
@@ -104,28 +96,8 @@ function upstreamBody(
   { store, max_output_tokens: bound }: ResponsesBody,
   { model, zdr, defaultBound }: UpstreamTarget,
 ): string {
-  const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model], ...withoutSealedItems(json)]);
+  const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model], ...withoutOwnItems(json)]);
   if (zdr && (store ?? null) === null) changes.set('store', false);
   if ((bound ?? null) === null && defaultBound !== undefined) changes.set('max_output_tokens', defaultBound.tokens);
   return rewriteMembers(json, changes);
-}
-
-// Reasoning that another model made for this gateway means nothing to the provider of a relayed call, and it would be refused: it
-// stays here, and so do the ids of the items that were made with it. All else goes out as it came.
-
-/** Members to write anew: none where nothing of the kind is in the body, as is usual. */
-function withoutSealedItems(json: JsonText): readonly (readonly [string, unknown])[] {
-  const input = mayHoldEnvelope(json.text) ? findMember(json, 'input') : undefined;
-  if (input === undefined) return [];
-  const items = parseJson(json.slice(input));
-  return Array.isArray(items) ? [['input', items.filter((item) => !isForeign(item)).map(withoutOwnId)]] : [];
-}
-
-const isForeign = (item: unknown): boolean =>
-  isJsonObject(item) && item.type === 'reasoning' && isEnvelope(item.encrypted_content);
-
-function withoutOwnId(item: unknown): unknown {
-  if (!isJsonObject(item) || !isOwnItemId(item.id)) return item;
-  const { id: _id, ...rest } = item;
-  return rest;
 }

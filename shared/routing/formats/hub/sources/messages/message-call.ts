@@ -1,4 +1,5 @@
 // A request of Messages as a call of the hub. What not every target has words for is optional: the call tells what was left out.
+import { blockUse } from '../../../../../protocol/interfaces/messages/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AskedReasoning,
@@ -9,6 +10,7 @@ import {
   type OptionalMember,
   type OptionalName,
   otherMembers,
+  toldPathsMax,
   withTopMarks,
 } from '../../middle/index.ts';
 import { type PromptReading, toPrompt } from './message-prompt.ts';
@@ -95,6 +97,7 @@ function readOptional(body: JsonObject): OptionalMember[] {
     ...said('serial_calls', 'tool_choice.disable_parallel_tool_use', isSerial === true ? true : null),
     ...markedMembers({ system: body.system, messages: body.messages }, body.tools),
     ...citedDocument(body),
+    ...blocksLeftOut(body),
   ];
 }
 
@@ -109,4 +112,18 @@ function citedDocument({ messages }: JsonObject): OptionalMember[] {
     if (at >= 0) return [{ name: 'other', member: `messages[${index}].content[${at}].citations`, value: true }];
   }
   return [];
+}
+
+/** Of what says nothing to another model no more than are told. */
+function blocksLeftOut({ messages }: JsonObject): OptionalMember[] {
+  const left: OptionalMember[] = [];
+  for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
+    const { content } = membersIn(message);
+    for (const [place, block] of (Array.isArray(content) ? content : []).entries()) {
+      if (left.length === toldPathsMax) return left;
+      if (blockUse(membersIn(block).type) !== 'left_out') continue;
+      left.push({ name: 'other', member: `messages[${index}].content[${place}]`, value: true });
+    }
+  }
+  return left;
 }

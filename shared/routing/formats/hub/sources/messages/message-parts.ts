@@ -1,5 +1,6 @@
 // Blocks of a message that hold content: text, images and documents, as the language-model interface has them.
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import { blockUse } from '../../../../../protocol/interfaces/messages/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import { type ContentPart, cacheMark, fileOfUrl, isBlank, textParts } from '../../middle/index.ts';
 
@@ -25,7 +26,16 @@ function toBlockParts(block: JsonObject): ContentPart[] {
   if (block.type === 'tool_reference' && typeof block.tool_name === 'string') {
     return [{ type: 'text', text: `Tool found: ${block.tool_name}` }];
   }
-  return [];
+  return blockUse(block.type) === 'as_text' ? [{ type: 'text', text: describeRun(block) }] : [];
+}
+
+const runMaxCharacters = 16_384;
+
+/** What a provider ran itself, and what came of it: to any other model it is text. */
+function describeRun({ type, name, input, content, ...rest }: JsonObject): string {
+  const isCall = type === 'server_tool_use' || type === 'mcp_tool_use';
+  const what = isCall ? `Called ${String(name)}` : 'It answered';
+  return `[${what}: ${JSON.stringify(input ?? content ?? rest).slice(0, runMaxCharacters)}]`;
 }
 
 function toFile({ source }: JsonObject, kind: 'image' | 'file'): LanguageModelV4FilePart[] {

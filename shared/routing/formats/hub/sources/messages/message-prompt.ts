@@ -164,17 +164,7 @@ function toAssistantParts(block: JsonObject, envelope: SignedEnvelope | undefine
     return [{ type: 'reasoning', text, providerOptions: envelopeOptions(envelope) }];
   }
   if (type === 'tool_use') return [toCall(block, known)];
-  if (typeof type === 'string' && providerRan.test(type)) return [{ type: 'text', text: describeRun(block) }];
   return toParts([block]).filter((part) => part.type === 'text' || part.type === 'file');
-}
-
-/** What a provider ran itself, and what came of it: to any other model it is text. */
-const providerRan = /^(server_tool_use|mcp_tool_use|[a-z_]+_tool_result)$/;
-const runMaxCharacters = 16_384;
-
-function describeRun({ name, input, content, type }: JsonObject): string {
-  const what = type === 'server_tool_use' || type === 'mcp_tool_use' ? `Called ${String(name)}` : 'It answered';
-  return `[${what}: ${JSON.stringify(input ?? content ?? null).slice(0, runMaxCharacters)}]`;
 }
 
 function toCall(block: JsonObject, { calls, names, signedCalls }: Known): AssistantPart {

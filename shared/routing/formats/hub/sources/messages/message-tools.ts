@@ -1,5 +1,6 @@
 // Tools and the choice among them. Tools that only their own provider knows are left out, and told.
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import { offeredTools } from '../../../../../protocol/interfaces/messages/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import { cacheMark, type OptionalMember, otherMembers, type ToolNames, toInputSchema } from '../../middle/index.ts';
 
@@ -10,16 +11,16 @@ export interface ToolOptions {
   readonly leftOut: readonly OptionalMember[];
 }
 
-export function toToolOptions({ tools: sent, tool_choice: choice }: JsonObject, names: ToolNames): ToolOptions {
+export function toToolOptions(body: JsonObject, names: ToolNames): ToolOptions {
   const tools: LanguageModelV4FunctionTool[] = [];
   const leftOut: OptionalMember[] = [];
-  for (const [index, tool] of (Array.isArray(sent) ? sent : []).entries()) {
-    if (!isJsonObject(tool)) continue;
+  for (const { tool, path } of offeredTools(body)) {
     if (isClientTool(tool)) {
       tools.push(toTool(tool, names));
       leftOut.push(...otherMembers(tool, inTool));
-    } else leftOut.push({ name: 'provider_tool', member: nameOfTool(tool, index), value: true });
+    } else leftOut.push({ name: 'provider_tool', member: nameOfTool(tool, path), value: true });
   }
+  const { tool_choice: choice } = body;
   const { disable_parallel_tool_use: isSerial } = isJsonObject(choice) ? choice : {};
   return {
     tools,
@@ -44,8 +45,8 @@ const inTool = { read: toolMembers, isSent: (value: unknown) => (value ?? null) 
 const versionSuffix = /_\d{8}$/;
 
 /** As in `tools.web_search`: without its version, which says nothing to who reads it. */
-const nameOfTool = ({ type }: JsonObject, index: number): string =>
-  typeof type === 'string' ? `tools.${type.replace(versionSuffix, '')}` : `tools[${index}]`;
+const nameOfTool = ({ type }: JsonObject, path: string): string =>
+  typeof type === 'string' ? `tools.${type.replace(versionSuffix, '')}` : path;
 
 function toTool(tool: JsonObject, names: ToolNames): LanguageModelV4FunctionTool {
   const { name, description, input_schema: schema, strict } = tool;

@@ -1,4 +1,5 @@
 // A request of Responses as a call of the hub. What not every target has words for is optional: the call tells what was left out.
+import { itemUse } from '../../../../../protocol/interfaces/responses/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AskedReasoning,
@@ -9,6 +10,7 @@ import {
   type OptionalMember,
   type OptionalName,
   otherMembers,
+  toldPathsMax,
   toResponseFormat,
   withTopMarks,
 } from '../../middle/index.ts';
@@ -88,5 +90,18 @@ function readOptional(body: JsonObject): OptionalMember[] {
     ),
     ...said('other', 'truncation', body.truncation, body.truncation === 'auto'),
     ...said('other', 'store', body.store, body.store === true),
+    ...itemsLeftOut(body.input),
   ];
+}
+
+/** Of what says nothing to another model no more than are told. */
+function itemsLeftOut(input: unknown): OptionalMember[] {
+  const left: OptionalMember[] = [];
+  for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
+    if (left.length === toldPathsMax) break;
+    if (isJsonObject(item) && itemUse(item) === 'left_out') {
+      left.push({ name: 'other', member: `input[${index}]`, value: true });
+    }
+  }
+  return left;
 }

@@ -1,6 +1,7 @@
 // The input of a Responses request as a prompt: items that an answer was made of are one message of the assistant, and results
 // stand behind the calls that they answer, wherever the client put them.
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import { itemUse } from '../../../../../protocol/interfaces/responses/index.ts';
 import {
   type Envelopes,
   isJsonObject,
@@ -94,7 +95,7 @@ function addItem(reading: PromptState, item: JsonObject): void {
   const { type, role, content } = item;
   const call = callOf(item);
   // The tools that are added, or that a provider found, go out themselves.
-  if (type === 'additional_tools' || isSearchOfProvider(item)) return;
+  if (type === 'additional_tools' || isSearchOfProvider(item) || itemUse(item) === 'left_out') return;
   if (type === 'reasoning') addReasoning(reading, item);
   else if (typeof type === 'string' && type.startsWith('input_')) addUser(reading, toParts(item));
   else if (isResult(type)) addResult(reading, item);

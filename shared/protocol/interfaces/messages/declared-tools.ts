@@ -1,0 +1,63 @@
+// The tools that a Messages request declares: beside its messages, and by value within them. What a message adds or removes holds from
+// there on, so that the model is offered what is left at the end.
+import { isJsonObject, type JsonObject } from '../../wire/index.ts';
+
+export interface DeclaredTool {
+  /** In the request. */
+  readonly path: string;
+  readonly tool: JsonObject;
+}
+
+/** All of them, also those that a later message removes. */
+export const declaredTools = (body: JsonObject): readonly DeclaredTool[] => [
+  ...toolsBeside(body),
+  ...[...changesIn(body.messages)].flatMap(({ definition }) => definition ?? []),
+];
+
+/** Those that the model may call. */
+export function offeredTools(body: JsonObject): readonly DeclaredTool[] {
+  const offered = new Set(toolsBeside(body));
+  const known = new Map<unknown, DeclaredTool>();
+  for (const one of offered) known.set(one.tool.name, one);
+  for (const { name, definition, isAddition } of changesIn(body.messages)) {
+    const before = known.get(name);
+    const next = definition ?? before;
+    if (before !== undefined && (!isAddition || next !== before)) offered.delete(before);
+    if (isAddition && next !== undefined) {
+      offered.add(next);
+      known.set(name, next);
+    }
+  }
+  return [...offered];
+}
+
+const toolsBeside = ({ tools }: JsonObject): DeclaredTool[] =>
+  (Array.isArray(tools) ? tools : []).flatMap((tool, index) =>
+    isJsonObject(tool) ? [{ path: `tools[${index}]`, tool }] : [],
+  );
+
+interface ToolChange {
+  readonly name: unknown;
+  readonly isAddition: boolean;
+  /** Of one that is added by value. */
+  readonly definition: DeclaredTool | undefined;
+}
+
+const changeTypes: ReadonlySet<unknown> = new Set(['tool_addition', 'tool_removal']);
+
+function* changesIn(messages: unknown): Generator<ToolChange> {
+  for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
+    const content = isJsonObject(message) && Array.isArray(message.content) ? message.content : [];
+    for (const [place, block] of content.entries()) {
+      if (!isJsonObject(block) || !changeTypes.has(block.type) || !isJsonObject(block.tool)) continue;
+      const { tool: change, type } = block;
+      const { definition: tool, name } = change;
+      const path = `messages[${index}].content[${place}]`;
+      yield {
+        name: isJsonObject(tool) ? tool.name : name,
+        isAddition: type === 'tool_addition',
+        definition: isJsonObject(tool) ? { path, tool } : undefined,
+      };
+    }
+  }
+}

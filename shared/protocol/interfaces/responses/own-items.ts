@@ -1,0 +1,39 @@
+// Items that the gateway wrote itself, as they come back. No provider knows them: neither what another model thought, sealed, nor an
+// id that says so.
+import { fail } from '../../../errors/index.ts';
+import { findMember, isEnvelope, isJsonObject, type JsonText, mayHoldEnvelope, parseJson } from '../../wire/index.ts';
+import { itemType, itemUse } from './item-types.ts';
+import { isOwnItemId, ownItemMark } from './response-opening.ts';
+
+/** A message, or a call, that nobody keeps cannot be referred to. Thinking can: its model does without. */
+export function refuseOwnReferences(input: unknown): void {
+  for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
+    if (!isJsonObject(item) || itemType(item) !== 'item_reference' || !isOwnItemId(item.id)) continue;
+    if (itemUse(item) === 'left_out') continue;
+    const remedy = 'send the item itself, which store: false makes the AI SDK do';
+    throw fail('invalid_request', {
+      message: `input[${index}]: refers to an item of a translated answer, which is kept nowhere: ${remedy}`,
+      param: `input[${index}]`,
+    });
+  }
+}
+
+/** Members of a relayed call to write anew: none where nothing of the kind is in the body, as is usual. */
+export function withoutOwnItems(json: JsonText): readonly (readonly [string, unknown])[] {
+  const mayHoldSome = mayHoldEnvelope(json.text) || json.text.includes(ownItemMark);
+  const input = mayHoldSome ? findMember(json, 'input') : undefined;
+  if (input === undefined) return [];
+  const items = parseJson(json.slice(input));
+  return Array.isArray(items) ? [['input', items.filter((item) => !isForeign(item)).map(withoutOwnId)]] : [];
+}
+
+const isForeign = (item: unknown): boolean =>
+  isJsonObject(item) &&
+  ((item.type === 'reasoning' && isEnvelope(item.encrypted_content)) ||
+    (itemType(item) === 'item_reference' && itemUse(item) === 'left_out'));
+
+function withoutOwnId(item: unknown): unknown {
+  if (!isJsonObject(item) || !isOwnItemId(item.id)) return item;
+  const { id: _id, ...rest } = item;
+  return rest;
+}
