@@ -15,10 +15,14 @@ export const toolShape: Shape = membersOf({ type: {}, name: {}, max_uses: {} });
 
 /** They run at the client, or search among the tools that the request brings. Each may have versions: `bash_20250124`. */
 const tokensOnly =
-  /^(namespace|local_shell|apply_patch|computer|computer-preview|tool_search|bash|text_editor|memory)(_|$)/;
+  /^(namespace|local_shell|apply_patch|computer|computer-preview|browser_toolset|tool_search|bash|text_editor|memory)(_|$)/;
+
+const clientTools: ReadonlySet<unknown> = new Set(['function', 'custom']);
 
 /** Run by the provider, under the names that providers give them, with versions and previews of these. */
 const extrasOfTools: readonly (readonly [Extra, RegExp])[] = [
+  // What it costs is not said.
+  ['other_tools', /^programmatic_tool_calling$/],
   ['web_search', /^(web|x|browser|live|google|bing|enterprise_web)_search(_|$)/],
   ['web_fetch', /^(web_fetch|url_context)(_|$)/],
   ['file_search', /^(file_search|collections_search|document_library|retrieval)(_|$)/],
@@ -59,7 +63,7 @@ function extraOf(tool: unknown): Extra | undefined {
   if (!isJsonObject(tool)) return 'other_tools';
   const { type = null, environment } = tool;
   const name = isJsonObject(tool.function) ? tool.function.name : tool.name;
-  if (type === 'function' || type === 'custom' || (type === null && typeof name === 'string')) {
+  if (clientTools.has(type) || (type === null && typeof name === 'string')) {
     return typeof name === 'string' && name.startsWith('$') ? extraNamed(name) : undefined;
   }
   if (typeof type !== 'string') return 'other_tools';
@@ -72,9 +76,16 @@ function extraOf(tool: unknown): Extra | undefined {
 const isLocal = (environment: unknown): boolean => isJsonObject(environment) && environment.type === 'local';
 
 function extraNamed(type: string): Extra {
-  const plain = type.replace(vendorMark, '');
-  return extrasOfTools.find(([, names]) => names.test(plain))?.[0] ?? 'other_tools';
+  return listedExtra(type) ?? 'other_tools';
 }
+
+function listedExtra(type: string): Extra | undefined {
+  const plain = type.replace(vendorMark, '');
+  return extrasOfTools.find(([, names]) => names.test(plain))?.[0];
+}
+
+export const isListedTool = (type: string): boolean =>
+  clientTools.has(type) || tokensOnly.test(type) || listedExtra(type) !== undefined;
 
 /** Null, `false` and an empty list ask for nothing. */
 const isOn = (value: unknown): boolean =>

@@ -16,6 +16,9 @@ export interface MembersRead {
   readonly path?: string;
 }
 
+export const isListedMember = ({ read, names }: MembersRead, member: string): boolean =>
+  read.has(member) || names?.has(member) === true;
+
 /** In their order; of those that no target has a word for no more than are told. */
 export function otherMembers(object: unknown, { read, names, isSent, path = '' }: MembersRead): OptionalMember[] {
   const others: OptionalMember[] = [];

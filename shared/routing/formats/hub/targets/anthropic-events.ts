@@ -24,8 +24,28 @@ export const messageUsage: UsageForm = {
   isWanted: true,
 };
 
-/** Anthropic may add events at any time: the package knows these. */
-const knownEvents = /"type"\s*:\s*"(message_|content_block_|error|ping)/;
+/** Anthropic may add events, and pieces of blocks, at any time: the package knows these. */
+export const readEventTypes = [
+  'message_start',
+  'message_delta',
+  'message_stop',
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'error',
+  'ping',
+];
+export const readDeltaTypes = [
+  'text_delta',
+  'thinking_delta',
+  'signature_delta',
+  'input_json_delta',
+  'citations_delta',
+  'compaction_delta',
+];
+const typeIn = (types: readonly string[]): RegExp => new RegExp(`"type"\\s*:\\s*"(${types.join('|')})"`);
+const knownEvents = typeIn(readEventTypes);
+const knownDeltas = typeIn(readDeltaTypes);
 const errorEvents = /^\s*\{\s*"type"\s*:\s*"error"/;
 const usageEvents = /"type"\s*:\s*"message_(start|delta)"/;
 
@@ -63,7 +83,6 @@ function withWholeError(text: string): string {
 /** Blocks that the package may know less of than the provider, and their pieces. What stands beside them stays. */
 const knownBlocks: readonly unknown[] = ['text', 'thinking', 'redacted_thinking', 'tool_use'];
 const otherBlocks = /^(compaction|fallback|\w+_tool_use|\w+_tool_result)$/;
-const knownDeltas = /"type"\s*:\s*"(text|thinking|signature|input_json|citations|compaction)_delta"/;
 const blockEvent = /"type"\s*:\s*"content_block_(start|delta|stop)"/;
 
 const isKnownBlock = (block: unknown): boolean => {

@@ -10,17 +10,56 @@ import { readableIncomplete, refusalIdPrefix, textOr } from './responses-answer.
 const typeOf = (text: string): string | undefined =>
   /^\{\s*(?:"sequence_number"\s*:\s*\d+\s*,\s*)?"type"\s*:\s*"([\w.]+)"/.exec(text)?.[1];
 
-/** Pieces: they go on as they are. */
-const pieces: ReadonlySet<string> = new Set([
-  'response.output_text.delta',
-  'response.function_call_arguments.delta',
-  'response.reasoning_summary_part.added',
-  'response.reasoning_summary_part.done',
-  'response.reasoning_summary_text.delta',
-]);
-/** What is looked into. Events of another type say nothing that is not said elsewhere, or are new. */
-const read =
-  /^(error|response\.(created|in_progress|completed|incomplete|failed|output_item\.\w+|refusal\.delta|reasoning_text\.delta))$/;
+/** What becomes of each event. */
+type EventUse =
+  /** It brings a piece of the answer, and goes on as it is. */
+  | 'piece'
+  /** It is looked into. */
+  | 'read'
+  /** It says nothing that is not said elsewhere, or tells of what a provider ran itself. */
+  | 'ignored';
+
+const uses: Readonly<Record<string, EventUse>> = {
+  error: 'read',
+  'response.created': 'read',
+  'response.in_progress': 'read',
+  'response.completed': 'read',
+  'response.incomplete': 'read',
+  'response.failed': 'read',
+  'response.queued': 'ignored',
+  'response.output_item.added': 'read',
+  'response.output_item.done': 'read',
+  'response.content_part.added': 'ignored',
+  'response.content_part.done': 'ignored',
+  'response.output_text.delta': 'piece',
+  'response.output_text.done': 'ignored',
+  'response.output_text.annotation.added': 'ignored',
+  'response.refusal.delta': 'read',
+  'response.refusal.done': 'ignored',
+  'response.function_call_arguments.delta': 'piece',
+  'response.function_call_arguments.done': 'ignored',
+  'response.custom_tool_call_input.delta': 'ignored',
+  'response.custom_tool_call_input.done': 'ignored',
+  'response.reasoning_summary_part.added': 'piece',
+  'response.reasoning_summary_part.done': 'piece',
+  'response.reasoning_summary_text.delta': 'piece',
+  'response.reasoning_summary_text.done': 'ignored',
+  'response.reasoning_text.delta': 'read',
+  'response.reasoning_text.done': 'ignored',
+  'response.compaction.compacting': 'ignored',
+  'response.audio.delta': 'ignored',
+  'response.audio.done': 'ignored',
+};
+
+/** Of tools that a provider runs, and of a speech's words. */
+const ignoredFamilies =
+  /^response\.(audio\.transcript|code_interpreter_call|code_interpreter_call_code|file_search_call|image_generation_call|mcp_call|mcp_call_arguments|mcp_list_tools|shell_call_command|shell_call_output_content|web_search_call)\./;
+
+export const isListedEvent = (type: string): boolean => Object.hasOwn(uses, type) || ignoredFamilies.test(type);
+
+/** An event that is new is ignored too. */
+const useOf = (type: unknown): EventUse =>
+  typeof type === 'string' && Object.hasOwn(uses, type) ? (uses[type] ?? 'ignored') : 'ignored';
 const ends: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
 
 export async function* responseEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
@@ -47,8 +86,8 @@ const openItems = (): OpenItems => ({ refusals: new Set() });
 
 function readEvent(text: string, open: OpenItems): ReadEvent {
   const type = typeOf(text);
-  if (type !== undefined && pieces.has(type)) return { out: [text], isLast: false };
-  if (type !== undefined && !read.test(type)) return { out: [], isLast: false };
+  if (type !== undefined && useOf(type) === 'piece') return { out: [text], isLast: false };
+  if (type !== undefined && useOf(type) === 'ignored') return { out: [], isLast: false };
   const event = readObject(text);
   // The package says what is wrong with it.
   if (event === undefined) return { out: [text], isLast: false };
@@ -101,7 +140,7 @@ function readableEvents(event: Json, { refusals }: OpenItems): Json[] {
     case 'response.reasoning_text.delta':
       return [{ ...event, type: 'response.reasoning_summary_text.delta', summary_index: 0 }];
     default:
-      return pieces.has(String(type)) ? [event] : [];
+      return useOf(type) === 'piece' ? [event] : [];
   }
 }
 

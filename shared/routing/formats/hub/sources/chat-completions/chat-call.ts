@@ -7,6 +7,7 @@ import {
   type HubCall,
   isEffort,
   markedMembers,
+  type MembersRead,
   numberOption,
   type OptionalMember,
   type OptionalName,
@@ -56,15 +57,23 @@ const optionalNames = new Map<string, OptionalName>([
   ['verbosity', 'verbosity'],
   ['cache_control', 'cache_marks'],
   ['prompt_cache_options', 'cache_options'],
+  // No target has words for these.
+  ['function_call', 'other'],
+  ['logit_bias', 'other'],
+  ['metadata', 'other'],
+  ['moderation', 'other'],
+  ['prediction', 'other'],
+  ['prompt_cache_retention', 'other'],
+  ['store', 'other'],
 ]);
 
 /** What every call does anyway asks for nothing. */
 const isSent = (value: unknown): boolean => (value ?? null) !== null && value !== false;
 
-const inBody = { read: bodyMembers, names: optionalNames, isSent };
+export const chatMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
 
 const readOptional = (body: JsonObject): OptionalMember[] => [
-  ...otherMembers(body, inBody),
+  ...otherMembers(body, chatMembers),
   ...(readReasoning(body) === undefined
     ? []
     : [{ name: 'thinking', member: reasoningMember(body), value: true } as const]),

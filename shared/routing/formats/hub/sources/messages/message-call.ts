@@ -6,6 +6,7 @@ import {
   type HubCall,
   isEffort,
   markedMembers,
+  type MembersRead,
   numberOption,
   type OptionalMember,
   type OptionalName,
@@ -71,11 +72,19 @@ const optionalNames = new Map<string, OptionalName>([
   ['speed', 'speed'],
   ['diagnostics', 'diagnostics'],
   ['safeguards', 'safety_identifier'],
+  // No target has words for these.
+  ['compaction', 'other'],
+  ['billing_policy', 'other'],
+  ['fallback_credit_token', 'other'],
+  ['fallbacks', 'other'],
+  ['betas', 'other'],
+  ['user_profile_id', 'other'],
+  ['workspace_id', 'other'],
 ]);
 
 const isSent = (value: unknown): boolean => (value ?? null) !== null && !(Array.isArray(value) && value.length === 0);
 
-const inBody = { read: bodyMembers, names: optionalNames, isSent };
+export const messageMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
 const inThinking = { read: new Set(['type', 'display', 'budget_tokens']), isSent, path: 'thinking.' };
 const inOutput = { read: new Set(['effort', 'format']), isSent, path: 'output_config.' };
 
@@ -86,7 +95,7 @@ function readOptional(body: JsonObject): OptionalMember[] {
   const { effort } = membersIn(body.output_config);
   const { disable_parallel_tool_use: isSerial } = membersIn(body.tool_choice);
   return [
-    ...otherMembers(body, inBody),
+    ...otherMembers(body, messageMembers),
     ...said(
       'thinking',
       isSent(effort) ? 'output_config.effort' : 'thinking',

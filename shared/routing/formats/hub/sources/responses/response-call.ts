@@ -6,6 +6,7 @@ import {
   type HubCall,
   isEffort,
   markedMembers,
+  type MembersRead,
   numberOption,
   type OptionalMember,
   type OptionalName,
@@ -57,6 +58,14 @@ const optionalNames = new Map<string, OptionalName>([
   ['prompt_cache_options', 'cache_options'],
   ['cache_control', 'cache_marks'],
   ['context_management', 'context_management'],
+  // No target has words for these.
+  ['access_programs', 'other'],
+  ['image', 'other'],
+  ['include', 'other'],
+  ['max_tool_calls', 'other'],
+  ['moderation', 'other'],
+  ['prompt_cache_retention', 'other'],
+  ['stream_options', 'other'],
 ]);
 
 /** What every model does anyway. */
@@ -65,7 +74,7 @@ const isSent = (value: unknown): boolean =>
   (value ?? null) !== null && !(Array.isArray(value) && value.length === 0) && !(isJsonObject(value) && isEmpty(value));
 const isEmpty = (members: JsonObject): boolean => Object.keys(members).length === 0;
 
-const inBody = { read: bodyMembers, names: optionalNames, isSent };
+export const responseMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
 const inText = { read: new Set(['verbosity', 'format']), isSent, path: 'text.' };
 const inReasoning = { read: new Set(['effort', 'summary', 'generate_summary']), isSent, path: 'reasoning.' };
 
@@ -75,8 +84,8 @@ function readOptional(body: JsonObject): OptionalMember[] {
   const said = (name: OptionalName, member: string, value: unknown, isAsked = isSent(value)): OptionalMember[] =>
     isAsked ? [{ name, member, value }] : [];
   return [
-    ...otherMembers(body, inBody),
     ...markedMembers({ input: body.input }, undefined),
+    ...otherMembers(body, responseMembers),
     ...said('verbosity', 'text.verbosity', verbosity),
     ...otherMembers(body.text, inText),
     ...said('thinking', 'reasoning.effort', effort, isSent(effort) && effort !== 'none'),
