@@ -9,9 +9,9 @@ import {
 } from '../../wire/index.ts';
 import { dearerFeatures, dearerTools, firstOfEachNeed, isClientTool, neededStops } from '../index.ts';
 import { blockUse } from './block-types.ts';
-import { declaredTools, offeredTools } from './declared-tools.ts';
 import { pathOfImage } from './message-media.ts';
 import type { MessagesMembers } from './messages-request.ts';
+import { declaredTools, offeredTools } from './offered-tools.ts';
 
 export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
   firstOfEachNeed([

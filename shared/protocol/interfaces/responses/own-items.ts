@@ -5,7 +5,7 @@ import { findMember, isEnvelope, isJsonObject, type JsonText, mayHoldEnvelope, p
 import { itemType, itemUse } from './item-types.ts';
 import { isOwnItemId, ownItemMark } from './response-opening.ts';
 
-/** A message, or a call, that nobody keeps cannot be referred to. Thinking can: its model does without. */
+/** A message, or a call, is kept nowhere, so it cannot be referred to. Thinking can: its model does without. */
 export function refuseOwnReferences(input: unknown): void {
   for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
     if (!isJsonObject(item) || itemType(item) !== 'item_reference' || !isOwnItemId(item.id)) continue;
