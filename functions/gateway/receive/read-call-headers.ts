@@ -33,7 +33,7 @@ export function readCallHeaders(headers: HeaderValues, asksFunction: boolean): C
 /** Recorded, and goes nowhere else. */
 export function readTagsHeader(headers: HeaderValues): Tags | GatewayError {
   const [value, ...more] = headers[headerNames.tags] ?? [];
-  if (value === undefined) return {};
+  if (value === undefined || (value.trim() === '' && more.length === 0)) return {};
   if (more.length > 0) return fail('invalid_request', { message: `The header ${headerNames.tags} was sent twice.` });
   const tags = readTags(value);
   if (tags === undefined || Object.keys(tags).length > tagsMax) {

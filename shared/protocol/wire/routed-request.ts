@@ -153,6 +153,8 @@ export interface UpstreamTarget {
   readonly wantsNoEffortWithTools: boolean;
   /** It can report what a stream has used. */
   readonly reportsStreamUsage: boolean;
+  /** Its model knows `max_completion_tokens` alone. Left out: it does not say. */
+  readonly takesNewerBound?: boolean | undefined;
   /** Nothing of the call may be kept. */
   readonly zdr: boolean;
   /** For a call that names no output bound. */

@@ -1,5 +1,10 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
-import { type Candidate, canBeKeptFromThinking, thinksUnasked } from '../../configuration/catalogue/index.ts';
+import {
+  type Candidate,
+  canBeKeptFromThinking,
+  isOpenAiThinker,
+  thinksUnasked,
+} from '../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../configuration/model-list/index.ts';
 import { type InterfaceId, servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import type { ClientInterface, ClientRequest, PassedOn } from '../../protocol/interfaces/index.ts';
@@ -141,6 +146,7 @@ const targetOf = ({ entry, model, provider }: Candidate, zdr: boolean) => ({
     provider.reasoning_style === 'effort' &&
     [thinksUnasked, canBeKeptFromThinking].every((holds) => holds(entry.upstream_model, model.id)),
   model: entry.upstream_model,
+  takesNewerBound: isOfOpenAi(provider.kind) && isOpenAiThinker(entry.upstream_model, model.id),
   reasoningStyle: provider.reasoning_style,
   readsGoogleSignatures: googleHost.test(provider.base_url),
   reportsStreamUsage: provider.stream_usage !== false,
@@ -155,4 +161,6 @@ const googleHost = /^https:\/\/[\w.-]+\.googleapis\.com\//;
 
 /** OpenAI's reasoning models refuse `max_tokens`; of the others not all know the newer name. */
 const outputBoundMember = (kind: ProviderKind | undefined): string =>
-  kind === 'openai' || kind === 'azure' ? 'max_completion_tokens' : 'max_tokens';
+  isOfOpenAi(kind) ? 'max_completion_tokens' : 'max_tokens';
+
+const isOfOpenAi = (kind: ProviderKind | undefined): boolean => kind === 'openai' || kind === 'azure';

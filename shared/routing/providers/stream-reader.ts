@@ -24,18 +24,35 @@ export async function* readStream(
   reader: EventReader,
   describe: DescribeText,
 ): AsyncGenerator<EventBatch, void, undefined> {
+  let hasUsage = false;
+  let isEnded = false;
   try {
     for await (const texts of events) {
-      const { batch, fault, isEnd } = readBatch(texts, reader, describe);
+      if (isEnded) {
+        const late = usageIn(texts, reader);
+        if (late.length === 0) continue;
+        yield { events: late };
+        return;
+      }
+      const { batch, fault, isEnd, rest } = readBatch(texts, reader, describe);
+      hasUsage ||= batch.some(({ details }) => details.usage !== undefined);
+      if (isEnd && !hasUsage) {
+        // Some servers tell what was used behind the end marker.
+        const late = usageIn(rest, reader);
+        if (batch.length + late.length > 0) yield { events: [...batch, ...late] };
+        if (late.length > 0) return;
+        isEnded = true;
+        continue;
+      }
       if (batch.length > 0 || (fault === undefined && !isEnd)) yield { events: batch };
       // Behind the end of every choice a fault takes nothing away.
       if (fault !== undefined && !reader.isComplete()) yield { events: [], failure: fault };
       if (fault !== undefined || isEnd) return;
     }
   } catch (error) {
-    if (!reader.isComplete()) throw error;
+    if (!isEnded && !reader.isComplete()) throw error;
   }
-  if (!reader.isComplete()) yield { events: [], failure: { kind: 'failed', cause: 'truncated_stream' } };
+  if (!isEnded && !reader.isComplete()) yield { events: [], failure: { kind: 'failed', cause: 'truncated_stream' } };
 }
 
 /** JSON that holds more than an event may was written, and is paid for. */
@@ -50,30 +67,41 @@ interface Batch {
   readonly fault: AttemptFailure | undefined;
   /** The end marker came. */
   readonly isEnd: boolean;
+  /** What came behind it. */
+  readonly rest: readonly EventText[];
 }
 
 /** Events up to the first that ends the stream or breaks it. */
 function readBatch(texts: readonly EventText[], reader: EventReader, describe: DescribeText): Batch {
   const batch: AnswerEvent[] = [];
-  for (const event of texts) {
+  for (const [place, event] of texts.entries()) {
     // Some servers keep a connection alive with an event without text.
     if (event.text.trim() === '') continue;
     const reading = reader.read(event);
-    if (reading.kind === 'end') return { batch, fault: undefined, isEnd: true };
+    if (reading.kind === 'end') return { batch, fault: undefined, isEnd: true, rest: texts.slice(place + 1) };
     if (reading.kind === 'unreadable') {
-      return { batch, fault: unreadableEvent(event.text), isEnd: false };
+      return { batch, fault: unreadableEvent(event.text), isEnd: false, rest: [] };
     }
     if (reading.kind === 'error') {
       const fault = { ...classifyErrorObject(reading.error), providerText: describe(reading.error) };
-      return { batch, fault, isEnd: false };
+      return { batch, fault, isEnd: false, rest: [] };
     }
     if (reading.kind === 'event') {
       batch.push(reading.event);
-      if (reading.event.details.isLast) return { batch, fault: undefined, isEnd: true };
+      if (reading.event.details.isLast) return { batch, fault: undefined, isEnd: true, rest: [] };
     }
   }
-  return { batch, fault: undefined, isEnd: false };
+  return { batch, fault: undefined, isEnd: false, rest: [] };
 }
+
+/** Events behind the end that report what was used, and bring nothing else. */
+const usageIn = (texts: readonly EventText[], reader: EventReader): AnswerEvent[] =>
+  texts.flatMap((event) => {
+    const reading = event.text.trim() === '' ? undefined : reader.read(event);
+    return reading?.kind === 'event' && reading.event.details.usage !== undefined && !reading.event.details.hasOutput
+      ? [reading.event]
+      : [];
+  });
 
 /** The code of the error line with which a stream ends, by what ended it. */
 export const midStreamCodeOf: Record<FailureKind, MidStreamCode> = {

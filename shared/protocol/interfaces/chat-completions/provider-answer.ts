@@ -149,10 +149,14 @@ export interface StreamChunk extends AnswerEvent {
 export function readStreamChunk(text: string): StreamChunk | undefined {
   const head = parseEvent(text);
   if (head === undefined) return undefined;
-  const usage = isJsonObject(head.usage) ? readReportedUsage(answerJson(text)) : undefined;
+  const usage = isJsonObject(head.usage) ? readReportedUsage(answerJson(text)) : usageOfGroq(head);
   const details = factsOf(head, outputOfDeltas(head.choices), usage, () => answerJson(text));
   return details.choices.every(({ index }) => isChoiceIndex(index)) ? new ParsedChunk(text, head, details) : undefined;
 }
+
+/** Groq's own place for it. */
+export const usageOfGroq = ({ x_groq: own }: JsonObject): UsageReport | undefined =>
+  isJsonObject(own) ? readUsageReport(own.usage) : undefined;
 
 /** A chunk that the gateway wrote itself: its text is made once, and not parsed again. `beginsThinking`: it says so by coming. */
 export function writtenChunk(chunk: Record<string, unknown>, beginsThinking = false): StreamChunk {

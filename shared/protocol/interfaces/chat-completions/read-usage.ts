@@ -1,9 +1,35 @@
 // `usage` of a chat completion, as the report that billing reads.
-import { isJsonObject, toCount, type UsageReport } from '../../wire/index.ts';
+import { isJsonObject, type JsonObject, toCount, type UsageReport } from '../../wire/index.ts';
+
+/** Names of one count: the usual one comes first. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  prompt_tokens: ['input_tokens'],
+  completion_tokens: ['output_tokens'],
+};
+/** Of what came from a cache, beside the details: of DeepSeek, Moonshot, and hosts of Claude. */
+const cachedNames = ['prompt_cache_hit_tokens', 'cached_tokens', 'cache_read_input_tokens'];
+
+/** `usage` under the names that most providers give it. */
+export function withUsualNames(usage: JsonObject): JsonObject {
+  const counts = Object.entries(otherNames).flatMap(([name, others]) => {
+    const other = others.find((one) => toCount(usage[one]) !== undefined);
+    return toCount(usage[name]) === undefined && other !== undefined ? [[name, usage[other]] as const] : [];
+  });
+  const details = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const cached = cachedNames.find((name) => toCount(usage[name]) !== undefined);
+  const isOpen = toCount(details.cached_tokens) === undefined && cached !== undefined;
+  if (counts.length === 0 && !isOpen) return usage;
+  return {
+    ...usage,
+    ...Object.fromEntries(counts),
+    ...(isOpen ? { prompt_tokens_details: { ...details, cached_tokens: usage[cached] } } : {}),
+  };
+}
 
 /** Undefined: it is no object, so nothing was reported. */
-export function readUsageReport(usage: unknown): UsageReport | undefined {
-  if (!isJsonObject(usage)) return undefined;
+export function readUsageReport(reported: unknown): UsageReport | undefined {
+  if (!isJsonObject(reported)) return undefined;
+  const usage = withUsualNames(reported);
   const input = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const output = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
   const tokens = {
@@ -15,5 +41,5 @@ export function readUsageReport(usage: unknown): UsageReport | undefined {
     output: toCount(usage.completion_tokens),
     reasoning: toCount(output.reasoning_tokens) ?? 0,
   };
-  return { tokens, members: usage };
+  return { tokens, members: reported };
 }

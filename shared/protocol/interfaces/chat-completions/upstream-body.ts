@@ -9,6 +9,7 @@ export function toUpstreamBody(request: ChatMembers, target: UpstreamTarget): st
   const changes = new Map<string, unknown>([...gatewayMembers].map((name) => [name, undefined]));
   for (const [name, value] of withoutForeignDetails(request.text(), target)) changes.set(name, value);
   changes.set('model', model);
+  for (const [name, value] of boundMembers(request, target)) changes.set(name, value);
   if (request.namesNoBound && defaultBound !== undefined) changes.set(defaultBound.chatMember, defaultBound.tokens);
   for (const [name, value] of Object.entries(reasoningMembers(request, reasoningStyle))) changes.set(name, value);
   if (target.wantsNoEffortWithTools && hasTools(request) && saysNoEffort(request)) changes.set(effortName, 'none');
@@ -22,6 +23,16 @@ const saysNoEffort = ({ raw, reasoning }: ChatMembers): boolean =>
   reasoning === undefined && (raw[effortName] ?? null) === null;
 
 const hasTools = ({ raw: { tools } }: ChatMembers): boolean => Array.isArray(tools) && tools.length > 0;
+
+/** Models of OpenAI's that think know the newer name alone: the older one means the same. */
+function boundMembers({ raw }: ChatMembers, { takesNewerBound }: UpstreamTarget): (readonly [string, unknown])[] {
+  const { max_tokens: older, max_completion_tokens: newer } = raw;
+  if (takesNewerBound !== true || (older ?? null) === null) return [];
+  return [
+    ['max_tokens', undefined],
+    ['max_completion_tokens', newer ?? older],
+  ];
+}
 
 /** The gateway must bill, so it asks for usage on every stream that a provider can report it on. */
 function streamOptions(sent: unknown, reportsUsage: boolean): object | undefined {

@@ -1,6 +1,20 @@
 // What the client gets: the provider's answer or chunks, with the usage members of the gateway.
-import { brokenStreamMessages, hasCounts, type MidStreamCode, rewriteMembers, toEventLine } from '../../wire/index.ts';
-import type { AnswerCost, JsonAnswer, StreamWriter, StreamWriting, WrittenAnswer } from '../index.ts';
+import {
+  brokenStreamMessages,
+  hasCounts,
+  isJsonObject,
+  type MidStreamCode,
+  rewriteMembers,
+  toEventLine,
+} from '../../wire/index.ts';
+import {
+  type AnswerCost,
+  answerJson,
+  type JsonAnswer,
+  type StreamWriter,
+  type StreamWriting,
+  type WrittenAnswer,
+} from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
 import { type StreamChunk, textWithoutReasoning, withoutReasoningDeltas } from './provider-answer.ts';
 
@@ -30,22 +44,42 @@ export function openChunkWriter(
   { mergesUsageChunk, endsBrokenStreamWithDone }: StreamWriting,
 ): StreamWriter {
   const asksMergedUsage = includeMergedUsage || (includeUsage && mergesUsageChunk);
+  const mergesLastChunk = includeUsage && mergesUsageChunk && !includeMergedUsage;
   let head: Record<string, unknown> = {};
+  let reportedToClient = false;
+  /** A chunk that finishes a choice and reports usage: it goes out with the merged one, where no choice comes behind it. */
+  let held: StreamChunk | undefined;
+  const lineOf = (chunk: StreamChunk, usage?: Record<string, unknown>): string => {
+    const text = reasoning?.exclude === true ? withoutReasoningDeltas(chunk) : chunk.text;
+    if (text === undefined) return '';
+    return toEventLine(usage === undefined ? text : rewriteMembers(answerJson(text), new Map([['usage', usage]])));
+  };
+  const release = (): string => {
+    const line = held === undefined ? '' : lineOf(held);
+    held = undefined;
+    return line;
+  };
   return {
     event(chunk: StreamChunk) {
       head = chunk.head;
       // With the merged usage too, only that one: clients add up what they see.
       if (chunk.details.isUsageOnly && (!includeUsage || asksMergedUsage)) return '';
-      const text = reasoning?.exclude === true ? withoutReasoningDeltas(chunk) : chunk.text;
-      return text === undefined ? '' : toEventLine(text);
+      const { usage, choices } = chunk.details;
+      const isUsageShown = usage !== undefined && isJsonObject(chunk.head.usage);
+      reportedToClient ||= isUsageShown;
+      const before = choices.length > 0 ? release() : '';
+      if (!mergesLastChunk || !isUsageShown || !choices.some(({ finished }) => finished)) return before + lineOf(chunk);
+      held = chunk;
+      return before;
     },
     /** A usage chunk of ours: asked for, or in place of the one that the provider did not send. */
     beforeEnd(reported, cost) {
-      const isMissing = reported === undefined || !hasCounts(reported);
+      if (held !== undefined) return lineOf(held, cost().mergedUsage());
+      const isMissing = reported === undefined || !hasCounts(reported) || !reportedToClient;
       return asksMergedUsage || (includeUsage && isMissing) ? usageLine(head, cost().mergedUsage()) : '';
     },
     end: doneLine,
-    broken: (code, message) => brokenStreamEnd(code, endsBrokenStreamWithDone, message),
+    broken: (code, message) => release() + brokenStreamEnd(code, endsBrokenStreamWithDone, message),
   };
 }
 

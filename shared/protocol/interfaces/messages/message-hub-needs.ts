@@ -91,8 +91,16 @@ export function readNeeds(
   ];
   // A thread is a conversation that its provider keeps.
   const storingMember = (raw.thread ?? null) === null ? undefined : 'thread';
-  return { features, schemaMember: undefined, storingMember, promptBytes: textBytes / contexts };
+  return { features, schemaMember: schemaMemberOf(raw), storingMember, promptBytes: textBytes / contexts };
 }
+
+/** In its newer place, or in the one that betas had. */
+function schemaMemberOf({ output_config: config, output_format: former }: JsonObject): string | undefined {
+  if (isSchema(isJsonObject(config) ? config.format : undefined)) return 'output_config.format';
+  return isSchema(former) ? 'output_format' : undefined;
+}
+
+const isSchema = (format: unknown): boolean => isJsonObject(format) && format.type === 'json_schema';
 
 /** Tiers at the catalogue's prices or below. */
 const usualTiers: readonly string[] = ['auto', 'standard_only', 'default', 'flex'];

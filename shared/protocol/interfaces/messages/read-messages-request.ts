@@ -45,8 +45,10 @@ const part = partWith({ items: partWith({ items: partWith({}) }) });
 
 const reading = {
   // `metadata.user_id` is recorded, and no provider takes another name for it.
-  names: new Set([...usedNames, 'metadata', 'thread']),
+  names: new Set([...usedNames, 'metadata', 'thread', 'output_config', 'output_format']),
   shapes: {
+    output_config: membersOf({ format: membersOf({ type: {} }) }),
+    output_format: membersOf({ type: {} }),
     messages: { items: membersOf({ role: {}, content: { items: part } }) },
     tools: { items: toolShape },
     mcp_servers: { items: {} },

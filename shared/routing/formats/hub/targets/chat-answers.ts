@@ -19,23 +19,29 @@ const said = /"usage"\s*:\s*[^n\s]|"finish_reason"\s*:\s*"/;
 
 export async function* chatEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
   let isFinished = false;
+  let hasUsage = false;
+  let isEnded = false;
   const readable = (text: string): string[] => {
+    isEnded ||= text === endMark;
     if (text === endMark) return [];
     if (!said.test(text)) return text.includes('"choices"') || text.includes('"error"') ? [text] : [];
     const event = parsedObject(text);
     if (event === undefined) return [text];
     isFinished ||= hasFinished(event);
-    const usage = readableOpenAiUsage(event.usage, chatUsage) ?? null;
+    const { x_groq: own } = event;
+    const reported = event.usage ?? (isJsonObject(own) ? own.usage : undefined);
+    const usage = readableOpenAiUsage(reported, chatUsage) ?? null;
+    hasUsage ||= usage !== null;
     return [JSON.stringify({ ...event, choices: event.choices ?? [], usage })];
   };
   try {
     for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
       yield eventBytes(events.flatMap(({ text }) => readable(text)).map((text) => ({ text })));
-      // However the connection ends then, everything was said.
-      if (events.some(({ text }) => text === endMark)) return;
+      // However the connection ends then, everything was said; but some servers tell what was used behind it.
+      if (isEnded && hasUsage) return;
     }
   } catch (error) {
-    if (!isFinished) throw error;
+    if (!isFinished && !isEnded) throw error;
   }
 }
 

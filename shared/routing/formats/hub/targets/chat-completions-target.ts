@@ -14,10 +14,8 @@ import { chatEvents, readableCompletion } from './chat-answers.ts';
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
 import { chatUsage, openAiUsageIn } from './openai-usage.ts';
 import { plainPrompt } from './plain-prompt.ts';
-import { watchThinking } from './plain-thinking.ts';
+import { packageName, watchThinking } from './plain-thinking.ts';
 import { openAiStrictness } from './strict-schemas.ts';
-
-const packageName = 'chat';
 
 export const target: HubTarget = {
   openModel({ model, baseURL, fetch, nextStep }) {

@@ -1,4 +1,5 @@
 // `usage` in the words of OpenAI's formats: counts, and details of them.
+import { withUsualNames } from '../../../../protocol/interfaces/chat-completions/index.ts';
 import { lastObjectIn } from '../../../../protocol/interfaces/index.ts';
 import { isJsonObject, toCount, type UsageReport } from '../../../../protocol/wire/index.ts';
 import type { Json } from './body-members.ts';
@@ -9,6 +10,8 @@ export interface OpenAiUsageForm {
   readonly required: readonly string[];
   /** What of which count is told apart. */
   readonly details: Readonly<Record<string, readonly string[]>>;
+  /** The same under the names that are looked for. */
+  readonly renamed?: (usage: Json) => Json;
 }
 
 export const responseUsage: OpenAiUsageForm = {
@@ -25,11 +28,16 @@ export const chatUsage: OpenAiUsageForm = {
     prompt_tokens_details: ['cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens'],
     completion_tokens_details: ['reasoning_tokens'],
   },
+  renamed: withUsualNames,
 };
 
 /** What of it a package can read, and nothing else. Undefined: nothing was reported. */
-export function readableOpenAiUsage(usage: unknown, { required, details }: OpenAiUsageForm): Json | undefined {
-  if (!isJsonObject(usage)) return undefined;
+export function readableOpenAiUsage(
+  reported: unknown,
+  { required, details, renamed = (usage) => usage }: OpenAiUsageForm,
+): Json | undefined {
+  if (!isJsonObject(reported)) return undefined;
+  const usage = renamed(reported);
   const counts = readableUsage(usage, { required, counts: [] });
   const told = Object.entries(details).map(([member, names]) => {
     const of = isJsonObject(usage[member]) ? usage[member] : {};

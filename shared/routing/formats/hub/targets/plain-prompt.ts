@@ -9,6 +9,7 @@ import {
   type ToolResult,
   type UserMessage,
 } from '../middle/index.ts';
+import { packageName } from './plain-thinking.ts';
 
 type Message = LanguageModelV4Prompt[number];
 
@@ -77,7 +78,7 @@ function readResult({ output }: ToolResult): { readonly text: string; readonly f
 function withOwnThinking(message: AssistantMessage): Message {
   const thoughts = message.content.filter((part) => part.type === 'reasoning');
   if (thoughts.length === 0) return message;
-  const name = thoughts[0]?.providerOptions?.openaiCompatible?.reasoningMember;
+  const name = thoughts[0]?.providerOptions?.[packageName]?.reasoningMember;
   const member = name === 'reasoning' ? name : 'reasoning_content';
   const text = thoughts.map((part) => part.text).join('');
   return {

@@ -5,6 +5,9 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import type { HubPart } from '../middle/index.ts';
 
+/** Of the chat target: its package keeps options and metadata under it. */
+export const packageName = 'chat';
+
 export type ReasoningMember = 'reasoning_content' | 'reasoning';
 
 /** For one call. */

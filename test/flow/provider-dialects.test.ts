@@ -1,0 +1,241 @@
+// What servers of chat completions say in words of their own, and what goes back to them in those.
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { expectError } from '../support/expect-error.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+
+type Json = Record<string, unknown>;
+
+let answer: { readonly type: string; readonly body: string | readonly string[] };
+let provider: ScriptedProvider;
+let gateway: Harness;
+
+beforeAll(async () => {
+  provider = await startScriptedProvider((outgoing) => {
+    outgoing.writeHead(200, { 'content-type': answer.type });
+    const [first, ...rest] = typeof answer.body === 'string' ? [answer.body] : answer.body;
+    outgoing.write(first);
+    // Each on its own, once the one before has left.
+    const next = () => {
+      const piece = rest.shift();
+      if (piece === undefined) outgoing.end();
+      else outgoing.write(piece, () => setImmediate(next));
+    };
+    setImmediate(next);
+  });
+  const more = { cached_input_price_per_million: '0.10' };
+  gateway = await startHarness({
+    models: {
+      'acme/model': [{ provider: 'acme', upstream: 'qwen3', more }],
+      'acme/gpt': [{ provider: 'openai', upstream: 'gpt-5-mini' }],
+      'acme/older': [{ provider: 'openai', upstream: 'gpt-4.1' }],
+      'acme/claude': [{ provider: 'claude', upstream: 'claude-opus-5', more: { supported_params: { tools: true } } }],
+    },
+    providers: {
+      acme: { base_url: provider.url },
+      openai: { kind: 'openai', base_url: provider.url, apis: ['chat-completions'] },
+      claude: { base_url: provider.url, apis: ['messages'] },
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await provider.stop();
+});
+beforeEach(() => {
+  answer = completion({ prompt_tokens: 10, completion_tokens: 5 });
+});
+
+const completion = (usage: Json, message: Json = { content: 'So.' }) => ({
+  type: 'application/json',
+  body: JSON.stringify({
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', ...message },
+        finish_reason: message.tool_calls ? 'tool_calls' : 'stop',
+      },
+    ],
+    usage,
+  }),
+});
+const chunk = (more: Json) =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], ...more })}\n\n`;
+const said = chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'So.' }, finish_reason: null }] });
+const finished = (more: Json = {}) => chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], ...more });
+const done = 'data: [DONE]\n\n';
+const stream = (...body: string[]) => ({ type: 'text/event-stream', body });
+const sent = () => JSON.parse(provider.bodies.at(-1) ?? '') as Json;
+const messagesCall = { max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] };
+const lastRecord = async () => {
+  await gateway.settled();
+  return (await gateway.records()).toSorted((a, b) => b.arrivedAtMs - a.arrivedAtMs)[0];
+};
+
+describe('what a server says it has used', () => {
+  it.each([
+    ['DeepSeek', { prompt_cache_hit_tokens: 800, prompt_cache_miss_tokens: 200 }],
+    ['Moonshot', { cached_tokens: 800 }],
+    ['a host of Claude', { cache_read_input_tokens: 800 }],
+    ['OpenAI', { prompt_tokens_details: { cached_tokens: 800 } }],
+    ['OpenAI, which counts first', { prompt_tokens_details: { cached_tokens: 800 }, cached_tokens: 1 }],
+  ])('from its cache is billed as that, under the name of %s', async (_name, more) => {
+    const usage = { prompt_tokens: 1_000, completion_tokens: 100, ...more };
+    for (const asked of [
+      () => gateway.post(hello('acme/model')),
+      () => gateway.postTo('/messages', { model: 'acme/model', ...messagesCall }),
+      () => gateway.post(hello('acme/model', { stream: true })),
+      () => gateway.postTo('/messages', { model: 'acme/model', ...messagesCall, stream: true }),
+    ]) {
+      const isStream = asked.toString().includes('stream');
+      answer = isStream ? stream(said, finished(), chunk({ usage }), done) : completion(usage);
+      await (await asked()).text();
+      const record = await lastRecord();
+      expect(record).toMatchObject({ promptTokens: 1_000, cachedTokens: 800, completionTokens: 100, estimated: false });
+      // 200 at 1.00, 800 at 0.10, 100 at 2.00, per million.
+      expect(record?.costPicoUsd).toBe(480_000_000n);
+    }
+  });
+
+  const used = { prompt_tokens: 1_000, completion_tokens: 100 };
+  it.each([
+    ['behind the end marker', [said, finished(), done, chunk({ usage: used })]],
+    ['behind it, in one piece', [said, finished(), done + chunk({ usage: used })]],
+    ['in x_groq', [said, finished({ x_groq: { id: 'r', usage: used } }), done]],
+    [
+      'in the words of Responses',
+      [said, finished(), chunk({ usage: { input_tokens: 1_000, output_tokens: 100 } }), done],
+    ],
+  ])('is read %s, by clients of every interface, and told once', async (_where, pieces) => {
+    for (const asked of [
+      () => gateway.post(hello('acme/model', { stream: true, stream_options: { include_usage: true } })),
+      () => gateway.postTo('/messages', { model: 'acme/model', ...messagesCall, stream: true }),
+    ]) {
+      answer = stream(...pieces);
+      const text = await (await asked()).text();
+      expect(await lastRecord()).toMatchObject({ promptTokens: 1_000, completionTokens: 100, estimated: false });
+      if (asked.toString().includes('include_usage')) {
+        expect(text.match(/"usage":\{/g)?.length ?? 0).toBeGreaterThanOrEqual(1);
+        expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
+        expect(text.match(/\[DONE\]/g)).toHaveLength(1);
+      }
+    }
+  });
+});
+
+describe('usage in the last chunk with a choice, below /openai/v1', () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+  const ask = async (body: object) => {
+    const client = new OpenAI({
+      apiKey: gateway.key,
+      baseURL: gateway.url.replace('/v1', '/openai/v1'),
+      maxRetries: 0,
+    });
+    const chunks: OpenAI.ChatCompletionChunk[] = [];
+    const asked = { ...hello('acme/model'), stream: true, ...body } as OpenAI.ChatCompletionCreateParamsStreaming;
+    for await (const one of await client.chat.completions.create(asked)) chunks.push(one);
+    return chunks;
+  };
+
+  it.each([
+    ['alone', [said, finished({ usage }), done]],
+    ['with a chunk of usage behind', [said, finished({ usage }), chunk({ usage }), done]],
+  ])('is the merged one there, and no other follows: %s', async (_how, pieces) => {
+    answer = stream(...pieces);
+    const chunks = await ask({ stream_options: { include_usage: true } });
+    const reported = chunks.filter((one) => one.usage);
+    expect(reported).toHaveLength(1);
+    expect(reported[0]?.choices[0]?.finish_reason).toBe('stop');
+    expect(reported[0]?.usage).toMatchObject({ ...usage, cost: expect.any(Number), provider: 'acme' });
+  });
+
+  it('stays as it came for a client that asks for none, and below /v1', async () => {
+    answer = stream(said, finished({ usage }), done);
+    expect((await ask({})).filter((one) => one.usage).map((one) => one.usage)).toEqual([usage]);
+    const asked = hello('acme/model', { stream: true, stream_options: { include_usage: true } });
+    expect(await (await gateway.post(asked)).text()).toContain(finished({ usage }));
+  });
+});
+
+describe('thinking goes back under the name under which it came', () => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
+  const tools: Anthropic.Tool[] = [{ name: 'look', input_schema: { type: 'object' } }];
+
+  it.each(['reasoning', 'reasoning_content'])('%s', async (name) => {
+    const client = new Anthropic({ apiKey: gateway.key, baseURL: gateway.url.replace(/\/v1$/, ''), maxRetries: 0 });
+    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Look.' }];
+    for (const isStream of [false, true]) {
+      const delta = { role: 'assistant', content: null, [name]: 'I must look.', tool_calls: [{ index: 0, ...call }] };
+      answer = isStream
+        ? stream(chunk({ choices: [{ index: 0, delta, finish_reason: null }] }), finished(), done)
+        : completion({ prompt_tokens: 10, completion_tokens: 5 }, delta);
+      const body = { model: 'acme/model', max_tokens: 100, tools, messages };
+      const { content } = isStream
+        ? await client.messages.stream(body).finalMessage()
+        : await client.messages.create(body);
+      answer = completion({ prompt_tokens: 10, completion_tokens: 5 });
+      const result = { type: 'tool_result' as const, tool_use_id: 'call_1', content: 'Seen.' };
+      await client.messages.create({
+        ...body,
+        messages: [...messages, { role: 'assistant', content }, { role: 'user', content: [result] }],
+      });
+      const [, back] = sent().messages as Json[];
+      const other = name === 'reasoning' ? 'reasoning_content' : 'reasoning';
+      expect(back).toMatchObject({ role: 'assistant', [name]: 'I must look.' });
+      expect(back).not.toHaveProperty(other);
+    }
+  });
+});
+
+describe('what goes out', () => {
+  it('has max_tokens under the newer name for a model of OpenAI’s that knows no other, and for no other model', async () => {
+    const boundsOf = async (model: string, more: Json) => {
+      await gateway.post(hello(model, more));
+      const { max_tokens, max_completion_tokens } = sent();
+      return [max_tokens, max_completion_tokens];
+    };
+    expect(await boundsOf('acme/gpt', { max_tokens: 7 })).toEqual([undefined, 7]);
+    expect(await boundsOf('acme/gpt', { max_tokens: 7, max_completion_tokens: 8 })).toEqual([undefined, 8]);
+    expect(await boundsOf('acme/older', { max_tokens: 7 })).toEqual([7, undefined]);
+    expect(await boundsOf('acme/model', { max_tokens: 7 })).toEqual([7, undefined]);
+  });
+
+  it('is refused where an entry knows no schemas, on Messages too', async () => {
+    const schema = { type: 'json_schema', schema: { type: 'object' } };
+    for (const more of [{ output_config: { format: schema } }, { output_format: schema }]) {
+      const response = await gateway.postTo('/messages', { model: 'acme/claude', ...messagesCall, ...more });
+      await expectError(response, 422, 'structured_output_unsupported');
+    }
+  });
+
+  it('has tools of a browser that the client runs, and nobody is asked for more than tokens', async () => {
+    answer = {
+      type: 'application/json',
+      body: JSON.stringify({
+        type: 'message',
+        id: 'm',
+        role: 'assistant',
+        content: [],
+        usage: { input_tokens: 1, output_tokens: 1 },
+      }),
+    };
+    const tools = ['browser_toolset_20260801', 'computer_toolset_20260801'].map((type) => ({ type, name: type }));
+    const response = await gateway.postTo('/messages', { model: 'acme/claude', ...messagesCall, tools });
+    expect(response.status).toBe(200);
+    expect(sent().tools).toEqual(tools);
+  });
+
+  it('goes without a tag where the header is empty', async () => {
+    for (const header of ['', ' ']) {
+      const response = await gateway.post(hello('acme/model'), { 'x-gw-tags': header });
+      expect(response.status).toBe(200);
+    }
+    await expectError(await gateway.post(hello('acme/model'), { 'x-gw-tags': ',' }), 400, 'invalid_request');
+  });
+});
