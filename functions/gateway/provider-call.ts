@@ -11,6 +11,7 @@ import type {
   PassedOn,
 } from '../../shared/protocol/interfaces/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
+import type { CallMemory } from '../../shared/protocol/memory-budget/index.ts';
 import type { CallSize, Envelopes } from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
 import type { Spoken } from '../../shared/routing/formats/index.ts';
@@ -23,6 +24,8 @@ export interface ProviderCall {
   readonly request: ProviderRequest;
   readonly payment: Payment;
   readonly signals: Signals;
+  /** What is kept of answers draws on it. */
+  readonly memory: CallMemory;
   readonly times: Times;
 }
 

@@ -1,6 +1,7 @@
 // Providers that say nothing, or nothing more. Time is moved by hand: nothing here waits.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { openAnswerMemory } from '../../functions/gateway/provider/answer-memory.ts';
 import { gatherBatches } from '../../functions/gateway/provider/gather-batches.ts';
 import { openStream } from '../../functions/gateway/provider/open-stream.ts';
 import { limitSilence } from '../../functions/gateway/provider/silence.ts';
@@ -9,6 +10,7 @@ import { formats } from '../../infra/local/simulator/formats/known-formats.ts';
 import { createCallsUnderWay } from '../../shared/accounting/slots/index.ts';
 import { startDeadline } from '../../shared/foundation/time/index.ts';
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
+import { createMemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
 import { readEvents } from '../../shared/protocol/wire/index.ts';
 import { type EventBatch, readStream as readBatches, startWatch } from '../../shared/routing/providers/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -185,7 +187,8 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[], calls = 1) {
   const silence = limitSilence(clock, watch, { provider, isStream: true, limitMs: Number.POSITIVE_INFINITY });
   const bytes = silence.timed(body());
   const batches = readBatches(readEvents(bytes, 100_000), chatCompletions.openEventReader(1), () => undefined);
-  const opened = openStream({ clock, callsUnderWay }, { batches, drain: () => {} }, { watch, silence }).then(
+  const memory = openAnswerMemory(createMemoryBudget(clock).open());
+  const opened = openStream({ clock, callsUnderWay }, { batches, drain: () => {} }, { watch, silence, memory }).then(
     (stream) => {
       if ('kind' in stream) throw new Error(`it is a ${stream.kind}`);
       return stream;

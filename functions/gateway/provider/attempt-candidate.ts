@@ -28,6 +28,10 @@ export async function attemptCandidate(
   const traceparent = isTraced ? traceparentOf(signals.trace, spanId) : signals.traceparent;
   const traced = { ...call, signals: { ...signals, traceparent } };
   const { send, connection } = createSend(deps, traced, candidate, silenceLimitMs);
+  const failed = (failure: NoAnswer['failure']): NoAnswer => {
+    connection()?.memory.release();
+    return { kind: 'failure', failure };
+  };
   try {
     const createdSeconds = Math.floor(deps.clock.nowMs() / 1_000);
     const asked = { ...request, request: request.asked, correlationId: signals.correlationId, createdSeconds };
@@ -35,14 +39,14 @@ export async function attemptCandidate(
     const sent = connection();
     if (called.kind === 'failure') {
       const refusedAnswer = called.failure.refusedAnswer ?? sent?.refusedAnswer;
-      return refusedAnswer === undefined ? called : { ...called, failure: { ...called.failure, refusedAnswer } };
+      return failed({ ...called.failure, ...(refusedAnswer && { refusedAnswer }) });
     }
     if (called.kind === 'json') return { ...called, answeredAtMs: deps.clock.nowMs() };
     if (sent === undefined) throw new Error('a stream came of a call that was not sent');
     const stream = await openStream(deps, called, sent);
     if ('kind' in stream) {
       sent.watch.abort();
-      return stream;
+      return failed(stream.failure);
     }
     sent.watch.extend(times.streamDeadline);
     return { kind: 'stream', stream, spoken: called.spoken, answeredAtMs: deps.clock.nowMs() };
@@ -51,6 +55,6 @@ export async function attemptCandidate(
     // Before anything was sent there is no connection that could break.
     if (sent === undefined) throw error;
     sent.watch.abort();
-    return { kind: 'failure', failure: readBrokenCall(error, sent, deps.clock.nowMs() - startedAtMs) };
+    return failed(readBrokenCall(error, sent, deps.clock.nowMs() - startedAtMs));
   }
 }

@@ -25,6 +25,8 @@ export function conclude(call: ProviderCall, failures: readonly FailedAttempt[],
   if (unavailable !== undefined && failures.every(({ isOurFault }) => isOurFault)) {
     return fail('RATE_LIMITER_UNAVAILABLE', { cause: new Error(unavailable.cause) });
   }
+  const refusal = failures.find((failure) => failure.refusal !== undefined)?.refusal;
+  if (refusal !== undefined) return refusal;
   const kinds = new Set(failures.map(({ kind }) => kind));
   if (outcome.deadlineIsOver || kinds.has('deadline')) return fail('request_deadline_exceeded');
   const { schemaMismatch, attempts } = outcome;

@@ -17,6 +17,7 @@ import {
 } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall } from '../provider-call.ts';
+import { type AnswerMemory, openAnswerMemory } from './answer-memory.ts';
 import { prepareCall } from './prepare-call.ts';
 import { limitSilence, type Silence } from './silence.ts';
 
@@ -28,6 +29,8 @@ export interface Connection {
   isAccepted: boolean;
   /** The JSON answer that came was longer than any may be. */
   refusedAnswer: RefusedAnswer | undefined;
+  /** Of a whole answer. */
+  readonly memory: AnswerMemory;
   /** The call went to a socket of the pool that had died, most likely before it was sent. */
   wasDead: boolean;
 }
@@ -55,7 +58,7 @@ export function createSend(
     const { secrets, ...upstream } = prepared;
     const connection = connect(deps, call, candidate, silenceLimitMs);
     sent = connection;
-    const { watch, silence } = connection;
+    const { watch, silence, memory } = connection;
     const connectTimeoutMs = candidate.provider.connect_timeout_ms;
     const sending = deps.transport.send({ ...upstream, connectTimeoutMs, signal: watch.signal });
     const answer = await sending.catch((error: unknown) => {
@@ -63,7 +66,8 @@ export function createSend(
       throw error;
     });
     const readText = async (maxBytes: number) => {
-      const text = await readBody(answer.body, maxBytes, silence.partCame);
+      const declaredBytes = Math.min(Number(answer.headers['content-length']) || 0, maxBytes);
+      const text = await readBody(memory.reserving(answer.body, declaredBytes), maxBytes, silence.partCame);
       if (text === undefined) watch.abort();
       else watch.finish();
       return text;
@@ -92,14 +96,16 @@ export function createSend(
       watch.abort();
       return undefined;
     });
-    return classifyAnswer(answer, text, describe, clock.nowMs());
+    const classified = classifyAnswer(answer, text, describe, clock.nowMs());
+    memory.release();
+    return classified;
   };
   return { send, connection: () => sent };
 }
 
 function connect(
   { clock }: GatewayDependencies,
-  { request, signals, times }: ProviderCall,
+  { request, signals, times, memory }: ProviderCall,
   { provider }: Candidate,
   limitMs: number,
 ): Connection {
@@ -108,7 +114,14 @@ function connect(
   const { clientGone, stopped } = signals;
   const watch = startWatch(clock, times.deadline, { clientGone, stopped, graceMs });
   const silence = limitSilence(clock, watch, { provider, isStream, limitMs });
-  return { watch, silence, isAccepted: false, refusedAnswer: undefined, wasDead: false };
+  return {
+    watch,
+    silence,
+    isAccepted: false,
+    refusedAnswer: undefined,
+    memory: openAnswerMemory(memory),
+    wasDead: false,
+  };
 }
 
 function classifyAnswer(

@@ -8,6 +8,7 @@ import type { EventStream } from '../../../shared/routing/formats/index.ts';
 import type { AttemptFailure, EventBatch, NoAnswer, Watch } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { OpenStream } from '../provider-call.ts';
+import { type AnswerMemory, AnswerNotKept } from './answer-memory.ts';
 import type { Connection } from './create-send.ts';
 import { gatherBatches } from './gather-batches.ts';
 
@@ -15,10 +16,11 @@ import { gatherBatches } from './gather-batches.ts';
 export async function openStream(
   { clock, callsUnderWay }: Pick<GatewayDependencies, 'clock' | 'callsUnderWay'>,
   { batches, drain }: EventStream,
-  { watch, silence }: Pick<Connection, 'watch' | 'silence'>,
+  { watch, silence, memory }: Pick<Connection, 'watch' | 'silence' | 'memory'>,
 ): Promise<OpenStream | NoAnswer> {
-  const opening = await readOpening(batches);
+  const opening = await readOpening(batches, memory);
   if ('failure' in opening) return { kind: 'failure', failure: opening.failure };
+  memory.release();
   silence.outputCame();
   const isAnswering = opening.events.some(isAnswer);
   if (isAnswering) silence.answerCame();
@@ -54,6 +56,7 @@ async function* noticeAnswer(
 
 async function readOpening(
   batches: AsyncIterator<EventBatch, void>,
+  memory: AnswerMemory,
 ): Promise<{ readonly events: readonly AnswerEvent[] } | { readonly failure: AttemptFailure }> {
   const held: AnswerEvent[] = [];
   let heldBytes = 0;
@@ -65,6 +68,7 @@ async function readOpening(
     held.push(...events);
     if (events.some(({ details }) => details.hasOutput)) return { events: held };
     heldBytes += events.reduce((sum, { text }) => sum + text.length, 0);
+    await memory.hold(heldBytes);
   }
   return { failure: { kind: 'failed', cause: 'endless_preamble' } };
 }
@@ -96,6 +100,10 @@ export function readBrokenCall(
   { watch, isAccepted, wasDead }: Connection,
   ranMs: number,
 ): AttemptFailure {
+  if (error instanceof AnswerNotKept) {
+    const refusedAnswer = { usage: undefined, outputBytes: error.cameBytes };
+    return { kind: 'failed', cause: 'no_memory', isOurFault: true, refusal: error.refusal, refusedAnswer };
+  }
   const failure = readBrokenStream(error, watch);
   if (wasDead) return { ...failure, wasDead };
   if (failure.cause !== 'client_gone' || !isAccepted) return failure;

@@ -10,6 +10,7 @@ import type {
   StreamSchemaCheck,
   StreamWriter,
 } from '../../../shared/protocol/interfaces/index.ts';
+import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
 import {
   brokenStreamMessages,
   laterReport,
@@ -27,6 +28,8 @@ export interface RelayOptions {
   /** Sent while nothing comes. Left out: comments. */
   readonly keepAlive?: string | undefined;
   readonly cost: () => AnswerCost;
+  /** What is kept of it until its end, if anything: each line with so many copies. Without memory for them they are dropped. */
+  readonly copies: { readonly count: number; readonly memory: CallMemory; readonly drop: () => void };
   /** Called with every event of the provider. */
   readonly onEvent?: ((event: AnswerEvent) => void) | undefined;
   /**
@@ -104,13 +107,23 @@ async function* relay(
   { writer, clock, ...options }: RelayOptions,
 ): AsyncGenerator<BodyPart, void, undefined> {
   const transcript = collectText();
-  const send = (lines: string): string => {
-    if (options.onComplete !== undefined) transcript.add(lines);
+  const { copies } = options;
+  let isKept = copies.count > 0;
+  const send = async (lines: string): Promise<string> => {
+    if (!isKept) return lines;
+    try {
+      await copies.memory.reserve(Buffer.byteLength(lines) * copies.count);
+      if (options.onComplete !== undefined) transcript.add(lines);
+    } catch {
+      isKept = false;
+      transcript.drop();
+      copies.drop();
+    }
     return lines;
   };
   /** Kept back until the answer is stored. */
   let lastEvent = '';
-  const relayEvents = (events: readonly AnswerEvent[]): string => {
+  const relayEvents = (events: readonly AnswerEvent[]): Promise<string> => {
     let lines = '';
     for (const event of events) {
       countEvent(relayed, event.details, clock);
@@ -129,10 +142,10 @@ async function* relay(
     return end(writer.broken(midStreamCodeOf[failure.kind], message));
   };
   try {
-    const opening = relayEvents(stream.opening);
+    const opening = await relayEvents(stream.opening);
     if (opening !== '') yield part(opening);
     for await (const { events, failure } of stream.rest) {
-      const lines = relayEvents(events);
+      const lines = await relayEvents(events);
       if (lines !== '') yield part(lines);
       if (failure === undefined) continue;
       yield await endBroken(failure);
@@ -149,7 +162,7 @@ async function* relay(
       return;
     }
     relayed.end = 'complete';
-    const beforeEnd = send(writer.beforeEnd(relayed.usage, options.cost));
+    const beforeEnd = await send(writer.beforeEnd(relayed.usage, options.cost));
     if (beforeEnd !== '') yield part(beforeEnd);
     transcript.add(lastEvent + writer.end);
     await Promise.all([options.onComplete?.(transcript.text()), options.onEnd()]);
@@ -166,14 +179,18 @@ const part = (text: string): BodyPart => ({ text, isEnd: false });
 const end = (text: string): BodyPart => ({ text, isEnd: true });
 
 /** Collects what may be stored; of what is longer there is no text. */
-function collectText(): { readonly add: (lines: string) => void; readonly text: () => string | undefined } {
+function collectText() {
   let parts: string[] = [];
   let bytes = 0;
   return {
-    add(lines) {
+    add(lines: string) {
       bytes += Buffer.byteLength(lines);
       if (bytes > storedAnswerMaxBytes) parts = [];
       else parts.push(lines);
+    },
+    drop() {
+      bytes = Number.POSITIVE_INFINITY;
+      parts = [];
     },
     text: () => (bytes > storedAnswerMaxBytes ? undefined : parts.join('')),
   };

@@ -11,18 +11,24 @@ import type { AdmittedPlain } from '../stages.ts';
 export interface EventKeeper {
   /** Undefined: nothing is kept. */
   readonly add: ((event: EventText) => void) | undefined;
+  /** Lets go what was kept: nothing will be. */
+  readonly drop: () => void;
   /** Undefined: nothing was kept, or it is too much. */
   readonly content: () => CachedAnswer['content'] | undefined;
 }
 
 export function keepEvents(isKept: boolean): EventKeeper {
-  if (!isKept) return { add: undefined, content: () => undefined };
-  const chunks: KeptEvents[number][] = [];
+  if (!isKept) return { add: undefined, drop: () => {}, content: () => undefined };
+  let chunks: KeptEvents[number][] = [];
   let length = 0;
   return {
     add({ name, text }) {
       length += text.length;
       if (length <= collectedStreamMaxBytes) chunks.push(name === undefined ? text : [name, text]);
+    },
+    drop() {
+      length = Number.POSITIVE_INFINITY;
+      chunks = [];
     },
     content: () => (length <= collectedStreamMaxBytes ? { kind: 'stream', chunks } : undefined),
   };

@@ -68,10 +68,11 @@ async function jsonResponse(deps: GatewayDependencies, answered: Answered, answe
 
 function streamResponse(deps: GatewayDependencies, answered: Answered, stream: OpenStream): Responded {
   const { call, run, provided, headers } = answered;
-  const { request, holdings, claims } = call;
+  const { request, holdings, claims, scope } = call;
   const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
   const writer = request.openStreamWriter(call.scope.baseUrlRules);
-  const kept = keepEvents(holdings.cache?.store !== undefined);
+  const isCached = holdings.cache?.store !== undefined;
+  const kept = keepEvents(isCached);
   const keeper = openKeeperMemory(deps, call, provided);
   let made: Charge | undefined;
   const charge = (): Charge => {
@@ -84,6 +85,11 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
     keepAlive: provided.spoken.format === servingApis[call.clientInterface.id].own ? undefined : writer.ping,
     writer,
     cost: () => chargedCost(call, run, provided, charge(), relayed.usage),
+    copies: {
+      count: Number(isCached) + Number(call.idempotencyKey !== undefined),
+      memory: scope.memory,
+      drop: kept.drop,
+    },
     onEvent: (event) => {
       keeper.hear(event.details.keptId);
       kept.add?.(event);

@@ -24,6 +24,7 @@ export const providerCallOf = (
     clientGone: scope.clientGone,
     stopped,
   },
+  memory: scope.memory,
   times: { admissionTime, deadline, streamDeadline, queueMs: catalogue.service.queue_ms },
 });
 

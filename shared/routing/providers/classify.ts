@@ -1,5 +1,5 @@
 // A provider's failure becomes data here, once. Its words are not inspected later.
-import type { RejectionReason } from '../../errors/index.ts';
+import type { GatewayError, RejectionReason } from '../../errors/index.ts';
 import type { RefusedAnswer } from '../../protocol/interfaces/index.ts';
 import { findMember, isJsonObject, type JsonText } from '../../protocol/wire/index.ts';
 import { accountLimit, faultBehindInvalid, faultOfCode, readRetryDelaySeconds } from './fault-behind-invalid.ts';
@@ -30,6 +30,8 @@ export interface AttemptFailure {
   readonly isOurFault?: boolean | undefined;
   /** What is needed before the provider can be called did not answer: it was not called. */
   readonly isUnavailable?: boolean | undefined;
+  /** What the call is answered with, whatever other candidates said: there is no memory for the answer that came. */
+  readonly refusal?: GatewayError | undefined;
   /** The provider did its work and is paid for it, though the gateway cannot hand it on: charged, and no other provider is asked. */
   readonly refusedAnswer?: RefusedAnswer | undefined;
   /** It was sent on a kept socket that broke at once: most likely it was not read, and it says nothing about the provider. */

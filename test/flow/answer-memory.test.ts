@@ -1,0 +1,130 @@
+// Answers of providers draw on what a process keeps: one that does not fit waits, then is refused, and small ones pass by.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
+import { type CallMemory, createMemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+
+const maxBytes = 3 * 1024 * 1024;
+/** Two seconds pass in forty milliseconds. */
+const fastClock: Clock = {
+  nowMs: systemClock.nowMs,
+  after: (delayMs, callback) => systemClock.after(delayMs / 50, callback),
+};
+
+const answerOf = (characters: number) => completionOf({ content: 'a'.repeat(characters) });
+const chunk = (content: string, finish_reason: string | null) =>
+  JSON.stringify({
+    id: 'scripted',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'scripted',
+    choices: [{ index: 0, delta: { content }, finish_reason }],
+  });
+const longStream = [...Array(40).fill(chunk('a'.repeat(20_000), null)), chunk('', 'stop'), '[DONE]'];
+
+describe('an answer of a provider', () => {
+  const budget = createMemoryBudget(fastClock, maxBytes);
+  let provider: ScriptedProvider;
+  let gateway: Harness;
+  let other: CallMemory | undefined;
+  let characters = 0;
+  let isChunked = false;
+
+  beforeAll(async () => {
+    provider = await startScriptedProvider((outgoing, call) => {
+      if (provider.bodies[call]?.includes('"stream":true')) {
+        outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+        return void outgoing.end(longStream.map((text) => `data: ${text}\n\n`).join(''));
+      }
+      const body = answerOf(characters);
+      if (!isChunked) outgoing.setHeader('content-length', Buffer.byteLength(body));
+      sendJson(outgoing, body);
+    });
+    gateway = await startHarness({
+      models: {
+        'acme/model': [
+          { provider: 'acme', upstream: 'scripted' },
+          { provider: 'other', upstream: 'echo', more: { input_price_per_million: '9' } },
+        ],
+      },
+      providers: { acme: { base_url: provider.url } },
+      replace: () => ({ memory: budget }),
+    });
+  });
+  afterEach(async () => {
+    other?.end();
+    await gateway.settled();
+    expect(budget.keptBytes()).toBe(0);
+  });
+  afterAll(async () => {
+    await expectBalancedBooks(gateway);
+    await gateway.stop();
+    await provider.stop();
+  });
+
+  /** Another call, which leaves so much to large ones. */
+  async function occupyAllBut(bytes: number): Promise<void> {
+    other = budget.open();
+    await other.reserve((maxBytes * 2) / 3 - bytes);
+  }
+
+  it.each([true, false])('waits for room and is served once there is some (chunked: %s)', async (chunked) => {
+    [characters, isChunked] = [200_000, chunked];
+    await occupyAllBut(300_000);
+    const asked = gateway.post(hello('acme/model'));
+    const held = other;
+    fastClock.after(1_000, () => held?.end());
+    const response = await asked;
+    expect(response.status).toBe(200);
+    expect(((await response.json()) as { usage: object }).usage).toMatchObject({ provider: 'acme', attempts: 1 });
+  });
+
+  it.each([true, false])(
+    'that finds none is refused with 503, charged, and asked of no other provider (chunked: %s)',
+    async (chunked) => {
+      [characters, isChunked] = [200_000, chunked];
+      await occupyAllBut(300_000);
+      const seen = provider.bodies.length;
+      const { available } = await gateway.credit();
+      const response = await gateway.post(hello('acme/model'));
+      expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
+      const { message } = await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
+      expect(message).toContain('memory');
+      await gateway.settled();
+      expect(provider.bodies.length - seen).toBe(1);
+      expect((await gateway.credit()).available).toBeLessThan(available);
+      const line = gateway.logLines.map((text) => JSON.parse(text)).findLast(({ event }) => event === 'attempt_failed');
+      expect(line).toMatchObject({ provider: 'acme', outcome: 'no_memory' });
+    },
+  );
+
+  it('that is small waits for no large one', async () => {
+    [characters, isChunked] = [2_000, false];
+    await occupyAllBut(0);
+    expect((await gateway.post(hello('acme/model'))).status).toBe(200);
+  });
+
+  it('that is a stream is whole though its transcript has no room: its key is used up, and a retry runs nothing', async () => {
+    await occupyAllBut(100_000);
+    const post = () => gateway.post({ ...hello('acme/model'), stream: true }, { 'idempotency-key': 'kept' });
+    const text = await (await post()).text();
+    expect(text.match(/a{20000}/g)).toHaveLength(40);
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    await gateway.settled();
+    const seen = provider.bodies.length;
+    await expectError(await post(), 409, 'idempotency_conflict');
+    expect(provider.bodies.length).toBe(seen);
+  });
+
+  it('that is a stream and fits is stored, and let go once it is', async () => {
+    const post = () => gateway.post({ ...hello('acme/model'), stream: true }, { 'idempotency-key': 'stored' });
+    const text = await (await post()).text();
+    await gateway.settled();
+    const again = await post();
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(await again.text()).toBe(text);
+  });
+});
