@@ -24,8 +24,7 @@ export async function attemptCandidate(
 ): Promise<AttemptOutcome> {
   const { request, signals, times } = call;
   // Where telemetry is on, what the provider does belongs to the span of this attempt.
-  const isTraced = signals.trace !== undefined && spanId !== undefined;
-  const traceparent = isTraced ? traceparentOf(signals.trace, spanId) : signals.traceparent;
+  const traceparent = signals.trace && spanId ? traceparentOf(signals.trace, spanId) : signals.traceparent;
   const traced = { ...call, signals: { ...signals, traceparent } };
   const { send, connection } = createSend(deps, traced, candidate, silenceLimitMs);
   const failed = (failure: NoAnswer['failure']): NoAnswer => {
