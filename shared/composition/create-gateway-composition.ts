@@ -113,7 +113,7 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
     credit: createCreditPayments({ store, clock, counters, randomness }),
     idempotency: createIdempotencyStore({ store, blobs }),
     spans: createSpanStore(store, clock),
-    providerAffinity: createProviderAffinity(store),
+    providerAffinity: createProviderAffinity(store, clock),
     responseCache: createResponseCache({ store, onError: logFailure('response_cache_failed') }),
     records: createCallRecords({ store, gathering }),
     credentials,

@@ -29,8 +29,9 @@ describe('the interface of Responses', () => {
         'acme/too-long': served('error-400:context_length_exceeded'),
       },
       providers: {
-        acme: { ...apis, data_policy: { zdr: true } },
-        globex: { ...apis, data_policy: { zdr: true } },
+        // What is not shared is shown by test/flow/kept-input.test.ts.
+        acme: { ...apis, data_policy: { zdr: true }, shared_state: true },
+        globex: { ...apis, data_policy: { zdr: true }, shared_state: true },
         zen: { apis: ['embeddings'] },
       },
       workspace: { features: { presets: true } },
@@ -201,19 +202,6 @@ describe('the interface of Responses', () => {
         expect(refused).toMatchObject({ status: 400, providers: [] });
         expect(refused.text).toContain('model_not_routable');
       }
-    });
-
-    it('is remembered for thirty days and for its workspace', async () => {
-      const { id = '' } = await made();
-      const { providerAffinity, clock } = gateway.composition;
-      const dayMs = 24 * 60 * 60 * 1_000;
-      const found = (workspace: string, days: number) =>
-        providerAffinity.find(workspace, [id], clock.nowMs() + days * dayMs);
-      expect(await Promise.all([found('team', 29), found('team', 31), found('other', 0)])).toEqual([
-        'globex',
-        undefined,
-        undefined,
-      ]);
     });
   });
 

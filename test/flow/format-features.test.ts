@@ -74,12 +74,16 @@ beforeAll(async () => {
   gateway = await startHarness({
     models,
     modelMembers: everyModality(models),
-    providers: Object.fromEntries(
-      translatedApis.flatMap((api) => [
-        [api, { apis: [api] }],
-        [`scripted-${api}`, { apis: [api], base_url: scripted.url }],
-      ]),
-    ),
+    providers: {
+      // Files by id are among what it is asked.
+      'chat-completions': { shared_state: true },
+      ...Object.fromEntries(
+        translatedApis.flatMap((api) => [
+          [api, { apis: [api] }],
+          [`scripted-${api}`, { apis: [api], base_url: scripted.url }],
+        ]),
+      ),
+    },
   });
 });
 afterAll(async () => {

@@ -35,7 +35,7 @@ beforeAll(async () => {
       'acme/uncounted': [{ provider: 'initech', upstream: 'error-404' }],
     },
     providers: {
-      acme: { apis: ['chat-completions', 'messages'] },
+      acme: { apis: ['chat-completions', 'messages'], shared_state: true },
       globex: { apis: ['messages'] },
       initech: { apis: ['messages'] },
       additive: { apis: ['messages'], reasoning_tokens: 'additive' },

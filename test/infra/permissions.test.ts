@@ -181,7 +181,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
         },
         providers: {
           acme: { accepts_byok_header: true, apis: ['chat-completions', 'responses'] },
-          bolt: { apis: ['chat-completions', 'responses'] },
+          bolt: { apis: ['chat-completions', 'responses'], shared_state: true },
         },
         key: { rpm: 1_000, spend_limit_usd: '10' },
         workspace: {

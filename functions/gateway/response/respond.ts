@@ -59,7 +59,7 @@ async function jsonResponse(deps: GatewayDependencies, answered: Answered, answe
     body: written.body,
   };
   const keeper = openKeeperMemory(deps, call, provided);
-  keeper.hear(answer.keptId);
+  keeper.hear(answer.keptIds);
   await Promise.all([call.claims.store(response, sourceOf(provided)), call.freeSlots?.(), keeper.written()]);
   const { text } = answer;
   const readContent = () => (text.length > collectedStreamMaxBytes ? undefined : ({ kind: 'json', text } as const));
@@ -91,7 +91,7 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
       drop: kept.drop,
     },
     onEvent: (event) => {
-      keeper.hear(event.details.keptId);
+      keeper.hear(event.details.keptIds);
       kept.add?.(event);
     },
     onComplete:

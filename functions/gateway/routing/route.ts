@@ -23,10 +23,10 @@ import {
   type ByokSources,
   checkByokHeader,
   entryOf,
-  hasSeveralKeepers,
   makePlan,
   mayBeTranslated,
   type Plan,
+  type PlanInput,
   readByokSources,
   tighten,
 } from '../../../shared/routing/planner/index.ts';
@@ -45,14 +45,14 @@ export async function route(
   if (preset instanceof GatewayError) return preset;
   const { request, workspace } = preset;
   await admissionTime.wait(deps.credentials.ready());
-  const keeper = await admissionTime.wait(findKeeper(deps, { ...call, request, workspace }));
+  const kept = await admissionTime.wait(findKept(deps, request, workspace.id));
   const statistics = sortsByStatistics(request) ? await admissionTime.wait(deps.statistics.current()) : noStatistics;
   await readAhead(request, { ...call, workspace });
   const plan = makePlan(request, {
     catalogue: call.catalogue,
     workspace,
     byok,
-    keeper,
+    ...kept,
     isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
     statsOf: ({ provider, model }) => statistics.of(model.id, provider.id),
     isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate), workspace.id),
@@ -83,14 +83,26 @@ function forKey(call: IdentifiedCall): IdentifiedCall {
   return { ...call, workspace: { ...call.workspace, models } };
 }
 
-/** Of what the request refers to. Undefined: it refers to nothing, or to what is not known. */
-async function findKeeper(
-  { providerAffinity, clock }: GatewayDependencies,
-  call: IdentifiedCall,
-): Promise<string | undefined> {
-  const { request, workspace } = call;
-  if (request.keptIds === undefined || !hasSeveralKeepers(request, call)) return undefined;
-  return providerAffinity.find(workspace.id, request.keptIds, clock.nowMs());
+/** Longer conversations send their items themselves. */
+const keptInputMax = 1_024;
+
+/** Who keeps what the request refers to, and what of it this workspace did not make. */
+async function findKept(
+  { providerAffinity }: GatewayDependencies,
+  { keptInput }: ClientRequest,
+  workspace: string,
+): Promise<Pick<PlanInput, 'keeper' | 'unknownInput'>> {
+  if (keptInput.length === 0) return {};
+  const looked = keptInput.slice(0, keptInputMax);
+  const found = await providerAffinity.find(
+    workspace,
+    looked.map(({ id = '' }) => id),
+  );
+  const unknown = looked.findIndex((_input, at) => found[at]?.isMade !== true);
+  return {
+    keeper: found.find((one) => one !== undefined)?.provider,
+    unknownInput: unknown < 0 ? keptInput[keptInputMax] : looked[unknown],
+  };
 }
 
 /** Only these orders use statistics, and only they wait for them. */

@@ -1,34 +1,70 @@
-// Which provider keeps what a later request may refer to: a response, a conversation, a prompt. An item of its own for each,
-// because a later call may refer to any of them; like a span it is a name of a workspace for thirty days.
+// Which provider keeps what a later request may refer to: a response, its items, a conversation, a prompt. An item of its own for
+// each, because a later call may refer to any of them; like a span it is a name of a workspace for thirty days.
+import { createCache } from '../../foundation/cache/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
+import { mapParallel } from '../../foundation/parallel/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
 import type { CallOptions, Store } from '../../storage/store/index.ts';
 
 const lifeSeconds = 30 * 24 * 60 * 60;
+/** A conversation may be of hundreds of references. */
+const readsAtOnce = 32;
+/** That an instance knows: what was written of an id stays true. */
+const knownMax = 20_000;
+
+export interface KeptIn {
+  readonly provider: string;
+  /** The workspace has made it by a call of its own, not only referred to it. */
+  readonly isMade: boolean;
+}
+
+export interface KeptIds {
+  /** Ids of what the call has made. */
+  readonly made: readonly string[];
+  /** Ids that it referred to. */
+  readonly referred?: readonly string[];
+}
 
 /** Both throw StoreUnavailable. Ids are as the provider gave them. */
 export interface ProviderAffinity {
-  /** Of the first id that is known. Undefined: none is. */
-  find(workspace: string, ids: readonly string[], nowMs: number, options?: CallOptions): Promise<string | undefined>;
+  /** In the order of the ids. Undefined: not known. */
+  find(workspace: string, ids: readonly string[], options?: CallOptions): Promise<(KeptIn | undefined)[]>;
   /** May be repeated. */
-  remember(
-    workspace: string,
-    ids: readonly string[],
-    kept: { readonly provider: string; readonly nowMs: number },
-    options?: CallOptions,
-  ): Promise<void>;
+  remember(workspace: string, ids: KeptIds, provider: string, options?: CallOptions): Promise<void>;
 }
 
-export function createProviderAffinity(store: Pick<Store, 'get' | 'put'>): ProviderAffinity {
+interface Known extends KeptIn {
+  readonly untilMs: number;
+}
+
+export function createProviderAffinity(store: Pick<Store, 'get' | 'put'>, clock: Clock): ProviderAffinity {
+  const known = createCache<Known>({ sizeMax: knownMax });
+
+  async function read(key: string, options: CallOptions): Promise<Known | undefined> {
+    const item = await store.get('spans', key, options);
+    if (item === undefined) return undefined;
+    const untilMs = Number(item.expires_at_epoch_seconds) * 1_000;
+    return { provider: String(item.provider), isMade: item.made === true, untilMs };
+  }
+
   return {
-    async find(workspace, ids, nowMs, options = {}) {
-      const items = await Promise.all(ids.map((id) => store.get('spans', keyOf(workspace, id), options)));
-      const known = items.find((item) => item !== undefined && Number(item.expires_at_epoch_seconds) * 1_000 > nowMs);
-      return known?.provider as string | undefined;
-    },
-    async remember(workspace, ids, { provider, nowMs }, options = {}) {
-      const expires = { expires_at_epoch_seconds: Math.ceil(nowMs / 1_000) + lifeSeconds };
-      const items = [...new Set(ids)].map((id) => ({ pk: keyOf(workspace, id), provider, ...expires }));
-      await Promise.all(items.map((item) => store.put({ table: 'spans', item, repeatable: true }, options)));
+    find: (workspace, ids, options = {}) =>
+      mapParallel(ids, readsAtOnce, async (id) => {
+        const key = keyOf(workspace, id);
+        const found = known.get(key) ?? (await read(key, options));
+        if (found === undefined || found.untilMs <= clock.nowMs()) return undefined;
+        if (found.isMade) known.set(key, found);
+        return found;
+      }),
+    async remember(workspace, { made, referred = [] }, provider, options = {}) {
+      const expires = { expires_at_epoch_seconds: Math.ceil(clock.nowMs() / 1_000) + lifeSeconds };
+      const items = new Map([
+        ...referred.map((id) => [id, { pk: keyOf(workspace, id), provider, ...expires }] as const),
+        ...made.map((id) => [id, { pk: keyOf(workspace, id), provider, made: true, ...expires }] as const),
+      ]);
+      await Promise.all(
+        [...items.values()].map((item) => store.put({ table: 'spans', item, repeatable: true }, options)),
+      );
     },
   };
 }

@@ -49,6 +49,8 @@ export interface ProviderDocument {
   reasoning_style: 'effort' | 'object' | 'none';
   /** False: it refuses `stream_options.include_usage`, so a stream is billed by estimate. */
   stream_usage?: boolean | undefined;
+  /** What its account keeps (responses, conversations, files) every workspace may refer to. */
+  shared_state?: boolean | undefined;
   /** additive: reasoning tokens come on top of completion tokens. */
   reasoning_tokens: 'included' | 'additive';
 }

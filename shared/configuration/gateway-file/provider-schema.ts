@@ -96,6 +96,7 @@ const writtenProvider = mapping('providers[]', {
   connect_timeout_ms: timeoutMs.default(connectTimeoutDefaultMs),
   reasoning_style: z.enum(['effort', 'object', 'none']).optional(),
   stream_usage: z.boolean().optional(),
+  shared_state: z.boolean().optional(),
   reasoning_tokens: z.enum(['included', 'additive']).default('included'),
 });
 type WrittenProvider = z.infer<typeof writtenProvider>;

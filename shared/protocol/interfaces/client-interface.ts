@@ -129,8 +129,8 @@ export interface AnswerDetails {
   readonly model?: string | undefined;
   /** Of each choice that has ended, in words of the interface. */
   readonly finishReasons?: readonly string[] | undefined;
-  /** Under which its provider keeps it for calls that refer to it. Left out: it says of none. */
-  readonly keptId?: string | undefined;
+  /** Ids under which its provider keeps it, or parts of it, for calls that refer to them. Left out: it says of none. */
+  readonly keptIds?: readonly string[] | undefined;
 }
 
 export interface JsonAnswer extends AnswerDetails {

@@ -2,15 +2,16 @@
 // Members are known by their names; of tools those are known that cost tokens only, and every other type counts as dearer.
 import type { Extra } from '../../foundation/constants/index.ts';
 import { type Feature, isJsonObject, type JsonObject, type Shape } from '../wire/index.ts';
+import { keptToolShapes } from './kept-input.ts';
 import { membersOf } from './read-members.ts';
 
 type DearerFeature = Extract<Feature, { readonly extra: Extra }>;
 
 /** What of a tool is read. A namespace holds tools of its own. */
-export const toolShape: Shape = membersOf({ type: {}, name: {}, max_uses: {} });
+export const toolShape: Shape = membersOf({ ...keptToolShapes, type: {}, name: {}, max_uses: {} });
 (toolShape.members as Map<string, Shape>)
   .set('function', membersOf({ name: {} }))
-  .set('environment', membersOf({ type: {} }))
+  .set('environment', membersOf({ type: {}, container_id: {} }))
   .set('tools', { items: toolShape });
 
 /** They run at the client, or search among the tools that the request brings. Each may have versions: `bash_20250124`. */

@@ -10,6 +10,7 @@ export {
 } from './dearer-features.ts';
 export { firstOfEachNeed, hubMembers, isWebUrl, neededStops } from './hub-members.ts';
 export { pixelsOf } from './image-pixels.ts';
+export * from './kept-input.ts';
 export { answerMaxBytes } from './large-answer.ts';
 export { boundedByContext, type Media, measureImage, sumOfMedia } from './media-tokens.ts';
 export { ParsedEvent, parseEvent } from './parsed-event.ts';

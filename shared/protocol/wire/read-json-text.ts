@@ -7,7 +7,11 @@ import { scanJson } from './scan-json.ts';
 export interface Shape {
   readonly members?: ReadonlyMap<string, Shape>;
   readonly items?: Shape;
+  /** Of a value that is not null it is read that it is there: `true`. */
+  readonly isPresence?: true;
 }
+
+export const presence: Shape = { isPresence: true };
 
 /** A member that is read stands twice in its object: the gateway and a provider might each take another one. */
 export class NameTwice extends Error {
@@ -19,7 +23,8 @@ export class NameTwice extends Error {
 }
 
 /** `path`: of the value. Throws NameTwice; without a path the last of two members counts, as it does for JSON.parse. */
-export function pick(json: JsonText, value: number, { members, items }: Shape, path?: string): unknown {
+export function pick(json: JsonText, value: number, { members, items, isPresence }: Shape, path?: string): unknown {
+  if (isPresence === true) return json.slice(value) === 'null' ? null : true;
   if (json.isArray(value)) {
     const list: unknown[] = [];
     for (const inner of json.inside(value)) {

@@ -23,8 +23,8 @@ export interface RoutedRequest {
   readonly cache: CacheOptions | undefined;
   /** What an answer must satisfy. */
   readonly responseSchema: unknown;
-  /** Ids of what it refers to that one provider keeps, so that no other can serve it. Undefined: it refers to nothing. */
-  readonly keptIds: readonly string[] | undefined;
+  /** What it refers to that one provider keeps, so that no other can serve it. */
+  readonly keptInput: readonly KeptInput[];
   /** Its provider keeps the answer, unless the answer says otherwise: later calls refer to it by its id. */
   readonly keepsAnswer: boolean;
   /** The member that holds the prompt. */
@@ -40,6 +40,14 @@ export interface RoutedRequest {
   readonly readWholeBody: (nextTurn: () => Promise<void>) => Promise<void>;
   /** What a format that it is translated to must be able to say. Read once, on first use. */
   readonly hubNeeds: () => readonly HubNeed[];
+}
+
+/** Input that is kept at a provider. */
+export interface KeptInput {
+  /** The field that refers to it, as a path. */
+  readonly member: string;
+  /** As the provider gave it. Left out: the client names none that can be read. */
+  readonly id?: string;
 }
 
 /** Each is something that not every format has words for. */

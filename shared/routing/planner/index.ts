@@ -11,4 +11,4 @@ export { satisfies, tighten } from './data-policy.ts';
 export { entryOf, estimateTokens, limitsOf } from './features.ts';
 export { type CandidateStats, isBillable, totalPrice } from './order.ts';
 export { makePlan, type Plan, type PlanInput } from './plan.ts';
-export { failUnknownModel, findVisible, hasSeveralKeepers, mayBeTranslated } from './visible-candidates.ts';
+export { failUnknownModel, findVisible, mayBeTranslated } from './visible-candidates.ts';

@@ -3,7 +3,7 @@
 import { type Candidate, serves } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
 import { listedAs } from '../../foundation/constants/index.ts';
-import type { HubNeed, PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
+import type { HubNeed, KeptInput, PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
 import { wayTo } from '../formats/index.ts';
 import type { ByokSources } from './byok.ts';
 import { excludingMember, looseningMember, satisfies, tighten } from './data-policy.ts';
@@ -20,6 +20,8 @@ export interface PlanInput extends OrderInput, VisibilityInput {
   readonly byok?: ByokSources | undefined;
   /** The provider that keeps what the request refers to. Undefined: none is known. */
   readonly keeper?: string | undefined;
+  /** What it refers to and this workspace did not make. Undefined: nothing. */
+  readonly unknownInput?: KeptInput | undefined;
 }
 
 /** Never empty. In the order of trying. */
@@ -35,7 +37,7 @@ export function makePlan(request: RoutedRequest, input: PlanInput): Plan | Gatew
   const plans = models.map((model) => planModel({ ...request, model }, input));
   const [first, ...rest] = new Set(plans.flatMap((plan) => (plan instanceof GatewayError ? [] : plan)));
   const error = plans.find((plan) => plan instanceof GatewayError);
-  if (first !== undefined) return request.keptIds === undefined ? [first, ...rest] : [first];
+  if (first !== undefined) return request.keptInput.length === 0 ? [first, ...rest] : [first];
   if (error === undefined) throw new Error('a plan without candidates gave no error');
   return error;
 }
@@ -70,7 +72,8 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
   const isPaid = (candidate: Candidate) => mustBringKey || bringsKey(candidate) || isBillable(candidate);
   const servesClient = (candidate: Candidate) => serves(candidate, request.interfaceId);
   const lacks = (candidate: Candidate) => lacksOf(candidate, request);
-  const { keeper } = input;
+  const { keeper, unknownInput } = input;
+  const mayReach = (candidate: Candidate) => bringsKey(candidate) || candidate.provider.shared_state === true;
   return [
     {
       refuse: () => failUnkept(keeper),
@@ -101,6 +104,11 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
     {
       refuse: (left) => failUntranslatable(left.map(lacks)),
       keeps: (candidate) => lacks(candidate).length === 0,
+    },
+    // A translation carries none of it, and says so.
+    {
+      refuse: () => failUnknownInput(unknownInput),
+      keeps: (candidate) => unknownInput === undefined || mayReach(candidate),
     },
     {
       refuse: () => failUnstructured(needs.schemaMember),
@@ -149,6 +157,14 @@ const failLoosening = (member: string | undefined, storing: string | undefined):
 const failUnkept = (keeper = ''): GatewayError =>
   fail('model_not_routable', {
     message: `The provider ${keeper} keeps what the request refers to, and does not serve the model.`,
+  });
+
+const failUnknownInput = (input: KeptInput | undefined): GatewayError =>
+  fail('invalid_request', {
+    message: `${input?.member}: names nothing that this workspace has made through this gateway in the last 30 days. Send the content itself, or call with a key of your own.`,
+    param: input?.member,
+    // Anthropic's SDK then begins a new thread with the whole conversation.
+    ...(input?.member === 'thread' ? { providerCode: 'thread_not_found' } : {}),
   });
 
 const failUnserved = ({ model, interfaceId, memberOfModel }: RoutedRequest): GatewayError =>

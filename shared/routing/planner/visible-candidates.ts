@@ -4,7 +4,6 @@ import {
   type Catalogue,
   type CatalogueModel,
   idsMeantBy,
-  speaksOwn,
 } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError, nearestOf, quote } from '../../errors/index.ts';
 import { autoModelId } from '../../foundation/constants/index.ts';
@@ -61,18 +60,6 @@ export const mayBeTranslated = (
   [model, ...fallbackModels].some((id) =>
     visibleCandidates(id, input)?.some((candidate) => mayGoThroughHub(candidate, interfaceId)),
   );
-
-// Providers that may keep what calls of a model refer to later: the ones that speak the interface of the client themselves.
-
-/** Of one alone nothing need be remembered. */
-export function hasSeveralKeepers(
-  { model, fallbackModels, interfaceId }: RoutedRequest,
-  input: VisibilityInput,
-): boolean {
-  const candidates = [model, ...fallbackModels].flatMap((id) => visibleCandidates(id, input) ?? []);
-  const keepers = candidates.filter((candidate) => speaksOwn(candidate, interfaceId));
-  return new Set(keepers.map(({ provider }) => provider.id)).size > 1;
-}
 
 const bareName = (id: string): string => id.slice(id.lastIndexOf('/') + 1);
 

@@ -80,7 +80,14 @@ function toolChoiceOf(choice: Body['tool_choice']): ModelRequest['toolChoice'] {
 }
 
 const itemsOf = (input: string | readonly Item[]): readonly Item[] =>
-  typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+  typeof input === 'string' ? [{ role: 'user', content: input }] : input.map(named);
+
+/** An item that is an id alone refers to one that is kept. */
+const named = (item: Item): Item => {
+  const { type, ...rest } = item ?? {};
+  if ((type ?? null) !== null || typeof item !== 'object') return item;
+  return rest.role === undefined && rest.id !== undefined ? { ...rest, type: 'item_reference' } : rest;
+};
 
 const partsOf = (content: string | readonly Part[] = []): readonly Part[] =>
   typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;

@@ -5,9 +5,9 @@ import { boundedByContext, type Media, measureImage, sumOfMedia } from '../index
 import type { ChatMembers } from './chat-request.ts';
 
 export function callSizeOf(request: ChatMembers): CallSize {
-  const { raw, maxOutputTokens, isOutputOpen, namesNoBound, choices, responseSchema } = request;
+  const { raw, maxOutputTokens, isOutputOpen, namesNoBound, choices, responseSchema, keptInput } = request;
   const json = request.text();
-  const { tokens: mediaTokens, dataCharacters, isElsewhere } = mediaOf(request);
+  const { tokens, dataCharacters, isElsewhere } = mediaOf(request);
   return {
     maxOutputTokens,
     isOutputOpen,
@@ -15,7 +15,8 @@ export function callSizeOf(request: ChatMembers): CallSize {
     choices,
     predictionBytes: raw.prediction == null ? 0 : bytesOfMember(json, 'prediction'),
     textBytes: json.compactBytes - dataCharacters,
-    mediaTokens,
+    // What a provider keeps comes into the context too, and only the context bounds it.
+    mediaTokens: keptInput.length > 0 ? undefined : tokens,
     hasMediaElsewhere: isElsewhere,
     contexts: 1,
     answersMax: responseSchema === undefined ? 1 : chargedAnswersMax,

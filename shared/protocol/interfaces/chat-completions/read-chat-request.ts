@@ -13,6 +13,9 @@ import {
 import {
   dearerMemberNames,
   hubMembers,
+  keptInputIn,
+  keptMemberShapes,
+  keptPartShapes,
   membersOf,
   orFault,
   otherCaseCheck,
@@ -47,6 +50,7 @@ const otherUsedNames = [
   'reasoning_effort',
   'prediction',
   ...dearerMemberNames,
+  ...Object.keys(keptMemberShapes),
 ];
 
 /** `user` is recorded. */
@@ -55,13 +59,13 @@ const readNames: ReadonlySet<string> = new Set([...Object.keys(chatRequestSchema
 const refuseOtherCase = otherCaseCheck(readNames);
 const restricting = ['provider', 'cache', 'preset', 'usage', 'reasoning', 'response_format', 'stream_options'];
 
-const image = membersOf({ url: {}, detail: {} });
-const part = membersOf({ type: {}, text: {}, image_url: image });
+const part = membersOf({ ...keptPartShapes, text: {} });
 const message = membersOf({ role: {}, content: { items: part }, audio: {} });
 
 const reading = {
   names: readNames,
   shapes: {
+    ...keptMemberShapes,
     messages: { items: message },
     tools: { items: toolShape },
     functions: { items: {} },
@@ -107,7 +111,7 @@ function toChatRequest(raw: JsonObject, text: () => JsonText): ChatRequest {
     ...readOutputBound(body),
     choices: body.n ?? 1,
     responseSchema: readResponseSchema(body),
-    keptIds: undefined,
+    keptInput: keptInputIn(raw),
     keepsAnswer: false,
     promptMember: 'messages',
     user: typeof raw.user === 'string' ? raw.user : undefined,

@@ -56,7 +56,7 @@ function check(json: JsonText): ClientRequest {
     cache: body.cache ?? undefined,
     preset: undefined,
     responseSchema: undefined,
-    keptIds: undefined,
+    keptInput: [],
     keepsAnswer: false,
     promptMember: 'input',
     user: typeof raw.user === 'string' ? raw.user : undefined,

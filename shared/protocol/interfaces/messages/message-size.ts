@@ -6,7 +6,7 @@ import { readUsageReport } from './message-usage.ts';
 import type { MessagesMembers } from './messages-request.ts';
 import { estimateTextTokens } from './text-tokens.ts';
 
-export function callSizeOf({ raw, text, maxOutputTokens }: MessagesMembers): CallSize {
+export function callSizeOf({ raw, text, maxOutputTokens, keptInput }: MessagesMembers): CallSize {
   const { tokens, dataCharacters, isElsewhere } = mediaOf(raw.messages);
   // The provider reads all of it, writes a summary, and only then the message: two answers on one bill.
   const answers = asksForCompaction(raw.context_management) ? 2 : 1;
@@ -21,7 +21,8 @@ export function callSizeOf({ raw, text, maxOutputTokens }: MessagesMembers): Cal
     predictionBytes: 0,
     ...(advices > 0 && { answersBeside: advices }),
     textBytes: (text().compactBytes - dataCharacters) * samplings,
-    mediaTokens: tokens === undefined ? undefined : tokens * samplings,
+    // What a provider keeps comes into the context too, and only the context bounds it.
+    mediaTokens: tokens === undefined || keptInput.length > 0 ? undefined : tokens * samplings,
     hasMediaElsewhere: isElsewhere,
     contexts: samplings,
     answersMax: 1,

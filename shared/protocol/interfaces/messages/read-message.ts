@@ -1,6 +1,6 @@
 // What a provider answers as JSON. Lenient: an object with a list as content is a message, and a member that is not known
 // changes nothing.
-import { findMember, type JsonObject, type JsonText, pick } from '../../wire/index.ts';
+import { findMember, isJsonObject, type JsonObject, type JsonText, pick } from '../../wire/index.ts';
 import {
   type AnswerDetails,
   membersOf,
@@ -13,7 +13,10 @@ import {
 } from '../index.ts';
 import { readUsageReport } from './message-usage.ts';
 
-const factsShape = membersOf({ type: {}, id: {}, error: {}, input_tokens: {}, model: {}, stop_reason: {} });
+const factsShape = membersOf({
+  ...{ type: {}, id: {}, error: {}, input_tokens: {}, model: {}, stop_reason: {} },
+  container: membersOf({ id: {} }),
+});
 
 export const readMessage = async (text: string): Promise<ReadAnswer> =>
   (await readInTurns(text, readDetails)) ?? readUnscanned(text, readUsageReport);
@@ -30,8 +33,8 @@ async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promi
 }
 
 /** Of a message, whole or as it begins and ends in events. */
-export const answerDetails = ({ id, model, stop_reason: reason }: JsonObject): AnswerDetails => ({
-  keptId: typeof id === 'string' ? id : undefined,
+export const answerDetails = ({ id, container, model, stop_reason: reason }: JsonObject): AnswerDetails => ({
+  keptIds: [id, isJsonObject(container) ? container.id : undefined].filter((one) => typeof one === 'string'),
   model: typeof model === 'string' ? model : undefined,
   finishReasons: typeof reason === 'string' ? [reason] : undefined,
 });

@@ -5,6 +5,7 @@ import { headerNames } from '../../../foundation/constants/index.ts';
 import {
   brokenStreamMessages,
   isJsonObject,
+  type JsonObject,
   type JsonText,
   readProviderPreferences,
   rewriteMembers,
@@ -17,6 +18,9 @@ import {
   dearerMemberNames,
   hubMembers,
   type JsonAnswer,
+  keptInputIn,
+  keptMemberShapes,
+  keptPartShapes,
   membersOf,
   orFault,
   otherCaseCheck,
@@ -34,19 +38,33 @@ import { readHubNeeds, readNeeds } from './message-hub-needs.ts';
 import { callSizeOf, estimateCount } from './message-size.ts';
 import { countTokensSchema, type MessagesMembers, messagesSchema } from './messages-request.ts';
 
-const usedNames = [...new Set([...Object.keys(messagesSchema.shape), ...plainGatewayMembers, ...dearerMemberNames])];
-const refuseOtherCase = otherCaseCheck([...usedNames, 'metadata', 'thread']);
+const usedNames = [
+  ...new Set([
+    ...Object.keys(messagesSchema.shape),
+    ...plainGatewayMembers,
+    ...dearerMemberNames,
+    ...Object.keys(keptMemberShapes),
+  ]),
+];
+const refuseOtherCase = otherCaseCheck([...usedNames, 'metadata']);
 
 const toolChange = membersOf({ name: {}, definition: toolShape });
 /** An image may stand in a document, and that in the result of a tool. */
 const partWith = (inner: Shape): Shape =>
-  membersOf({ type: {}, source: membersOf({ type: {}, data: {}, content: inner }), content: inner, tool: toolChange });
+  membersOf({
+    ...keptPartShapes,
+    source: membersOf({ type: {}, data: {}, content: inner, file_id: {}, url: {} }),
+    content: inner,
+    tool: toolChange,
+  });
 const part = partWith({ items: partWith({ items: partWith({}) }) });
 
 const reading = {
   // `metadata.user_id` is recorded, and no provider takes another name for it.
-  names: new Set([...usedNames, 'metadata', 'thread', 'output_config', 'output_format']),
+  names: new Set([...usedNames, 'metadata', 'system', 'output_config', 'output_format']),
   shapes: {
+    ...keptMemberShapes,
+    system: { items: part },
     output_config: membersOf({ format: membersOf({ type: {} }) }),
     output_format: membersOf({ type: {} }),
     messages: { items: membersOf({ role: {}, content: { items: part } }) },
@@ -54,7 +72,6 @@ const reading = {
     mcp_servers: { items: {} },
     context_management: membersOf({ edits: { items: membersOf({ type: {} }) } }),
     metadata: membersOf({ user_id: {} }),
-    thread: membersOf({ type: {}, previous_message_id: {} }),
   },
   indivisible: plainGatewayMembers,
 };
@@ -100,8 +117,8 @@ function check(
     cache: body.cache && isThreaded ? { ...body.cache, enabled: false } : (body.cache ?? undefined),
     preset: undefined,
     responseSchema: undefined,
-    keptIds: continuedIds(raw.thread),
-    keepsAnswer: isThreaded,
+    keptInput: keptInputIn(raw),
+    keepsAnswer: isThreaded || runsInContainer(raw),
     promptMember: 'messages',
     user: userOf(raw.metadata),
   };
@@ -124,12 +141,10 @@ function userOf(metadata: unknown): string | undefined {
   return typeof user === 'string' ? user : undefined;
 }
 
-/** The message that a thread goes on from: its provider alone knows it. Undefined: none does. */
-function continuedIds(thread: unknown): readonly string[] | undefined {
-  const { type, previous_message_id: id } = isJsonObject(thread) ? thread : {};
-  if (type !== 'continue') return undefined;
-  return typeof id === 'string' ? [id] : [];
-}
+/** A container outlives its call, and a later one may name it. */
+const runsInContainer = ({ container, tools }: JsonObject): boolean =>
+  (container ?? null) !== null ||
+  (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && /^code_execution/.test(String(tool.type))));
 
 // What the client gets: the provider's message or events, byte for byte. Clients are strict about members of `usage` here, so
 // the cost of a message stands in a header.

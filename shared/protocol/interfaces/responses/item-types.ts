@@ -1,7 +1,6 @@
 // The one list of items that the input of a Responses request may hold, and what becomes of each at a provider of another format.
 import type { JsonObject } from '../../wire/index.ts';
-import { type PartUse, unknownPart } from '../index.ts';
-import { ownItemKind } from './response-opening.ts';
+import { ownItemKind, type PartUse, unknownPart } from '../index.ts';
 
 const uses: Readonly<Record<string, PartUse>> = {
   message: 'carried',

@@ -2,8 +2,8 @@
 // id that says so.
 import { fail } from '../../../errors/index.ts';
 import { findMember, isEnvelope, isJsonObject, type JsonText, mayHoldEnvelope, parseJson } from '../../wire/index.ts';
+import { isOwnItemId, ownItemMark } from '../index.ts';
 import { itemType, itemUse } from './item-types.ts';
-import { isOwnItemId, ownItemMark } from './response-opening.ts';
 
 /** A message, or a call, is kept nowhere, so it cannot be referred to. Thinking can: its model does without. */
 export function refuseOwnReferences(input: unknown): void {

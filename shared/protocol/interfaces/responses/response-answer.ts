@@ -9,7 +9,7 @@ import {
   readUsageMember,
   textBytesIn,
 } from '../index.ts';
-import { keptIdOf, readResponseUsage } from './response-events.ts';
+import { keptIdsOf, readResponseUsage } from './response-events.ts';
 
 const factsShape = membersOf({
   id: {},
@@ -19,6 +19,8 @@ const factsShape = membersOf({
   status: {},
   error: membersOf({ code: {}, type: {}, message: {}, param: {} }),
 });
+
+const itemsShape = { items: membersOf({ id: {}, container_id: {} }) };
 
 export const readResponse = async (text: string): Promise<ReadAnswer> =>
   (await readInTurns(text, readDetails)) ?? readUnscanned(text, readResponseUsage);
@@ -41,7 +43,7 @@ async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promi
       outputBytes,
       model: typeof model === 'string' ? model : undefined,
       finishReasons: typeof status === 'string' ? [status] : undefined,
-      keptId: keptIdOf(details),
+      keptIds: keptIdsOf(details, pick(json, output, itemsShape) as unknown[]),
     },
   };
 }

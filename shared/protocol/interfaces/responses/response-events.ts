@@ -35,6 +35,7 @@ const usage = membersOf({
 const longEvent = membersOf({
   ...errorMembers,
   delta: {},
+  item: membersOf({ id: {}, type: {}, container_id: {} }),
   sequence_number: {},
   error,
   response: membersOf({ id: {}, store: {}, model: {}, status: {}, error, usage }),
@@ -63,14 +64,18 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
     model: typeof response.model === 'string' ? response.model : undefined,
     finishReasons: isLast && typeof response.status === 'string' ? [response.status] : undefined,
     responseId: typeof response.id === 'string' ? response.id : undefined,
-    keptId: keptIdOf(response),
+    keptIds: type === 'response.output_item.done' ? idsOfItem(event.item) : keptIdsOf(response),
   };
   return { kind: 'event', event: new ParsedEvent(name, text, details) };
 }
 
 /** A provider of this interface keeps a response unless it says otherwise. */
-export const keptIdOf = ({ id, store }: JsonObject): string | undefined =>
-  typeof id === 'string' && store !== false ? id : undefined;
+export const keptIdsOf = ({ id, store }: JsonObject, output: readonly unknown[] = []): readonly string[] =>
+  typeof id === 'string' && store !== false ? [id, ...output.flatMap(idsOfItem)] : [];
+
+/** Those of its containers too. */
+const idsOfItem = (item: unknown): readonly string[] =>
+  isJsonObject(item) ? [item.id, item.container_id].filter((id) => typeof id === 'string') : [];
 
 /** What the gateway knows of an event that it wrote itself. */
 export interface EventToWrite {

@@ -1,7 +1,7 @@
 // A response that the gateway writes itself: what stands in it beside its output and what it repeats of its request.
 import type { GatewayError } from '../../../errors/index.ts';
 import { type JsonObject, toEventLine } from '../../wire/index.ts';
-import type { RefusedStream } from '../index.ts';
+import { ownItemMark, type RefusedStream } from '../index.ts';
 import { responseSettings } from './response-settings.ts';
 
 export interface WrittenResponse {
@@ -37,16 +37,8 @@ export function responseText({ id, createdSeconds, model, settings, items = [], 
 
 // Ids of items of answers that the gateway wrote itself. They say so: no provider knows them.
 
-export const ownItemMark = '_gw_';
-
 export const ownItemId = (prefix: string, answerId: string, index: number): string =>
   `${prefix}${ownItemMark}${plainId(answerId)}_${index}`;
-
-/** The prefix of such an id. Undefined: it is none. */
-export const ownItemKind = (id: unknown): string | undefined =>
-  typeof id === 'string' ? /^([a-z]+)_gw_\w+$/.exec(id)?.[1] : undefined;
-
-export const isOwnItemId = (id: unknown): boolean => ownItemKind(id) !== undefined;
 
 export const ownResponseId = (answerId: string): string => `resp_${plainId(answerId)}`;
 

@@ -1,14 +1,14 @@
 // How much of a Responses request goes in, and how much may come out.
-import { type CallSize, isJsonObject, type JsonObject, type JsonText } from '../../wire/index.ts';
+import { type CallSize, isJsonObject, type JsonObject, type JsonText, type KeptInput } from '../../wire/index.ts';
 import { boundedByContext, type Media, measureImage, sumOfMedia } from '../index.ts';
 import { imageTypes, partsOf } from './response-parts.ts';
-import { keptIds, type ResponsesBody } from './responses-body.ts';
+import type { ResponsesBody } from './responses-body.ts';
 
-export function responseSize(body: ResponsesBody, json: JsonText): CallSize {
+export function responseSize(body: ResponsesBody, json: JsonText, keptInput: readonly KeptInput[]): CallSize {
   const { tokens, dataCharacters, isElsewhere } = sumOfMedia(mediaIn(body));
   // The provider reads all of it, writes a summary, and only then the answer: two on one bill.
   const samplings = asksForCompaction(body.context_management) ? 2 : 1;
-  const mediaTokens = keptIds(body) === undefined && tokens !== undefined ? tokens * samplings : undefined;
+  const mediaTokens = keptInput.length === 0 && tokens !== undefined ? tokens * samplings : undefined;
   return {
     maxOutputTokens: body.max_output_tokens ?? undefined,
     isOutputOpen: (body.max_output_tokens ?? null) === null,

@@ -26,10 +26,3 @@ export const responsesSchema = z.looseObject({
 });
 
 export type ResponsesBody = z.infer<typeof responsesSchema>;
-
-/** Of what one provider keeps: an earlier response, a conversation, a prompt. Undefined: it names none. */
-export function keptIds({ previous_response_id, conversation, prompt }: ResponsesBody): readonly string[] | undefined {
-  const references = [previous_response_id, conversation, prompt].filter((one) => (one ?? null) !== null);
-  if (references.length === 0) return undefined;
-  return references.map((one) => (isJsonObject(one) ? one.id : one)).filter((id) => typeof id === 'string');
-}

@@ -7,6 +7,10 @@ import {
   type ClientRequest,
   dearerMemberNames,
   hubMembers,
+  keptInputIn,
+  keptItemShapes,
+  keptMemberShapes,
+  keptPartShapes,
   membersOf,
   orFault,
   otherCaseCheck,
@@ -22,13 +26,20 @@ import { readHubNeeds } from './response-hub-needs.ts';
 import { responseNeeds } from './response-needs.ts';
 import { refusedStream } from './response-opening.ts';
 import { responseSize } from './response-size.ts';
-import { keptIds, type ResponsesBody, responsesSchema } from './responses-body.ts';
+import { type ResponsesBody, responsesSchema } from './responses-body.ts';
 import { openResponseWriter, writeResponse } from './write-response.ts';
 
-const usedNames = [...new Set([...Object.keys(responsesSchema.shape), ...plainGatewayMembers, ...dearerMemberNames])];
+const usedNames = [
+  ...new Set([
+    ...Object.keys(responsesSchema.shape),
+    ...plainGatewayMembers,
+    ...dearerMemberNames,
+    ...Object.keys(keptMemberShapes),
+  ]),
+];
 const refuseOtherCase = otherCaseCheck([...usedNames, 'user']);
 
-const partMembers = { type: {}, text: {}, image_url: {}, detail: {} };
+const partMembers = { ...keptPartShapes, text: {}, detail: {} };
 const part = membersOf(partMembers);
 const parts = { ...part, items: part };
 const tools = { items: toolShape };
@@ -36,12 +47,11 @@ const reading = {
   // Recorded, and no provider takes another name for it.
   names: new Set([...usedNames, 'user']),
   shapes: {
-    input: { items: membersOf({ ...partMembers, id: {}, role: {}, content: parts, output: parts, tools }) },
+    ...keptMemberShapes,
+    input: { items: membersOf({ ...partMembers, ...keptItemShapes, role: {}, content: parts, output: parts, tools }) },
     tools,
     text: membersOf({ format: membersOf({ type: {} }) }),
-    prompt: membersOf({ id: {} }),
     context_management: { items: membersOf({ type: {} }) },
-    conversation: membersOf({ id: {} }),
   },
   indivisible: plainGatewayMembers,
 };
@@ -58,6 +68,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     throw fail('invalid_request', { message: 'background: is not served', param: 'background' });
   }
   const isKept = body.store !== false;
+  const keptInput = keptInputIn(raw);
   const members = hubMembers(() => json, readHubNeeds);
   return {
     interfaceId: 'responses',
@@ -71,12 +82,12 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     cache: body.cache && isKept ? { ...body.cache, enabled: false } : (body.cache ?? undefined),
     preset: undefined,
     responseSchema: undefined,
-    keptIds: keptIds(body),
-    keepsAnswer: true,
+    keptInput,
+    keepsAnswer: isKept,
     promptMember: 'input',
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: once(() => responseNeeds(body, { json, betas })),
-    size: once(() => responseSize(body, json)),
+    size: once(() => responseSize(body, json, keptInput)),
     ...members,
     upstreamBody: (target) => upstreamBody(json, body, target),
     schemaCheck: undefined,

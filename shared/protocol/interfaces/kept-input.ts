@@ -1,0 +1,145 @@
+// What of a request refers to input that is kept at a provider: the only list of it, for all interfaces, because a provider that is a
+// gateway itself takes the fields of others. Such input is reserved at the context of the model, one provider alone has it, and what
+// the workspace did not make is not reached with a credential of the gateway.
+import { isJsonObject, type JsonObject, type KeptInput, presence, type Shape } from '../wire/index.ts';
+import { membersOf } from './read-members.ts';
+
+const idShape = membersOf({ id: {} });
+const googleShape = membersOf({ cached_content: {} });
+
+/** Fields of a body, as they are to be read. */
+export const keptMemberShapes: Readonly<Record<string, Shape>> = {
+  previous_response_id: {},
+  conversation: idShape,
+  prompt: idShape,
+  cached_content: {},
+  cachedContent: {},
+  google: googleShape,
+  extra_body: membersOf({ google: googleShape }),
+  thread: membersOf({ type: {}, previous_message_id: {} }),
+  container: membersOf({ id: {} }),
+};
+
+/** The value that names it. Undefined, null: it names nothing. */
+const keptMembers: Readonly<Record<string, (body: JsonObject) => unknown>> = {
+  previous_response_id: (body) => body.previous_response_id,
+  conversation: (body) => body.conversation,
+  // A text is the prompt itself.
+  prompt: ({ prompt }) => (typeof prompt === 'string' ? undefined : prompt),
+  cached_content: (body) => body.cached_content,
+  cachedContent: (body) => body.cachedContent,
+  'google.cached_content': ({ google }) => inside(google).cached_content,
+  'extra_body.google.cached_content': ({ extra_body: extra }) => inside(inside(extra).google).cached_content,
+  thread: ({ thread }) => (inside(thread).type === 'continue' ? (inside(thread).previous_message_id ?? thread) : null),
+  // One without an id is made for this call.
+  container: ({ container }) => (isJsonObject(container) ? container.id : container),
+};
+
+const inside = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
+
+/** Of a part, an item or a tool. */
+export const keptPartShapes: Readonly<Record<string, Shape>> = {
+  type: {},
+  id: {},
+  file_id: {},
+  file_url: {},
+  image_url: membersOf({ url: {}, detail: {}, file_id: {} }),
+  file: membersOf({ file_id: {} }),
+  image_file: membersOf({ file_id: {} }),
+};
+export const keptItemShapes: Readonly<Record<string, Shape>> = { ...keptPartShapes, encrypted_content: presence };
+export const keptToolShapes: Readonly<Record<string, Shape>> = {
+  vector_store_ids: { items: {} },
+  container: membersOf({ file_ids: { items: {} } }),
+  input_image_mask: membersOf({ file_id: {} }),
+};
+
+const idNames = ['file_id', 'container_id', 'file_ids', 'vector_store_ids'] as const;
+const urlNames = ['url', 'image_url', 'file_url'] as const;
+/** Where parts and such names are, in messages, items and tools. */
+const containers = [
+  ...['content', 'output', 'source', 'file', 'image_file', 'image_url'],
+  ...['input_image_mask', 'container', 'environment', 'tools', 'tool', 'definition'],
+] as const;
+
+/** A provider opens these with the credential of the call. */
+const storageUrl = /^(?:gs|s3):\/\/|^https:\/\/generativelanguage\.googleapis\.com\/(?:upload\/)?v\w+\/files\//i;
+
+/** In the order of the body, each id once. */
+export function keptInputIn(body: JsonObject): readonly KeptInput[] {
+  const found = new Map<string, KeptInput>();
+  const add = (member: string, value: unknown): void => {
+    const named = isJsonObject(value) && typeof value.id === 'string' ? value.id : value;
+    const id = typeof named === 'string' ? named : undefined;
+    const key = id ?? ` ${member}`;
+    if (!found.has(key)) found.set(key, id === undefined ? { member } : { member, id });
+  };
+  for (const [member, valueIn] of Object.entries(keptMembers)) {
+    const value = valueIn(body);
+    if ((value ?? null) !== null && value !== '') add(member, value);
+  }
+  for (const name of ['messages', 'input', 'system', 'tools'] as const) addParts(body[name], [name], add);
+  return [...found.values()];
+}
+
+type Add = (member: string, id: unknown) => void;
+
+/** Recursive: within the depth of a body. `trail`: names and places from the body inwards. */
+function addParts(value: unknown, trail: (string | number)[], add: Add): void {
+  if (Array.isArray(value)) {
+    for (const [at, one] of value.entries()) {
+      trail.push(at);
+      addParts(one, trail, add);
+      trail.pop();
+    }
+    return;
+  }
+  if (!isJsonObject(value)) return;
+  for (const id of idsIn(value)) add(pathOf(trail), id);
+  for (const name of containers) {
+    if ((value[name] ?? null) === null) continue;
+    trail.push(name);
+    addParts(value[name], trail, add);
+    trail.pop();
+  }
+}
+
+const pathOf = (trail: readonly (string | number)[]): string =>
+  trail.reduce<string>(
+    (path, step) => (typeof step === 'number' ? `${path}[${step}]` : (path && `${path}.${step}`) || step),
+    '',
+  );
+
+function* idsIn(value: JsonObject): Generator<unknown> {
+  if ((isItemReference(value) || refersToThinking(value)) && !isOwnItemId(value.id)) yield value.id;
+  for (const name of idNames) {
+    const named = value[name];
+    if (Array.isArray(named)) yield* named;
+    else if (typeof named === 'string') yield named;
+  }
+  for (const name of urlNames) {
+    const url = value[name];
+    if (typeof url === 'string' && storageUrl.test(url)) yield url;
+  }
+  // A container that is named by its id alone.
+  if (typeof value.container === 'string') yield value.container;
+}
+
+/** An item of Responses: by its type, or an id with neither content nor type. */
+const isItemReference = ({ type, id, role, content }: JsonObject): boolean =>
+  type === 'item_reference' ||
+  ((type ?? null) === null && (content ?? null) === null && (role ?? null) === null && typeof id === 'string');
+
+/** Thinking whose content is not in it is looked up by its id. */
+const refersToThinking = ({ type, id, encrypted_content: content }: JsonObject): boolean =>
+  type === 'reasoning' && typeof id === 'string' && (content ?? null) === null;
+
+// Ids of items of answers that the gateway wrote itself. They say so: no provider knows them.
+
+export const ownItemMark = '_gw_';
+
+/** The prefix of such an id. Undefined: it is none. */
+export const ownItemKind = (id: unknown): string | undefined =>
+  typeof id === 'string' ? /^([a-z]+)_gw_\w+$/.exec(id)?.[1] : undefined;
+
+export const isOwnItemId = (id: unknown): boolean => ownItemKind(id) !== undefined;
