@@ -33,6 +33,8 @@ export function spawnBoundChild(command: string, args: readonly string[], option
     process: child,
     async stop() {
       if (hasEnded(child)) return;
+      // Else nothing may keep this process running until the child has ended, and who waits here never goes on.
+      child.ref();
       const ended = once(child, 'exit');
       signalGroup(child, 'SIGTERM');
       const timeout = new AbortController();

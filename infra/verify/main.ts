@@ -1,6 +1,7 @@
 // `npm run verify:aws [-- NAME…]`: what can be shown of a stage without an AWS account, from cheap to dear, one line per
 // step. A step whose tool is absent is skipped and says so. None of them shows what `npm test` shows.
 import { startStopwatch } from '../../shared/foundation/time/index.ts';
+import { runScript } from '../run-script.ts';
 import { cfnLint } from './cfn-lint.ts';
 import { emulatedStage } from './emulated-stage/emulated-stage.ts';
 import { secondEngine } from './emulator.ts';
@@ -28,12 +29,14 @@ async function runStep(step: Step): Promise<boolean> {
   }
 }
 
-const names = process.argv.slice(2);
-const unknown = names.find((name) => !steps.some((step) => step.name === name));
-if (unknown !== undefined) {
-  process.stderr.write(`verify: there is no ${unknown}; known: ${steps.map(({ name }) => name).join(', ')}\n`);
-  process.exit(1);
+async function verify(names: readonly string[]): Promise<void> {
+  const unknown = names.find((name) => !steps.some((step) => step.name === name));
+  if (unknown !== undefined) {
+    throw new Error(`there is no ${unknown}; known: ${steps.map(({ name }) => name).join(', ')}`);
+  }
+  for (const step of steps.filter(({ name }) => names.length === 0 || names.includes(name))) {
+    if (!(await runStep(step))) process.exitCode = 1;
+  }
 }
-for (const step of steps.filter(({ name }) => names.length === 0 || names.includes(name))) {
-  if (!(await runStep(step))) process.exitCode = 1;
-}
+
+await runScript('verify', () => verify(process.argv.slice(2)));
