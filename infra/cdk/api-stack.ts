@@ -26,6 +26,7 @@ import { Edge } from './constructs/edge.ts';
 import { countLines, functionUrlErrors } from './constructs/gateway-metrics.ts';
 import { createOperatorFunction, type OperatorFunction, signInEnvironment } from './constructs/operator-function.ts';
 import { OriginSecret } from './constructs/origin-secret.ts';
+import { rolloutOf } from './constructs/rollout.ts';
 import { gatewayTableActions } from './constructs/table-actions.ts';
 import { acceptedOutput, direct, wantedOrigins } from './deployment/accepted-origins.ts';
 import { commitOutput, computeOutput, dataStackName } from './resource-names.ts';
@@ -43,6 +44,8 @@ export interface ApiStackProps extends StackProps {
   readonly alsoAccepts?: string | undefined;
   /** For this deployment alone: the former compute, which ends what runs there. */
   readonly alsoRuns?: ComputeKind | undefined;
+  /** For this deployment alone: no version runs beside the former one. */
+  readonly isAtOnce?: boolean | undefined;
 }
 
 export type ComputeKind = StageSettings['compute'];
@@ -56,7 +59,7 @@ export class ApiStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { stage, settings, bundlesRoot, commit, alsoAccepts, alsoRuns, ...props }: ApiStackProps,
+    { stage, settings, bundlesRoot, commit, alsoAccepts, alsoRuns, isAtOnce = false, ...props }: ApiStackProps,
   ) {
     super(scope, id, props);
     new CfnOutput(this, commitOutput, { value: commit });
@@ -86,6 +89,7 @@ export class ApiStack extends Stack {
     );
     // CloudFormation deletes no stack whose export another one imports: the data stack goes last.
     const dataStack = Fn.importValue(dataStackName(stage));
+    const rollout = rolloutOf(this, { stage, settings, isAtOnce });
     const run = (kind: ComputeKind): Compute => {
       const own = { ...settings, compute: kind };
       const access = mergeAccess(chatAccess, concurrencyAccess(own));
@@ -96,6 +100,7 @@ export class ApiStack extends Stack {
         dataStack,
         commonAccess,
         chatAccess: access,
+        rollout,
       });
     };
     const compute = run(settings.compute);
@@ -110,7 +115,7 @@ export class ApiStack extends Stack {
     // Tasks serve the console beside everything else.
     const operator =
       settings.console === true && settings.compute === 'functions'
-        ? createOperatorFunction(this, { stage, settings, bundlesRoot, commonAccess: consoleAccess })
+        ? createOperatorFunction(this, { stage, settings, bundlesRoot, commonAccess: consoleAccess, rollout })
         : undefined;
     const edge =
       originSecret === undefined ? undefined : this.#edge({ stage, settings }, { compute, operator }, originSecret);
@@ -145,10 +150,7 @@ export class ApiStack extends Stack {
 
   #edge({ stage, settings }: StageOptions, { compute, operator }: Origins, { headerValue }: OriginSecret): Edge {
     const { chatOrigin, modelsOrigin } = compute;
-    const originSecretReaders = [
-      ...compute.originSecretReaders,
-      ...(operator === undefined ? [] : [operator.function]),
-    ];
+    const originSecretReaders = [...compute.originSecretReaders, ...(operator === undefined ? [] : [operator.alias])];
     const options = { stage, settings, chatOrigin, modelsOrigin, operator, originSecretHeaderValue: headerValue };
     const edge = new Edge(this, 'Edge', options);
     const { distribution } = edge;

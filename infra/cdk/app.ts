@@ -16,6 +16,7 @@ const [account, region] = String(app.node.tryGetContext('importsIn') ?? '').spli
 const importsIn = account && region ? { account, region } : undefined;
 const alsoAccepts = app.node.tryGetContext('alsoAccepts') as string | undefined;
 const alsoRuns = app.node.tryGetContext('alsoRuns') as ComputeKind | undefined;
+const isAtOnce = app.node.tryGetContext('isAtOnce') === 'true';
 const commit = readCommit();
 const bundlesRoot = resolve(import.meta.dirname, '../../dist');
 /** Lambda's quota of the account, as `npm run deploy` reads it. */
@@ -23,7 +24,16 @@ const accountConcurrency = app.node.tryGetContext('accountConcurrency') as strin
 const ofAccount = accountConcurrency === undefined ? {} : { accountConcurrency: Number(accountConcurrency) };
 for (const [stage, written] of Object.entries(stageSettings)) {
   const settings = { ...ofAccount, ...written };
-  new GatewayStage(app, stage, { settings, bundlesRoot, commit, isFirstDeployment, importsIn, alsoAccepts, alsoRuns });
+  new GatewayStage(app, stage, {
+    settings,
+    bundlesRoot,
+    commit,
+    isFirstDeployment,
+    importsIn,
+    alsoAccepts,
+    alsoRuns,
+    isAtOnce,
+  });
 }
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 // cdk runs the app before it looks at what it was asked for: without a stage it would only say that it found no stack.

@@ -89,6 +89,11 @@ export const settingsShape = z.strictObject({
   /** The same for the model listing. */
   modelsReservedConcurrency: wholeNumber(1).nullable(),
   /**
+   * So many percent of the calls go to a new version for so many minutes before all do; when it fails, they go back. Null: all at
+   * once. Left out: a tenth for ten minutes where the stage retains. Tasks are replaced one by one, and go back likewise.
+   */
+  canary: z.strictObject({ percent: wholeNumber(1, 50), minutes: wholeNumber(1, 120) }).nullish(),
+  /**
    * Lambda's quota "Concurrent executions" of the account and region: the alarm on it rings at 80 %, and without
    * reservation it is what the stage can run at once. Left out: what `npm run deploy` reads; by plain cdk 1,000.
    */
@@ -191,6 +196,10 @@ export type StageSettings = Readonly<z.infer<typeof settingsShape>>;
 
 /** Lambda's own default, which AWS raises by itself or when asked; new accounts have less. */
 export const defaultAccountConcurrency = 1_000;
+
+const canaryDefault = { percent: 10, minutes: 10 } as const;
+export const canaryOf = ({ canary, removal }: Pick<StageSettings, 'canary' | 'removal'>) =>
+  canary === undefined ? (removal === 'retain' ? canaryDefault : null) : canary;
 
 /** Executions of the operator function at a time, where a stage limits those of calls: few people use it. */
 const operatorExecutionsMax = 5;

@@ -24,6 +24,8 @@ export interface GatewayStageProps {
   readonly alsoAccepts?: string | undefined;
   /** What runs for this deployment alone, beside what the settings name. */
   readonly alsoRuns?: ComputeKind | undefined;
+  /** For this deployment alone: a new version takes all calls at once. */
+  readonly isAtOnce?: boolean | undefined;
   /** That of the checkout, which a deployed stage tells. */
   readonly commit: string;
 }
@@ -40,7 +42,7 @@ export class GatewayStage extends Stage {
       ...(boundary === undefined ? {} : { permissionsBoundary: PermissionsBoundary.fromName(boundary) }),
     });
     checkSettings(stage, props.settings);
-    const { bundlesRoot, importsIn, alsoAccepts, alsoRuns, commit } = props;
+    const { bundlesRoot, importsIn, alsoAccepts, alsoRuns, isAtOnce, commit } = props;
     const settings = props.isFirstDeployment === true ? withoutProtection(props.settings, importsIn) : props.settings;
     const tags = { application: brand, stage };
     const common = { tags, stage, settings };
@@ -55,6 +57,7 @@ export class GatewayStage extends Stage {
       commit,
       alsoAccepts,
       alsoRuns,
+      isAtOnce,
     });
     this.api.addStackDependency(this.data);
     // CloudFormation hands the tags of a stack on to what takes them; not every region's dashboards do yet.

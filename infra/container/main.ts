@@ -20,7 +20,8 @@ import { createWholeGateway } from './routes.ts';
 const environment = readEnvironment();
 const { hasConsole, port = containerPort } = readContainerEnvironment();
 const lines = createLineBatches(systemClock, (text) => void process.stdout.write(text));
-const log = createLog({ clock: systemClock, stage: environment.stage, level: environment.logLevel, write: lines.add });
+const { stage, version, logLevel: level } = environment;
+const log = createLog({ clock: systemClock, stage, version, level, write: lines.add });
 const composition = createComposition({ environment, log, ...bundleAdapters(environment, log) });
 guardProcess(log);
 // A process that ends by a fault of ours says why.

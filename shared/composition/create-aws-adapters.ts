@@ -93,7 +93,8 @@ const variableCredentials = (): ProviderCredentials => environmentCredentials(re
 
 // What stands outside the store for a bundle.
 
-const logOf = ({ stage, logLevel: level }: Environment): Log => createLog({ clock: systemClock, stage, level });
+const logOf = ({ stage, version, logLevel: level }: Environment): Log =>
+  createLog({ clock: systemClock, stage, version, level });
 
 export const bundleAdapters = (
   environment: Environment,

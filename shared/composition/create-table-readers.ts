@@ -50,9 +50,9 @@ export interface TableReadersOptions {
 
 export function createTableReaders(options: TableReadersOptions): TableReaders {
   const { environment, clock = systemClock } = options;
-  const { stage, logLevel: level, streamBudgetSeconds, originSecretHashes } = environment;
+  const { stage, version, logLevel: level, streamBudgetSeconds, originSecretHashes } = environment;
   const store = options.store ?? createDynamoStore({ client: createDynamoClient(), stage });
-  const log = options.log ?? createLog({ clock, stage, level });
+  const log = options.log ?? createLog({ clock, stage, version, level });
   for (const message of environment.telemetryNotes ?? []) log.error({ event: 'telemetry_setting', message });
   const randomness = systemRandomness;
   const onFailure = (cause: unknown) => log.error({ event: 'statistics_not_read' }, cause);

@@ -73,11 +73,13 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
     }
   });
 
-  it('has each URL made after the permissions by which it is called', () => {
+  it('has each URL on an alias of its function, made after the permissions by which it is called', () => {
     for (const url of resourcesOf(api, 'AWS::Lambda::Url')) {
+      const alias = resourcesOf(api, 'AWS::Lambda::Alias').find(({ id }) => url.DependsOn?.includes(id));
+      expect([alias?.Properties.Name, url.Properties.Qualifier]).toEqual(['live', 'live']);
+      expect(JSON.stringify(alias?.Properties.FunctionVersion)).toMatch(/CurrentVersion\w+","Version"/);
       const permissions = resourcesOf(api, 'AWS::Lambda::Permission').filter(
-        ({ Properties }) =>
-          JSON.stringify(Properties.FunctionName) === JSON.stringify(url.Properties.TargetFunctionArn),
+        ({ Properties }) => JSON.stringify(Properties.FunctionName) === JSON.stringify({ Ref: alias?.id }),
       );
       expect(permissions).toHaveLength(2);
       expect(url.DependsOn).toEqual(expect.arrayContaining(permissions.map(({ id }) => id)));
@@ -91,6 +93,8 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
         expect(JSON.stringify(Resource)).not.toContain('*');
     }
     for (const { Properties } of resourcesOf(api, 'AWS::IAM::Role')) {
+      // That of CodeDeploy, which no code of ours has.
+      if (JSON.stringify(Properties.AssumeRolePolicyDocument).includes('codedeploy.')) continue;
       expect(Properties).not.toHaveProperty('ManagedPolicyArns');
     }
   });
@@ -138,6 +142,88 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
   it('reserves concurrency only where the stage says so', () => {
     const reserved = gateway.map(({ Properties }) => Properties.ReservedConcurrentExecutions ?? null);
     expect(reserved).toEqual([settings.gatewayReservedConcurrency, settings.modelsReservedConcurrency]);
+  });
+});
+
+describe('a new version', () => {
+  const groupsOf = (overrides = {}, options = {}) => {
+    const { api, findings } = synthesizeStage('prod', { console: true, ...overrides }, options);
+    expect(findings).toEqual([]);
+    const groups = resourcesOf(api, 'AWS::CodeDeploy::DeploymentGroup').map(({ Properties }) => Properties);
+    return { api, groups };
+  };
+
+  it('of every function takes a tenth of the calls for ten minutes where the stage retains, or as many as it says', () => {
+    for (const [canary, percent, minutes] of [
+      [undefined, 10, 10],
+      [{ percent: 25, minutes: 5 }, 25, 5],
+    ] as const) {
+      const { api, groups } = groupsOf(canary === undefined ? {} : { canary });
+      expect(groups).toHaveLength(3);
+      for (const { Properties } of resourcesOf(api, 'AWS::CodeDeploy::DeploymentConfig')) {
+        expect(Properties.TrafficRoutingConfig).toEqual({
+          Type: 'TimeBasedCanary',
+          TimeBasedCanary: { CanaryInterval: minutes, CanaryPercentage: percent },
+        });
+      }
+      const aliases = Object.values(api.findResources('AWS::Lambda::Alias')) as { UpdatePolicy?: object }[];
+      expect(aliases).toHaveLength(3);
+      for (const alias of aliases) expect(alias.UpdatePolicy).toHaveProperty('CodeDeployLambdaAliasUpdate');
+    }
+  });
+
+  it('goes back within a minute of three failures of its own, whatever the former one does', () => {
+    const { api, groups } = groupsOf();
+    for (const group of groups) {
+      expect(group).toMatchObject({
+        AutoRollbackConfiguration: { Enabled: true, Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM']) },
+      });
+      const { Alarms: [{ Name: { Ref: id = '' } = {} } = {}] = [] } = group.AlarmConfiguration as {
+        Alarms?: { Name?: { Ref?: string } }[];
+      };
+      const alarm = resourcesOf(api, 'AWS::CloudWatch::Alarm').find((one) => one.id === id)?.Properties;
+      expect(alarm).toMatchObject({
+        Threshold: 3,
+        EvaluationPeriods: 1,
+        ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+      });
+      const metrics = JSON.stringify(alarm?.Metrics);
+      expect(metrics.match(/"Period":60/g)).toHaveLength(2);
+      // Both counts are of the version that the alias goes to.
+      expect(
+        metrics.match(/"Name":"(ExecutedVersion|version)","Value":\{"Fn::GetAtt":\["\w+CurrentVersion/g),
+      ).toHaveLength(2);
+      expect(alarm).not.toHaveProperty('AlarmActions');
+    }
+    const [filter] = resourcesOf(api, 'AWS::Logs::MetricFilter').filter(({ Properties }) =>
+      JSON.stringify(Properties).includes('"VersionFailures"'),
+    );
+    expect(filter?.Properties).toMatchObject({
+      FilterPattern:
+        '{ $.event = "request" && ($.outcome = "internal_error" || ($.outcome = "RATE_LIMITER_UNAVAILABLE" && $.exhausted NOT EXISTS)) }',
+      MetricTransformations: [
+        {
+          Dimensions: [
+            { Key: 'stage', Value: '$.stage' },
+            { Key: 'version', Value: '$.version' },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('takes all calls at once where settings or what both must agree on say so; URLs, aliases and base URL are the same', () => {
+    const { api: none, groups } = groupsOf({ canary: null });
+    expect(groups).toEqual([]);
+    none.resourceCountIs('AWS::Lambda::Alias', 3);
+    const { groups: atOnce } = groupsOf({}, { isAtOnce: true });
+    expect(atOnce.map(({ DeploymentConfigName }) => DeploymentConfigName)).toEqual(
+      new Array(3).fill('CodeDeployDefault.LambdaAllAtOnce'),
+    );
+    expect(resourcesOf(synthesizeStage('dev').api, 'AWS::CodeDeploy::DeploymentGroup')).toEqual([]);
+    expect(resourcesOf(none, 'AWS::Lambda::Url').map(({ id }) => id)).toEqual(
+      resourcesOf(groupsOf().api, 'AWS::Lambda::Url').map(({ id }) => id),
+    );
   });
 });
 

@@ -149,6 +149,13 @@ describe('a stage with tasks', () => {
         MaximumPercent: 200,
       },
     });
+    // Also where a new one starts, and fails.
+    const alarm = resourcesOf(stage.api, 'AWS::CloudWatch::Alarm').find(({ id }) => id.includes('NewVersionFails'));
+    expect(service.DeploymentConfiguration).toMatchObject({
+      Alarms: { Enable: true, Rollback: true, AlarmNames: [{ Ref: alarm?.id }] },
+    });
+    expect(JSON.stringify(alarm?.Properties.Metrics)).toContain(`"version","Value":"${variablesOf(stage).GW_VERSION}"`);
+    expect(JSON.stringify(withTasks({ canary: null }).api.toJSON())).not.toContain('NewVersionFails');
   });
 
   it('has more of them by processor and by calls in flight', () => {
@@ -287,7 +294,7 @@ describe('a stage with tasks', () => {
 
   it('rings where tasks are unhealthy or missing, at the maximum, and for errors of the load balancer', () => {
     const ids = resourcesOf(stage.api, 'AWS::CloudWatch::Alarm').map(({ id }) =>
-      id.replace(/^Alarms|[0-9A-F]{8}$/g, ''),
+      id.replace(/^Alarms|^.*(?=NewVersionFails)|[0-9A-F]{8}$/g, ''),
     );
     expect(ids).toEqual(
       expect.arrayContaining(['UnhealthyTasks', 'MissingTasks', 'RefusedAtMaximum', 'BalancerErrors']),
@@ -296,7 +303,7 @@ describe('a stage with tasks', () => {
     // The page knows each of them, and those of functions and of the console.
     const page = readFileSync(join(projectRoot, 'infra/cdk/guides/alarms.md'), 'utf8').replaceAll('-', '');
     const ofFunctions = resourcesOf(synthesizeStage('prod', { console: true }).api, 'AWS::CloudWatch::Alarm');
-    const names = ofFunctions.map(({ id }) => id.replace(/^Alarms|[0-9A-F]{8}$/g, ''));
+    const names = ofFunctions.map(({ id }) => id.replace(/^Alarms|^.*(?=NewVersionFails)|[0-9A-F]{8}$/g, ''));
     expect([...ids, ...names].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
     expect(JSON.stringify(resourcesOf(stage.api, 'AWS::CloudWatch::Dashboard'))).toContain('CallsInFlight');
   });

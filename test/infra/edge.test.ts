@@ -88,7 +88,7 @@ describe('the distribution', () => {
   it('is not needed by the console: without it the function has its own URL; and a stage that does not ask has neither', () => {
     const { api: direct } = synthesizeStage('dev', { edge: 'none', console: true });
     expect(JSON.stringify(direct.findOutputs('ConsoleUrl'))).toMatch(
-      /OperatorFunctionFunctionUrl\w+","FunctionUrl"\]\},"console"/,
+      /OperatorLiveFunctionUrl\w+","FunctionUrl"\]\},"console"/,
     );
     expect(resourcesOf(direct, 'AWS::Lambda::Url')).toHaveLength(3);
     // Its page is told where clients call: behind a distribution that is where the page is.
@@ -162,11 +162,10 @@ describe('the distribution', () => {
   });
 
   it('changes only after both functions, so that it never sends a secret that they do not accept yet', () => {
-    const functions = resourcesOf(api, 'AWS::Lambda::Function').filter(({ id }) =>
-      /^(ChatCompletions|Models)/.test(id),
-    );
-    expect(functions).toHaveLength(2);
-    expect(distribution?.DependsOn).toEqual(expect.arrayContaining(functions.map(({ id }) => id)));
+    const aliases = resourcesOf(api, 'AWS::Lambda::Alias').filter(({ id }) => /^(ChatCompletions|Models)/.test(id));
+    expect(aliases).toHaveLength(2);
+    // An alias has changed when all calls go to the new version.
+    expect(distribution?.DependsOn).toEqual(expect.arrayContaining(aliases.map(({ id }) => id)));
   });
 
   it('sends the first of two origin secrets during a rotation, while both are hashed for the functions', () => {

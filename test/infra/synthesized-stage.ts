@@ -49,7 +49,9 @@ let stubBundles: string | undefined;
 const synthesized = new Map<string, SynthesizedStage>();
 
 interface SynthesisOptions
-  extends Partial<Pick<GatewayStageProps, 'isFirstDeployment' | 'importsIn' | 'commit' | 'alsoAccepts' | 'alsoRuns'>> {
+  extends Partial<
+    Pick<GatewayStageProps, 'isFirstDeployment' | 'importsIn' | 'commit' | 'alsoAccepts' | 'alsoRuns' | 'isAtOnce'>
+  > {
   readonly withoutTables?: readonly TableName[];
 }
 

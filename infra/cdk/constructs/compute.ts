@@ -12,7 +12,8 @@ import { brand, callTimes } from '../../../shared/foundation/constants/index.ts'
 import type { StageSettings } from '../settings-schema.ts';
 import { type Access, tableAccess } from './access.ts';
 import type { CreateOrigin } from './edge.ts';
-import { NodeFunction } from './node-function.ts';
+import { addPublicUrl, NodeFunction } from './node-function.ts';
+import type { Rollout } from './rollout.ts';
 import { modelsTableActions } from './table-actions.ts';
 
 export interface ComputeProps {
@@ -25,6 +26,7 @@ export interface ComputeProps {
   /** What every function needs. */
   readonly commonAccess: Access;
   readonly chatAccess: Access;
+  readonly rollout: Rollout;
 }
 
 export interface Compute {
@@ -53,7 +55,7 @@ export interface Tasks {
 
 /** The constructs stand directly in the stack: their path is part of their identity in a deployed stage. */
 export function functionCompute(scope: Construct, props: ComputeProps): Compute {
-  const { stage, settings, bundlesRoot, dataStack, commonAccess, chatAccess } = props;
+  const { stage, settings, bundlesRoot, dataStack, commonAccess, chatAccess, rollout } = props;
   const chat = new NodeFunction(scope, 'ChatCompletions', {
     stage,
     settings,
@@ -77,14 +79,15 @@ export function functionCompute(scope: Construct, props: ComputeProps): Compute 
     target.grant(commonAccess);
     new CfnOutput(scope, `${name}FunctionName`, { value: target.function.functionName });
   }
-  const chatUrl = chat.addPublicUrl(InvokeMode.RESPONSE_STREAM);
+  const [chatAlias, modelsAlias] = [rollout(chat), rollout(models)];
+  const chatUrl = addPublicUrl(chatAlias, InvokeMode.RESPONSE_STREAM);
   return {
     url: chatUrl.url,
     chatOrigin: originOf(chatUrl),
-    modelsOrigin: originOf(models.addPublicUrl(InvokeMode.BUFFERED)),
+    modelsOrigin: originOf(addPublicUrl(modelsAlias, InvokeMode.BUFFERED)),
     logGroups: { Chat: chat.logGroup, Models: models.logGroup },
     functions: { chat: chat.function, models: models.function },
-    originSecretReaders: [chat.function, models.function],
+    originSecretReaders: [chatAlias, modelsAlias],
   };
 }
 

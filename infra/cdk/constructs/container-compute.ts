@@ -2,7 +2,7 @@
 // process under the environment that the template gives it; never run on a live account.
 import { join } from 'node:path';
 import { Aws, Duration, Validations } from 'aws-cdk-lib';
-import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
+import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as elbv2 from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
@@ -15,6 +15,7 @@ import {
   environmentNames,
   rootPaths,
 } from '../../../shared/foundation/constants/index.ts';
+import { canaryOf } from '../settings-schema.ts';
 import { mergeAccess, tableAccess, wildcardId } from './access.ts';
 import type { Compute, ComputeProps } from './compute.ts';
 import { stageMetric } from './gateway-metrics.ts';
@@ -22,11 +23,14 @@ import { LoadBalancer } from './load-balancer.ts';
 import { type Network, stageNetwork } from './network.ts';
 import { stageLogGroup } from './node-function.ts';
 import { operatorLogs, signInEnvironment } from './operator-function.ts';
+import { versionAlarm } from './rollout.ts';
 import { gatewayTableActions, modelsTableActions, operatorTableActions, tablesOfAll } from './table-actions.ts';
 import { callsPerTask, heapOptions, scaledAtShare, tasksDefault } from './task-size.ts';
 
 const cpuPercent = 50;
 const containerName = 'Gateway';
+/** Of the digest of what the image is built from. */
+const versionCharacters = 12;
 
 export function containerCompute(stack: Construct, props: ComputeProps): Compute {
   const { settings, stage } = props;
@@ -60,7 +64,7 @@ function createService(
     id: 'AwsSolutions-ECS4',
     reason: 'Billed by the metric; load balancer, service and log lines have what the alarms need.',
   });
-  const taskDefinition = createTask(scope, props, logGroup);
+  const { task: taskDefinition, version } = createTask(scope, props, logGroup);
   const service = new ecs.FargateService(scope, 'Service', {
     // The types of the CDK are stricter on the way in than on the way out.
     cluster: cluster as ecs.ICluster,
@@ -74,6 +78,10 @@ function createService(
     availabilityZoneRebalancing: ecs.AvailabilityZoneRebalancing.ENABLED,
     healthCheckGracePeriod: Duration.seconds(60),
   });
+  if (canaryOf(props.settings) !== null) {
+    const alarm = versionAlarm(scope, { stage: props.stage, version, logGroup });
+    service.enableDeploymentAlarms([alarm.alarmName], { behavior: ecs.AlarmBehavior.ROLLBACK_ON_ALARM });
+  }
   // A task that starts before it can reach anything fails, and with it the deployment.
   service.node.addDependency(...ways, taskDefinition.obtainExecutionRole());
   return service;
@@ -83,7 +91,7 @@ function createTask(
   scope: Construct,
   { stage, settings, bundlesRoot, commonAccess, chatAccess, dataStack }: ComputeProps,
   logGroup: ReturnType<typeof stageLogGroup>,
-): ecs.FargateTaskDefinition {
+): { readonly task: ecs.FargateTaskDefinition; readonly version: string } {
   const size = settings.tasks ?? tasksDefault;
   const task = new ecs.FargateTaskDefinition(scope, 'Task', {
     cpu: size.cpu,
@@ -93,6 +101,12 @@ function createTask(
       operatingSystemFamily: ecs.OperatingSystemFamily.LINUX,
     },
   });
+  const image = new DockerImageAsset(task, 'Image', {
+    directory: join(bundlesRoot, 'container'),
+    target: 'container',
+    platform: Platform.LINUX_ARM64,
+  });
+  const version = image.assetHash.slice(0, versionCharacters);
   const tables = tablesOfAll(
     gatewayTableActions,
     modelsTableActions,
@@ -102,12 +116,15 @@ function createTask(
   for (const statement of access.statements) task.addToTaskRolePolicy(new PolicyStatement(statement));
   const console = settings.console === true ? { [environmentNames.console]: 'on', ...signInEnvironment(settings) } : {};
   task.addContainer(containerName, {
-    image: ecs.ContainerImage.fromAsset(join(bundlesRoot, 'container'), {
-      target: 'container',
-      platform: Platform.LINUX_ARM64,
-    }),
+    image: ecs.ContainerImage.fromDockerImageAsset(image),
     command: [...heapOptions(size), 'index.cjs'],
-    environment: { [environmentNames.stage]: stage, AWS_REGION: Aws.REGION, ...console, ...access.environment },
+    environment: {
+      [environmentNames.stage]: stage,
+      [environmentNames.version]: version,
+      AWS_REGION: Aws.REGION,
+      ...console,
+      ...access.environment,
+    },
     portMappings: [{ containerPort }],
     user: 'node',
     readonlyRootFilesystem: true,
@@ -121,7 +138,7 @@ function createTask(
     dockerLabels: { 'gw.data': dataStack },
   });
   acknowledgeTask(task, access.acknowledgements ?? []);
-  return task;
+  return { task, version };
 }
 
 function acknowledgeTask(

@@ -33,18 +33,21 @@ const countedLines = {
   ].join(' || ')} }`,
   /** Refused because the stage is too small; `exhausted` says what of it, one of `stageResources`. */
   RefusedAtMaximum: '{ $.event = "request" && $.exhausted = "*" }',
+  /** What a version of the code fails at, whatever providers and clients do. By version: two run at once during a deployment. */
+  VersionFailures:
+    '{ $.event = "request" && ($.outcome = "internal_error" || ($.outcome = "RATE_LIMITER_UNAVAILABLE" && $.exhausted NOT EXISTS)) }',
   /** Refused because DynamoDB, KMS, S3 or Secrets Manager did not answer, and for no limit of the stage. */
   StoreUnavailable: '{ $.event = "request" && $.outcome = "RATE_LIMITER_UNAVAILABLE" && $.exhausted NOT EXISTS }',
 };
 type CountedName = keyof typeof countedLines;
 
-export function countLines(logGroup: LogGroup, metricName: CountedName): void {
+export function countLines(logGroup: LogGroup, metricName: CountedName, byVersion = false): void {
   new MetricFilter(logGroup, metricName, {
     logGroup,
     metricNamespace: namespace,
     metricName,
     filterPattern: FilterPattern.literal(countedLines[metricName]),
-    dimensions: { stage: '$.stage' },
+    dimensions: { stage: '$.stage', ...(byVersion ? { version: '$.version' } : {}) },
   });
 }
 

@@ -67,6 +67,8 @@ export class NodeFunction extends Construct {
       logGroup: this.logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
       systemLogLevelV2: lambda.SystemLogLevel[settings.systemLogLevel],
+      // A version that is no longer called still ends what runs in it.
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
       ...(reservedConcurrency == null ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       ...overrides,
     });
@@ -78,14 +80,14 @@ export class NodeFunction extends Construct {
     for (const [name, value] of Object.entries(environment)) this.function.addEnvironment(name, value);
     if (acknowledgements.length > 0) Validations.of(this).acknowledge(...acknowledgements);
   }
+}
 
-  /** A URL without IAM authentication: the gateway checks the Bearer key of every request. */
-  addPublicUrl(invokeMode: lambda.InvokeMode): lambda.FunctionUrl {
-    const url = this.function.addFunctionUrl({ authType: lambda.FunctionUrlAuthType.NONE, invokeMode });
-    // A URL created before its two permissions has been seen to answer 403 permanently.
-    for (const permission of ['invoke-function-url', 'invoke-function']) {
-      url.node.addDependency(this.function.node.findChild(permission));
-    }
-    return url;
+/** A URL without IAM authentication: the gateway checks the Bearer key of every request. */
+export function addPublicUrl(alias: lambda.Alias, invokeMode: lambda.InvokeMode): lambda.FunctionUrl {
+  const url = alias.addFunctionUrl({ authType: lambda.FunctionUrlAuthType.NONE, invokeMode });
+  // A URL created before its two permissions has been seen to answer 403 permanently.
+  for (const permission of ['invoke-function-url', 'invoke-function']) {
+    url.node.addDependency(alias.node.findChild(permission));
   }
+  return url;
 }

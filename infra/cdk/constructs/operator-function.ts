@@ -2,7 +2,7 @@
 // reads what operators see, and writes what they change: workspaces, keys, credit, functions, providers on and off.
 import { join } from 'node:path';
 import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
-import { InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { type Alias, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { brand, callTimes, environmentNames } from '../../../shared/foundation/constants/index.ts';
@@ -10,7 +10,8 @@ import { operatorConcurrency, type StageSettings } from '../settings-schema.ts';
 import { type Access, tableAccess } from './access.ts';
 import { originOf } from './compute.ts';
 import type { OperatorOrigin } from './edge.ts';
-import { type KeptLogs, NodeFunction } from './node-function.ts';
+import { addPublicUrl, type KeptLogs, NodeFunction } from './node-function.ts';
+import type { Rollout } from './rollout.ts';
 import { operatorTableActions } from './table-actions.ts';
 
 /** Lists and sums over many calls: with 512 MB it has a third of a processor, with this a whole one. */
@@ -47,17 +48,20 @@ export interface OperatorFunctionProps {
   readonly bundlesRoot: string;
   /** What every function needs. */
   readonly commonAccess: Access;
+  readonly rollout: Rollout;
 }
 
 export interface OperatorFunction extends OperatorOrigin {
   /** Ends in a slash. */
   readonly url: string;
   readonly function: LambdaFunction;
+  /** What the distribution calls. */
+  readonly alias: Alias;
   readonly logGroup: LogGroup;
 }
 
 export function createOperatorFunction(scope: Construct, props: OperatorFunctionProps): OperatorFunction {
-  const { stage, settings, bundlesRoot, commonAccess } = props;
+  const { stage, settings, bundlesRoot, commonAccess, rollout } = props;
   const codeFolder = join(bundlesRoot, 'operator');
   const operator = new NodeFunction(scope, 'Operator', {
     stage,
@@ -72,7 +76,8 @@ export function createOperatorFunction(scope: Construct, props: OperatorFunction
   operator.grant(tableAccess(scope, stage, operatorTableActions));
   operator.grant(commonAccess);
   new CfnOutput(scope, 'OperatorFunctionName', { value: operator.function.functionName });
-  const url = operator.addPublicUrl(InvokeMode.BUFFERED);
+  const alias = rollout(operator);
+  const url = addPublicUrl(alias, InvokeMode.BUFFERED);
   const origin = { origin: originOf(url), pageFolder: join(codeFolder, 'page') };
-  return { url: url.url, ...origin, function: operator.function, logGroup: operator.logGroup };
+  return { url: url.url, ...origin, alias, function: operator.function, logGroup: operator.logGroup };
 }

@@ -90,6 +90,7 @@ export interface DeploymentChange {
   readonly alsoAccepts?: string | undefined;
   readonly alsoRuns?: string | undefined;
   readonly accountConcurrency?: number | undefined;
+  readonly isAtOnce?: boolean | undefined;
 }
 
 /**
@@ -100,7 +101,7 @@ export function cdkRuns(
   { stage, settings, flags, isAdopting }: DeployOptions,
   dataStackStatus: string | undefined,
   { account, region }: { readonly account: string; readonly region: string },
-  { alsoAccepts, alsoRuns, accountConcurrency }: DeploymentChange = {},
+  { alsoAccepts, alsoRuns, accountConcurrency, isAtOnce = false }: DeploymentChange = {},
 ): string[][] {
   const isFirst = dataStackStatus === undefined || neverCreated.includes(dataStackStatus);
   const isProtected = settings.deletionProtection || settings.terminationProtection;
@@ -109,6 +110,7 @@ export function cdkRuns(
     ...(alsoAccepts === undefined ? [] : ['--context', `alsoAccepts=${alsoAccepts}`]),
     ...(alsoRuns === undefined ? [] : ['--context', `alsoRuns=${alsoRuns}`]),
     ...(accountConcurrency === undefined ? [] : ['--context', `accountConcurrency=${accountConcurrency}`]),
+    ...(isAtOnce ? ['--context', 'isAtOnce=true'] : []),
   ];
   const all = ['deploy', `${stage}/*`, ...imports, ...flags];
   if (!isFirst || !isProtected) return [all];

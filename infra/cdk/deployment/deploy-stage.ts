@@ -32,7 +32,13 @@ export async function deployStage(
   const imageBuilder = hasImage ? findImageBuilder() : undefined;
   for (const note of notes) print(note);
   for (const question of questions) await confirm(question, options.isConfirmed, print);
-  for (const run of cdkRuns(options, dataStackStatus, aws, { ...originChange, ...computeChange, accountConcurrency })) {
+  for (const run of cdkRuns(options, dataStackStatus, aws, {
+    ...originChange,
+    ...computeChange,
+    accountConcurrency,
+    // Both versions would have to accept the same callers.
+    isAtOnce: originChange.question !== undefined,
+  })) {
     if ((await runCdk(run, imageBuilder)) !== 0) throw new Error(`${stage} was not deployed; cdk says why above`);
   }
   for (const { next } of [originChange, computeChange]) if (next !== undefined) print(next);

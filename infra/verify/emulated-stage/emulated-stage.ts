@@ -84,7 +84,8 @@ async function tagBucket({ s3, readStack }: Operator): Promise<void> {
 async function liveProtected(operator: Operator, project: ProjectCopy): Promise<void> {
   const hasTables = async () => (await operator.tables('prod')).length > 0;
   // The emulator's quota of concurrent executions depends on this machine.
-  const concurrency = { gatewayReservedConcurrency: 5, modelsReservedConcurrency: 2 };
+  // It has no CodeDeploy either.
+  const concurrency = { gatewayReservedConcurrency: 5, modelsReservedConcurrency: 2, canary: null };
   project.writeSettings({ prod: concurrency });
   const failed = await operator.tryDeploy('prod', failingDeployment);
   expectThat(failed.output.includes('cdk says why'), `a resource that cannot be created: ${failed.output.slice(-500)}`);

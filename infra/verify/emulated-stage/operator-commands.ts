@@ -118,7 +118,7 @@ export function createOperator({ emulatorUrl, project, simulator }: Access) {
     async readFunction(stage: string): Promise<{ memoryMb: number; url: string }> {
       const { ChatFunctionName: name } = (await readStack(apiStackName(stage))).outputs;
       const { MemorySize } = await describe(`2015-03-31/functions/${name}/configuration`);
-      const { FunctionUrl } = await describe(`2021-10-31/functions/${name}/url`);
+      const { FunctionUrl } = await describe(`2021-10-31/functions/${name}/url?Qualifier=live`);
       return { memoryMb: Number(MemorySize), url: String(FunctionUrl) };
     },
   };

@@ -4,6 +4,8 @@ export const environmentNames = {
   /** Origin secrets that are accepted: SHA-256 in hex, comma-separated where a rotation makes them two. */
   originSecretHashes: 'GW_ORIGIN_SECRET_SHA256',
   logLevel: 'GW_LOG_LEVEL',
+  /** Of a container's code. A function has Lambda's own variable. */
+  version: 'GW_VERSION',
   /** Seconds that a stream may take. Not set: 55. */
   streamBudgetSeconds: 'GW_STREAM_BUDGET_SECONDS',
   /** Calls that the stage can run at once. Not set: nothing bounds them. */

@@ -9,6 +9,8 @@ export interface Environment {
   /** SHA-256 in hex of the origin secrets that are accepted. Empty: none is asked for. */
   readonly originSecretHashes: readonly string[];
   readonly logLevel: 'info' | 'error' | 'silent';
+  /** Of the code that runs, where a deployment shifts calls from one to the next. Absent: none is logged. */
+  readonly version?: string | undefined;
   /** Absent: the default. */
   readonly streamBudgetSeconds?: number | undefined;
   /** Calls that the stage can run at once. Absent: nothing bounds them. */
@@ -46,7 +48,8 @@ export function readEnvironment(variables: Variables = process.env): Environment
   const gatewayUrl = readGatewayUrl(variables[environmentNames.gatewayUrl]);
   const aws = readAwsEnvironment(variables);
   const limits = { streamBudgetSeconds, stageConcurrency, keyRequestsPerMinute, keptBytesMax };
-  return { stage, originSecretHashes, logLevel, ...limits, telemetry, telemetryNotes, gatewayUrl, aws };
+  const version = variables.AWS_LAMBDA_FUNCTION_VERSION ?? variables[environmentNames.version];
+  return { stage, originSecretHashes, logLevel, version, ...limits, telemetry, telemetryNotes, gatewayUrl, aws };
 }
 
 function readCount(variables: Variables, name: string, least = 1): number | undefined {

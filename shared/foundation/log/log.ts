@@ -89,6 +89,8 @@ export interface LogOptions {
   readonly clock: Clock;
   /** Stands in every line. */
   readonly stage?: string | undefined;
+  /** Likewise. */
+  readonly version?: string | undefined;
   /** The least level that is written. */
   readonly level?: LogLevel;
   /** Takes one line, its line feed included. */
@@ -99,13 +101,14 @@ export interface LogOptions {
 const valueMaxCharacters = 2_048;
 const allowedNames: ReadonlySet<string> = new Set(logFieldNames);
 
-export function createLog({ clock, stage, level = 'info', write = writeToStdout }: LogOptions): Log {
+export function createLog({ clock, stage, version, level = 'info', write = writeToStdout }: LogOptions): Log {
   const emit = (lineLevel: LogLevel, fields: LogFields, error?: unknown, metrics?: Metrics): void => {
     if (logLevels.indexOf(lineLevel) < logLevels.indexOf(level)) return;
     try {
       const nowMs = clock.nowMs();
       const line: Record<string, unknown> = { time: new Date(nowMs).toISOString(), level: lineLevel };
       if (stage !== undefined) line.stage = stage;
+      if (version !== undefined) line.version = version;
       addAllowed(line, fields);
       if (metrics !== undefined) Object.assign(line, embedMetrics(metrics, nowMs));
       if (error !== undefined) line.error = describeError(error);

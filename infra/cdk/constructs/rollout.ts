@@ -1,0 +1,118 @@
+// How a new version takes over: some calls first, and back to the former one when it fails. A function is called through an alias, which
+// CodeDeploy moves; tasks are replaced by ECS, which watches the same alarm.
+import { Duration, Validations } from 'aws-cdk-lib';
+import {
+  Alarm,
+  ComparisonOperator,
+  type IMetric,
+  MathExpression,
+  Metric,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  LambdaApplication,
+  LambdaDeploymentConfig,
+  LambdaDeploymentGroup,
+  TrafficRouting,
+} from 'aws-cdk-lib/aws-codedeploy';
+import { Alias, type IVersion } from 'aws-cdk-lib/aws-lambda';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { brand } from '../../../shared/foundation/constants/index.ts';
+import { canaryOf, type StageSettings } from '../settings-schema.ts';
+import { countLines, metricNamespace } from './gateway-metrics.ts';
+import type { NodeFunction } from './node-function.ts';
+
+/** In one minute: so many failures of a new version are no chance, and few clients have met them. */
+const failuresMin = 3;
+const minute = Duration.minutes(1);
+const aliasName = 'live';
+
+/** Rings within a minute when one version of the code fails. It tells no person: what is deployed goes back. */
+export function versionAlarm(scope: Construct, { stage, version, logGroup, crashes }: VersionAlarmProps): Alarm {
+  countLines(logGroup, 'VersionFailures', true);
+  const failures = new Metric({
+    namespace: metricNamespace,
+    metricName: 'VersionFailures',
+    dimensionsMap: { stage, version },
+    statistic: 'Sum',
+    period: minute,
+  });
+  const counted = { failures, ...(crashes === undefined ? {} : { crashes }) };
+  return new Alarm(scope, 'NewVersionFails', {
+    metric: new MathExpression({
+      expression: Object.keys(counted)
+        .map((name) => `FILL(${name}, 0)`)
+        .join(' + '),
+      usingMetrics: counted,
+      period: minute,
+    }),
+    alarmDescription: `${brand} ${stage}: a new version fails; a deployment that is under way goes back to the former one`,
+    threshold: failuresMin,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    evaluationPeriods: 1,
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+  });
+}
+
+interface VersionAlarmProps {
+  readonly stage: string;
+  /** As its log lines name it. */
+  readonly version: string;
+  readonly logGroup: LogGroup;
+  /** What no line tells. */
+  readonly crashes?: IMetric;
+}
+
+/** Gives the alias by which a function is called, from its first deployment on: a version for each deployment that changes it. */
+export type Rollout = (target: NodeFunction) => Alias;
+
+/** `isAtOnce`: what both versions must agree on changes, so they serve at no time beside each other. */
+export function rolloutOf(
+  stack: Construct,
+  {
+    stage,
+    settings,
+    isAtOnce,
+  }: { readonly stage: string; readonly settings: StageSettings; readonly isAtOnce: boolean },
+): Rollout {
+  const canary = canaryOf(settings);
+  let application: LambdaApplication | undefined;
+  return (target) => {
+    const version = target.function.currentVersion;
+    // The types of the CDK are stricter on the way in than on the way out.
+    const alias = new Alias(target, 'Live', { aliasName, version: version as IVersion });
+    if (canary === null) return alias;
+    const crashes = new Metric({
+      namespace: 'AWS/Lambda',
+      metricName: 'Errors',
+      dimensionsMap: {
+        FunctionName: target.function.functionName,
+        Resource: `${target.function.functionName}:${aliasName}`,
+        ExecutedVersion: version.version,
+      },
+      statistic: 'Sum',
+      period: minute,
+    });
+    const alarm = versionAlarm(target, { stage, version: version.version, logGroup: target.logGroup, crashes });
+    const trafficRouting = TrafficRouting.timeBasedCanary({
+      interval: Duration.minutes(canary.minutes),
+      percentage: canary.percent,
+    });
+    application ??= new LambdaApplication(stack, 'Rollouts');
+    const group = new LambdaDeploymentGroup(target, 'Rollout', {
+      application,
+      alias,
+      alarms: [alarm],
+      autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
+      deploymentConfig: isAtOnce
+        ? LambdaDeploymentConfig.ALL_AT_ONCE
+        : new LambdaDeploymentConfig(target, 'Canary', { trafficRouting }),
+    });
+    Validations.of(group).acknowledge({
+      id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
+      reason: 'The policy that AWS keeps for CodeDeploy and Lambda: it moves aliases and reads alarms.',
+    });
+    return alias;
+  };
+}
