@@ -5,7 +5,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { GatewayError } from '../../errors/index.ts';
+import { emptyLinesBytes, headPieceBytes, pieceOfUnknownBytes } from './head-piece.ts';
 import { endBody } from './node-refusals.ts';
+import type { OpenConnections } from './open-connections.ts';
 
 /** What is read behind a request that is being answered, so that a hang-up is seen. */
 const readAheadBytes = 4 * 1024;
@@ -13,9 +15,6 @@ const readAheadBytes = 4 * 1024;
 export const writeAheadBytes = 16 * 1024;
 /** Of a head, for its refusal: what most of them hold in all. */
 const keptHeadBytes = 4 * 1024;
-/** Pieces of what has no known end: a part of a head, a body that does not say its length. */
-const pieceOfUnknownBytes = 1_024;
-const endOfHead = '\r\n\r\n';
 const endOfChunks = '0\r\n\r\n';
 
 /** What the connections of a server share. */
@@ -25,6 +24,7 @@ export interface SharedByConnections {
    * request that was begun is answered, which is what `next` returns, or for a bounded time.
    */
   inTurn(next: () => Promise<void> | undefined): void;
+  readonly open: OpenConnections;
   /** Counts bytes that wait to be parsed, or do so no longer. False: they are more than may wait. */
   countWaiting(addedBytes: number): boolean;
 }
@@ -83,6 +83,7 @@ export class NodeConnection extends Duplex {
       .on('timeout', () => this.emit('timeout'))
       .on('error', (error) => this.destroy(error))
       .on('close', () => this.destroy());
+    shared.open.opened(this);
   }
 
   /**
@@ -102,8 +103,10 @@ export class NodeConnection extends Duplex {
     this.#current = current;
     this.#isInHead = false;
     this.#head = nothing;
+    this.#shared.open.headEnded(this);
     outgoing.once('close', () => {
       current.isAnswered = true;
+      this.#shared.open.answered(this);
       if (this.#isLast) this.destroySoon();
       else if (this.#waiting.length > 0) this.#shared.inTurn(() => this.#handInTurn());
     });
@@ -180,6 +183,7 @@ export class NodeConnection extends Duplex {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#drop();
+    this.#shared.open.closed(this);
     this.#socket.destroy();
     callback(error);
   }
@@ -262,25 +266,14 @@ export class NodeConnection extends Duplex {
     return length;
   }
 
-  /** Up to the end of one head: the bytes behind it may be another request. */
   #headBytes(): number {
-    // Empty lines in front of a request mean nothing.
-    let start = 0;
-    while (!this.#isInHead && isLineEnd(this.#waiting[start])) start += 1;
-    this.#waiting = this.#waiting.subarray(start);
-    const end = this.#waiting.indexOf(endOfHead, 0, 'latin1');
-    if (end !== -1) return this.#keepHead(end + endOfHead.length);
-    // A line end may be the first half of the head's end: it is handed on with the other half.
-    let length = this.#waiting.length;
-    while (isLineEnd(this.#waiting[length - 1])) length -= 1;
+    if (!this.#isInHead) this.#waiting = this.#waiting.subarray(emptyLinesBytes(this.#waiting));
+    const length = headPieceBytes(this.#waiting);
     this.#isInHead ||= length > 0;
-    return this.#keepHead(Math.min(length, pieceOfUnknownBytes));
-  }
-
-  #keepHead(length: number): number {
-    const bytes = this.#waiting.subarray(0, length);
-    if (this.#head.length === 0) this.#head = bytes;
-    else if (this.#head.length < keptHeadBytes) this.#head = Buffer.concat([this.#head, bytes]);
+    const isKept = this.#head.length < keptHeadBytes;
+    // A copy: the whole of what was read stands behind these bytes.
+    if (isKept) this.#head = Buffer.concat([this.#head, this.#waiting.subarray(0, length)]);
+    if (length > 0) this.#shared.open.headCame(this, isKept ? 2 * length : length);
     return length;
   }
 
@@ -294,5 +287,3 @@ export class NodeConnection extends Duplex {
 }
 
 const nothing: Buffer = Buffer.alloc(0);
-
-const isLineEnd = (byte: number | undefined): boolean => byte === 0x0d || byte === 0x0a;

@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream';
 import type { GatewayError } from '../../errors/index.ts';
 import { type Clock, nextTurn, waitAtMost } from '../../foundation/time/index.ts';
 import { NodeConnection, type SharedByConnections } from './node-connection.ts';
+import { type ConnectionBounds, createOpenConnections } from './open-connections.ts';
 
 /** Requests that wait, of all connections: 384 reads of Node's size. A connection that would exceed it is closed. */
 const waitingDefaultMaxBytes = 24 * 1024 * 1024;
@@ -20,13 +21,17 @@ export interface NodeConnections {
   refuse(connection: Duplex, fault: GatewayError): string | undefined;
 }
 
+export interface NodeConnectionBounds extends ConnectionBounds {
+  readonly waitingMaxBytes?: number;
+}
+
 /** From here on the connections of this server are of this kind: Node's own listener takes any Duplex. */
 export function createNodeConnections(
   server: Server,
   clock: Clock,
-  waitingMaxBytes = waitingDefaultMaxBytes,
+  { waitingMaxBytes = waitingDefaultMaxBytes, ...bounds }: NodeConnectionBounds = {},
 ): NodeConnections {
-  const shared = sharedByConnections(clock, waitingMaxBytes);
+  const shared = { ...sharedByConnections(clock, waitingMaxBytes), open: createOpenConnections(bounds) };
   const listeners = server.listeners('connection');
   server.removeAllListeners('connection').on('connection', (socket: Socket) => {
     const connection = new NodeConnection(socket, shared);
@@ -44,7 +49,7 @@ function connectionOf(connection: Duplex): NodeConnection {
   throw new Error('a connection that this server did not accept');
 }
 
-function sharedByConnections(clock: Clock, waitingMaxBytes: number): SharedByConnections {
+function sharedByConnections(clock: Clock, waitingMaxBytes: number): Omit<SharedByConnections, 'open'> {
   /** The first one is being served. */
   const inLine: Parameters<SharedByConnections['inTurn']>[0][] = [];
   let waitingBytes = 0;

@@ -398,7 +398,7 @@ describe('a request', () => {
 
   it('waits in bounded memory with those of all connections: one that is beyond ends, and the others stay', async () => {
     const server = createServer({ requireHostHeader: false });
-    const connections = createNodeConnections(server, manualClock(), 16 * 1024);
+    const connections = createNodeConnections(server, manualClock(), { waitingMaxBytes: 16 * 1024 });
     server.on('request', (incoming, outgoing) => connections.begin(incoming, outgoing, () => {}));
     server.listen(0, host);
     await once(server, 'listening');
