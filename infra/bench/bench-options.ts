@@ -4,7 +4,7 @@ import type { TaskLoad } from './test-bed/task-load.ts';
 
 const usualSections = ['start', 'latency', 'translated', 'scale', 'load', 'store', 'memory'] as const;
 /** Minutes of its own: only where `--only` names it. */
-const sectionNames = [...usualSections, 'task'] as const;
+const sectionNames = [...usualSections, 'task', 'attacks'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** Numbers of calls, unless a name says otherwise. */
@@ -36,6 +36,8 @@ export const fullPlan = {
     measuredMs: 20_000,
     stopped: 1_000,
   },
+  /** `only`: those whose name holds it. */
+  attacks: { restMs: 3_000, afterMs: 60_000, only: '' },
 };
 export type BenchPlan = typeof fullPlan;
 
@@ -52,6 +54,7 @@ export const quickPlan: BenchPlan = {
     measuredMs: 10_000,
     stopped: 300,
   },
+  attacks: { restMs: 1_000, afterMs: 5_000, only: '' },
 };
 
 export const usage =

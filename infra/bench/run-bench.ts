@@ -1,6 +1,7 @@
 // The sections of a run, one after the other.
 import { type BenchPlan, fullPlan, quickPlan, type readOptions, type SectionName } from './bench-options.ts';
 import { machineText, type SectionReport, tableText } from './report.ts';
+import { measureAttacks } from './sections/attacks.ts';
 import { measureLatency } from './sections/latency.ts';
 import { measureLoad } from './sections/load.ts';
 import { measureMemory } from './sections/memory.ts';
@@ -21,6 +22,7 @@ const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => 
   store: measureStore,
   memory: measureMemory,
   task: measureTask,
+  attacks: measureAttacks,
 };
 
 /** Prints each section when it has ended, the targets last. `folder` is empty, and the caller removes it. */

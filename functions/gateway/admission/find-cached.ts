@@ -43,7 +43,7 @@ export function findCached(
     const keyOf = (modelId: string) => keysOf(modelId)[0] as CacheKey;
     const store = { keyOf, ttlSeconds: cache?.ttl ?? ttlDefaultSeconds };
     if (cache?.refresh === true) return cacheUse('REFRESH', store);
-    const answer = await responseCache.read(keysOf(call.plan[0].model.id), clock.nowMs());
+    const answer = await responseCache.read(keysOf(call.plan[0].model.id), clock.nowMs(), call.scope);
     const content = answer && (await readCached(call, answer));
     if (answer === undefined || content === undefined) return cacheUse('MISS', store);
     return { resolution: { rank: 'cache', ready: { kind: 'cached', answer, content, call, owner, claims } } };

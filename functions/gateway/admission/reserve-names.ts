@@ -16,14 +16,14 @@ export function reserveIdempotencyKey(
   call: IdentifiedCall,
   owner: string,
 ): Reservation | undefined {
-  const { idempotencyKey: key, workspace, arrivedAtMs } = call;
+  const { idempotencyKey: key, workspace, arrivedAtMs, scope } = call;
   if (key === undefined) return undefined;
   const keyOwner = { workspace: workspace.id, key, owner };
   const giveBack = () => idempotency.release(keyOwner);
   async function reserve(): Promise<Reserved> {
     const nowMs = clock.nowMs();
     const claimant = { fingerprint: call.fingerprint(), nowMs, leaseUntilMs: arrivedAtMs + times.holdLifeMs };
-    const outcome = await idempotency.claim({ ...keyOwner, ...claimant });
+    const outcome = await idempotency.claim({ ...keyOwner, ...claimant }, { memory: scope.memory });
     switch (outcome.kind) {
       case 'claimed':
         return { giveBack };

@@ -10,7 +10,18 @@ import { laterReport } from '../../../shared/protocol/wire/index.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall, StoredAnswer } from '../stages.ts';
 import { cachedCost } from './answer-cost.ts';
 
-export async function respondReady({ scope, workspace }: IdentifiedCall, ready: ReadyAnswer): Promise<GatewayResponse> {
+export async function respondReady(call: IdentifiedCall, ready: ReadyAnswer): Promise<GatewayResponse> {
+  const response = await responseOf(call, ready);
+  call.scope.memory.keepOnly(copiesOf(ready) * response.body.length);
+  return response;
+}
+
+/** A cached answer was written anew. */
+const copiesOf = ({ kind }: ReadyAnswer): number => (kind === 'cached' ? 2 : 1);
+
+type WholeResponse = GatewayResponse & { readonly body: string };
+
+async function responseOf({ scope, workspace }: IdentifiedCall, ready: ReadyAnswer): Promise<WholeResponse> {
   const source = ready.kind === 'cached' ? { cache: 'HIT' } : { idempotent_replayed: true };
   scope.logContext.fields = { ...scope.logContext.fields, workspace_id: workspace.id, ...source };
   if (ready.kind === 'cached') {
@@ -25,7 +36,7 @@ export async function respondReady({ scope, workspace }: IdentifiedCall, ready: 
 
 type Cached = Extract<ReadyAnswer, { readonly kind: 'cached' }>;
 
-function respondCached({ call, answer, content }: Cached): GatewayResponse & StoredAnswer {
+function respondCached({ call, answer, content }: Cached): WholeResponse & StoredAnswer {
   const { provider, model } = answer;
   const headers = { [headerNames.model]: model, [headerNames.provider]: provider, [headerNames.cache]: 'HIT' };
   if (content.kind === 'stream') {

@@ -21,13 +21,14 @@ export interface GatewayStart {
   /** Shared by gateways that share a store. */
   readonly folder: string;
   readonly environment?: Readonly<Record<string, string>>;
+  readonly nodeOptions?: readonly string[];
 }
 
 const thisTree = join(import.meta.dirname, '../../..');
 const lookIntervalMs = 20;
 
 export async function startGateway(start: GatewayStart) {
-  const { tree = thisTree, name = 'gw', configFile, storeUrl, folder, environment = {} } = start;
+  const { tree = thisTree, name = 'gw', configFile, storeUrl, folder, environment = {}, nodeOptions = [] } = start;
   // The lines of a deployed stage, into a file: a pipe would have to be read by this process, which makes the load.
   const outputFile = join(folder, `${name.replace(/\W+/g, '-')}-${performance.now()}.log`);
   const output = openSync(outputFile, 'w');
@@ -36,7 +37,7 @@ export async function startGateway(start: GatewayStart) {
   const child = fork(join(tree, 'infra/local/main.ts'), args, {
     cwd: folder,
     env: { ...process.env, ...environment },
-    execArgv: ['--expose-gc', '--import', join(import.meta.dirname, 'inspect-process.ts')],
+    execArgv: [...nodeOptions, '--expose-gc', '--import', join(import.meta.dirname, 'inspect-process.ts')],
     stdio: ['ignore', output, output, 'ipc'],
   });
   const ended = once(child, 'exit');

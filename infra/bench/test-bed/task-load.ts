@@ -65,7 +65,7 @@ export function createLoad(task: Task, keys: readonly string[], { inFlight, kind
 export const isWhole = ({ status, text }: Answer): boolean =>
   status === 200 && (text.startsWith('{') || text.trimEnd().endsWith('data: [DONE]')) && !text.includes('"error"');
 
-function residentKib(pid: number): number {
+export function residentKib(pid: number): number {
   try {
     return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN);
   } catch {

@@ -88,7 +88,7 @@ export const completeUpdate = (
 
 const bodyMembers = (body: PackedBody): Item => ({
   body_sha256: body.sha256,
-  ...('bytes' in body ? { body_gzip: body.bytes } : { body_blob_key: body.blobKey }),
+  ...('bytes' in body ? { body_gzip: body.bytes } : { body_blob_key: body.blobKey, body_text_bytes: body.textBytes }),
 });
 
 /** The lease ends now and has no owner: what the former owner may still write is refused. */
@@ -130,10 +130,10 @@ function doneMembers(item: Item): Omit<DoneRecord, 'fingerprint' | 'fingerprintV
   };
 }
 
-function bodyOf({ body_sha256, body_gzip, body_blob_key }: Item): PackedBody | undefined {
+function bodyOf({ body_sha256, body_gzip, body_blob_key, body_text_bytes }: Item): PackedBody | undefined {
   if (body_sha256 === undefined) return undefined;
   const sha256 = body_sha256 as string;
   return body_gzip === undefined
-    ? { sha256, blobKey: body_blob_key as string }
+    ? { sha256, blobKey: body_blob_key as string, textBytes: body_text_bytes as number | undefined }
     : { sha256, bytes: body_gzip as Uint8Array };
 }

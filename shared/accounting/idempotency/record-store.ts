@@ -6,7 +6,7 @@ import { createClaimQueues } from './claim-queues.ts';
 import { claimPut, completeUpdate, recordKey, recordOf, releaseUpdate } from './idempotency-item.ts';
 import { type DoneRecord, type IdempotencyRecord, isOwnCompletion, judge, type StoredResult } from './record.ts';
 import type { Fingerprint } from './request-fingerprint.ts';
-import { loadBody, storeBody } from './stored-body.ts';
+import { type LoadOptions, loadBody, storeBody } from './stored-body.ts';
 
 /** An Idempotency-Key as sent, within its workspace, and the call that acts on it. */
 export interface KeyOwner {
@@ -48,7 +48,7 @@ export interface IdempotencyStore {
    * A claim that throws StoreUnavailable may have been written all the same: release it like one that was granted.
    * Throws an Error when the stored result is lost for good (`loadBody` says why the call does not run again).
    */
-  claim(claim: Claim, options?: CallOptions): Promise<ClaimOutcome>;
+  claim(claim: Claim, options?: LoadOptions): Promise<ClaimOutcome>;
   complete(completion: Completion, options?: CallOptions): Promise<CompletionOutcome>;
   /** Gives a running claim back after a failure. Does nothing where the claim is no longer this owner's. */
   release(owner: KeyOwner, options?: CallOptions): Promise<void>;

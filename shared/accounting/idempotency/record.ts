@@ -28,8 +28,14 @@ export interface StoredResult {
   readonly executionId?: string | undefined;
 }
 
-/** Where a body is: in the item, or under a key of the blob store. The hash is that of the packed bytes. */
-export type PackedBody = { readonly sha256: string } & ({ readonly bytes: Uint8Array } | { readonly blobKey: string });
+/**
+ * Where a body is: in the item, or under a key of the blob store. The hash is that of the packed bytes; of a body in the blob store
+ * its length is known before it is read (undefined where an earlier release stored it).
+ */
+export type PackedBody = { readonly sha256: string } & (
+  | { readonly bytes: Uint8Array }
+  | { readonly blobKey: string; readonly textBytes: number | undefined }
+);
 
 interface CommonMembers {
   readonly fingerprint: string;

@@ -3,7 +3,8 @@
 
 import { storedAnswerMaxBytes } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
-import { type BlobStore, inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';
+import type { CallMemory } from '../../protocol/memory-budget/index.ts';
+import { type BlobStore, inlineMaxBytes, packText, textBytesIn, unpackText } from '../../storage/blobs/index.ts';
 import { type CallOptions, StoreUnavailable } from '../../storage/store/index.ts';
 import type { PackedBody } from './record.ts';
 
@@ -16,7 +17,8 @@ export async function storeBody(
   { pk, owner, body }: { readonly pk: string; readonly owner: string; readonly body: string },
   options: CallOptions,
 ): Promise<PackedBody | undefined> {
-  if (Buffer.byteLength(body) > storedAnswerMaxBytes) return undefined;
+  const textBytes = Buffer.byteLength(body);
+  if (textBytes > storedAnswerMaxBytes) return undefined;
   const { bytes, sha256 } = await packText(body);
   if (bytes.byteLength <= inlineMaxBytes) return { bytes, sha256 };
   // The owner and the content are part of the name: what stands under a name never changes.
@@ -27,14 +29,30 @@ export async function storeBody(
     if (error instanceof RangeError) return undefined;
     throw error;
   }
-  return { blobKey, sha256 };
+  return { blobKey, sha256, textBytes };
+}
+
+/** Unpacked in pieces, as one piece, and as a text. */
+const copiesOfLoaded = 3;
+/** Rather too much than too little. */
+const unknownTextBytes = 8 * 1024 * 1024;
+
+export interface LoadOptions extends CallOptions {
+  /** Of the call that an answer is loaded for. */
+  readonly memory?: Pick<CallMemory, 'reserve'> | undefined;
 }
 
 /**
- * Throws StoreUnavailable when the blob store does not answer. Throws an Error when the body is gone or damaged: the
+ * Throws StoreUnavailable when the blob store does not answer, RATE_LIMITER_UNAVAILABLE where there is no memory for it. Throws an Error when the body is gone or damaged: the
  * call is not run again, because that would charge twice for a key whose whole purpose is that it is charged once.
  */
-export async function loadBody(blobs: BlobStore, body: PackedBody, options: CallOptions): Promise<string> {
+export async function loadBody(
+  blobs: BlobStore,
+  body: PackedBody,
+  { memory, ...options }: LoadOptions,
+): Promise<string> {
+  const textBytes = 'bytes' in body ? textBytesIn(body.bytes) : (body.textBytes ?? unknownTextBytes);
+  await memory?.reserve(copiesOfLoaded * textBytes);
   const bytes = 'bytes' in body ? body.bytes : await orUnavailable(blobs.get(body.blobKey, options));
   if (bytes === undefined) throw new Error('the stored result of an idempotency key is gone from the blob store');
   const text = await unpackText({ bytes, sha256: body.sha256 });

@@ -1,6 +1,8 @@
 // Answers given before. A cache need not hold anything: what fails here, or is too large, is a miss and
 // never an error of a request.
-import { inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';
+import { GatewayError } from '../../errors/index.ts';
+import type { CallMemory } from '../../protocol/memory-budget/index.ts';
+import { inlineMaxBytes, packText, textBytesIn, unpackText } from '../../storage/blobs/index.ts';
 import type { CallOptions, Item, Store } from '../../storage/store/index.ts';
 import type { CacheKey } from './cache-key.ts';
 
@@ -11,11 +13,18 @@ export interface CacheLife {
   readonly nowMs: number;
 }
 
-/** Neither call ever rejects. */
+export interface ReadOptions extends CallOptions {
+  /** Of the call that an answer is read for. */
+  readonly memory?: Pick<CallMemory, 'reserve'> | undefined;
+}
+
 export interface ResponseCache {
-  /** The first that is there. Undefined: nothing that is still fresh, or nothing that could be read. */
-  read(keys: readonly CacheKey[], nowMs: number, options?: CallOptions): Promise<CachedAnswer | undefined>;
-  /** For complete answers only. One that is too large for an item is not kept. */
+  /**
+   * The first that is there. Undefined: nothing that is still fresh, or nothing that could be read. Rejects only where there is an
+   * answer and no memory for it.
+   */
+  read(keys: readonly CacheKey[], nowMs: number, options?: ReadOptions): Promise<CachedAnswer | undefined>;
+  /** For complete answers only; never rejects. One that is too large for an item is not kept. */
   write(key: CacheKey, answer: CachedAnswer, life: CacheLife, options?: CallOptions): Promise<void>;
 }
 
@@ -29,15 +38,16 @@ export function createResponseCache({ store, onError }: ResponseCacheOptions): R
   /** Answers on their way to the store: the next call may ask before they are there. */
   const underWay = new Map<string, CachedAnswer>();
   return {
-    async read(keys, nowMs, options = {}) {
+    async read(keys, nowMs, { memory, ...options } = {}) {
       try {
         for (const key of keys.map(itemKey)) {
           const answer = underWay.get(key);
           if (answer !== undefined) return answer;
           const item = await store.get('cache', key, options);
-          if (item !== undefined && !isExpired(item, nowMs)) return await answerOf(item);
+          if (item !== undefined && !isExpired(item, nowMs)) return await answerOf(item, memory);
         }
       } catch (error) {
+        if (error instanceof GatewayError) throw error;
         onError(error);
       }
       return undefined;
@@ -70,8 +80,13 @@ export function createResponseCache({ store, onError }: ResponseCacheOptions): R
 /** In milliseconds: a life may be as short as a second, and DynamoDB deletes days late. */
 const isExpired = (item: Item, nowMs: number): boolean => (item.expires_at_ms as number) <= nowMs;
 
-async function answerOf(item: Item): Promise<CachedAnswer> {
-  const text = await unpackText({ bytes: item.answer_gzip as Uint8Array, sha256: item.answer_sha256 as string });
+/** Unpacked in pieces, as one piece and as a text; and what is parsed of that, from which the answer is written. */
+const copiesOfCached = 4;
+
+async function answerOf(item: Item, memory: ReadOptions['memory']): Promise<CachedAnswer> {
+  const bytes = item.answer_gzip as Uint8Array;
+  await memory?.reserve(copiesOfCached * textBytesIn(bytes));
+  const text = await unpackText({ bytes, sha256: item.answer_sha256 as string });
   if (text === undefined) throw new Error('a cached answer is damaged');
   return JSON.parse(text) as CachedAnswer;
 }

@@ -10,8 +10,8 @@ const keptDefaultMaxBytes = 192 * 1024 * 1024;
 
 /** A call is small until more than this is kept for it. */
 const largeCallBytes = 64 * 1024;
-/** As long as all that answers before a provider is called. */
-const waitMaxMs = 2_000;
+/** Within the two seconds after which a call is admitted or refused. */
+const waitMaxMs = 1_500;
 /** Calls that wait, of either kind: as many as may come at once. */
 const waitingMax = 1_024;
 
@@ -28,10 +28,12 @@ export interface CallMemory {
   nameKey(keyId: string): void;
   /**
    * Undefined where so many bytes fit at once, which is the rule; else resolves when they do. Rejects with
-   * RATE_LIMITER_UNAVAILABLE after two seconds, or where too many wait.
+   * RATE_LIMITER_UNAVAILABLE after a second and a half, or where too many wait.
    */
   reserve(bytes: number): Promise<void> | undefined;
   release(bytes: number): void;
+  /** Releases all but so many bytes. */
+  keepOnly(bytes: number): void;
   /** Releases what is left. Whatever a call does later counts no more. */
   end(): void;
 }
@@ -100,6 +102,7 @@ export function createMemoryBudget(clock: Clock, maxBytes: number = keptDefaultM
           return line.enter(owner, bytes, isLarge(owner.bytes + bytes) ? 'large' : 'small');
         },
         release,
+        keepOnly: (bytes) => release(Math.max(0, owner.bytes - bytes)),
         end() {
           owner.hasEnded = true;
           line.leave(owner);

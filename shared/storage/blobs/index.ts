@@ -1,5 +1,5 @@
 export { type BlobStore, blobLifeSeconds, memoryBlobs } from './blob-store.ts';
 export { folderBlobs } from './folder-blobs.ts';
-export { inlineMaxBytes, packText, unpackText } from './packed-text.ts';
+export { inlineMaxBytes, packText, textBytesIn, unpackText } from './packed-text.ts';
 export { s3Blobs } from './s3-blobs.ts';
 export { tableBlobs } from './table-blobs.ts';

@@ -25,6 +25,14 @@ export async function packText(text: string): Promise<PackedText> {
   return { bytes, sha256: sha256Hex(bytes) };
 }
 
+/** Of the text that these bytes were packed from, as their last four say. */
+export const textBytesIn = ({ buffer, byteOffset, byteLength }: Uint8Array): number =>
+  byteLength < lengthBytes
+    ? 0
+    : Math.min(textMaxBytes, Buffer.from(buffer, byteOffset, byteLength).readUInt32LE(byteLength - lengthBytes));
+
+const lengthBytes = 4;
+
 /**
  * Undefined: these are not the bytes that were packed. `sha256` left out: what is stored beside the text proves it in
  * another way.

@@ -1,0 +1,185 @@
+// What a process keeps under each kind of load that fills it, with the heap of a task: its resident memory before, at most and a
+// minute later, and small calls that are made beside it.
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createApiKey } from '../../../shared/configuration/keys/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
+import { heapOptions, tasksDefault } from '../../cdk/constructs/task-size.ts';
+import type { BenchPlan } from '../bench-options.ts';
+import { type Client, createClient } from '../measuring-client.ts';
+import { atMost, percentile, type SectionReport } from '../report.ts';
+import { startGateway } from '../test-bed/gateway-process.ts';
+import { startHostileProvider } from '../test-bed/hostile-provider.ts';
+import { residentKib } from '../test-bed/task-load.ts';
+import type { TestBed } from '../test-bed/test-bed.ts';
+
+const residentMaxMib = 512;
+const residentLaterMaxMib = 300;
+const lookEveryMs = 50;
+
+type Gateway = Awaited<ReturnType<typeof startGateway>>;
+
+interface Attack {
+  readonly name: string;
+  /** Resolves when all are answered, or have had their time. */
+  run(gateway: Gateway, key: string): Promise<void>;
+}
+
+const chat = (model: string, more: object = {}) => ({ model, messages: [{ role: 'user', content: 'Hello' }], ...more });
+const largeChat = (model: string, bytes: number) =>
+  chat(model, { messages: [{ role: 'user', content: 'word '.repeat(bytes / 5) }] });
+
+/** So many calls at once, read to their end. */
+const calls =
+  (count: number, path: string, body: object, headers: Record<string, string> = {}) =>
+  async (gateway: Gateway, key: string) => {
+    const client = createClient({ ...gateway, path }, count);
+    const text = JSON.stringify(body);
+    await Promise.all(Array.from({ length: count }, () => client.send({ key, body: text, headers })));
+    client.close();
+  };
+
+const bytesOf = (gateway: Gateway, key: string, body: object): string => {
+  const text = JSON.stringify(body);
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: ${new URL(gateway.url).host}\r\nAuthorization: Bearer ${key}\r\n`;
+  return `${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+};
+
+/** Connections that send these bytes and read nothing. */
+async function unread(gateway: Gateway, count: number, bytes: string, forMs: number): Promise<void> {
+  const port = Number(new URL(gateway.url).port);
+  const sockets: Socket[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    sockets.push(socket);
+    socket.pause().write(bytes);
+    if (at % 100 === 99) await once(socket, 'connect').catch(() => {});
+  }
+  await sleep(systemClock, forMs);
+  for (const socket of sockets) socket.destroy();
+}
+
+const sendOne = async (gateway: Gateway, key: string, body: object, headers: Record<string, string> = {}) => {
+  const client = createClient(gateway, 1);
+  const { status, text } = await client.send({ key, body: JSON.stringify(body), headers });
+  client.close();
+  if (status !== 200) throw new Error(`${status}: ${text.slice(0, 200)}`);
+};
+
+const unreadMs = 12_000;
+const cached = chat('bench/large', { cache: { ttl: 3_600 } });
+const replayed = { 'idempotency-key': 'the-same' };
+
+const attacks: readonly Attack[] = [
+  {
+    name: '150 connections that do not read one cached answer of 8 MB',
+    run: (gateway, key) => unread(gateway, 150, bytesOf(gateway, key, cached), unreadMs),
+  },
+  { name: '300 replays of one answer of 8 MB', run: calls(300, '/chat/completions', chat('bench/large'), replayed) },
+  { name: '40 answers of 8 MB of vectors', run: calls(40, '/embeddings', { model: 'bench/vectors', input: 'a' }) },
+  { name: '60 answers of 8 MB', run: calls(60, '/chat/completions', chat('bench/large')) },
+  {
+    name: '30 bodies of 3.5 MB, translated',
+    run: calls(30, '/chat/completions', largeChat('bench/slow-message', 3_500_000)),
+  },
+  { name: '15 bodies of 3.8 MB, relayed', run: calls(15, '/chat/completions', largeChat('bench/slow', 3_800_000)) },
+  { name: '60 bodies of 3.8 MB, relayed', run: calls(60, '/chat/completions', largeChat('bench/slow', 3_800_000)) },
+  {
+    name: '6,000 heads of 15 KB that do not end, without a key',
+    run: (gateway) => unread(gateway, 6_000, `GET / HTTP/1.1\r\nA: ${'a'.repeat(15_000)}`, unreadMs),
+  },
+];
+
+export async function measureAttacks(bed: TestBed, { attacks: plan }: BenchPlan): Promise<SectionReport> {
+  const provider = await startHostileProvider();
+  const [key, honestKey] = [createApiKey(systemRandomness), createApiKey(systemRandomness)];
+  const configFile = join(bed.folder, 'attacks.yaml');
+  await writeFile(configFile, fileText(provider.url, key, honestKey));
+  const wanted = attacks.filter(({ name }) => name.includes(plan.only));
+  const rows: (readonly (string | number)[])[] = [];
+  for (const attack of wanted) rows.push(await measure(bed, configFile, attack, { key, honestKey, plan }));
+  provider.stop();
+  const worst = (at: number) => Math.max(...rows.map((row) => Number(row[at])));
+  return {
+    tables: [
+      {
+        title: `Resident MiB of a process with ${heapOptions(tasksDefault).join(' ')}`,
+        columns: ['load', 'before', 'at most', 'a minute later', 'small calls', 'failed', 'p50 ms', 'p99 ms'],
+        rows,
+      },
+    ],
+    targets: [
+      atMost('resident under load', worst(2), residentMaxMib, ' MiB'),
+      atMost('resident a minute later', worst(3), residentLaterMaxMib, ' MiB'),
+      atMost('small calls that failed', worst(5), 0),
+    ],
+  };
+}
+
+interface Measured {
+  readonly key: string;
+  readonly honestKey: string;
+  readonly plan: BenchPlan['attacks'];
+}
+
+async function measure(bed: TestBed, configFile: string, attack: Attack, { key, honestKey, plan }: Measured) {
+  const nodeOptions = heapOptions(tasksDefault);
+  const gateway = await startGateway({
+    name: 'attacked',
+    configFile,
+    storeUrl: bed.storeUrl,
+    folder: bed.folder,
+    nodeOptions,
+  });
+  const small = createClient(gateway, 8);
+  const honest = { key: honestKey, body: JSON.stringify(chat('bench/small')) };
+  for (let call = 0; call < 50; call += 1) await small.send(honest);
+  await sendOne(gateway, key, cached);
+  await sendOne(gateway, key, chat('bench/large'), replayed);
+  await sleep(systemClock, plan.restMs);
+  const beforeKib = residentKib(gateway.pid);
+  let mostKib = beforeKib;
+  let isOver = false;
+  const look = async () => {
+    for (; !isOver; await sleep(systemClock, lookEveryMs)) mostKib = Math.max(mostKib, residentKib(gateway.pid));
+  };
+  const times: number[] = [];
+  let failed = 0;
+  const callOthers = async (client: Client) => {
+    for (; !isOver; await sleep(systemClock, lookEveryMs)) {
+      const { status, totalMs } = await client.send(honest);
+      times.push(totalMs);
+      if (status !== 200) failed += 1;
+    }
+  };
+  const beside = [look(), callOthers(small), callOthers(small)];
+  await attack.run(gateway, key);
+  isOver = true;
+  await Promise.all(beside);
+  await sleep(systemClock, plan.afterMs);
+  const afterKib = residentKib(gateway.pid);
+  small.close();
+  await gateway.stop();
+  const mib = [beforeKib, mostKib, afterKib].map((kib) => Math.round(kib / 1_024));
+  process.stderr.write(`${attack.name}: ${mib.join(' ')} ${failed}\n`);
+  return [attack.name, ...mib, times.length, failed, percentile(times, 0.5), percentile(times, 0.99)] as const;
+}
+
+const fileText = (url: string, key: string, honestKey: string): string => {
+  const model = (name: string, provider = 'fast') => `
+  - { id: bench/${name}, display_name: ${name}, created: 1760000000, context_length: 4000000, modalities: [text], providers: [
+      { provider: ${provider}, upstream_model: ${name}, input_price_per_million: "0", output_price_per_million: "0", streaming: true,
+        context_length: 4000000, max_output_tokens: 4096, supported_params: { tools: true, vision: false, json_mode: true, json_schema: true } } ] }`;
+  return `
+providers:
+  - { id: fast, display_name: Relayed, base_url: "${url}", auth: none, apis: [chat-completions, embeddings] }
+  - { id: other, display_name: Translated, base_url: "${url}", auth: none, apis: [messages] }
+models: ${['small', 'large', 'slow', 'vectors'].map((name) => model(name)).join('')} ${model('slow-message', 'other')}
+workspaces:
+  - { id: attackers, credit_usd: "1000.00", keys: [{ name: a, key: ${key} }] }
+  - { id: others, credit_usd: "1000.00", keys: [{ name: b, key: ${honestKey} }] }
+`;
+};

@@ -1,0 +1,60 @@
+// A provider whose answers are as large as they may be, and come when it is told: what is asked for is in the name of the model.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
+
+const megabyte = 1_000_000;
+/** Of words that differ, as those of a model do: it packs to what an item of the store holds. */
+const text = Array.from({ length: (8 * megabyte) / 16 }, (_none, at) => `word ${at % 97} of it, `)
+  .join('')
+  .slice(0, 8 * megabyte);
+const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
+const completion = (content: string) =>
+  JSON.stringify({
+    ...{ id: 'a', object: 'chat.completion', created: 1_760_000_000, model: 'a', usage },
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+  });
+const message = JSON.stringify({
+  ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'a', stop_reason: 'end_turn', stop_sequence: null },
+  content: [{ type: 'text', text: 'Yes.' }],
+  usage: { input_tokens: 10, output_tokens: 10 },
+});
+const vector = Array.from({ length: 1_536 }, (_none, at) => ((at % 199) - 99) / 1_234.5);
+const embeddings = JSON.stringify({
+  ...{ object: 'list', model: 'a', usage: { prompt_tokens: 10, total_tokens: 10 } },
+  data: Array.from({ length: 290 }, (_none, index) => ({ object: 'embedding', index, embedding: vector })),
+});
+
+const answers: Readonly<Record<string, { readonly body: string; readonly afterMs: number }>> = {
+  small: { body: completion('Yes.'), afterMs: 20 },
+  large: { body: completion(text), afterMs: 20 },
+  slow: { body: completion('Yes.'), afterMs: 5_000 },
+  'slow-message': { body: message, afterMs: 5_000 },
+  vectors: { body: embeddings, afterMs: 500 },
+};
+
+export async function startHostileProvider() {
+  const server = createServer({ keepAliveTimeout: 600_000 }, async (incoming, outgoing) => {
+    let start = '';
+    let end = '';
+    for await (const part of incoming) {
+      const piece = (part as Buffer).toString('latin1');
+      if (start.length < 1_000) start += piece.slice(0, 1_000);
+      end = piece.slice(-1_000);
+    }
+    const [, name = 'small'] = /"model":\s*"([\w-]+)"/.exec(start + end) ?? [];
+    const { body, afterMs } = answers[name] ?? { body: '{}', afterMs: 0 };
+    await sleep(systemClock, afterMs);
+    outgoing.writeHead(200, { 'content-type': 'application/json' }).end(body);
+  });
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 });
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
