@@ -24,7 +24,7 @@ import { Dashboard } from './constructs/dashboard.ts';
 import { DistributionWatch } from './constructs/distribution-watch.ts';
 import { Edge } from './constructs/edge.ts';
 import { countLines, functionUrlErrors } from './constructs/gateway-metrics.ts';
-import { createOperatorFunction, type OperatorFunction, signInEnvironment } from './constructs/operator-function.ts';
+import { createOperatorFunction, type OperatorFunction, operatorEnvironment } from './constructs/operator-function.ts';
 import { OriginSecret } from './constructs/origin-secret.ts';
 import { rolloutOf } from './constructs/rollout.ts';
 import { gatewayTableActions } from './constructs/table-actions.ts';
@@ -110,7 +110,7 @@ export class ApiStack extends Stack {
     const gatewayUrl = settings.edge === 'none' ? { [environmentNames.gatewayUrl]: compute.url } : {};
     const consoleAccess = mergeAccess(commonAccess, {
       statements: [],
-      environment: { ...gatewayUrl, ...signInEnvironment(settings) },
+      environment: { ...gatewayUrl, ...operatorEnvironment(settings) },
     });
     // Tasks serve the console beside everything else.
     const operator =

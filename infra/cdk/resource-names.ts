@@ -7,6 +7,9 @@ export const apiStackName = (stage: string): string => `${brand}-${stage}-api`;
 /** Of a bootstrapped region, unless it was chosen otherwise. */
 export const usualQualifier = 'hnb659fds';
 
+/** Of a stage whose settings name none. */
+export const defaultCell = '00';
+
 /** Output of the api stack. */
 export const commitOutput = 'DeployedCommit';
 export const computeOutput = 'Compute';

@@ -183,6 +183,11 @@ export const settingsShape = z.strictObject({
   telemetry: telemetry.nullish(),
   /** One CloudWatch dashboard. Three of an account are free, each further one is billed by the month. */
   dashboard: switchedOn(),
+  /**
+   * Two characters with which the public ids begin of all keys that this stage makes: an edge in front of several stages picks by
+   * them. Another one counts for keys that are made from then on. Left out: 00.
+   */
+  cell: text(shapes.cell, 'two letters or digits').optional(),
   /** The console at `/console`, and `/v1/manage` for operator keys: one more function. Left out: false. */
   console: switchedOn().optional(),
   /**

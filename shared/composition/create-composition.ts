@@ -26,7 +26,7 @@ export function createComposition(options: CompositionOptions): Composition {
   const { wrapper, environment } = options;
   const vault = createKeyVault({ wrapper, stage: environment.stage, clock, randomness });
   return {
-    ...createAdministration({ store, clock, randomness }),
+    ...createAdministration({ store, clock, randomness, cell: environment.cell }),
     ...gateway,
     records,
     // With the counters of the calls: what waits for one of them goes together with it.
@@ -43,7 +43,7 @@ export function createOperatorComposition(options: TableReadersOptions) {
   const onFailure = (cause: unknown) => log.error({ event: 'statistics_not_read' }, cause);
   return {
     ...readers,
-    ...createAdministration(readers),
+    ...createAdministration({ ...readers, cell: options.environment.cell }),
     connectionStore: createConnectionStore(store, closedVault),
     statistics: createStatisticsReader({ store: withoutWrites(store), clock, onFailure }),
     cooldowns: createCooldowns({ store, clock }),

@@ -48,6 +48,10 @@ import { createTableReaders, type TableReaders, type TableReadersOptions } from 
 
 /** How long a process with many calls may know what a call has cost before the store does. What is then lost with it comes back with its lease. */
 const busyGatherMs = 50;
+/** Of counts that no one waits for: they are read every half minute. */
+const statisticsGatherMs = 1_000;
+/** Of a function, which has one call at a time: figures of a thousand calls are as good from a hundred. */
+const callsPerSample = 10;
 
 /** Everything that a process has which serves calls: the only list of it. The stages of a call pick from it. */
 export interface GatewayComposition extends TableReaders, ProviderMetricsDependencies {
@@ -126,7 +130,8 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
       clock,
       randomness,
       onFailure: logFailure('statistics_lost'),
-      gathering,
+      gathering: { clock, gatherMs: () => (callsUnderWay.areMany() ? statisticsGatherMs : 0) },
+      callsPerSample: environment.isFunction === true ? callsPerSample : 1,
     }),
   };
 }

@@ -59,6 +59,8 @@ describe('a stage of AWS', () => {
         `stage dev: account ${account}, region us-east-1\n`,
         expect.stringContaining('3 created'),
       ]);
+      // An edge in front of several stages finds this one by it.
+      expect(applied.out).toMatch(/sk-gw-00[0-9A-Za-z]{14}-/);
       expect((await gw('keys list --stage dev')).out).toMatch(/^team +ci /m);
       const other = await gw(`apply -f ${file} --stage prod`);
       expect(other).toMatchObject({ code: 1, out: '', error: expect.stringContaining('stage prod has no tables') });

@@ -22,7 +22,7 @@ import { stageMetric } from './gateway-metrics.ts';
 import { LoadBalancer } from './load-balancer.ts';
 import { type Network, stageNetwork } from './network.ts';
 import { stageLogGroup } from './node-function.ts';
-import { operatorLogs, signInEnvironment } from './operator-function.ts';
+import { operatorEnvironment, operatorLogs } from './operator-function.ts';
 import { versionAlarm } from './rollout.ts';
 import { gatewayTableActions, modelsTableActions, operatorTableActions, tablesOfAll } from './table-actions.ts';
 import { callsPerTask, heapOptions, scaledAtShare, tasksDefault } from './task-size.ts';
@@ -114,7 +114,8 @@ function createTask(
   );
   const access = mergeAccess(commonAccess, chatAccess, tableAccess(scope, stage, tables));
   for (const statement of access.statements) task.addToTaskRolePolicy(new PolicyStatement(statement));
-  const console = settings.console === true ? { [environmentNames.console]: 'on', ...signInEnvironment(settings) } : {};
+  const console =
+    settings.console === true ? { [environmentNames.console]: 'on', ...operatorEnvironment(settings) } : {};
   task.addContainer(containerName, {
     image: ecs.ContainerImage.fromDockerImageAsset(image),
     command: [...heapOptions(size), 'index.cjs'],

@@ -6,6 +6,7 @@ import { type Alias, InvokeMode, type Function as LambdaFunction } from 'aws-cdk
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { brand, callTimes, environmentNames } from '../../../shared/foundation/constants/index.ts';
+import { defaultCell } from '../resource-names.ts';
 import { operatorConcurrency, type StageSettings } from '../settings-schema.ts';
 import { type Access, tableAccess } from './access.ts';
 import { originOf } from './compute.ts';
@@ -31,15 +32,17 @@ export const operatorLogs = ({ removal, logRetentionDays }: StageSettings): { re
       }
     : {};
 
-/** With which identity provider people sign in, where they do. */
-export const signInEnvironment = ({ sign_in: signIn }: StageSettings): Readonly<Record<string, string>> =>
-  signIn === undefined || signIn === null
+/** What new keys begin with, and with which identity provider people sign in, where they do. */
+export const operatorEnvironment = ({ sign_in: signIn, cell }: StageSettings): Readonly<Record<string, string>> => ({
+  [environmentNames.cell]: cell ?? defaultCell,
+  ...(signIn == null
     ? {}
     : {
         [environmentNames.signInIssuer]: signIn.issuer,
         [environmentNames.signInClientId]: signIn.client_id,
         ...(signIn.groups_claim === undefined ? {} : { [environmentNames.signInGroupsClaim]: signIn.groups_claim }),
-      };
+      }),
+});
 
 export interface OperatorFunctionProps {
   readonly stage: string;

@@ -113,7 +113,7 @@ async function planFile(session: Session, opened: OpenTarget, file: GatewayFile)
       randomness,
       nowMs: clock.nowMs(),
       region: opened.access?.region,
-      stores: sealingStoresOn(store, opened.stage, opened.wrapper),
+      stores: sealingStoresOn(store, opened),
     });
   try {
     return await planOn(opened.store);

@@ -18,8 +18,8 @@ export function addExport(program: CommandLine): void {
 }
 
 async function exportFile(session: Session, { full: isFull = false }: { readonly full?: boolean }): Promise<Outcome> {
-  const { store, stage, wrapper } = await session.open();
-  const { connectionStore } = sealingStoresOn(store, stage, wrapper);
+  const opened = await session.open();
+  const { connectionStore } = sealingStoresOn(opened.store, opened);
   const stores = { ...(await openAdministration(session)), connectionStore };
   session.terminal.showProgress('reading what is stored …');
   const { file, notes } = await exportGatewayFile(stores, await stores.catalogues.read(), { isFull });

@@ -15,7 +15,7 @@ import {
   refuseWrite,
   type Store,
 } from '../../../shared/storage/store/index.ts';
-import { connectionKeyAlias } from '../../cdk/resource-names.ts';
+import { connectionKeyAlias, defaultCell } from '../../cdk/resource-names.ts';
 import { createTables } from '../../local/create-tables.ts';
 import { hasTables } from '../../local/dynamodb-process.ts';
 import { sharedFolderOf } from '../../local/local-adapters.ts';
@@ -52,6 +52,8 @@ export interface OpenTarget {
   describeTables(): Promise<TableStatus[]>;
   /** Makes the tables of a local store where they are missing; those of a stage belong to its deployment. */
   prepareTables(): Promise<void>;
+  /** With which the public ids of keys begin that are made there. Undefined for a local store. */
+  readonly cell: string | undefined;
   /** The AWS identity of the shell; undefined for a local store. */
   readonly access: ShellAccess | undefined;
   /** What seals the keys of BYOK connections there. A command that writes makes the master key of a local store with it. */
@@ -101,9 +103,12 @@ async function openStage(
     const { id } = await readAccount(access);
     terminal.writeError(`stage ${stage}: account ${id}, region ${access.region}`);
   }
+  const { stageSettings } = await import('../../cdk/stage-settings.ts');
+  const settings = stageSettings[stage];
   const client = createDynamoClient(access);
   return {
     ...opened(client, stage),
+    cell: settings?.cell ?? defaultCell,
     access,
     prepareTables: async () => {},
     wrapper: stageKeyWrapper(access, stage),
@@ -124,6 +129,7 @@ function openLocal({ stage, access, folder, writes, stop }: LocalPlace): OpenTar
   const client = createDynamoClient(access);
   return {
     ...opened(client, stage),
+    cell: undefined,
     access: undefined,
     prepareTables: () => createTables(client, stage),
     wrapper: lazyKeyWrapper(() => localKeyWrapper({ folder, makesKey: writes })),

@@ -3,27 +3,30 @@ import {
   type AdministrationDependencies,
   createAdministration,
 } from '../../../shared/configuration/administration/index.ts';
-import { createConnectionStore, createKeyVault, type KeyWrapper } from '../../../shared/configuration/byok/index.ts';
+import { createConnectionStore, createKeyVault } from '../../../shared/configuration/byok/index.ts';
 import type { ConfigurationStores } from '../../../shared/configuration/gateway-file/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
 import type { Session } from '../args/session.ts';
-import type { OpenOptions } from './open-target.ts';
+import type { OpenOptions, OpenTarget } from './open-target.ts';
 import { commandCallTimeoutMs } from './target.ts';
 
 export async function openAdministration(
   { open, clock, randomness }: Session,
   options?: OpenOptions,
 ): Promise<AdministrationDependencies> {
-  const { store } = await open(options);
-  return createAdministration({ store, clock, randomness });
+  const { store, cell } = await open(options);
+  return createAdministration({ store, clock, randomness, cell });
 }
 
 /** With the one that seals keys: for applying a file. */
-export function sealingStoresOn(store: Store, stage: string, wrapper: KeyWrapper): ConfigurationStores {
+export function sealingStoresOn(
+  store: Store,
+  { stage, wrapper, cell }: Pick<OpenTarget, 'stage' | 'wrapper' | 'cell'>,
+): ConfigurationStores {
   const waits = { clock: systemClock, callTimeoutMs: commandCallTimeoutMs };
   const vault = createKeyVault({ wrapper, stage, ...waits, randomness: systemRandomness });
-  const stores = createAdministration({ store, clock: systemClock, randomness: systemRandomness });
+  const stores = createAdministration({ store, clock: systemClock, randomness: systemRandomness, cell });
   return { ...stores, connectionStore: createConnectionStore(store, vault) };
 }

@@ -50,6 +50,11 @@ export interface StatisticsRecorderOptions {
   readonly onFailure?: (error: unknown) => void;
   /** Left out: what is noted while nothing is written is written at once. */
   readonly gathering?: Gathering | undefined;
+  /**
+   * One of so many calls is noted, and counts as all of them: where a process has one call at a time, each would be a write of its own.
+   * Left out: 1.
+   */
+  readonly callsPerSample?: number | undefined;
 }
 
 /** Different counters that wait at a time: about 1 MB, and far more than the calls of one write's duration make. */
@@ -63,7 +68,9 @@ interface CounterWrite {
 }
 
 export function createStatisticsRecorder(options: StatisticsRecorderOptions): StatisticsRecorder {
-  const { onFailure = () => {} } = options;
+  const { onFailure = () => {}, callsPerSample = 1, randomness } = options;
+  /** A process that ends early has noted its calls as likely as any other. */
+  let untilSample = Math.floor(randomness.fraction() * callsPerSample);
   /** By group and counter: memory grows with what is counted, not with the number of calls. */
   let waiting = new Map<number, Map<string, number>>();
   let waitingCount = 0;
@@ -85,6 +92,9 @@ export function createStatisticsRecorder(options: StatisticsRecorderOptions): St
 
   return {
     record(call) {
+      untilSample -= 1;
+      if (untilSample >= 0) return;
+      untilSample = callsPerSample - 1;
       const group = groupOf(call.model);
       const counts = waiting.get(group) ?? new Map<string, number>();
       for (const name of countersOf(call)) {
@@ -92,7 +102,7 @@ export function createStatisticsRecorder(options: StatisticsRecorderOptions): St
         // At the bound a new counter is not counted.
         if (known === undefined && waitingCount >= waitingCountersMax) continue;
         if (known === undefined) waitingCount += 1;
-        counts.set(name, (known ?? 0) + 1);
+        counts.set(name, (known ?? 0) + callsPerSample);
       }
       if (counts.size > 0) waiting.set(group, counts);
     },

@@ -8,7 +8,10 @@ import { readWorkspace } from './change-workspaces.ts';
 import { checkKeyRules, claimKeyName, type KeyChanges } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
-type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'workspaceStore' | 'clock' | 'randomness'>;
+type Dependencies = Pick<
+  AdministrationDependencies,
+  'keys' | 'catalogues' | 'workspaceStore' | 'clock' | 'randomness' | 'cell'
+>;
 
 export interface WantedNewKey extends KeyChanges {
   readonly workspace: string;
@@ -27,7 +30,7 @@ export interface NewKey {
 export async function createKey(deps: Dependencies, { claim, ...wanted }: WantedNewKey): Promise<NewKey> {
   await readWorkspace(deps, wanted.workspace);
   await checkKeyRules(deps, wanted);
-  const { text, publicId, secretSha256 } = newApiKey(deps.randomness);
+  const { text, publicId, secretSha256 } = newApiKey(deps.randomness, deps.cell);
   await claim?.(publicId);
   await claimKeyName(deps, { ...wanted, publicId });
   const record = { ...wanted, publicId, secretSha256, status: 'active' } as const;

@@ -7,7 +7,7 @@ import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
 import type { NewKey } from './change-keys.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
-type Dependencies = Pick<AdministrationDependencies, 'operators' | 'clock' | 'randomness'>;
+type Dependencies = Pick<AdministrationDependencies, 'operators' | 'clock' | 'randomness' | 'cell'>;
 
 /** Every operator by name, revoked ones too. */
 export async function readOperators({ operators }: Pick<Dependencies, 'operators'>): Promise<OperatorRecord[]> {
@@ -26,7 +26,7 @@ export async function createOperator(
     const advice = `give another name, or revoke that one (operators revoke ${holder.publicId})`;
     throw new ChangeFailed('taken', `${name} is the active operator ${holder.publicId}: ${advice}`);
   }
-  const { text, publicId, secretSha256 } = newApiKey(deps.randomness);
+  const { text, publicId, secretSha256 } = newApiKey(deps.randomness, deps.cell);
   const createdAtMs = deps.clock.nowMs();
   const record = { publicId, name, status: 'active', secretSha256, createdAtMs, role, workspaces } as const;
   await deps.operators.write(record).catch(refuseUnansweredKey('operators', publicId));

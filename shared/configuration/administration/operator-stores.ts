@@ -25,6 +25,8 @@ export interface OperatorStores {
 export interface AdministrationDependencies extends OperatorStores {
   readonly clock: Clock;
   readonly randomness: Randomness;
+  /** Of the stage, with which its public ids begin. Absent: a local gateway. */
+  readonly cell?: string | undefined;
 }
 
 export interface AdministrationOptions {
@@ -32,13 +34,20 @@ export interface AdministrationOptions {
   /** Also tells which call records and holds have expired. */
   readonly clock: Clock;
   readonly randomness: Randomness;
+  readonly cell?: string | undefined;
 }
 
-export function createAdministration({ store, clock, randomness }: AdministrationOptions): AdministrationDependencies {
+export function createAdministration({
+  store,
+  clock,
+  randomness,
+  cell,
+}: AdministrationOptions): AdministrationDependencies {
   const counters = createCounters({ store, clock, randomness });
   return {
     clock,
     randomness,
+    cell,
     keys: createKeyStore(store),
     operators: createOperatorStore(store),
     catalogues: createCatalogueStore(store),

@@ -7,7 +7,7 @@ import type { NewKey } from './change-keys.ts';
 import { checkKeyRules } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
-type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'clock' | 'randomness'>;
+type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'clock' | 'randomness' | 'cell'>;
 
 export interface Rotation {
   readonly workspace: string;
@@ -33,13 +33,13 @@ export interface RotatedKey extends NewKey {
 
 /** The new key has the settings of the former, and what that one has spent counts on it too. Throws ChangeFailed. */
 export async function rotateKey(deps: Dependencies, rotation: Rotation): Promise<RotatedKey> {
-  const { keys, clock, randomness } = deps;
+  const { keys, clock, randomness, cell } = deps;
   const { workspace, name, graceMs } = rotation;
   await checkKeyRules(deps, { expiresAtMs: rotation.expiresAtMs });
   const nowMs = clock.nowMs();
   const former = findOnly(await collect(keys.list()), rotation, nowMs);
   const { expiresAtMs = former.expiresAtMs } = rotation;
-  const { text, publicId, secretSha256 } = newApiKey(randomness);
+  const { text, publicId, secretSha256 } = newApiKey(randomness, cell);
   const successor = { ...former, expiresAtMs, publicId, secretSha256 };
   await rotation.claim?.(publicId);
   if ((await keys.claimName(successor, nowMs, former.publicId)) !== publicId) throw atTheSameMoment(rotation);

@@ -170,7 +170,7 @@ const shownCatalogue = ({ models, ...rest }: CatalogueDocument): unknown => ({
 
 async function planKeySteps(planning: Planning): Promise<Step[]> {
   const { file, stores, randomness, nowMs, keepsRevoked = false } = planning;
-  const plan = await planKeys({ file, keys: stores.keys, randomness, nowMs, keepsRevoked });
+  const plan = await planKeys({ file, keys: stores.keys, cell: stores.cell, randomness, nowMs, keepsRevoked });
   planning.issues.push(...plan.issues);
   planning.notes.push(...plan.notes);
   return plan.keys.map(({ former, wanted, createdText }): Step => {

@@ -33,12 +33,20 @@ export interface KeyPlanOptions {
   readonly file: GatewayFile;
   readonly keys: KeyStore;
   readonly randomness: Randomness;
+  readonly cell?: string | undefined;
   readonly nowMs: number;
   /** A revoked key stays revoked whatever the file says. */
   readonly keepsRevoked: boolean;
 }
 
-export async function planKeys({ file, keys, randomness, nowMs, keepsRevoked }: KeyPlanOptions): Promise<KeyPlan> {
+export async function planKeys({
+  file,
+  keys,
+  randomness,
+  cell,
+  nowMs,
+  keepsRevoked,
+}: KeyPlanOptions): Promise<KeyPlan> {
   const wanted = file.workspaces.flatMap((workspace, index) =>
     workspace.keys.map((key, position) => ({
       key,
@@ -56,7 +64,7 @@ export async function planKeys({ file, keys, randomness, nowMs, keepsRevoked }: 
     const key = keepsRevoked && written.status === 'active' ? { ...written, status: undefined } : written;
     const found =
       key.key === undefined
-        ? planNamed(key, workspace, stored, randomness, path)
+        ? planNamed(key, { workspace, path }, stored, () => newApiKey(randomness, cell))
         : await planGiven(key, key.key, workspace, { keys, stored, nowMs }, path);
     if ('message' in found) {
       issues.push(found);
@@ -123,17 +131,16 @@ function describeReplaced({ name, workspace, publicId, replacedBy, expiresAtMs }
 
 function planNamed(
   key: KeyInFile,
-  workspace: string,
+  { workspace, path }: { readonly workspace: string; readonly path: Path },
   stored: readonly KeyRecord[],
-  randomness: Randomness,
-  path: Path,
+  makeKey: () => ReturnType<typeof newApiKey>,
 ): PlannedKey[] | Issue {
   // Those that were rotated only wait for their end.
   const named = stored.filter(
     (record) => record.workspace === workspace && record.name === key.name && record.replacedBy === null,
   );
   if (named.length === 0) {
-    const { text: createdText, publicId, secretSha256 } = newApiKey(randomness);
+    const { text: createdText, publicId, secretSha256 } = makeKey();
     const wanted = { publicId, secretSha256, workspace, name: key.name, ...settingsIn(key, undefined) };
     return [{ former: undefined, wanted, createdText }];
   }

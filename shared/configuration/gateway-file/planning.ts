@@ -14,6 +14,8 @@ export interface ConfigurationStores extends Pick<OperatorStores, 'catalogues' |
   readonly credit: Pick<OperatorStores['credit'], 'create'>;
   readonly functionStore: Pick<OperatorStores['functionStore'], 'plan' | 'apply' | 'readContent'>;
   readonly connectionStore: ConnectionStore;
+  /** With which the public ids of new keys begin. */
+  readonly cell?: string | undefined;
 }
 
 export interface ApplyOptions {

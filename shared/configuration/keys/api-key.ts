@@ -24,15 +24,19 @@ export function parseApiKey(text: string): ApiKey | undefined {
   return { publicId, secretSha256: sha256Hex(secret) };
 }
 
-/** Makes a new key. The text is shown once and never stored. */
-export function createApiKey(randomness: Randomness): string {
-  const unsigned = `sk-gw-${base62(randomness, publicIdLength)}-${base62(randomness, secretLength)}`;
+/**
+ * Makes a new key. The text is shown once and never stored. `cell`: the beginning of its public id, two characters of a stage for an edge that
+ * picks among several; no gateway looks at them.
+ */
+export function createApiKey(randomness: Randomness, cell = ''): string {
+  const publicId = cell + base62(randomness, publicIdLength - cell.length);
+  const unsigned = `sk-gw-${publicId}-${base62(randomness, secretLength)}`;
   return unsigned + checksumOf(unsigned);
 }
 
 /** A new key with what is stored of it. */
-export function newApiKey(randomness: Randomness): ApiKey & { readonly text: string } {
-  const text = createApiKey(randomness);
+export function newApiKey(randomness: Randomness, cell?: string): ApiKey & { readonly text: string } {
+  const text = createApiKey(randomness, cell);
   const parsed = parseApiKey(text);
   if (parsed === undefined) throw new Error('a key that was just made must be readable');
   return { ...parsed, text };

@@ -22,6 +22,8 @@ export const environmentNames = {
   providerSecret: 'GW_PROVIDER_SECRET',
   /** Name or ARN of the secret that holds headers for the collector of traces: where they are, never what they are. */
   telemetryHeadersSecret: 'GW_TELEMETRY_HEADERS_SECRET',
+  /** Two characters with which the public ids of new keys begin: an edge in front of several stages picks by them. */
+  cell: 'GW_CELL',
   /** Base of the URLs that clients call, where the console has another one. */
   gatewayUrl: 'GW_GATEWAY_URL',
   /** Whether a container serves the console: on or off. Not set: off. */

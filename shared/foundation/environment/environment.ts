@@ -23,6 +23,10 @@ export interface Environment {
   readonly telemetry?: TelemetryEnvironment | undefined;
   /** What of its variables has no effect. */
   readonly telemetryNotes?: ReadTelemetry['notes'] | undefined;
+  /** A function of Lambda: it has one call at a time. */
+  readonly isFunction?: boolean | undefined;
+  /** With which the public ids of keys begin that are made here. Absent: with nothing of its own. */
+  readonly cell?: string | undefined;
   /** Where clients call. Absent: where the console is. */
   readonly gatewayUrl?: string | undefined;
   /** Absent: nothing is used of AWS but the tables. */
@@ -30,6 +34,8 @@ export interface Environment {
 }
 
 const logLevels = ['info', 'error', 'silent'] as const;
+/** Two digits of base 62. */
+const cellShape = /^[0-9A-Za-z]{2}$/;
 const hashShape = /^[0-9a-f]{64}$/;
 
 /** Throws with the name of the variable that is missing or malformed; its value is not repeated. */
@@ -45,11 +51,25 @@ export function readEnvironment(variables: Variables = process.env): Environment
   const keyRequestsPerMinute = readCount(variables, environmentNames.keyRequestsPerMinute);
   const keptBytesMax = readKeptBytesMax(variables);
   const { telemetry, notes: telemetryNotes } = readTelemetryEnvironment(variables);
+  const isFunction = variables.AWS_LAMBDA_FUNCTION_NAME !== undefined;
+  const cell = readCell(variables[environmentNames.cell]);
   const gatewayUrl = readGatewayUrl(variables[environmentNames.gatewayUrl]);
   const aws = readAwsEnvironment(variables);
   const limits = { streamBudgetSeconds, stageConcurrency, keyRequestsPerMinute, keptBytesMax };
   const version = variables.AWS_LAMBDA_FUNCTION_VERSION ?? variables[environmentNames.version];
-  return { stage, originSecretHashes, logLevel, version, ...limits, telemetry, telemetryNotes, gatewayUrl, aws };
+  return {
+    stage,
+    originSecretHashes,
+    logLevel,
+    version,
+    ...limits,
+    telemetry,
+    telemetryNotes,
+    isFunction,
+    cell,
+    gatewayUrl,
+    aws,
+  };
 }
 
 function readCount(variables: Variables, name: string, least = 1): number | undefined {
@@ -66,6 +86,11 @@ const keptBytesLeast = 32 * 1024 * 1024;
 /** Of requests and answers that a process keeps. Undefined: the default. Throws where it is malformed. */
 export const readKeptBytesMax = (variables: Variables = process.env): number | undefined =>
   readCount(variables, environmentNames.keptBytesMax, keptBytesLeast);
+
+function readCell(text: string | undefined): string | undefined {
+  if (text === undefined || cellShape.test(text)) return text;
+  throw new Error(`${environmentNames.cell} must be two letters or digits, or not be set`);
+}
 
 /** It becomes part of a header. */
 function readGatewayUrl(text: string | undefined): string | undefined {

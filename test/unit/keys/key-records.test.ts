@@ -14,6 +14,17 @@ import { itemOf } from '../../../shared/configuration/keys/key-record.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 
+describe('a key of a stage', () => {
+  it('begins its public id with the cell of the stage, and is as long, valid and secret as any other', () => {
+    const [one, other] = [createApiKey(systemRandomness, 'e1'), createApiKey(systemRandomness, 'e1')];
+    for (const text of [one, other]) {
+      expect(text).toMatch(/^sk-gw-e1[0-9A-Za-z]{14}-[0-9A-Za-z]{49}$/);
+      expect(parseApiKey(text)?.publicId).toBe(text.slice(6, 22));
+    }
+    expect(one.slice(8)).not.toBe(other.slice(8));
+  });
+});
+
 describe('at rest', () => {
   let database: TestStore;
   beforeAll(async () => {

@@ -184,6 +184,29 @@ describe('the recorder', () => {
     expect(countsIn(updates)).toBe(40);
   });
 
+  it('of a function notes one call of ten, whose write counts as all of them, and counts as many in all', async () => {
+    const counts: number[] = [];
+    const writes: number[] = [];
+    for (const offset of [0, 0.35, 0.999]) {
+      const { store, updates, answerAll } = heldStore();
+      const recorder = createStatisticsRecorder({
+        store,
+        clock: manualClock(),
+        randomness: { fraction: () => offset },
+        callsPerSample: 10,
+      });
+      for (let calls = 0; calls < 200; calls += 1) {
+        recorder.record(call);
+        const flushed = recorder.flush();
+        answerAll();
+        await flushed;
+      }
+      counts.push(countsIn(updates));
+      writes.push(updates.length);
+    }
+    expect([counts, writes]).toEqual([new Array(3).fill(200), new Array(3).fill(20)]);
+  });
+
   it('loses the counts of a failed write, tells the log, rejects no caller and counts on', async () => {
     const { store, updates, answerAll } = heldStore();
     const { recorder, failures } = start(store);
