@@ -25,3 +25,4 @@ export {
 } from './plain-members.ts';
 export { membersOf, readMembers } from './read-members.ts';
 export { orFault, otherCaseCheck, readPlainBody, refuseDoubles } from './read-plain-body.ts';
+export { claudeToolTokens } from './tool-prompts.ts';

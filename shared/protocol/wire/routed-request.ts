@@ -138,6 +138,8 @@ export interface InputSize {
   readonly textBytes: number;
   /** Tokens of its images at most. Undefined: media that only the context bounds (audio, files, other kinds). */
   readonly mediaTokens: number | undefined;
+  /** What a host of Claude adds to the prompt for the tools of the request. */
+  readonly claudeToolTokens: number;
   /** Some stand behind a URL: a provider that takes media of any kind bills what it finds there. */
   readonly hasMediaElsewhere: boolean;
   /** Texts that each have the context of the model to themselves: more than one in embeddings only. */

@@ -19,9 +19,10 @@ export function worstCaseCost(candidates: readonly Candidate[], size: CallSize):
   return dearest < worstCaseMax ? dearest : worstCaseMax;
 }
 
-function costAt({ entry, provider, prices }: Candidate, size: CallSize): PicoUsd {
-  const inputTokens = inputTokensMax({ entry, provider }, size);
-  const outputTokens = outputTokensMax({ entry, provider }, size);
+function costAt(candidate: Candidate, size: CallSize): PicoUsd {
+  const { prices } = candidate;
+  const inputTokens = inputTokensMax(candidate, size);
+  const outputTokens = outputTokensMax(candidate, size);
   let dearest: PicoUsd = 0n;
   for (const possible of pricesUpTo(prices, inputTokens)) {
     const cost = priceOf(inputTokens, dearestInput(possible)) + priceOf(outputTokens, possible.output ?? 0n);
@@ -39,7 +40,7 @@ const dearestInput = ({ input, cachedInput, cacheWrite, cacheWrite1h }: TokenPri
 
 type Entry = Pick<Candidate['entry'], 'context_length'>;
 
-type Target = Pick<Candidate, 'entry' | 'provider'>;
+type Target = Pick<Candidate, 'entry' | 'provider' | 'model'>;
 
 export const inputTokensMax = (target: Target, size: InputSize): number => inputTokens(target, size, 1);
 
@@ -54,8 +55,13 @@ function inputTokens(target: Target, size: InputSize, bytesAToken: number): numb
   const { textBytes, mediaTokens } = size;
   const max = contextTokensMax(target.entry, size);
   if (mediaTokens === undefined || (size.hasMediaElsewhere && takesAnyMedia(target))) return max;
-  return Math.min(Math.ceil(textBytes / bytesAToken) + mediaTokens, max);
+  const toolTokens = isClaude(target) ? size.claudeToolTokens : 0;
+  return Math.min(Math.ceil(textBytes / bytesAToken) + mediaTokens + toolTokens, max);
 }
+
+/** On any host: by what the host and the catalogue call it, and by who serves it. */
+const isClaude = ({ entry, model, provider }: Target): boolean =>
+  provider.kind === 'anthropic' || [entry.upstream_model, model.id].some((name) => /claude/i.test(name));
 
 /** It fetches what a URL names, and takes a film for an image. */
 const takesAnyMedia = ({ provider }: Target): boolean => provider.apis.includes('generate-content');

@@ -1,7 +1,7 @@
 // How much of a chat completion goes in, and how much may come out.
 import { chargedAnswersMax } from '../../../foundation/constants/index.ts';
 import { type CallSize, findMember, isJsonObject, type JsonText } from '../../wire/index.ts';
-import { boundedByContext, type Media, measureImage, sumOfMedia } from '../index.ts';
+import { boundedByContext, claudeToolTokens, type Media, measureImage, sumOfMedia } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
 
 export function callSizeOf(request: ChatMembers): CallSize {
@@ -17,11 +17,14 @@ export function callSizeOf(request: ChatMembers): CallSize {
     textBytes: json.compactBytes - dataCharacters,
     // What a provider keeps comes into the context too, and only the context bounds it.
     mediaTokens: keptInput.length > 0 ? undefined : tokens,
+    claudeToolTokens: claudeToolTokens(raw.tools ?? raw.functions, asksForJson(raw.response_format)),
     hasMediaElsewhere: isElsewhere,
     contexts: 1,
     answersMax: responseSchema === undefined ? 1 : chargedAnswersMax,
   };
 }
+
+const asksForJson = (format: unknown): boolean => isJsonObject(format) && format.type !== 'text';
 
 function bytesOfMember(json: JsonText, name: string): number {
   const member = findMember(json, name);

@@ -41,6 +41,7 @@ function check(json: JsonText): ClientRequest {
     predictionBytes: 0,
     textBytes,
     mediaTokens: 0,
+    claudeToolTokens: 0,
     hasMediaElsewhere: false,
     contexts: count,
     answersMax: 1,

@@ -1,9 +1,10 @@
 // How much of a Messages call goes in, and how much may come out.
-import { type CallSize, isJsonObject, scanJson, toCount } from '../../wire/index.ts';
-import type { ClientRequest, JsonAnswer } from '../index.ts';
+import { type CallSize, isJsonObject, type JsonObject, scanJson, toCount } from '../../wire/index.ts';
+import { type ClientRequest, claudeToolTokens, type JsonAnswer } from '../index.ts';
 import { mediaOf } from './message-media.ts';
 import { readUsageReport } from './message-usage.ts';
 import type { MessagesMembers } from './messages-request.ts';
+import { declaredTools } from './offered-tools.ts';
 import { estimateTextTokens } from './text-tokens.ts';
 
 export function callSizeOf({ raw, text, maxOutputTokens, keptInput }: MessagesMembers): CallSize {
@@ -23,11 +24,18 @@ export function callSizeOf({ raw, text, maxOutputTokens, keptInput }: MessagesMe
     textBytes: (text().compactBytes - dataCharacters) * samplings,
     // What a provider keeps comes into the context too, and only the context bounds it.
     mediaTokens: tokens === undefined || keptInput.length > 0 ? undefined : tokens * samplings,
+    claudeToolTokens: toolTokensOf(raw) * samplings,
     hasMediaElsewhere: isElsewhere,
     contexts: samplings,
     answersMax: 1,
   };
 }
+
+const toolTokensOf = (raw: JsonObject): number =>
+  claudeToolTokens(
+    declaredTools(raw).map(({ tool }) => tool),
+    [isJsonObject(raw.output_config) ? raw.output_config.format : undefined, raw.output_format].some(isJsonObject),
+  );
 
 const compaction = /^compact(_|$)/;
 
@@ -65,7 +73,7 @@ export function estimateCount(request: ClientRequest): JsonAnswer {
   // What of the media stands in the text is counted by their pixels.
   const mediaShare = Math.min(1, dataCharacters / Math.max(1, text.longRunCharacters));
   const textTokens = text.tokens - text.longRunTokens * mediaShare;
-  const inputTokens = Math.ceil(textTokens * margin) + Number(tokens ?? unknownMediaTokens);
+  const inputTokens = Math.ceil(textTokens * margin) + Number(tokens ?? unknownMediaTokens) + toolTokensOf(request.raw);
   const body = JSON.stringify({ input_tokens: inputTokens });
   const scanned = scanJson(body, { depthMax: 1 });
   if (scanned.kind !== 'json') throw new Error('a count that is no JSON');

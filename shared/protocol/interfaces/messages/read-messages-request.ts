@@ -83,7 +83,13 @@ export const readMessagesRequest = (body: JsonText, reading: RequestReading): Cl
 export function readCountRequest(body: JsonText, reading: RequestReading): ClientRequest | GatewayError {
   const request = readAs(countTokensSchema, body, reading);
   if (request instanceof GatewayError) return request;
-  const size = once(() => ({ ...request.size(), textBytes: 0, mediaTokens: 0, hasMediaElsewhere: false }));
+  const size = once(() => ({
+    ...request.size(),
+    textBytes: 0,
+    mediaTokens: 0,
+    claudeToolTokens: 0,
+    hasMediaElsewhere: false,
+  }));
   return { ...request, size, answerItself: () => estimateCount(request) };
 }
 

@@ -1,7 +1,7 @@
 // How much of a Responses request goes in, and how much may come out.
 import { type CallSize, isJsonObject, type JsonObject, type JsonText, type KeptInput } from '../../wire/index.ts';
-import { boundedByContext, type Media, measureImage, sumOfMedia } from '../index.ts';
-import { imageTypes, partsOf } from './response-parts.ts';
+import { boundedByContext, claudeToolTokens, type Media, measureImage, sumOfMedia } from '../index.ts';
+import { imageTypes, partsOf, toolListsOf } from './response-parts.ts';
 import type { ResponsesBody } from './responses-body.ts';
 
 export function responseSize(body: ResponsesBody, json: JsonText, keptInput: readonly KeptInput[]): CallSize {
@@ -19,11 +19,18 @@ export function responseSize(body: ResponsesBody, json: JsonText, keptInput: rea
     textBytes: (json.compactBytes - dataCharacters) * samplings,
     // What the provider keeps comes into the context too, and only the context bounds it.
     mediaTokens,
+    claudeToolTokens: claudeToolTokens(toolsOf(body), asksForJson(body.text)) * samplings,
     hasMediaElsewhere: isElsewhere,
     contexts: samplings,
     answersMax: 1,
   };
 }
+
+const toolsOf = (body: ResponsesBody): unknown[] =>
+  [...toolListsOf(body)].flatMap(({ list }) => (Array.isArray(list) ? list : []));
+
+const asksForJson = (text: unknown): boolean =>
+  isJsonObject(text) && isJsonObject(text.format) && text.format.type !== 'text';
 
 const asksForCompaction = (edits: unknown): boolean =>
   Array.isArray(edits) && edits.some((edit) => isJsonObject(edit) && edit.type === 'compaction');
