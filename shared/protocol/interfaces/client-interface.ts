@@ -96,7 +96,7 @@ export interface ClientRequest extends RoutedRequest {
   /** The body for a provider that speaks the interface. */
   readonly upstreamBody: (target: UpstreamTarget) => string;
   /** Where the provider speaks another interface: an answer that needs no provider. Left out: there is none. */
-  readonly answerItself?: (() => JsonAnswer) | undefined;
+  readonly answerItself?: ((nextStep: () => Promise<void>) => Promise<JsonAnswer>) | undefined;
   /** Undefined: no schema is named that answers must satisfy. */
   readonly schemaCheck: SchemaCheck | undefined;
   readonly writeAnswer: (answer: JsonAnswer, cost: AnswerCost) => WrittenAnswer;

@@ -7,8 +7,19 @@ export interface Pixels {
   readonly height: number;
 }
 
-/** Undefined: its head does not say it, or what it says is no image. */
-export function pixelsOf(base64: string): Pixels | undefined {
+/** Of a request: more images no provider takes (OpenAI: 1,500, November 2026). Those behind them count as the largest. */
+const headsMax = 1_500;
+
+/** For one request. Undefined: its head does not say it, what it says is no image, or enough heads were read. */
+export function openPixelReader(): (base64: string) => Pixels | undefined {
+  let read = 0;
+  return (base64) => {
+    read += 1;
+    return read > headsMax ? undefined : pixelsOf(base64);
+  };
+}
+
+function pixelsOf(base64: string): Pixels | undefined {
   const format = formats.find(({ start }) => base64.startsWith(start));
   if (format === undefined) return undefined;
   const { width, height } = format.read(Buffer.from(base64.slice(0, format.headCharacters), 'base64')) ?? none;

@@ -9,10 +9,10 @@ export {
   toolShape,
 } from './dearer-features.ts';
 export { firstOfEachNeed, hubMembers, isWebUrl, neededStops } from './hub-members.ts';
-export { pixelsOf } from './image-pixels.ts';
+export { openPixelReader, type Pixels } from './image-pixels.ts';
 export * from './kept-input.ts';
 export { answerMaxBytes } from './large-answer.ts';
-export { boundedByContext, type Media, measureImage, sumOfMedia } from './media-tokens.ts';
+export { boundedByContext, type Media, openImageMeasure, sumOfMedia } from './media-tokens.ts';
 export { ParsedEvent, parseEvent } from './parsed-event.ts';
 export { type PartUse, unknownPart } from './part-use.ts';
 export * from './plain-members.ts';

@@ -1,6 +1,6 @@
 // What the media of a request take of a model's context at most. The bytes of an image say nothing about that, so a documented
 // bound does: it decides what is held, and what is billed where a provider reports no usage.
-import { pixelsOf } from './image-pixels.ts';
+import { openPixelReader, type Pixels } from './image-pixels.ts';
 
 /**
  * The most that an image takes in any model known in November 2026 (the prices of gpt-4o-mini: 2,833 tokens, and 5,667
@@ -43,12 +43,20 @@ export interface ImageSource {
   readonly detail: unknown;
 }
 
-export function measureImage({ url, detail }: ImageSource): Media {
+/** For the images of one request. */
+export function openImageMeasure(): (image: ImageSource) => Media {
+  const pixelsOf = openPixelReader();
+  return (image) => measureImage(image, pixelsOf);
+}
+
+type PixelReader = ReturnType<typeof openPixelReader>;
+
+function measureImage({ url, detail }: ImageSource, pixelsOf: PixelReader): Media {
   const isElsewhere = !dataUrl.test(url);
   const dataCharacters = isElsewhere ? 0 : url.length;
   // In the place of an image there may be a film.
   if (!isElsewhere && !imageUrl.test(url)) return { tokens: undefined, dataCharacters, isElsewhere };
-  const tiles = detail === 'low' ? 0 : (tilesOf(url) ?? tilesMax);
+  const tiles = detail === 'low' ? 0 : (tilesOf(url, pixelsOf) ?? tilesMax);
   return { tokens: tokensPerImage + tokensPerTile * tiles, dataCharacters, isElsewhere };
 }
 
@@ -56,11 +64,13 @@ const dataUrl = /^data:/i;
 const imageUrl = /^data:image\//i;
 
 /** Undefined: the size of the image is not known. */
-function tilesOf(url: string): number | undefined {
-  const [, base64] = /^data:image\/[\w.+-]+;base64,/i.exec(url) === null ? [] : url.split(',', 2);
-  const pixels = base64 === undefined ? undefined : pixelsOf(base64);
-  if (pixels === undefined) return undefined;
-  const { width, height } = pixels;
+function tilesOf(url: string, pixelsOf: PixelReader): number | undefined {
+  const [head] = /^data:image\/[\w.+-]+;base64,/i.exec(url) ?? [];
+  const pixels = head === undefined ? undefined : pixelsOf(url.slice(head.length));
+  return pixels === undefined ? undefined : tilesIn(pixels);
+}
+
+function tilesIn({ width, height }: Pixels): number {
   const fit = Math.min(1, longSideMaxPx / Math.max(width, height));
   const scale = Math.min(fit, shortSideMaxPx / Math.min(width, height));
   return Math.min(tilesMax, Math.ceil((width * scale) / tilePx) * Math.ceil((height * scale) / tilePx));

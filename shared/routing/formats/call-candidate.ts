@@ -7,6 +7,7 @@ import {
 } from '../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../configuration/model-list/index.ts';
 import { type InterfaceId, servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
+import { nextTurn } from '../../foundation/time/index.ts';
 import type { ClientInterface, ClientRequest, PassedOn } from '../../protocol/interfaces/index.ts';
 import { type Envelopes, readEvents } from '../../protocol/wire/index.ts';
 import {
@@ -30,7 +31,7 @@ export async function callCandidate(call: CandidateCall, candidate: Candidate, s
   const [lacking] = way.lacks;
   // The planner passes such a candidate over; here nothing is dropped in silence either.
   if (lacking !== undefined) return cannotSay(lacking.member);
-  const itself = request.answerItself?.();
+  const itself = await request.answerItself?.(nextTurn);
   if (itself !== undefined) return { kind: 'json', answer: itself, spoken: { format: way.api, leftOut: [] } };
   // Loaded with the first call of such a provider.
   const { callThroughHub } = await import('./hub/index.ts');

@@ -2,7 +2,12 @@
 // what clients run themselves needs none.
 import { describe, expect, it } from '#jest';
 import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import { type ClientInterface, measureImage, pixelsOf, sumOfMedia } from '../../../shared/protocol/interfaces/index.ts';
+import {
+  type ClientInterface,
+  openImageMeasure,
+  openPixelReader,
+  sumOfMedia,
+} from '../../../shared/protocol/interfaces/index.ts';
 import { messages } from '../../../shared/protocol/interfaces/messages/index.ts';
 import { mediaOf } from '../../../shared/protocol/interfaces/messages/message-media.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
@@ -155,7 +160,18 @@ describe('an image', () => {
     ['JPEG', jpeg(segment('e0', 14), segment('e1', 60_000), segment('c4', 30), frame('0280', '01e0'))],
   ];
 
+  const pixelsOf = (data: string) => openPixelReader()(data);
+  const measureImage = (image: Parameters<ReturnType<typeof openImageMeasure>>[0]) => openImageMeasure()(image);
+
   describe('the size of an image', () => {
+    it('is read of as many images as a provider takes in a request, and those behind them count as the largest', () => {
+      const read = openPixelReader();
+      const data = dataOf(png(640, 480)).toString('base64');
+      const sizes = Array.from({ length: 19_000 }, () => read(data));
+      expect(sizes.filter((size) => size !== undefined)).toHaveLength(1_500);
+      expect(sizes.slice(0, 1_500)).not.toContain(undefined);
+    });
+
     it.each(images)('is read from the first bytes of a %s, and is unknown where they end too early', (_name, bytes) => {
       expect(pixelsOf(bytes.toString('base64'))).toEqual({ width: 640, height: 480 });
       for (let length = 0; length < bytes.length; length += Math.ceil(bytes.length / 200)) {

@@ -1,7 +1,7 @@
 // How much of a chat completion goes in, and how much may come out.
 import { chargedAnswersMax } from '../../../foundation/constants/index.ts';
 import { type CallSize, findMember, isJsonObject, type JsonText } from '../../wire/index.ts';
-import { boundedByContext, claudeToolTokens, type Media, measureImage, sumOfMedia } from '../index.ts';
+import { boundedByContext, claudeToolTokens, type Media, openImageMeasure, sumOfMedia } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
 
 export function callSizeOf(request: ChatMembers): CallSize {
@@ -36,20 +36,21 @@ function bytesOfMember(json: JsonText, name: string): number {
 const mediaOf = ({ raw }: Pick<ChatMembers, 'raw'>): Media => sumOfMedia(mediaIn(raw.messages));
 
 function* mediaIn(messages: unknown): Generator<Media> {
+  const measure = openImageMeasure();
   for (const message of Array.isArray(messages) ? messages : []) {
     if (!isJsonObject(message)) continue;
     // An assistant message that refers to its audio brings it into the context again.
     if (isJsonObject(message.audio)) yield boundedByContext;
     for (const part of Array.isArray(message.content) ? message.content : []) {
-      if (!isTextPart(part)) yield imageOf(part) ?? boundedByContext;
+      if (!isTextPart(part)) yield imageOf(part, measure) ?? boundedByContext;
     }
   }
 }
 
 const isTextPart = (part: unknown): boolean => isJsonObject(part) && (part.type === 'text' || part.type === 'refusal');
 
-function imageOf(part: unknown): Media | undefined {
+function imageOf(part: unknown, measure: ReturnType<typeof openImageMeasure>): Media | undefined {
   if (!isJsonObject(part) || part.type !== 'image_url') return undefined;
   const { url, detail } = isJsonObject(part.image_url) ? part.image_url : { url: part.image_url, detail: undefined };
-  return typeof url === 'string' ? measureImage({ url, detail }) : undefined;
+  return typeof url === 'string' ? measure({ url, detail }) : undefined;
 }

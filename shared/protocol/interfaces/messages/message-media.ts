@@ -1,6 +1,6 @@
 // The media of a Messages request.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
-import { boundedByContext, type Media, pixelsOf, sumOfMedia } from '../index.ts';
+import { boundedByContext, type Media, openPixelReader, type Pixels, sumOfMedia } from '../index.ts';
 
 /**
  * As Anthropic documents it (platform.claude.com, "Images and vision", November 2026): an image takes one token for each
@@ -44,16 +44,17 @@ const textSources: readonly unknown[] = ['text', 'content'];
 export const mediaOf = (messages: unknown): Media => sumOfMedia(mediaIn(messages));
 
 function* mediaIn(messages: unknown): Generator<Media> {
+  const pixelsOf = openPixelReader();
   for (const { part } of partsOf(messages)) {
     // A part without a source is text, however it is called.
     if (!isJsonObject(part.source) || textSources.includes(part.source.type)) continue;
     const data = part.source.type === 'base64' && typeof part.source.data === 'string' ? part.source.data : '';
-    const { tokens } = part.type === 'image' ? { tokens: imageTokens(data) } : boundedByContext;
+    const { tokens } = part.type === 'image' ? { tokens: imageTokens(pixelsOf(data)) } : boundedByContext;
     yield { tokens, dataCharacters: data.length, isElsewhere: part.source.type !== 'base64' };
   }
 }
 
-function imageTokens(base64: string): number {
-  const { width, height } = pixelsOf(base64) ?? { width: Infinity, height: Infinity };
+function imageTokens(pixels: Pixels | undefined): number {
+  const { width, height } = pixels ?? { width: Infinity, height: Infinity };
   return Math.min(imageTokensMax, Math.ceil(width / patchPx) * Math.ceil(height / patchPx));
 }

@@ -67,9 +67,10 @@ const margin = 1.1;
 /** For an image or a document of which nothing is known. */
 const unknownMediaTokens = 4_784;
 
-export function estimateCount(request: ClientRequest): JsonAnswer {
+export async function estimateCount(request: ClientRequest, nextStep: () => Promise<void>): Promise<JsonAnswer> {
   const { tokens, dataCharacters } = mediaOf(request.raw.messages);
-  const text = estimateTextTokens(request.text().text);
+  await nextStep();
+  const text = await estimateTextTokens(request.text().text, nextStep);
   // What of the media stands in the text is counted by their pixels.
   const mediaShare = Math.min(1, dataCharacters / Math.max(1, text.longRunCharacters));
   const textTokens = text.tokens - text.longRunTokens * mediaShare;

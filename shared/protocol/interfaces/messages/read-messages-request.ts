@@ -90,7 +90,7 @@ export function readCountRequest(body: JsonText, reading: RequestReading): Clien
     claudeToolTokens: 0,
     hasMediaElsewhere: false,
   }));
-  return { ...request, size, answerItself: () => estimateCount(request) };
+  return { ...request, size, answerItself: (nextStep) => estimateCount(request, nextStep) };
 }
 
 function readAs(

@@ -31,7 +31,23 @@ const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && cod
 /** Between letters and digits of what is one run to those who write it: `+`, `/`, `=`, `_`. */
 const joins = (code: number): boolean => code === 0x2b || code === 0x2f || code === 0x3d || code === 0x5f;
 
-export function estimateTextTokens(text: string): TextTokens {
+/** Looked at in a few milliseconds, whatever they are. A run that goes on behind them is counted in parts. */
+const stepCharacters = 128 * 1024;
+
+/** `nextStep`: awaited in between, where the text is long. */
+export async function estimateTextTokens(text: string, nextStep: () => Promise<void>): Promise<TextTokens> {
+  const sum = { tokens: 0, longRunCharacters: 0, longRunTokens: 0 };
+  for (let from = 0; from < text.length; from += stepCharacters) {
+    if (from > 0) await nextStep();
+    const { tokens, longRunCharacters, longRunTokens } = tokensIn(text.slice(from, from + stepCharacters));
+    sum.tokens += tokens;
+    sum.longRunCharacters += longRunCharacters;
+    sum.longRunTokens += longRunTokens;
+  }
+  return sum;
+}
+
+function tokensIn(text: string): TextTokens {
   let tokens = 0;
   let longRunCharacters = 0;
   let longRunTokens = 0;

@@ -1,6 +1,6 @@
 // How much of a Responses request goes in, and how much may come out.
 import { type CallSize, isJsonObject, type JsonObject, type JsonText, type KeptInput } from '../../wire/index.ts';
-import { boundedByContext, claudeToolTokens, type Media, measureImage, sumOfMedia } from '../index.ts';
+import { boundedByContext, claudeToolTokens, type Media, openImageMeasure, sumOfMedia } from '../index.ts';
 import { imageTypes, partsOf, toolListsOf } from './response-parts.ts';
 import type { ResponsesBody } from './responses-body.ts';
 
@@ -36,7 +36,8 @@ const asksForCompaction = (edits: unknown): boolean =>
   Array.isArray(edits) && edits.some((edit) => isJsonObject(edit) && edit.type === 'compaction');
 
 function* mediaIn({ input }: ResponsesBody): Generator<Media> {
-  for (const { part } of partsOf(input)) if (!isText(part)) yield imageOf(part) ?? boundedByContext;
+  const measure = openImageMeasure();
+  for (const { part } of partsOf(input)) if (!isText(part)) yield imageOf(part, measure) ?? boundedByContext;
 }
 
 const textTypes: ReadonlySet<unknown> = new Set([
@@ -49,6 +50,6 @@ const textTypes: ReadonlySet<unknown> = new Set([
 ]);
 const isText = ({ type }: JsonObject): boolean => textTypes.has(type);
 
-function imageOf({ type, image_url: url, detail }: JsonObject) {
-  return imageTypes.has(type) && typeof url === 'string' ? measureImage({ url, detail }) : undefined;
+function imageOf({ type, image_url: url, detail }: JsonObject, measure: ReturnType<typeof openImageMeasure>) {
+  return imageTypes.has(type) && typeof url === 'string' ? measure({ url, detail }) : undefined;
 }
