@@ -17,17 +17,15 @@ export interface BoundChild {
 interface ChildOptions {
   /** All variables of the child. Left out: those of this process, which may hold the keys of providers. */
   readonly env?: NodeJS.ProcessEnv;
-  /** The child reads what is written to its standard input. */
-  readonly reads?: boolean;
 }
 
 /** Starts a command with standard output and error on pipes. It does not keep this process running. */
 export function spawnBoundChild(command: string, args: readonly string[], options: ChildOptions = {}): BoundChild {
-  const { env = process.env, reads = false } = options;
+  const { env = process.env } = options;
   // A process group of its own: Ctrl-C in a terminal reaches this process alone, which still needs the child to stop.
-  const child = spawn(command, args, { detached: true, env, stdio: [reads ? 'pipe' : 'ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { detached: true, env, stdio: ['ignore', 'pipe', 'pipe'] });
   child.unref();
-  for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as Socket | null)?.unref();
+  for (const pipe of [child.stdout, child.stderr]) (pipe as unknown as Socket).unref();
   if (child.pid !== undefined) watch(child, child.pid);
   return {
     process: child,

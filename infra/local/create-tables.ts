@@ -16,7 +16,7 @@ import {
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import type { DynamoClient } from '../../shared/storage/store/index.ts';
 
-/** An embedded server is ready at once, DynamoDB itself takes some ten seconds: 300 checks of 200 ms are a minute. */
+/** An engine in memory is ready at once, DynamoDB itself takes some ten seconds: 300 checks of 200 ms are a minute. */
 const checksMax = 300;
 const checkIntervalMs = 200;
 

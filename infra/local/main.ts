@@ -1,4 +1,4 @@
-// `npm start`: the whole gateway on this machine, offline. Starts what it needs as children, and stops it again.
+// `npm start`: the whole gateway on this machine, offline.
 import { enableCompileCache } from 'node:module';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { InvalidGatewayFile } from './config-file.ts';
@@ -26,13 +26,12 @@ try {
   const parent = process.ppid;
   const gateway = await startLocalGateway(options, sayOn(options.log === 'json' ? process.stderr : process.stdout));
   let isStopping = false;
-  const stop = (exitCode = 0) => {
-    if (!isStopping) void gateway.stop().then(() => process.exit(exitCode));
+  const stop = () => {
+    if (!isStopping) void gateway.stop().then(() => process.exit(0));
     isStopping = true;
   };
   // A terminal sends SIGINT to npm and to this process, and npm passes its own on: the second one changes nothing.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop());
-  void gateway.replaced.then(() => stop(1));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
   if (process.env.npm_lifecycle_event !== undefined) void stopWithParent(parent, stop);
 } catch (error) {
   for (const line of linesOf(error)) process.stderr.write(`gw: ${line}\n`);

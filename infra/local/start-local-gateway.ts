@@ -17,6 +17,7 @@ import type { Log } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import type { CheckedCredentials } from '../../shared/routing/providers/index.ts';
+import { openSqliteStore } from '../../shared/storage/sqlite-store/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { createWholeGateway } from '../container/routes.ts';
 import { builtFiles } from './built-files.ts';
@@ -33,10 +34,8 @@ import {
 } from './demo/demo-gateway.ts';
 import { demoTraffic, startDemoTraffic } from './demo/demo-traffic.ts';
 import { commandLineHint, describeStart } from './describe-start.ts';
-import { lockFolder } from './folder-lock.ts';
 import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './listen-address.ts';
 import { localAdapters, sharedFolderOf } from './local-adapters.ts';
-import { type PrivateDynamo, startPrivateDynamo } from './private-dynamodb.ts';
 import { type Simulator, startSimulator } from './simulator/index.ts';
 import type { LocalOptions } from './start-options.ts';
 import { createTerminalLog } from './terminal-log.ts';
@@ -47,8 +46,6 @@ const logLevels = { text: 'info', json: 'info', off: 'silent' } as const;
 
 export interface LocalGateway {
   readonly url: string;
-  /** Resolves where another gateway serves the folder of this one. */
-  readonly replaced: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -60,7 +57,6 @@ type Stop = () => Promise<void> | void;
 export async function startLocalGateway(options: StartOptions, say: Say): Promise<LocalGateway> {
   const { config, port, host = hostDefault, log = 'off', streamBudgetSeconds } = options;
   const started: Stop[] = [];
-  const replaced = Promise.withResolvers<void>();
   const stop = async () => {
     for (const stopOne of started.splice(0).reverse()) await stopOne();
   };
@@ -70,11 +66,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     const file = config === undefined ? undefined : { name: config, content: readConfigFile(config) };
     // Before anything of the file is applied: a start that cannot listen changes nothing.
     await checkAddress(port, host);
-    const onReplaced = () => {
-      say('gateway.lock was removed, and another gateway serves the folder now: this one stops');
-      replaced.resolve();
-    };
-    const store = await openStore(options, { say, started, onReplaced });
+    const store = await openStore(options, started);
     const { telemetry, notes } = readTelemetryEnvironment();
     later.push(...notes.map((note) => `note: ${note}`));
     const logLevel = logLevels[log];
@@ -113,7 +105,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
       if (traffic !== undefined) started.push(() => traffic.stop());
       say(traffic ? `demo traffic: ${demoTraffic.callsMax} calls at most` : 'no demo traffic: this is not the demo');
     }
-    return { url, stop, replaced: replaced.promise };
+    return { url, stop };
   } catch (error) {
     for (const line of later) say(line);
     await stop();
@@ -208,25 +200,16 @@ async function applyFile({ composition, say, later }: Start, { name, content }: 
   }
 }
 
-interface StoreStart extends Pick<Start, 'say' | 'started'> {
-  readonly onReplaced: () => void;
-}
-
-async function openStore({ data, dynamodb }: StartOptions, start: StoreStart): Promise<Store> {
-  const client = createDynamoClient(dynamodb === undefined ? await startDynamo(data, start) : { endpoint: dynamodb });
-  start.started.push(() => client.destroy());
+async function openStore({ data, dynamodb }: StartOptions, started: Stop[]): Promise<Store> {
+  if (dynamodb === undefined) {
+    const { store, close } = await openSqliteStore({ folder: data });
+    started.push(close);
+    return store;
+  }
+  const client = createDynamoClient({ endpoint: dynamodb });
+  started.push(() => client.destroy());
   await createTables(client, localStage).catch((cause: unknown) => {
-    throw new Error(`no DynamoDB answers at ${dynamodb ?? 'the child process that was started for it'}`, { cause });
+    throw new Error(`no DynamoDB answers at ${dynamodb}`, { cause });
   });
   return createDynamoStore({ client, stage: localStage });
-}
-
-async function startDynamo(
-  dataDir: string | undefined,
-  { say, started, onReplaced }: StoreStart,
-): Promise<PrivateDynamo['access']> {
-  if (dataDir !== undefined) started.push(lockFolder(dataDir, onReplaced));
-  const { access, stop } = await startPrivateDynamo({ dataDir, log: say });
-  started.push(stop);
-  return access;
 }

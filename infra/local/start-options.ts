@@ -14,7 +14,7 @@ export interface LocalOptions {
   readonly config: string | undefined;
   /** Folder that keeps the tables between runs. Undefined: in memory. */
   readonly data: string | undefined;
-  /** A DynamoDB-compatible server to use instead of the embedded one. */
+  /** A DynamoDB-compatible server that keeps the tables. */
   readonly dynamodb: string | undefined;
   /** How long a stream may take whose first output came in time. Undefined: the default. */
   readonly streamBudgetSeconds?: number | undefined;
@@ -93,7 +93,7 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
     throw new Error('--dynamodb takes the URL of a server, as in http://127.0.0.1:8000');
   }
   if (values.dynamodb !== undefined && values.data !== undefined) {
-    throw new Error('--data is for the embedded DynamoDB, --dynamodb for another one: use one of them');
+    throw new Error('--data keeps the tables in a folder, --dynamodb on a server: use one of them');
   }
   const streamBudgetSeconds = values['stream-budget'] === undefined ? undefined : Number(values['stream-budget']);
   if (streamBudgetSeconds !== undefined && !isStreamBudget(streamBudgetSeconds)) {

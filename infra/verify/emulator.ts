@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { hasEnded, spawnBoundChild } from '../local/bound-child.ts';
-import { freePort } from '../local/embedded-dynamodb.ts';
+import { freePort } from '../local/free-port.ts';
 import { pythonProgram, runTests, type Step } from './verify-step.ts';
 
 const host = '127.0.0.1';
@@ -44,7 +44,7 @@ export async function startEmulator({ program, variablesOf }: EmulatorOptions): 
   throw new Error(`${program} did not start: ${output().trimEnd().split('\n').at(-1)}`);
 }
 
-// The store suites on another implementation of DynamoDB than the embedded one: conditions that only one engine accepts
+// The store suites on another implementation of DynamoDB than the engine of the tests: conditions that only one engine accepts
 // would be found on AWS.
 export const ministackRequirement = 'ministack==1.5.33';
 

@@ -152,6 +152,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   },
   { 'infra/build/page.ts': 'Builds the page of the console by path.' },
   { 'infra/local': 'The local run may use everything below.' },
+  { 'infra/dynamodb-engine': 'Development alone: tests and measurements start it.' },
   {
     'infra/cli': 'The command line may use everything below.',
     'infra/openapi': 'Prints the description; may use everything below.',

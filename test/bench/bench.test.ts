@@ -16,7 +16,8 @@ import { costOf } from '../../infra/bench/test-bed/measured-calls.ts';
 import { startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
-import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
+import { startDynamoEngine } from '../../infra/dynamodb-engine/start-engine.ts';
+import { describeOnDynamo } from '../support/dynamodb.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /**
@@ -76,7 +77,7 @@ describe('this tree beside another one', () => {
     const rows = tables[0]?.rows ?? [];
     const figuresOf = (calls: string, connections: number) =>
       rows.filter((row) => row[0] === calls && row[1] === connections).map(([, , figure]) => figure);
-    const json = ['calls a second', 'CPU of the gateway, ms', 'CPU of the store, ms', 'added latency, ms'];
+    const json = ['calls a second', 'CPU of gateway and store, ms', 'added latency, ms'];
     expect(figuresOf('JSON, the first calls', 32)).toEqual(json);
     expect(figuresOf('JSON', 32)).toEqual(json);
     expect(figuresOf('stream', 32)).toContain('added to the first chunk, ms');
@@ -150,8 +151,8 @@ describe('what the bench computes', () => {
   });
 
   it('compares within turns: the median ratio, the least and the most, and calls a second the other way round', () => {
-    const figures = (perSecond: number, gatewayMs: number): Figures => ({
-      ...{ 'calls a second': perSecond, 'CPU of the gateway, ms': gatewayMs, 'CPU of the store, ms': NaN },
+    const figures = (perSecond: number, cpuMs: number): Figures => ({
+      ...{ 'calls a second': perSecond, 'CPU of gateway and store, ms': cpuMs },
       ...{ 'added latency, ms': NaN, 'added to the first chunk, ms': NaN },
     });
     const turn = (that: Figures, here: Figures) =>
@@ -168,11 +169,11 @@ describe('what the bench computes', () => {
     const compared = compare('JSON', 32, turns, { that: 'abc', here: 'this tree' });
     expect(compared.map(({ figure, times, least, most }) => [figure, times, least, most])).toEqual([
       ['calls a second', 0.9, 0.9, 1.2],
-      ['CPU of the gateway, ms', 1.1, 1, 2],
+      ['CPU of gateway and store, ms', 1.1, 1, 2],
     ]);
     expect(compared.map(targetOf)).toEqual([
       ['JSON on 32: calls a second, times', '≥ 0.95', '0.90', 'MISSED'],
-      ['JSON on 32: CPU of the gateway, times', '≤ 1.05', '1.10', 'MISSED'],
+      ['JSON on 32: CPU of gateway and store, times', '≤ 1.05', '1.10', 'MISSED'],
     ]);
   });
 
@@ -186,9 +187,9 @@ describe('what the bench computes', () => {
   });
 });
 
-describe('the proxy before the store', () => {
+describeOnDynamo('the proxy before the store', () => {
   it('counts the units of batches and of refused writes, bytes of both bodies, and the table of each written item', async () => {
-    const store = await startEmbeddedDynamo({ log: () => {} });
+    const store = await startDynamoEngine();
     const proxy = await startStoreProxy(store.endpoint);
     const send = async (operation: string, input: unknown) => {
       const body = JSON.stringify(input);

@@ -170,8 +170,8 @@ describe('export', () => {
     expect(exported.workspaces[0]?.keys).toEqual([{ name: 'ci', rpm: null, spend_limit_usd: null, ...rules }]);
   });
 
-  it('of a store without tables is one line, exit 1', async () => {
-    const { code, out, error } = await operate(`export ${local.option}`);
+  it('of a folder without a store is one line, exit 1', async () => {
+    const { code, out, error } = await operate(`export --data ${local.folder}`);
     expect([code, out]).toEqual([1, '']);
     expect(error).toContain('apply a gateway file first');
   });

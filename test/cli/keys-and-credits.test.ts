@@ -9,6 +9,7 @@ import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startTestStore } from '../support/test-store.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 
@@ -237,18 +238,23 @@ describe('rotation', () => {
   const hourMs = 3_600_000;
   let gateway: Harness;
   let folder: string;
+  let data: string;
   let aheadMs = 0;
   const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
   beforeAll(async () => {
     folder = temporaryFolder();
-    gateway = await startHarness({ clock, models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
+    data = join(folder, 'data');
+    gateway = await startHarness({
+      testStore: await startTestStore(data),
+      clock,
+      models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
+    });
   });
   afterAll(async () => {
     await gateway.stop();
   });
 
-  const gw = (line: string) =>
-    operate(`${line} --dynamodb ${gateway.testStore.endpoint} --stage ${gateway.testStore.stage}`, { clock });
+  const gw = (line: string) => operate(`${line} --data ${data}`, { clock });
 
   async function gwJson<Document>(line: string): Promise<Document> {
     const { code, out, error } = await gw(`${line} --json`);

@@ -1,15 +1,19 @@
-// An empty DynamoDB for the operator's lines, and gateway files in a folder of their own.
+// An empty store for the operator's lines, and gateway files in a folder of their own.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
-import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
+import { startDynamoEngine } from '../../infra/dynamodb-engine/start-engine.ts';
+import { createTables } from '../../infra/local/create-tables.ts';
+import { createDynamoClient, type Store } from '../../shared/storage/store/index.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startTestStore } from '../support/test-store.ts';
 
 export interface LocalStore {
-  /** `--dynamodb URL` */
+  /** What of a line names it. */
   readonly option: string;
-  readonly url: string;
+  /** Where it keeps its tables. */
+  readonly data: string;
+  /** Where files are written. */
   readonly folder: string;
   /** What is in it, for looking behind the operator's back. */
   readonly store: Store;
@@ -18,23 +22,30 @@ export interface LocalStore {
   stop(): Promise<void>;
 }
 
+/** Of `npm start -- --data DIR`. */
 export async function startLocalStore(): Promise<LocalStore> {
-  const server = await startEmbeddedDynamo({ log: () => {} });
+  const data = join(temporaryFolder(), 'data');
+  const { store, stop } = await startTestStore(data);
+  return { option: `--data ${data}`, data, store, stop, ...fileFolder() };
+}
+
+/** A DynamoDB with the tables of a stage, as AWS has them, and files as above. */
+export async function startStageServer(stage: string) {
+  const { endpoint: url, stop } = await startDynamoEngine();
+  const client = createDynamoClient({ endpoint: url });
+  await createTables(client, stage);
+  client.destroy();
+  return { url, stop, ...fileFolder() };
+}
+
+function fileFolder(): Pick<LocalStore, 'folder' | 'write'> {
   const folder = temporaryFolder();
-  const client = createDynamoClient({ endpoint: server.endpoint });
   return {
-    option: `--dynamodb ${server.endpoint}`,
-    url: server.endpoint,
     folder,
-    store: createDynamoStore({ client, stage: 'local' }),
     write(name, content) {
       const path = join(folder, name);
       writeFileSync(path, typeof content === 'string' ? content : stringify(content));
       return path;
-    },
-    async stop() {
-      client.destroy();
-      await server.stop();
     },
   };
 }

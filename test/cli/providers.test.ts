@@ -9,6 +9,7 @@ import { expectError } from '../support/expect-error.ts';
 import { type FileParts, gatewayFileText, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startTestStore } from '../support/test-store.ts';
 import { operate } from './operator.ts';
 
 const unset = 'GW_TEST_UNSET_KEY';
@@ -37,11 +38,13 @@ const parts: FileParts = {
 
 let gateway: Harness;
 let folder: string;
+let data: string;
 let aheadMs = 0;
 const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
 beforeAll(async () => {
   folder = temporaryFolder();
-  gateway = await startHarness({ clock, ...parts });
+  data = join(folder, 'data');
+  gateway = await startHarness({ testStore: await startTestStore(data), clock, ...parts });
 });
 afterAll(async () => {
   await gateway.stop();
@@ -57,7 +60,7 @@ const pass = (durationMs: number) => {
 };
 
 const gw = (line: string, more: { readonly answers?: readonly string[] } = {}) =>
-  operate(`${line} --dynamodb ${gateway.testStore.endpoint} --stage ${gateway.testStore.stage}`, { clock, ...more });
+  operate(`${line} --data ${data}`, { clock, ...more });
 const gwJson = async <Document>(line: string) => JSON.parse((await gw(`${line} --json`)).out) as Document;
 
 /** Applies the file with other members of its providers. */
@@ -188,7 +191,7 @@ describe('a provider whose variable is not set', () => {
     expect((await apply({}, '--dry-run')).out.split('\n')).toContain(warning);
     expect((await apply()).out.split('\n')).toContain(warning);
     const path = join(folder, 'gateway.yaml');
-    const line = `apply -f ${path} --dynamodb ${gateway.testStore.endpoint} --stage ${gateway.testStore.stage}`;
+    const line = `apply -f ${path} --data ${data}`;
     expect((await operate(line, { variables: { [unset]: 'the-key' } })).out).not.toContain('warning');
     expect((await apply({ initech: { status: 'disabled' } })).out).not.toContain('warning');
     await apply({ initech: { status: 'enabled' } });

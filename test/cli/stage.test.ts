@@ -4,23 +4,22 @@ import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { commandsIn, fullName } from '../../infra/cli/args/command-line.ts';
 import { createProgram } from '../../infra/cli/args/run.ts';
 import type { PolicyStatement } from '../../infra/cli/commands/policy.ts';
-import { createTables } from '../../infra/local/create-tables.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { createDynamoClient } from '../../shared/storage/store/index.ts';
+import { describeOnDynamo } from '../support/dynamodb.ts';
 import { type AwsServices, account, startAwsServices } from './aws-services.ts';
 import { operateProcess } from './child-processes.ts';
-import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
+import { gatewayFile, startStageServer } from './local-store.ts';
 import { type Circumstances, operate, type Result } from './operator.ts';
 
-describe('a stage of AWS', () => {
+describeOnDynamo('a stage of AWS', () => {
   const secretName = 'gw/dev/providers';
   let aws: AwsServices;
-  let local: LocalStore;
+  let local: Awaited<ReturnType<typeof startStageServer>>;
   /** As a shell that is signed in: a profile in the files that every AWS tool reads, no keys in the environment. */
   let variables: Record<string, string>;
 
   beforeAll(async () => {
-    local = await startLocalStore();
+    local = await startStageServer('dev');
     aws = await startAwsServices(local.url);
     const { AWS_ACCESS_KEY_ID: _id, AWS_SECRET_ACCESS_KEY: _key, AWS_REGION: _region, ...shell } = aws.variables;
     variables = {
@@ -32,9 +31,6 @@ describe('a stage of AWS', () => {
         '[operator]\naws_access_key_id = local\naws_secret_access_key = local\n',
       ),
     };
-    const client = createDynamoClient({ endpoint: local.url });
-    await createTables(client, 'dev');
-    client.destroy();
     Object.assign(process.env, variables);
   });
   afterAll(async () => {
@@ -156,18 +152,15 @@ describe('a stage of AWS', () => {
 
 // What the command line calls on AWS, against the policy that it prints: a permission that is missing would show only on AWS,
 // one too many not at all.
-describe('policies', () => {
+describeOnDynamo('policies', () => {
   const announced = `stage dev: account ${account}, region eu-west-1`;
   const secret = 'gw/dev/providers';
 
   let simulator: Simulator;
-  let local: LocalStore;
+  let local: Awaited<ReturnType<typeof startStageServer>>;
   let aws: AwsServices;
   beforeAll(async () => {
-    [local, simulator] = await Promise.all([startLocalStore(), startSimulator({ paceMs: 0 })]);
-    const client = createDynamoClient({ endpoint: local.url });
-    await createTables(client, 'dev');
-    client.destroy();
+    [local, simulator] = await Promise.all([startStageServer('dev'), startSimulator({ paceMs: 0 })]);
     aws = await startAwsServices(local.url);
     aws.secrets.set(secret, '{}');
     Object.assign(process.env, aws.variables);

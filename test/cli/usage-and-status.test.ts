@@ -144,7 +144,7 @@ describe('status', () => {
     const { out } = await operate(`status ${local.option}`, { clock });
     expect(out).toMatch(/^team +3 +- +- +20 +2 +(15|16|17|18|19|20)s +1$/m);
     // The key, and its name.
-    expect(out).toMatch(/^gw-local-keys +ACTIVE +2 /m);
+    expect(out).toMatch(/^keys +ACTIVE +2 /m);
     // The snapshot that instances share is theirs to write.
     const snapshots: unknown[] = [];
     for await (const item of local.store.scan('statistics')) snapshots.push(item);

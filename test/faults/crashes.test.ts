@@ -1,9 +1,10 @@
 // The process dies nine times while calls of every kind run: at a point between its first command to the store and its
 // last, the last command done and only its answer lost, or in the moment in which a client has its answer. Then another
 // one comes. GW_FAULT_SEED=n: other points.
-import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { afterAll, beforeAll, expect, it } from '#jest';
 import type { Reply } from '../support/call-gateway.ts';
 import { type DyingProcess, dyingProcess } from '../support/dying-process.ts';
+import { describeOnDynamo } from '../support/dynamodb.ts';
 import { readRecords } from '../support/read-records.ts';
 import { checkWellAnswered, saysItBroke } from '../support/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
@@ -92,7 +93,7 @@ async function retryWithinTheLease(calls: readonly PlannedCall[], { answered }: 
   }
 }
 
-describe('a process that dies', () => {
+describeOnDynamo('a process that dies', () => {
   const random = seededRandom(faultSeed);
   const finished: string[] = [];
   let eventsOfALife = 0;

@@ -7,9 +7,10 @@ import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { createDynamoStore } from '../../shared/storage/store/index.ts';
 import type { Wrappers } from '../support/dying-process.ts';
-import { patientCallTimeoutMs, startTestStore } from '../support/dynamodb.ts';
+import { startDynamoTestStore } from '../support/dynamodb.ts';
 import { startGatewayBackends } from '../support/gateway-backends.ts';
 import { applyGatewayText, gatewayFileText } from '../support/gateway-file.ts';
+import { patientCallTimeoutMs } from '../support/test-store.ts';
 import { connectionVariable, faultFile, type Keys, makeKeys } from './fault-file.ts';
 import { type FaultPlan, faultyClient } from './faulty-client.ts';
 import { createWitness, type Witness } from './witness.ts';
@@ -50,8 +51,8 @@ export interface FaultHarnessOptions {
 
 export async function startFaultHarness(options: FaultHarnessOptions = {}): Promise<FaultHarness> {
   const { behaviours = [] } = options;
-  const { client: realClient, stage, ...others } = await startTestStore();
-  const backends = await startGatewayBackends({ client: realClient, stage, ...others });
+  const { client: realClient, stage, stop } = await startDynamoTestStore();
+  const backends = await startGatewayBackends({ stage, stop });
   const { simulator, logLines } = backends;
   const keys = makeKeys(systemRandomness);
   const witness = createWitness();

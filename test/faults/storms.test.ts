@@ -1,5 +1,6 @@
 // 60 mixed calls in each kind of weather, and what holds afterwards. GW_FAULT_SEED=n makes other weather.
-import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { afterAll, beforeAll, expect, it } from '#jest';
+import { describeOnDynamo } from '../support/dynamodb.ts';
 import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 import { checkWellAnswered, saysItBroke } from '../support/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
@@ -77,7 +78,7 @@ async function passStorm(index: number): Promise<Passed> {
   return { harness, sent };
 }
 
-describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name', (storm) => {
+describeOnDynamo.each(storms.map((storm, index) => ({ ...storm, index })))('while $name', (storm) => {
   const seed = faultSeed + storm.index;
   let harness: FaultHarness;
   let sent: readonly SentCall[];
@@ -152,7 +153,7 @@ describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name'
   });
 });
 
-describe('a call that its key cannot pay for', () => {
+describeOnDynamo('a call that its key cannot pay for', () => {
   /** A call to the store is sent three times: this many refusals fail two of them. */
   const refusals = 6;
 
@@ -179,7 +180,7 @@ describe('a call that its key cannot pay for', () => {
 const isFreshAnswer = ({ status, headers, text }: NonNullable<SentCall['reply']>): boolean =>
   status === 200 && headers['idempotent-replayed'] === undefined && !saysItBroke(text);
 
-describe('all storms together', () => {
+describeOnDynamo('all storms together', () => {
   it('brought every outcome about, in every format', () => {
     expect([...totals.answers.keys()]).toEqual(expect.arrayContaining(wanted));
     expect([...totals.formats]).toEqual(expect.arrayContaining(everyFormat));

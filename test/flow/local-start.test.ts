@@ -1,7 +1,7 @@
 // What a start of the local run does to a store that is not empty, and what it says.
 
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -9,29 +9,31 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { json } from 'node:stream/consumers';
 import { stringify } from 'yaml';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { type DynamoEngine, startDynamoEngine } from '../../infra/dynamodb-engine/start-engine.ts';
 import { isDemoCatalogue } from '../../infra/local/demo/demo-file.ts';
 import { demoTraffic, startDemoTraffic } from '../../infra/local/demo/demo-traffic.ts';
-import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
-import { lockFolder } from '../../infra/local/folder-lock.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { type LocalGateway, type StartOptions, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { createKeyStore, createOperatorStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { createWorkspaceStore } from '../../shared/configuration/workspaces/index.ts';
 import { canonicalJson, sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
-import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
+import { describeOnDynamo } from '../support/dynamodb.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startTestStore } from '../support/test-store.ts';
 
 const publishedKey = 'sk-gw-demodemodemodemo-demodemodemodemodemodemodemodemodemodemokey2Jc7YM';
 const realKeyName = 'OPENAI_API_KEY';
 
 let simulator: Simulator;
-let dynamo: EmbeddedDynamo;
-let store: Store;
-let closeStore: () => void;
 let folder: string;
+/** Of every gateway that names no other. */
+let data: string;
+let store: Store;
+let closeStore: () => Promise<void>;
 const running: LocalGateway[] = [];
 const knownVariables = [
   ...[realKeyName, 'GROQ_API_KEY', 'MISTRAL_API_KEY', 'DEEPSEEK_API_KEY'],
@@ -45,16 +47,13 @@ beforeAll(async () => {
 afterAll(() => simulator.stop());
 beforeEach(async () => {
   for (const name of knownVariables) delete process.env[name];
-  dynamo = await startEmbeddedDynamo({ log: () => {} });
-  const client = createDynamoClient({ endpoint: dynamo.endpoint });
-  store = createDynamoStore({ client, stage: 'local' });
-  closeStore = () => client.destroy();
   folder = temporaryFolder();
+  data = join(folder, 'data');
+  ({ store, stop: closeStore } = await startTestStore(data));
 });
 afterEach(async () => {
   for (const gateway of running.splice(0)) await gateway.stop();
-  closeStore();
-  await dynamo.stop();
+  await closeStore();
   for (const [name, value] of former) {
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;
@@ -64,19 +63,17 @@ afterEach(async () => {
 interface Started {
   readonly url: string;
   readonly lines: readonly string[];
-  readonly replaced: Promise<void>;
   stop(): Promise<void>;
 }
 
 async function start(options: Partial<StartOptions> = {}): Promise<Started> {
   const lines: string[] = [];
   const log = 'off' as const;
-  const defaults = { port: 0, config: undefined, data: undefined, dynamodb: dynamo.endpoint, log };
+  const defaults = { port: 0, config: undefined, data, dynamodb: undefined, log };
   const gateway = await startLocalGateway({ ...defaults, ...options }, (line) => lines.push(line));
   running.push(gateway);
   return {
     url: gateway.url,
-    replaced: gateway.replaced,
     lines,
     async stop() {
       running.splice(running.indexOf(gateway), 1);
@@ -270,7 +267,7 @@ describe('the demo key', () => {
     expect(started.lines).toContainEqual(
       `base URL for Claude Code and Anthropic's SDKs: ${new URL(started.url).origin}`,
     );
-    expect(started.lines.at(-1)).toBe(`command line: npm run gw -- status --dynamodb ${dynamo.endpoint}`);
+    expect(started.lines.at(-1)).toBe(`command line: npm run gw -- status --data ${data}`);
   });
 
   it('is random and new at each start as soon as a real provider is offered, and no former one opens anything', async () => {
@@ -347,7 +344,7 @@ describe('the console of a local start', () => {
   it('needs a key that the command line makes where a store of its own is served', async () => {
     const started = await start({ config: writeFile(ownFile(newKey())) });
     expect(consoleOf(started)).toBe(
-      `console ${new URL('/console', started.url).href} with an operator key: npm run gw -- operators create --name NAME --dynamodb ${dynamo.endpoint}`,
+      `console ${new URL('/console', started.url).href} with an operator key: npm run gw -- operators create --name NAME --data ${data}`,
     );
     expect(started.lines.join('\n')).not.toContain('#key=');
   });
@@ -444,7 +441,7 @@ describe('a start with a file', () => {
     [
       'a workspace has no credit',
       { workspace: { credit_usd: '0' } },
-      /^note: workspace team has no credit: npm run gw -- credits add team 10 --dynamodb http/,
+      /^note: workspace team has no credit: npm run gw -- credits add team 10 --data /,
     ],
     // 8,000 tokens of output at 2.00 a million may cost 0.016.
     ['the credit does not cover a call', { workspace: { credit_usd: '0.001' } }, undefined],
@@ -506,7 +503,18 @@ describe('the address', () => {
   });
 });
 
-describe('gateways on one --dynamodb, started in different folders', () => {
+describeOnDynamo('gateways on one --dynamodb, started in different folders', () => {
+  let dynamo: DynamoEngine;
+  beforeEach(async () => {
+    dynamo = await startDynamoEngine();
+  });
+  afterEach(async () => {
+    for (const gateway of running.splice(0)) await gateway.stop();
+    await dynamo.stop();
+  });
+  const startIn = (name: string, config?: string) =>
+    start({ data: join(folder, name), dynamodb: dynamo.endpoint, config });
+
   it('serve each other’s large answers', async () => {
     const key = newKey();
     const content = systemRandomness.bytes(500_000).toString('base64');
@@ -515,7 +523,7 @@ describe('gateways on one --dynamodb, started in different folders', () => {
       sendJson(outgoing, JSON.stringify({ object: 'chat.completion', choices }));
     });
     const config = writeFile(ownFile(key, { provider: { base_url: provider.url } }));
-    const gateways = [await start({ data: join(folder, 'one'), config }), await start({ data: join(folder, 'two') })];
+    const gateways = [await startIn('one', config), await startIn('two')];
     const answers: string[] = [];
     for (const { url } of gateways) {
       const headers = {
@@ -539,67 +547,55 @@ describe('gateways on one --dynamodb, started in different folders', () => {
     const workspace = { features: { byok: true }, byok };
     const auth = { bearer: { env: 'OWN_BYOK' } };
     const [one, two] = [join(folder, 'sealing'), join(folder, 'other')];
-    await start({
-      data: one,
-      config: writeFile(ownFile(newKey(), { auth, workspace, provider: { accepts_byok_header: true } })),
-    });
-    const before = await storedState();
-    await expect(start({ data: two })).rejects.toThrow(
+    await startIn(
+      'sealing',
+      writeFile(ownFile(newKey(), { auth, workspace, provider: { accepts_byok_header: true } })),
+    );
+    await expect(startIn('other')).rejects.toThrow(
       `the key of the BYOK connection team/own was sealed with another master key: copy byok-master.key of the gateway that sealed it to ${join(two, 'byok-master.key')}, or start in the folder of that gateway`,
     );
-    expect(await storedState()).toBe(before);
     cpSync(join(one, 'byok-master.key'), join(two, 'byok-master.key'));
-    await start({ data: two });
+    await startIn('other');
   });
 });
 
 describe('the folder of --data', () => {
-  const lockOf = (data: string) => join(data, 'gateway.lock');
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
-
-  it('is served by one gateway at a time, also where gateway.lock is removed: a second one is refused in one line, and serves it once the first has ended', async () => {
-    const data = join(folder, 'shared');
-    const refusal = `another gateway runs on the folder ${data}: stop it, choose another folder, or let both share a server with --dynamodb URL`;
-    const first = await start({ data, dynamodb: undefined });
-    await expect(start({ data, dynamodb: undefined })).rejects.toThrow(refusal);
-    for (const _time of ['first', 'second']) {
-      rmSync(lockOf(data));
-      while (!existsSync(lockOf(data))) await turn();
-      await expect(start({ data, dynamodb: undefined })).rejects.toThrow(refusal);
+  it('is served by several gateways, each of which keeps what the other has stored', async () => {
+    const key = newKey();
+    const config = writeFile(ownFile(key));
+    const [first, second] = [await start({ config }), await start()];
+    const callsBefore = simulator.calls.length;
+    const answers: string[] = [];
+    for (const { url } of [first, second]) {
+      const body = JSON.stringify({ model: 'own/chat', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 9 });
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': 'one' };
+      const response = await fetch(`${url}/chat/completions`, { method: 'POST', headers, body });
+      answers.push(`${response.status} ${await response.text()}`);
     }
-    expect(await statusOf(first.url, publishedKey)).toBe(200);
-    await first.stop();
-    const second = await start({ data, dynamodb: undefined });
-    expect(await statusOf(second.url, publishedKey)).toBe(200);
-    // Another one that locks the new file before the gateway sees that its own was removed.
-    rmSync(lockOf(data));
-    const release = lockFolder(data, () => {});
-    await second.replaced;
-    release();
-    expect(second.lines.at(-1)).toBe(
-      'gateway.lock was removed, and another gateway serves the folder now: this one stops',
-    );
+    expect(answers[1]).toBe(answers[0]);
+    expect(answers[0]).toMatch(/^200 /);
+    expect(simulator.calls).toHaveLength(callsBefore + 1);
   });
 
   it('backed up by SQLite while a gateway runs holds the last write, which stands in the write-ahead log alone', async () => {
-    const [data, copy] = [join(folder, 'in-use'), join(folder, 'backup')];
+    const copy = join(folder, 'backup');
     const key = newKey();
-    await start({ data, dynamodb: undefined, config: writeFile(ownFile(key)) });
+    await start({ config: writeFile(ownFile(key)) });
     mkdirSync(copy, { mode: 0o700 });
     const tables = new DatabaseSync(join(data, 'gw.sqlite'), { readOnly: true });
     await backup(tables, join(copy, 'gw.sqlite'));
     tables.close();
     cpSync(join(data, 'byok-master.key'), join(copy, 'byok-master.key'));
-    const restored = await start({ data: copy, dynamodb: undefined });
+    const restored = await start({ data: copy });
     expect(await modelsOf(restored.url, key)).toEqual(['auto', 'own/chat']);
   });
 });
 
-it('the folder of --data and all files in it are readable by their owner alone, also one of a former release', async () => {
-  const data = join(folder, 'data');
-  mkdirSync(data, { mode: 0o755 });
-  writeFileSync(join(data, 'gw.sqlite'), '', { mode: 0o644 });
-  await start({ data, dynamodb: undefined });
+it('the files in the folder of --data are readable by their owner alone, and so is a folder that the gateway makes', async () => {
+  const [given, made] = [join(folder, 'given'), join(folder, 'made')];
+  mkdirSync(given, { mode: 0o755 });
+  writeFileSync(join(given, 'gw.sqlite'), '', { mode: 0o644 });
+  for (const data of [given, made]) await start({ data });
   const modes = (path: string): string[] => {
     const { mode } = statSync(path);
     const own = (mode & 0o077) === 0 ? [] : [`${path} ${(mode & 0o777).toString(8)}`];
@@ -607,6 +603,7 @@ it('the folder of --data and all files in it are readable by their owner alone, 
       ? [...own, ...readdirSync(path).flatMap((name) => modes(join(path, name)))]
       : own;
   };
-  expect(readdirSync(data)).toEqual(expect.arrayContaining(['gw.sqlite', 'byok-master.key']));
-  expect(modes(data)).toEqual([]);
+  expect(readdirSync(made)).toEqual(expect.arrayContaining(['gw.sqlite', 'byok-master.key']));
+  expect(modes(made)).toEqual([]);
+  expect(modes(given)).toEqual([`${given} 755`]);
 });

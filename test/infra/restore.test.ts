@@ -40,6 +40,7 @@ import {
 } from '../../shared/configuration/administration/index.ts';
 import { physicalTableName, type TableName } from '../../shared/foundation/constants/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
+import { describeOnDynamo, startDynamoTestStore } from '../support/dynamodb.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { operatorOf } from '../support/operator-requests.ts';
@@ -57,16 +58,17 @@ const createTable = (client: DynamoDBClient, TableName: string, keyNames: readon
     }),
   );
 
-describe('restoring a stage whose gateway runs', () => {
+describeOnDynamo('restoring a stage whose gateway runs', () => {
   const models = { 'acme/paid': [{ provider: 'acme', upstream: 'usage:1000:500' }] };
   const cost = 2_000_000_000n;
   let harness: Harness;
   let client: DynamoDBClient;
   let stage: string;
   beforeAll(async () => {
-    harness = await startHarness({ models });
-    ({ stage } = harness.testStore);
-    client = harness.testStore.client as unknown as DynamoDBClient;
+    const testStore = await startDynamoTestStore();
+    harness = await startHarness({ testStore, models });
+    ({ stage } = testStore);
+    client = testStore.client as unknown as DynamoDBClient;
   });
   afterAll(() => harness.stop());
 
@@ -207,10 +209,10 @@ describe('restoring a stage whose gateway runs', () => {
   });
 });
 
-describe('a table that is made to hold what another one holds', () => {
+describeOnDynamo('a table that is made to hold what another one holds', () => {
   it('has its items to the last digit, and none that came later; only what differs is written', async () => {
-    const harness = await startHarness({ models: {} });
-    const client = harness.testStore.client as unknown as DynamoDBClient;
+    const testStore = await startDynamoTestStore();
+    const client = testStore.client as unknown as DynamoDBClient;
     const restored = 'records-as-they-were';
     await createTable(client, restored, ['pk', 'sk']);
     const put = (TableName: string, sk: string, amount: string) =>
@@ -219,7 +221,7 @@ describe('a table that is made to hold what another one holds', () => {
       ((await client.send(new ScanCommand({ TableName }))).Items ?? [])
         .map(({ sk, amount }) => `${sk?.S} ${amount?.N}`)
         .toSorted();
-    const live = physicalTableName(harness.testStore.stage, 'records');
+    const live = physicalTableName(testStore.stage, 'records');
     const exact = '12345678901234567890123456789012345678';
     // More than DynamoDB writes (25) and reads (100) in one call.
     await Promise.all(Array.from({ length: 130 }, (_, n) => put(restored, `kept-${n}`, exact)));
@@ -230,7 +232,7 @@ describe('a table that is made to hold what another one holds', () => {
     expect(await itemsOf(live)).toEqual(await itemsOf(restored));
     expect((await itemsOf(live))[0]).toBe(`kept-0 ${exact}`);
     expect(await copyTable(client, tables)).toEqual({ read: 130, written: 0, deleted: 0 });
-    await harness.stop();
+    await testStore.stop();
   });
 
   it('takes no revocation back, and leaves one alone that was there', () => {

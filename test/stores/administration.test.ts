@@ -15,8 +15,8 @@ import {
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
+import { startTestStore, type TestStore } from '../support/test-store.ts';
 
 const clock = manualClock(Date.parse('2026-11-20T12:00:00Z'));
 const usd = (text: string) => parseUsd(text) ?? 0n;

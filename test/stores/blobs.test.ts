@@ -12,9 +12,9 @@ import {
   tableBlobs,
   unpackText,
 } from '../../shared/storage/blobs/index.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startTestStore, type TestStore } from '../support/test-store.ts';
 
 let database: TestStore;
 beforeAll(async () => {

@@ -14,7 +14,7 @@ import { createLog } from '../../shared/foundation/log/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { startTestStore, type TestStore } from '../support/test-store.ts';
 
 let database: TestStore;
 beforeAll(async () => {

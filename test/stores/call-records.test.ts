@@ -4,8 +4,8 @@ import { type CallSearch, findCall, findCalls } from '../../shared/accounting/re
 import { systemRandomness, uuidv7 } from '../../shared/foundation/ids/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { callRecord } from '../support/call-record.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
+import { startTestStore, type TestStore } from '../support/test-store.ts';
 import { sendingTwice } from './idempotency-fixtures.ts';
 
 // On a real engine: who is in the way of a repeated write, and what a partition gives back, no fake can tell.

@@ -11,8 +11,8 @@ import {
 import { createCounters } from '../../shared/accounting/holds/index.ts';
 import { type Randomness, systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { startTestStore, type TestStore } from '../support/test-store.ts';
 
 // The credit of a workspace in one item, on a real engine.
 let test: TestStore;

@@ -14,8 +14,8 @@ import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
+import { startTestStore, type TestStore } from '../support/test-store.ts';
 
 let test: TestStore;
 beforeAll(async () => {

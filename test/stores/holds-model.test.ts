@@ -24,8 +24,8 @@ import {
   StoreUnavailable,
   type Update,
 } from '../../shared/storage/store/index.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
+import { startTestStore, type TestStore } from '../support/test-store.ts';
 
 let test: TestStore;
 beforeAll(async () => {

@@ -11,9 +11,9 @@ import { sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.t
 import { type BlobStore, memoryBlobs } from '../../shared/storage/blobs/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { anyText } from '../support/any-text.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { fingerprintNamed } from '../support/fingerprint.ts';
 import { manualClock } from '../support/manual-clock.ts';
+import { startTestStore, type TestStore } from '../support/test-store.ts';
 import { incompressible, keyScenario, resultOf, sendingTwice } from './idempotency-fixtures.ts';
 
 let database: TestStore;

@@ -6,8 +6,8 @@ import type { EntryLimits, Permit, ProviderLimiter } from '../../shared/accounti
 import type { Randomness } from '../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { startTestStore, type TestStore } from '../support/test-store.ts';
 import {
   admitAtOnce,
   countAdmitted,

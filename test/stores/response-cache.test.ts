@@ -11,8 +11,8 @@ import { sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.t
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import { type JsonText, jsonTextOf } from '../../shared/protocol/wire/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
+import { startTestStore, type TestStore } from '../support/test-store.ts';
 import { incompressible } from './idempotency-fixtures.ts';
 
 let database: TestStore;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import type { ProviderCall } from '../../shared/accounting/provider-health/index.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { startTestStore, type TestStore } from '../support/test-store.ts';
 import { readerOf, recordAll, watchedStore, windowMs, windowStartMs, withRealTimers } from './statistics-support.ts';
 
 let tables: TestStore;

@@ -5,7 +5,7 @@ import { createStoreKey } from '../../shared/configuration/store-key/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { startTestStore, type TestStore } from '../support/test-store.ts';
 import { watchedWrapper } from '../support/watched-wrapper.ts';
 
 let database: TestStore;

@@ -8,8 +8,8 @@ import {
 } from '../../shared/configuration/stored-functions/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import type { Item, Store } from '../../shared/storage/store/index.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { declared, emptyWorkflow, functionOf, message, refusalOf } from '../support/function-revisions.ts';
+import { startTestStore, type TestStore } from '../support/test-store.ts';
 
 let database: TestStore;
 let functions: FunctionStore;

@@ -11,7 +11,8 @@ import {
   type Item,
   StoreUnavailable,
 } from '../../shared/storage/store/index.ts';
-import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import type { TestStore } from '../support/test-store.ts';
+import { onEachStore } from './each-store.ts';
 
 const names = ['a', 'b', 'c', 'size', 'status'] as const;
 const name = fc.constantFrom(...names);
@@ -93,40 +94,42 @@ const written = (one: {
   readonly condition?: Condition;
 }) => one;
 
-let test: TestStore;
-beforeAll(async () => {
-  test = await startTestStore();
-});
-afterAll(() => test.stop());
+onEachStore((start) => {
+  let test: TestStore;
+  beforeAll(async () => {
+    test = await start();
+  });
+  afterAll(() => test.stop());
 
-describe('a store', () => {
-  let runs = 0;
+  describe('a store', () => {
+    let runs = 0;
 
-  it('makes of every write what its condition and its changes say of the item', async () => {
-    const property = fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 6 }), async (writes) => {
-      runs += 1;
-      const key = `run-${runs}`;
-      let before: Item | undefined;
-      for (const one of writes.map(written)) {
-        const said = expected(before, key, one);
-        const { condition, returnOld } = one;
-        const send = () =>
-          one.isPut
-            ? test.store.put({ table: 'keys', item: { pk: key, ...one.put }, condition, returnOld })
-            : test.store.update({ table: 'keys', key, changes: one.changes, condition, returnOld });
-        if (said === undefined) {
-          await expect(send()).rejects.toThrow(StoreUnavailable);
-        } else {
-          const { kind, item } = await send();
-          expect(kind).toBe(said.kind);
-          const isOld = kind === 'written' && returnOld;
-          expect(plain(item ?? {})).toEqual(plain((isOld ? before : said.item) ?? {}));
-          before = said.item;
+    it('makes of every write what its condition and its changes say of the item', async () => {
+      const property = fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 6 }), async (writes) => {
+        runs += 1;
+        const key = `run-${runs}`;
+        let before: Item | undefined;
+        for (const one of writes.map(written)) {
+          const said = expected(before, key, one);
+          const { condition, returnOld } = one;
+          const send = () =>
+            one.isPut
+              ? test.store.put({ table: 'keys', item: { pk: key, ...one.put }, condition, returnOld })
+              : test.store.update({ table: 'keys', key, changes: one.changes, condition, returnOld });
+          if (said === undefined) {
+            await expect(send()).rejects.toThrow(StoreUnavailable);
+          } else {
+            const { kind, item } = await send();
+            expect(kind).toBe(said.kind);
+            const isOld = kind === 'written' && returnOld;
+            expect(plain(item ?? {})).toEqual(plain((isOld ? before : said.item) ?? {}));
+            before = said.item;
+          }
+          expect(plain(await test.store.get('keys', key))).toEqual(plain(before));
         }
-        expect(plain(await test.store.get('keys', key))).toEqual(plain(before));
-      }
+      });
+      await fc.assert(property, { numRuns: 300 });
     });
-    await fc.assert(property, { numRuns: 300 });
   });
 });
 

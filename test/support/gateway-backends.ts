@@ -1,4 +1,4 @@
-// What every gateway of a test stands on: tables on the embedded DynamoDB and the provider simulator. Any number of
+// What every gateway of a test stands on: a store and the provider simulator. Any number of
 // gateways share them.
 import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
@@ -7,10 +7,7 @@ import type { TelemetryEnvironment } from '../../shared/foundation/environment/i
 import { createLog, type LogLevel } from '../../shared/foundation/log/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
-import type { TestStore } from './dynamodb.ts';
-
-/** Where the tables are. */
-type Tables = Pick<TestStore, 'client' | 'endpoint' | 'stage' | 'stop'>;
+import type { TestStore } from './test-store.ts';
 
 export interface CompositionOptions {
   /** Default: the system's. */
@@ -35,7 +32,7 @@ export interface GatewayBackends {
   stop(servers?: readonly { close(): Promise<void> }[]): Promise<void>;
 }
 
-export async function startGatewayBackends(tables: Tables): Promise<GatewayBackends> {
+export async function startGatewayBackends(tables: Pick<TestStore, 'stage' | 'stop'>): Promise<GatewayBackends> {
   const simulator = await startSimulator({ paceMs: 0 });
   const adapters = localAdapters({ data: undefined, dynamodb: undefined });
   const environment = { stage: tables.stage, originSecretHashes: [], logLevel: 'silent' } as const;

@@ -1,4 +1,4 @@
-// The gateway as a client meets it: real HTTP, every stage, the embedded DynamoDB, the provider simulator. A test reads
+// The gateway as a client meets it: real HTTP, every stage, the store of a local run, the provider simulator. A test reads
 // credit, keys and call records beside it, and starts more gateways on the same store.
 import type { Simulator } from '../../infra/local/simulator/index.ts';
 import type { CallRecord } from '../../shared/accounting/call-records/index.ts';
@@ -8,12 +8,12 @@ import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import type { TelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Item, Store } from '../../shared/storage/store/index.ts';
-import { startTestStore, type TestStore } from './dynamodb.ts';
 import { startGatewayBackends } from './gateway-backends.ts';
 import { applyGatewayText, type FileParts, gatewayFileText, newKey } from './gateway-file.ts';
 import { readRecords } from './read-records.ts';
 import { type GatewayServer, serveGateway } from './serve-gateway.ts';
 import type { SpokenInterface } from './spoken-interfaces.ts';
+import { startTestStore, type TestStore } from './test-store.ts';
 
 export interface GatewayOptions {
   /** Time of the gateway. Default: the system's. */
@@ -31,6 +31,8 @@ export interface GatewayOptions {
 }
 
 export interface HarnessOptions extends FileParts, GatewayOptions {
+  /** Default: one in memory. Stopped with the harness. */
+  readonly testStore?: TestStore | undefined;
   /** What `post` speaks, and all providers do. Default: chat completions. */
   readonly speaks?: Pick<SpokenInterface, 'api' | 'path'> | undefined;
 }
@@ -66,9 +68,10 @@ export async function startHarness({
   wrapStore,
   replace,
   speaks,
+  testStore: givenStore,
   ...parts
 }: HarnessOptions): Promise<Harness> {
-  const testStore = await startTestStore();
+  const testStore = givenStore ?? (await startTestStore());
   const backends = await startGatewayBackends(testStore);
   const { simulator, logLines } = backends;
   const key = newKey();

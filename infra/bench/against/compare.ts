@@ -11,8 +11,7 @@ export interface Kind {
 /** Of one turn: a mean or median per call, but for the first. Streams count until their first chunk. NaN: not measured. */
 export const figureNames = [
   'calls a second',
-  'CPU of the gateway, ms',
-  'CPU of the store, ms',
+  'CPU of gateway and store, ms',
   'added latency, ms',
   'added to the first chunk, ms',
 ] as const;

@@ -1,4 +1,4 @@
-// The processor time of a gateway and of its store, which is a child of it, as Linux counts it.
+// The processor time of the processes that a gateway starts, as Linux counts it: before 0.1.0 its store was one.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** What Linux counts in, on every machine that Node runs on. */

@@ -1,4 +1,4 @@
-// This tree beside another commit, in one run on one machine: both gateways are started alike, each with an embedded store
+// This tree beside another commit, in one run on one machine: both gateways are started alike, each with a store
 // of its own, are warmed alike, and are called in turns that begin with one and the other. Only what every commit offers is
 // used: `npm start` with a gateway file.
 import { writeFile } from 'node:fs/promises';
@@ -41,7 +41,7 @@ interface Contestant {
   readonly model: string;
   readonly key?: string;
   /** Used until now. */
-  readonly cpu?: () => Promise<{ readonly gatewayMs: number; readonly storeMs: number }>;
+  readonly cpu?: () => Promise<number>;
 }
 
 export interface Comparison {
@@ -128,7 +128,7 @@ const kindsOf = ({ jsonPerTurn, streamsPerTurn }: ComparisonPlan): readonly Kind
 
 function cpuReader({ pid, inspect }: Awaited<ReturnType<typeof startGateway>>) {
   const storeProcesses = descendantsOf(pid);
-  return async () => ({ gatewayMs: (await inspect()).cpuMs, storeMs: sum(storeProcesses.map(cpuMsOf)) });
+  return async () => (await inspect()).cpuMs + sum(storeProcesses.map(cpuMsOf));
 }
 
 async function callInLoop({ name, endpoint, model, key, cpu }: Contestant, kind: Kind, flushMs: number) {
@@ -142,18 +142,17 @@ async function callInLoop({ name, endpoint, model, key, cpu }: Contestant, kind:
   client.close();
   // A refused call is cheap: figures of a run in which calls fail say nothing.
   if (failed > 0) throw new Error(`${failed} of ${count} calls of ${name} failed`);
-  const used = (part: 'gatewayMs' | 'storeMs') => ((after?.[part] ?? NaN) - (before?.[part] ?? NaN)) / count;
+  const cpuMs = ((after ?? NaN) - (before ?? NaN)) / count;
   const waits = answers.map(({ firstByteMs, totalMs }) => (kind.name === 'JSON' ? totalMs : firstByteMs));
   const perSecond = (count / elapsedMs) * 1_000;
-  return { perSecond, gatewayMs: used('gatewayMs'), storeMs: used('storeMs'), waitMs: median(waits) };
+  return { perSecond, cpuMs, waitMs: median(waits) };
 }
 
 function figuresOf(measured: Awaited<ReturnType<typeof callInLoop>>, { name }: Kind, aloneMs: number): Figures {
   const addedMs = measured.waitMs - aloneMs;
   return {
     'calls a second': measured.perSecond,
-    'CPU of the gateway, ms': measured.gatewayMs,
-    'CPU of the store, ms': measured.storeMs,
+    'CPU of gateway and store, ms': measured.cpuMs,
     'added latency, ms': name === 'JSON' ? addedMs : NaN,
     'added to the first chunk, ms': name === 'stream' ? addedMs : NaN,
   };

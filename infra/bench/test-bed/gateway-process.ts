@@ -16,7 +16,7 @@ export interface GatewayStart {
   readonly tree?: string;
   readonly name?: string;
   readonly configFile: string;
-  /** Left out: it starts an embedded store of its own. */
+  /** Left out: it has a store of its own, in memory. */
   readonly storeUrl?: string;
   /** Shared by gateways that share a store. */
   readonly folder: string;

@@ -20,7 +20,7 @@ function valueBytes({ S: text, N: number, B: base64, L: list, M: map }: Attribut
   return Math.ceil(digits.length / 2) + (number.startsWith('-') ? 2 : 1);
 }
 
-/** The embedded server wants authorization in this form and checks no signature. */
+/** The engine wants authorization in this form and checks no signature. */
 export const storeHeaders = (operation: string) => ({
   'content-type': 'application/x-amz-json-1.0',
   'x-amz-target': `DynamoDB_20120810.${operation}`,

@@ -1,7 +1,7 @@
 // A gateway to compare with: @portkey-ai/gateway, fetched from npm for the run. It keeps no state: no keys, limits, money.
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { hasEnded, spawnBoundChild } from '../../local/bound-child.ts';
-import { freePort } from '../../local/embedded-dynamodb.ts';
+import { freePort } from '../../local/free-port.ts';
 import { createClient, jsonBody } from '../measuring-client.ts';
 
 const name = '@portkey-ai/gateway@1.15.2';

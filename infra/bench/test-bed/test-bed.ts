@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { physicalTableName, type TableName } from '../../../shared/foundation/constants/index.ts';
-import { startEmbeddedDynamo } from '../../local/embedded-dynamodb.ts';
+import { startDynamoEngine } from '../../dynamodb-engine/start-engine.ts';
 import { gatewayFileText, newKeys } from './bench-file.ts';
 import { startGateway } from './gateway-process.ts';
 import { largestItemBytes } from './item-size.ts';
@@ -19,7 +19,7 @@ async function startTestBed(folder: string, withPeer: boolean, stops: (() => unk
     return part;
   };
   const provider = keep(await startProvider());
-  const store = keep(await startEmbeddedDynamo({ log: console.error }));
+  const store = keep(await startDynamoEngine());
   const proxy = keep(await startStoreProxy(store.endpoint));
   const keys = newKeys();
   const configFile = join(folder, 'gateway.yaml');

@@ -53,7 +53,7 @@ async function apply(session: Session, { file: path, dryRun: isDry = false }: Ap
   const read = await readFileAt(path);
   if (!read.ok) return problemsOutcome(path, read.problems);
   const { file } = read;
-  const opened = await session.open({ writes: !isDry, creates: !isDry });
+  const opened = await session.open({ writes: !isDry, missing: isDry ? 'empty' : 'made' });
   if (!isDry) await opened.prepareTables();
   session.terminal.showProgress('comparing …');
   const compared = await planFile(session, opened, file).catch(refusalOf);

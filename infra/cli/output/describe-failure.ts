@@ -2,7 +2,7 @@
 // and accounts, never a secret of this gateway.
 
 import { neverConnected, StoreUnavailable } from '../../../shared/storage/store/index.ts';
-import { describeTarget, type Target } from '../target/target.ts';
+import { describeTarget, noTablesIn, type Target } from '../target/target.ts';
 import { oneLine } from './format.ts';
 
 export function describeFailure(error: unknown, target: Target): string {
@@ -23,7 +23,7 @@ function describeUnavailable(cause: unknown, target: Target): string {
   if (nameOf(cause) === 'ResourceNotFoundException') {
     return target.kind === 'stage'
       ? `${describeTarget(target)} has no tables in this account and region: deploy it first (npm run deploy)`
-      : `there are no tables in ${describeTarget(target)} yet: apply a gateway file first`;
+      : noTablesIn(target);
   }
   return (
     describeUnreachable(cause, target) ?? describeAws(cause) ?? `the store is unavailable (${causeOf(rootOf(cause))})`

@@ -6,23 +6,21 @@ import { once } from '../../../shared/foundation/cache/index.ts';
 import { physicalTableName, type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
+import { hasStoreFile, openSqliteStore } from '../../../shared/storage/sqlite-store/index.ts';
 import {
   createDynamoClient,
   createDynamoStore,
   type DynamoClient,
-  type DynamoClientOptions,
   readOnly,
   refuseWrite,
   type Store,
 } from '../../../shared/storage/store/index.ts';
 import { connectionKeyAlias, defaultCell } from '../../cdk/resource-names.ts';
 import { createTables } from '../../local/create-tables.ts';
-import { hasTables } from '../../local/dynamodb-process.ts';
 import { sharedFolderOf } from '../../local/local-adapters.ts';
-import { startPrivateDynamo } from '../../local/private-dynamodb.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { ShellAccess } from './shell-access.ts';
-import { commandCallTimeoutMs, type StageTarget, type Target } from './target.ts';
+import { commandCallTimeoutMs, localStage, noTablesIn, type StageTarget, type Target } from './target.ts';
 
 export interface OpenOptions {
   /**
@@ -30,8 +28,8 @@ export interface OpenOptions {
    * nothing is made or changed on this machine.
    */
   readonly writes?: boolean;
-  /** A local store that does not exist yet is made. Without it, an empty one takes its place. */
-  readonly creates?: boolean;
+  /** Of a folder that has no store yet. Default: refused. 'empty': an empty one takes its place, and nothing is made. */
+  readonly missing?: 'refused' | 'made' | 'empty';
 }
 
 /** A table as DynamoDB describes it: cheap, and on AWS up to six hours old. */
@@ -65,9 +63,9 @@ export interface OpenTarget {
 export async function openTarget(
   target: Target,
   terminal: Pick<Terminal, 'writeError'>,
-  { writes = false, creates = false }: OpenOptions = {},
+  { writes = false, missing = 'refused' }: OpenOptions = {},
 ): Promise<OpenTarget> {
-  const opened = await open(target, terminal, writes, creates);
+  const opened = await open(target, terminal, writes, missing);
   return writes ? opened : { ...opened, store: readOnly(opened.store), prepareTables: refuseWrite };
 }
 
@@ -75,18 +73,10 @@ async function open(
   target: Target,
   terminal: Pick<Terminal, 'writeError'>,
   writes: boolean,
-  creates: boolean,
+  missing: OpenOptions['missing'],
 ): Promise<OpenTarget> {
   if (target.kind === 'stage') return openStage(target, terminal, writes);
-  if (target.kind === 'server') {
-    const folder = sharedFolderOf({ dynamodb: target.url });
-    return openLocal({ stage: target.stage, access: { endpoint: target.url }, folder, writes, stop: async () => {} });
-  }
-  const { stage, folder } = target;
-  const dataDir = creates || hasTables(folder) ? folder : undefined;
-  const log = (line: string) => terminal.writeError(line);
-  const { access, stop } = await startPrivateDynamo({ dataDir, makesPrivate: writes, log });
-  return openLocal({ stage, access, folder, writes, stop });
+  return target.kind === 'server' ? openServer(target, writes) : openFolder(target, writes, missing);
 }
 
 async function openStage(
@@ -116,29 +106,44 @@ async function openStage(
   };
 }
 
-interface LocalPlace {
-  readonly stage: string;
-  readonly access: DynamoClientOptions;
-  /** Where the master key is. */
-  readonly folder: string | undefined;
-  readonly writes: boolean;
-  stop(): Promise<void>;
-}
-
-function openLocal({ stage, access, folder, writes, stop }: LocalPlace): OpenTarget {
-  const client = createDynamoClient(access);
+function openServer({ url, stage }: Extract<Target, { readonly kind: 'server' }>, writes: boolean): OpenTarget {
+  const client = createDynamoClient({ endpoint: url });
   return {
     ...opened(client, stage),
     cell: undefined,
     access: undefined,
     prepareTables: () => createTables(client, stage),
-    wrapper: lazyKeyWrapper(() => localKeyWrapper({ folder, makesKey: writes })),
-    async close() {
-      client.destroy();
-      await stop();
-    },
+    wrapper: localWrapper(sharedFolderOf({ dynamodb: url }), writes),
+    close: async () => client.destroy(),
   };
 }
+
+async function openFolder(
+  target: Extract<Target, { readonly kind: 'folder' }>,
+  writes: boolean,
+  missing: OpenOptions['missing'],
+): Promise<OpenTarget> {
+  const { folder } = target;
+  const isKept = missing === 'made' || hasStoreFile(folder);
+  if (!isKept && missing === 'refused') throw new Error(noTablesIn(target));
+  const kept = isKept ? folder : undefined;
+  const { store, countItems, close } = await openSqliteStore({ folder: kept, callTimeoutMs: commandCallTimeoutMs });
+  return {
+    stage: localStage,
+    cell: undefined,
+    store,
+    access: undefined,
+    // Opening it made them.
+    prepareTables: async () => {},
+    describeTables: async () =>
+      tableNames.map((table) => ({ table, name: table, status: 'ACTIVE', ...countItems(table) })),
+    wrapper: localWrapper(folder, writes),
+    close,
+  };
+}
+
+const localWrapper = (folder: string | undefined, makesKey: boolean): KeyWrapper =>
+  lazyKeyWrapper(() => localKeyWrapper({ folder, makesKey }));
 
 function opened(client: DynamoClient, stage: string): Pick<OpenTarget, 'stage' | 'store' | 'describeTables'> {
   return {

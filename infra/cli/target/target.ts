@@ -15,7 +15,7 @@ export type Target =
   /** A DynamoDB-compatible server that is running. */
   | { readonly kind: 'server'; readonly url: string; readonly stage: string }
   /** The data of `npm start -- --data DIR`, which may be running on it at the same time. */
-  | { readonly kind: 'folder'; readonly folder: string; readonly stage: string };
+  | { readonly kind: 'folder'; readonly folder: string };
 
 export interface TargetOptions {
   readonly stage?: string;
@@ -26,7 +26,7 @@ export interface TargetOptions {
 }
 
 /** The stage of every local run. */
-const localStage = 'local';
+export const localStage = 'local';
 
 /** `form` says what is wanted where the pattern does not match. */
 const matching =
@@ -75,7 +75,7 @@ export function readTarget({ stage, profile, region, dynamodb, data }: TargetOpt
   if ((profile ?? region) !== undefined && (stage === undefined || dynamodb !== undefined)) {
     throw new UsageError('--profile and --region say where in AWS the stage is: they need --stage');
   }
-  if (data !== undefined) return { kind: 'folder', folder: data, stage: localStage };
+  if (data !== undefined) return { kind: 'folder', folder: data };
   if (dynamodb !== undefined) return { kind: 'server', url: dynamodb, stage: stage ?? localStage };
   if (stage === undefined) throw new UsageError('say which store: --stage NAME, --dynamodb URL or --data DIR');
   return { kind: 'stage', stage, profile, region };
@@ -95,3 +95,6 @@ export function describeTarget(target: Target): string {
 // continent alone takes what a whole call may take inside the region.
 
 export const commandCallTimeoutMs = 10 * storeCallTimeoutMs;
+
+export const noTablesIn = (target: Target): string =>
+  `there are no tables in ${describeTarget(target)} yet: apply a gateway file first`;

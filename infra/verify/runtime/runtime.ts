@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { buildBundles } from '../../build/bundle.ts';
-import { startEmbeddedDynamo } from '../../local/embedded-dynamodb.ts';
+import { startDynamoEngine } from '../../dynamodb-engine/start-engine.ts';
 import { lambdaEnvironment } from '../../local/lambda-env.ts';
 import { startSimulator } from '../../local/simulator/index.ts';
 import { smokeChecks } from '../smoke/checks.ts';
@@ -24,7 +24,7 @@ export const runtime: Step = {
   async run() {
     const client = await findRuntimeClient();
     await buildBundles(projectRoot, join(projectRoot, 'dist'));
-    const dynamo = await startEmbeddedDynamo({ log: say });
+    const dynamo = await startDynamoEngine();
     const simulator = await startSimulator({ paceMs });
     const variables = lambdaEnvironment({ stage: 'local', dynamodbUrl: dynamo.endpoint });
     const [gateway, models] = [

@@ -59,7 +59,7 @@ export const scanInput = (stage: string, table: TableName, startAfter: Item | un
   ...(startAfter === undefined ? {} : { ExclusiveStartKey: startAfter }),
 });
 
-/** A page must arrive within one call's 800 ms, with three more on their way: the embedded store makes ten items in a millisecond. */
+/** A page must arrive within one call's 800 ms, with three more on their way. */
 const queryPageItemsMax = 250;
 
 export function queryInput(

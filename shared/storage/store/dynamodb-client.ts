@@ -1,5 +1,5 @@
 // The SDK's document client, made for many small conditional writes on the way of a request.
-import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { type AwsAccess, awsAccess, awsClientSettings, createSha256 } from '../aws-clients/index.ts';
@@ -17,32 +17,27 @@ const accessOutsideAws = {
 /** They work on every command: for a log that is off, a list of features in the user agent, a header of X-Ray. */
 const notNeeded = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
-const unsigned = { sign: async <Request>(request: Request): Promise<Request> => request };
-
 /** Each command is sent once. */
 export type DynamoClient = Pick<DynamoDBDocumentClient, 'send' | 'destroy'>;
 
 export interface DynamoClientOptions extends Partial<AwsAccess> {
   /** URL of a DynamoDB-compatible server outside AWS. Without it: what the variables of the process name, or AWS. */
   readonly endpoint?: string | undefined;
-  /** What takes the requests in place of connections. They are not signed. */
-  readonly requestHandler?: DynamoDBClientConfig['requestHandler'];
 }
 
 /** Calls nothing yet. Throws where neither the options nor the process name a region. */
 export function createDynamoClient(clientOptions: DynamoClientOptions = {}): DynamoClient {
-  const { endpoint, requestHandler, ...options } = clientOptions;
+  const { endpoint, ...options } = clientOptions;
   const access = awsAccess(endpoint === undefined ? options : { ...options, ...accessOutsideAws });
   const sha256 = createSha256();
   const client = new DynamoDBClient({
     ...awsClientSettings(access, { socketsMax, answerMaxBytes }),
     ...(endpoint === undefined ? {} : { endpoint }),
-    ...(requestHandler === undefined ? {} : { requestHandler }),
     accountIdEndpointMode: 'disabled',
     endpointDiscoveryEnabled: false,
     sha256,
     // One signer: the SDK would make one for every request.
-    signer: requestHandler === undefined ? new SignatureV4({ ...access, service: 'dynamodb', sha256 }) : unsigned,
+    signer: new SignatureV4({ ...access, service: 'dynamodb', sha256 }),
   });
   for (const middleware of notNeeded) client.middlewareStack.remove(middleware);
   // Others stand in relation to it, so it is replaced: its one attempt costs a UUID and an error with its stack.

@@ -16,7 +16,7 @@ export {
   or,
   unchanged,
 } from './condition.ts';
-export { createDynamoClient, type DynamoClient, type DynamoClientOptions } from './dynamodb-client.ts';
+export { createDynamoClient, type DynamoClient } from './dynamodb-client.ts';
 export { createDynamoStore } from './dynamodb-store.ts';
 export { type Gathering, gatherRuns, shareRuns } from './gather-runs.ts';
 export { type Item, isEqual } from './item.ts';

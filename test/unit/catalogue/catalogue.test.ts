@@ -10,8 +10,8 @@ import {
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { countingWrites } from '../../support/counting-writes.ts';
-import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 import { providerOf } from '../../support/planning.ts';
+import { startTestStore, type TestStore } from '../../support/test-store.ts';
 
 describe('the store', () => {
   const nowMs = 1_800_000_000_000;

@@ -19,8 +19,8 @@ import { loadModelList } from '../../../shared/configuration/model-list/index.ts
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { type Store, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { countingWrites } from '../../support/counting-writes.ts';
-import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 import { readmeExamples, wholeExamples } from '../../support/readme-examples.ts';
+import { startTestStore, type TestStore } from '../../support/test-store.ts';
 import { applyTo, changed, planOn, storesOn } from './applying.ts';
 import { exampleKey, exampleText, fileOf, spoiled } from './example-file.ts';
 

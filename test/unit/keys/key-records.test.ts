@@ -12,7 +12,7 @@ import {
 } from '../../../shared/configuration/keys/index.ts';
 import { itemOf } from '../../../shared/configuration/keys/key-record.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
-import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
+import { startTestStore, type TestStore } from '../../support/test-store.ts';
 
 describe('a key of a stage', () => {
   it('begins its public id with the cell of the stage, and is as long, valid and secret as any other', () => {

@@ -29,9 +29,9 @@ import {
 } from '../../../shared/accounting/provider-health/statistics.ts';
 import { renderExpressions } from '../../../shared/storage/store/expressions.ts';
 import { type Store, StoreUnavailable, type Update } from '../../../shared/storage/store/index.ts';
-import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 import { gatheredWrite } from '../../support/gathered-write.ts';
 import { manualClock } from '../../support/manual-clock.ts';
+import { startTestStore, type TestStore } from '../../support/test-store.ts';
 
 const histogramOf = (durations: readonly number[]): Histogram => {
   const histogram: Histogram = new Map();

@@ -1,0 +1,14 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+
+export const loopback = '127.0.0.1';
+
+/** Free now: another process may take it before the caller does. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, loopback);
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
