@@ -71,14 +71,16 @@ function describeUse({ credentials }: Composition, provider: ProviderDocument): 
   if (provider.status === 'disabled')
     return [`note: provider ${provider.id} is disabled (gw providers enable ${provider.id})`];
   if (credentials.find(provider) !== undefined) return [];
-  return [`note: provider ${provider.id} is not configured: ${whatIsMissing(provider)}`];
+  return [`note: provider ${provider.id} is not configured: ${whatIsMissing(provider, credentials)}`];
 }
 
-function whatIsMissing({ auth }: ProviderDocument): string {
+function whatIsMissing(provider: ProviderDocument, credentials: Composition['credentials']): string {
+  const { auth } = provider;
   if (auth === 'none') return 'it cannot be called';
   const reference = secretReferenceOf(auth);
   if (reference === undefined) return 'there are no AWS credentials in the environment';
-  return 'env' in reference ? `${reference.env} is not set` : 'a local run reads no secrets, write env: NAME instead';
+  if (!('env' in reference)) return 'a local run reads no secrets, write env: NAME instead';
+  return `${reference.env} ${credentials.faultOf?.(provider) ?? 'is not set'}`;
 }
 
 function describeAccount({ workspace: { id }, available }: Account, started: StartedGateway): string[] {

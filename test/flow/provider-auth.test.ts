@@ -213,6 +213,22 @@ describe('auth: { gcp }', () => {
     expectNothingTold();
   });
 
+  it('takes an account whose key has its line ends as two characters', async () => {
+    process.env[variable] = endpoint.account().replaceAll('\\n', '\\\\n');
+    expect((await harness.post(hello('vertex'))).status).toBe(200);
+    expect(endpoint.requests[0]?.isSigned).toBe(true);
+  });
+
+  it('says in the log what is wrong with a key that is none, and no more of it', async () => {
+    process.env[variable] = endpoint.account().replaceAll('PRIVATE KEY', 'SECRET KEY');
+    expect((await harness.post(hello('vertex'))).status).toBe(502);
+    await harness.settled();
+    const line = harness.logLines.map((text) => JSON.parse(text)).findLast(({ event }) => event === 'attempt_failed');
+    expect(line).toMatchObject({ outcome: 'no_token', message: expect.stringContaining('no private key in PEM') });
+    expect(endpoint.requests).toHaveLength(0);
+    expectNothingTold();
+  });
+
   it('is asked once where several calls wait for the same token', async () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => harness.post(hello('vertex'))));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);

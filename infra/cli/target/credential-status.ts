@@ -2,7 +2,7 @@
 // tells, of a local store the gateway that ran there last, and before that the variables of this shell.
 
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
-import { credentialName, secretReferenceOf } from '../../../shared/routing/providers/index.ts';
+import { credentialName, faultOfSecret, secretReferenceOf } from '../../../shared/routing/providers/index.ts';
 import { readCredentialReport } from '../../local/credential-report.ts';
 import type { Session } from '../args/session.ts';
 import { describeFailure } from '../output/describe-failure.ts';
@@ -52,11 +52,12 @@ export async function readCredentialsFor(
 const shellCredentials = ({ variables }: Session): CredentialStatus => ({
   missing({ auth }) {
     const name = credentialName(auth);
-    if (name === undefined || (variables[name] ?? '') !== '') return undefined;
+    const fault = name === undefined ? undefined : faultOfSecret(auth, variables[name]);
+    if (fault === undefined) return undefined;
     const reference = secretReferenceOf(auth);
     return reference !== undefined && 'secret' in reference
       ? `a local gateway reads no secrets: write env: NAME in place of secret: ${name}`
-      : `${name} is not set here: set it where the gateway is started`;
+      : `${name} ${fault} here: set it where the gateway is started`;
   },
 });
 

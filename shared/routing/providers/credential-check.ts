@@ -43,7 +43,7 @@ export function createCredentialCheck({ credentials, log, onChecked }: Credentia
       if (missing === undefined) return;
       looked = catalogue;
       for (const provider of missing.filter(({ id }) => !known.includes(id))) {
-        const message = `${describeReference(provider.auth)}: no call goes there`;
+        const message = `${describeReference(provider.auth, credentials.faultOf?.(provider))}: no call goes there`;
         log.error({ event: 'provider_without_credential', provider: provider.id, message });
       }
       known = missing.map(({ id }) => id);
@@ -53,9 +53,9 @@ export function createCredentialCheck({ credentials, log, onChecked }: Credentia
   };
 }
 
-function describeReference(auth: ProviderDocument['auth']): string {
+function describeReference(auth: ProviderDocument['auth'], fault = 'is not set'): string {
   const name = credentialName(auth);
-  return name === undefined ? 'the process has no AWS credentials' : `the gateway file names ${name}, which is not set`;
+  return name === undefined ? 'the process has no AWS credentials' : `the gateway file names ${name}, which ${fault}`;
 }
 
 /** What the file names: a variable, or a name in the secret of a stage. Undefined: it names nothing. */

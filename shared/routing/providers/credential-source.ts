@@ -29,6 +29,8 @@ export class TokenUnavailable extends Error {
 export interface CredentialSource {
   /** Undefined: nothing is configured for this provider. Cheap: planning looks at every candidate. */
   find(provider: ProviderDocument): Credential | undefined;
+  /** Why nothing is found, where the source knows more than that nothing is set: words behind the name of the secret. */
+  faultOf?(provider: ProviderDocument): string | undefined;
   /** While the process starts: reads what calls will need. A failure is forgotten. Never rejects. */
   warm(): Promise<void>;
   /** Before a plan: waits where nothing was read yet. Never rejects. */
@@ -52,6 +54,14 @@ export function storedCredential(auth: ProviderAuth, secret: string): Credential
 /** No JSON: a private key is sent nowhere. */
 const headerValue = /^(?!\s*\{)[\x20-\x7e]+$/;
 
+/** What is wrong with a secret that is set, in words behind its name. Undefined: it can be sent. */
+export function faultOfSecret(auth: ProviderAuth, secret: string | undefined): string | undefined {
+  if (secret === undefined || secret === '') return 'is not set';
+  if (storedCredential(auth, secret) !== undefined) return undefined;
+  if (/[\r\n]/.test(secret) && headerValue.test(secret.replace(/[\r\n]/g, ''))) return 'has a line end';
+  return 'is no key: it has characters that no header can carry, or is JSON';
+}
+
 /** The key of a client goes where the provider expects its own: a signed provider, or one without a key, takes it as a bearer. */
 export const credentialWith = (auth: ProviderAuth, key: string): Credential =>
   auth !== 'none' && 'header' in auth
@@ -63,6 +73,10 @@ export const noCredential: Credential = { headers: {} };
 /** Reads references from the process environment (`{env: NAME}`) and knows providers that need nothing. */
 export const environmentCredentials = (readVariable: (name: string) => string | undefined): CredentialSource => ({
   find: ({ auth }) => fromEnvironment(auth, readVariable),
+  faultOf({ auth }) {
+    const reference = secretReferenceOf(auth);
+    return reference && 'env' in reference ? faultOfSecret(auth, readVariable(reference.env)) : undefined;
+  },
   warm: async () => {},
   ready: async () => {},
   refresh: async () => {},

@@ -1,5 +1,6 @@
 // Access tokens of Google Cloud for a service account. Loaded with the first call of such a provider: Google's library makes
 // and keeps the tokens, the request that fetches one goes out like every other.
+import { createPrivateKey } from 'node:crypto';
 import { JWT } from 'google-auth-library';
 import { keepAliveIdleMs } from '../../foundation/constants/index.ts';
 import { createOutgoingCalls, readText } from '../../foundation/outgoing/index.ts';
@@ -85,7 +86,18 @@ function readServiceAccount(text: string): ServiceAccount {
       new Error('the credential is no JSON of a service account: client_email, private_key and token_uri'),
     );
   }
-  return { client_email, private_key, token_uri } as ServiceAccount;
+  return { client_email, private_key: pemOf(String(private_key)), token_uri } as ServiceAccount;
+}
+
+/** A text that went through a shell or a form has its line ends as two characters. Throws TokenUnavailable where it is no key. */
+function pemOf(text: string): string {
+  const key = text.replaceAll('\\r', '').replaceAll('\\n', '\n');
+  try {
+    createPrivateKey(key);
+    return key;
+  } catch {
+    throw new TokenUnavailable(new Error('the private_key of the service account is no private key in PEM'));
+  }
 }
 
 /** Without the parser's own error, which quotes the text. */

@@ -11,6 +11,7 @@ export {
   type CredentialSource,
   credentialWith,
   environmentCredentials,
+  faultOfSecret,
   secretReferenceOf,
   TokenUnavailable,
 } from './credential-source.ts';

@@ -11,6 +11,7 @@ import {
   type CheckedCredentials,
   createCredentialCheck,
   createTransport,
+  environmentCredentials,
   readStream,
 } from '../../../shared/routing/providers/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
@@ -119,6 +120,24 @@ describe('what providers lack', () => {
       { present: ['present', 'free'], missing: ['a'] },
       { present: [], missing: ['a', 'b'] },
     ]);
+  });
+
+  it.each([
+    ['', 'which is not set'],
+    ['sk-key\n', 'which has a line end'],
+    ['sk-key\r\n', 'which has a line end'],
+    ['sk-\u00e4', 'which is no key'],
+    ['{"private_key": "x"}', 'which is no key'],
+  ])('is told from what is there and cannot be sent: %j', (secret, words) => {
+    const lines: LogFields[] = [];
+    const log = { info: () => {}, error: (fields: LogFields) => void lines.push(fields) };
+    createCredentialCheck({ credentials: environmentCredentials(() => secret), log }).look(
+      catalogueOf([], [bearer('A')]),
+    );
+    expect(lines).toMatchObject([
+      { provider: 'a', message: expect.stringContaining(`the gateway file names A, ${words}`) },
+    ]);
+    if (secret !== '') expect(JSON.stringify(lines)).not.toContain(secret.trim());
   });
 
   it('is looked at again with the next call where the credentials could not be read yet', () => {
