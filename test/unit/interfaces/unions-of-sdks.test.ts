@@ -6,6 +6,7 @@ import { isListedTool } from '../../../shared/protocol/interfaces/dearer-feature
 import { isListedBlock } from '../../../shared/protocol/interfaces/messages/block-types.ts';
 import { isListedItem } from '../../../shared/protocol/interfaces/responses/item-types.ts';
 import { readHubNeeds as responseNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
+import { isListedEnd } from '../../../shared/protocol/wire/end-words.ts';
 import type { HubNeed } from '../../../shared/protocol/wire/index.ts';
 import { isListedMember } from '../../../shared/routing/formats/hub/middle/index.ts';
 import { chatMembers } from '../../../shared/routing/formats/hub/sources/chat-completions/chat-call.ts';
@@ -33,7 +34,7 @@ interface Union {
   readonly isListed: (member: string) => boolean;
 }
 
-const unions: readonly Union[] = [
+const parts: readonly Union[] = [
   {
     title: 'blocks of Messages, sent',
     type: "Beta.BetaContentBlockParam['type'] | Messages.ContentBlockParam['type']",
@@ -103,6 +104,21 @@ const unions: readonly Union[] = [
     isListed: (member) => isListedMember(chatMembers, member),
   },
 ];
+
+const ends: readonly Union[] = [
+  { title: 'ends of Messages', type: 'Beta.BetaStopReason | Messages.StopReason', isListed: isListedEnd },
+  {
+    title: 'ends of Responses',
+    type: "Responses.ResponseStatus | NonNullable<Responses.Response.IncompleteDetails['reason']>",
+    isListed: isListedEnd,
+  },
+  {
+    title: 'ends of chat completions',
+    type: "Chat.ChatCompletion.Choice['finish_reason']",
+    isListed: isListedEnd,
+  },
+];
+const unions: readonly Union[] = [...parts, ...ends];
 
 const types = Object.fromEntries(unions.map(({ title, type }) => [title, type]));
 const found = literalsOf(imports, types);

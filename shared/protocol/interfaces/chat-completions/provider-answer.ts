@@ -3,6 +3,8 @@
 import { choicesMax } from '../../../foundation/constants/index.ts';
 import {
   findMember,
+  isBrokenEnd,
+  isEndWord,
   isJsonObject,
   type JsonObject,
   type JsonText,
@@ -51,6 +53,8 @@ async function readCompletion(json: JsonText, nextStep: () => Promise<void>): Pr
     return { kind: 'refused', refused: { usage: readReportedUsage(json), outputBytes: json.text.length } };
   }
   if (!choices.every(hasValidIndex)) return { kind: 'unreadable' };
+  const broken = brokenEndIn(choices);
+  if (broken !== undefined) return { kind: 'error', error: broken };
   await nextStep();
   const outputBytes = messagesIn(json, 'message').reduce((sum, message) => sum + outputBytesOf(json, message), 0);
   const answer = { text: json.text, json, usage: readReportedUsage(json), outputBytes, model: modelIn(details) };
@@ -61,9 +65,13 @@ const modelIn = ({ model }: Record<string, unknown>): string | undefined =>
   typeof model === 'string' ? model : undefined;
 
 const finishReasonsIn = (choices: readonly unknown[]): string[] =>
-  choices.flatMap((choice) =>
-    isJsonObject(choice) && typeof choice.finish_reason === 'string' ? [choice.finish_reason] : [],
-  );
+  choices.flatMap((choice) => (isJsonObject(choice) && isEndWord(choice.finish_reason) ? [choice.finish_reason] : []));
+
+/** The first choice that ended because something broke, as an error of the provider's. */
+function brokenEndIn(choices: readonly unknown[]): object | undefined {
+  const word = finishReasonsIn(choices).find(isBrokenEnd);
+  return word === undefined ? undefined : { error: { code: word } };
+}
 
 /** Some servers send the error itself, `{"object": "error", "message": …}`, without a member around it. */
 const isError = ({ error, object }: Record<string, unknown>): boolean => (error ?? null) !== null || object === 'error';
@@ -195,7 +203,7 @@ function factsOf(
   let isFinishing = false;
   for (const choice of choices) {
     if (!isJsonObject(choice)) continue;
-    const finished = typeof choice.finish_reason === 'string' && choice.finish_reason !== '';
+    const finished = isEndWord(choice.finish_reason);
     isFinishing ||= finished;
     read.push({ index: indexOf(choice, read.length), finished });
   }
@@ -207,7 +215,7 @@ function factsOf(
     isLast: false,
     isUsageOnly: read.length === 0 && usage !== undefined,
     usage,
-    error: isError(head) ? readErrorObject(json()) : undefined,
+    error: isError(head) ? readErrorObject(json()) : brokenEndIn(choices),
     choices: read,
     outputBytes: output.outputBytes,
   };

@@ -1,5 +1,5 @@
 // The stateful reader of a stream of events: what of a message was said, and what it has used.
-import { isJsonObject, type JsonObject, type UsageReport } from '../../wire/index.ts';
+import { isEndWord, isJsonObject, type JsonObject, type UsageReport } from '../../wire/index.ts';
 import {
   type AnswerDetails,
   type AnswerEvent,
@@ -11,7 +11,7 @@ import {
   textBytesOf,
 } from '../index.ts';
 import { mergeUsage, readUsageReport } from './message-usage.ts';
-import { answerDetails, structuralNames, toolResult } from './read-message.ts';
+import { answerDetails, brokenEnd, structuralNames, toolResult } from './read-message.ts';
 
 /** A stream is complete where its message has ended, with or without the `message_stop` behind it. */
 export function openEventReader(): EventReader {
@@ -28,6 +28,8 @@ export function openEventReader(): EventReader {
     const event = parseEvent(text);
     if (event === undefined) return { kind: 'unreadable' };
     if (name === 'error' || event.type === 'error') return { kind: 'error', error: event };
+    const broken = brokenEndIn(event);
+    if (broken !== undefined) return { kind: 'error', error: broken };
     const said = saidIn(event);
     const isLast = event.type === 'message_stop';
     isComplete ||= isLast || hasEnded(event);
@@ -55,6 +57,9 @@ export function writtenEvent(event: JsonObject & { readonly type: string }, usag
 const usageIn = ({ type, message, usage }: JsonObject): unknown =>
   type === 'message_start' && isJsonObject(message) ? message.usage : usage;
 
+const brokenEndIn = ({ type, delta }: JsonObject): object | undefined =>
+  type === 'message_delta' && isJsonObject(delta) ? brokenEnd(delta) : undefined;
+
 /** Undefined: most events tell of a block. */
 function tellsOfMessage({ type, message, delta }: JsonObject): AnswerDetails | undefined {
   const told = type === 'message_start' ? message : type === 'message_delta' ? delta : undefined;
@@ -62,7 +67,7 @@ function tellsOfMessage({ type, message, delta }: JsonObject): AnswerDetails | u
 }
 
 const hasEnded = ({ type, delta }: JsonObject): boolean =>
-  type === 'message_delta' && isJsonObject(delta) && (delta.stop_reason ?? null) !== null;
+  type === 'message_delta' && isJsonObject(delta) && isEndWord(delta.stop_reason);
 
 const nothing = { hasOutput: false, outputBytes: 0 };
 

@@ -1,6 +1,14 @@
 // What a provider answers as JSON. Lenient: an object with a list as content is a message, and a member that is not known
 // changes nothing.
-import { findMember, isJsonObject, type JsonObject, type JsonText, pick } from '../../wire/index.ts';
+import {
+  findMember,
+  isBrokenEnd,
+  isEndWord,
+  isJsonObject,
+  type JsonObject,
+  type JsonText,
+  pick,
+} from '../../wire/index.ts';
 import {
   type AnswerDetails,
   membersOf,
@@ -28,7 +36,10 @@ async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promi
   await nextStep();
   const outputBytes = Array.from(json.inside(content)).reduce((sum, block) => sum + blockBytes(json, block), 0);
   const usage = readReportedUsage(json);
-  const said = answerDetails(pick(json, 0, factsShape) as Record<string, unknown>);
+  const details = pick(json, 0, factsShape) as Record<string, unknown>;
+  const broken = brokenEnd(details);
+  if (broken !== undefined) return { kind: 'error', error: broken };
+  const said = answerDetails(details);
   return { kind: 'answer', answer: { text: json.text, json, usage, outputBytes, ...said } };
 }
 
@@ -36,8 +47,12 @@ async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promi
 export const answerDetails = ({ id, container, model, stop_reason: reason }: JsonObject): AnswerDetails => ({
   keptIds: [id, isJsonObject(container) ? container.id : undefined].filter((one) => typeof one === 'string'),
   model: typeof model === 'string' ? model : undefined,
-  finishReasons: typeof reason === 'string' ? [reason] : undefined,
+  finishReasons: isEndWord(reason) ? [reason] : undefined,
 });
+
+/** An end that says that something broke, as an error of the provider's. */
+export const brokenEnd = ({ stop_reason: word }: JsonObject): object | undefined =>
+  isBrokenEnd(word) ? { error: { code: word } } : undefined;
 
 /** The answer is a number, which costs nothing. */
 export const readTokenCount = async (text: string): Promise<ReadAnswer> =>

@@ -9,7 +9,7 @@ import {
   readUsageMember,
   textBytesIn,
 } from '../index.ts';
-import { keptIdsOf, readResponseUsage } from './response-events.ts';
+import { brokenEnd, keptIdsOf, readResponseUsage } from './response-events.ts';
 
 const factsShape = membersOf({
   id: {},
@@ -17,6 +17,7 @@ const factsShape = membersOf({
   object: {},
   model: {},
   status: {},
+  incomplete_details: membersOf({ reason: {} }),
   error: membersOf({ code: {}, type: {}, message: {}, param: {} }),
 });
 
@@ -28,7 +29,9 @@ export const readResponse = async (text: string): Promise<ReadAnswer> =>
 async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
   const details = pick(json, 0, factsShape) as Record<string, unknown>;
   const { object, model, status, error } = details;
-  if (status === 'failed' || (error ?? null) !== null) return { kind: 'error', error: { error: error ?? {} } };
+  if ((error ?? null) !== null) return { kind: 'error', error: { error } };
+  const broken = brokenEnd(details);
+  if (broken !== undefined) return { kind: 'error', error: broken };
   if (object === 'error') return { kind: 'error', error: readErrorObject(json) };
   const output = findMember(json, 'output');
   if (output === undefined || !json.isArray(output)) return { kind: 'unreadable' };

@@ -1,5 +1,5 @@
 // The stateful reader of a stream of Responses events.
-import { isJsonObject, type JsonObject, toCount, type UsageReport } from '../../wire/index.ts';
+import { isBrokenEnd, isJsonObject, type JsonObject, toCount, type UsageReport } from '../../wire/index.ts';
 import {
   type AnswerEvent,
   type EventDetails,
@@ -18,6 +18,15 @@ export interface ResponseEventDetails extends EventDetails {
 
 /** How a response ends well: also where its output was cut. */
 const goodEnds: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
+const failedEnds: ReadonlySet<unknown> = new Set(['response.failed', 'response.cancelled']);
+
+/** How it stands, or why it is incomplete, says that something broke: as an error of the provider's. */
+export function brokenEnd({ status, incomplete_details: incomplete }: JsonObject): object | undefined {
+  const reason = isJsonObject(incomplete) ? incomplete.reason : undefined;
+  const word = [status, reason].find(isBrokenEnd);
+  return word === undefined ? undefined : { error: { code: word } };
+}
+
 /** Events that tell of a response, and bring nothing of it. */
 const announcements: ReadonlySet<unknown> = new Set(['response.created', 'response.in_progress', 'response.queued']);
 
@@ -38,7 +47,15 @@ const longEvent = membersOf({
   item: membersOf({ id: {}, type: {}, container_id: {} }),
   sequence_number: {},
   error,
-  response: membersOf({ id: {}, store: {}, model: {}, status: {}, error, usage }),
+  response: membersOf({
+    id: {},
+    store: {},
+    model: {},
+    status: {},
+    incomplete_details: membersOf({ reason: {} }),
+    error,
+    usage,
+  }),
 });
 
 export function openResponseReader(): EventReader {
@@ -50,10 +67,12 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
   if (event === undefined) return { kind: 'unreadable' };
   const { type, response: told } = event;
   const response = isJsonObject(told) ? told : {};
-  if (type === 'response.failed') return { kind: 'error', error: { error: response.error ?? {} } };
+  if (failedEnds.has(type)) return { kind: 'error', error: { error: response.error ?? {} } };
   if (type === 'error' || name === 'error')
     return { kind: 'error', error: isJsonObject(event.error) ? event : { error: event } };
   const isLast = goodEnds.has(type);
+  const broken = isLast ? brokenEnd(response) : undefined;
+  if (broken !== undefined) return { kind: 'error', error: broken };
   const details: ResponseEventDetails = {
     hasOutput: isLast || bringsOutput(type),
     isOnlyThinking: isThinking(event),

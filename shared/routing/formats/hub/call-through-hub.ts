@@ -149,7 +149,9 @@ async function askOnce(asking: Asking): Promise<CandidateOutcome> {
   const { model, options, source, target, head, restore, spoken, stops, nextStep } = asking;
   const generated = await model.doGenerate(options);
   const content = restore.content(generated.content);
-  const whole = { ...generated, content, finishReason: knownEnd(generated.finishReason) };
+  const hasCalls = content.some(({ type }) => type === 'tool-call');
+  const said = { isWhole: true, hasContent: content.length > 0, hasCalls };
+  const whole = { ...generated, content, finishReason: knownEnd(generated.finishReason, said) };
   const result = stops.length === 0 ? whole : endedAtStop(whole, stops);
   await nextStep();
   const isBlocked = result.content.length === 0 && target.isBlockedPrompt?.(result.providerMetadata) === true;
@@ -180,6 +182,7 @@ async function* readParts(
   const whole = stops.length === 0 ? stream : partsToStop(stream, exchange.gavePart, stops);
   const parts = source.writesOneCallAtATime === true ? partsInOrder(whole, exchange.gavePart) : whole;
   let hasContent = false;
+  let hasCalls = false;
   const faultOf = (part: HubPart): AttemptFailure | undefined => {
     if (part.type === 'error') return failureOfAnswer(part.error, describeWith(exchange), 'unreadable_event');
     if (part.type !== 'finish') return undefined;
@@ -194,7 +197,9 @@ async function* readParts(
       read += 1;
       if (read % turnMaxParts === 0) await nextTurn();
       exchange.gavePart();
-      const part = given.type === 'finish' ? { ...given, finishReason: knownEnd(given.finishReason) } : given;
+      hasCalls ||= given.type === 'tool-call';
+      const said = { isWhole: false, hasContent, hasCalls };
+      const part = given.type === 'finish' ? { ...given, finishReason: knownEnd(given.finishReason, said) } : given;
       const found = faultOf(part);
       if (found !== undefined) {
         fault = found;

@@ -1,7 +1,8 @@
 // What a package throws, or gives as an error inside a stream, as a failure of the attempt.
 import { AISDKError, type LanguageModelV4FinishReason } from '@ai-sdk/provider';
-import { isJsonObject } from '../../../protocol/wire/index.ts';
+import { isEndWord, isJsonObject, meaningOfEnd } from '../../../protocol/wire/index.ts';
 import { type AttemptFailure, classifyErrorObject, classifyStatus, type DescribeText } from '../../providers/index.ts';
+import { formatsOwnEnd } from './middle/index.ts';
 
 /** The request cannot be said in the target's format: found before anything was sent. Undefined: another fault, the gateway's. */
 export const untranslatable = (error: unknown): AttemptFailure | undefined =>
@@ -65,23 +66,35 @@ function parsed(text: unknown): unknown {
   }
 }
 
-/** Ends that packages do not know: the model wrote no answer, or a call that cannot be run. */
-const failedEnds = /^(malformed_|unexpected_tool_call|too_many_tool_calls|missing_thought_signature)/i;
+/** What came before an end. */
+export interface SaidBefore {
+  /** There is nothing behind it: a whole answer, with or without a word. */
+  readonly isWhole: boolean;
+  readonly hasContent: boolean;
+  readonly hasCalls: boolean;
+}
 
-/** Packages do not know each reason for which Gemini gives no image. */
-export const knownEnd = (reason: LanguageModelV4FinishReason): LanguageModelV4FinishReason =>
-  /^image_/i.test(reason.raw ?? '') ? { ...reason, unified: 'content-filter' } : reason;
+/** Packages do not know each word: Gemini gives no image for many reasons, and an empty word is none. */
+export function knownEnd(reason: LanguageModelV4FinishReason, said: SaidBefore): LanguageModelV4FinishReason {
+  const { unified, raw } = reason;
+  if (!isEndWord(raw) || raw === formatsOwnEnd) {
+    const isOver = said.isWhole || (raw === formatsOwnEnd && said.hasContent);
+    return isOver ? { unified: said.hasCalls ? 'tool-calls' : 'stop', raw: 'stop' } : noEnd;
+  }
+  const meaning = meaningOfEnd(raw);
+  if (meaning === 'refused') return { unified: 'content-filter', raw };
+  return meaning === 'broken' ? { unified: 'error', raw } : { unified, raw };
+}
 
-/**
- * A provider that ended without a reason did not end well; one that gave up half of a tool call neither. `isEmpty`: there was
- * no part in an answer that has to have one.
- */
+const noEnd: LanguageModelV4FinishReason = { unified: 'interrupted', raw: undefined };
+
+/** A provider that ended without a reason did not end well. `isEmpty`: there was no part in an answer that has to have one. */
 export function finishFailure(
   { unified, raw }: LanguageModelV4FinishReason,
   unfinished: 'truncated_stream' | 'unreadable_answer',
   isEmpty: boolean,
 ): AttemptFailure | undefined {
   if (unified === 'interrupted' || raw === undefined) return { kind: 'failed', cause: unfinished };
-  if (unified === 'error' || failedEnds.test(raw)) return { kind: 'failed', cause: 'finish_error' };
+  if (unified === 'error') return { kind: 'failed', cause: 'finish_error' };
   return isEmpty && (unified === 'stop' || unified === 'other') ? { kind: 'failed', cause: 'no_output' } : undefined;
 }

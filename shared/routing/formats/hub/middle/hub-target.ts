@@ -1,4 +1,4 @@
-// What a format of a provider gives to the hub. Types only.
+// What a format of a provider gives to the hub.
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { ProviderDocument } from '../../../../configuration/catalogue/index.ts';
 import type { JsonObject, JsonText, UsageReport } from '../../../../protocol/wire/index.ts';
@@ -62,6 +62,9 @@ export interface ArgumentsForm {
   /** Names of members from the outside in, `*` for each item of a list. */
   readonly paths: readonly (readonly string[])[];
 }
+
+/** What stands for the end of a stream that its format said by itself, without a word for why. */
+export const formatsOwnEnd = 'gw_own_end';
 
 export interface HubTarget {
   readonly openModel: (options: ModelOptions) => LanguageModelV4;

@@ -3,7 +3,7 @@ export { cacheMark, markedMembers } from './cache-mark.ts';
 export { withCacheMarksMax, withMarksOfOurs, withoutCacheMarks, withTopMarks } from './cache-marks.ts';
 export type * from './hub-call.ts';
 export type * from './hub-source.ts';
-export type * from './hub-target.ts';
+export * from './hub-target.ts';
 export { clientCallId, createKnownCalls, type KnownCall, type KnownCalls } from './known-calls.ts';
 export { oneCallAtATime } from './one-call-at-a-time.ts';
 export { forEachObject, isListedMember, type MembersRead, otherMembers, toldPathsMax } from './other-members.ts';

@@ -5,12 +5,14 @@ import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import {
   type EventText,
   findMember,
+  isEndWord,
   isJsonObject,
   parseJson,
   pick,
   readEvents,
   rewriteMembers,
 } from '../../../../protocol/wire/index.ts';
+import { formatsOwnEnd } from '../middle/index.ts';
 import { type Bytes, eventBytes, type Json, parsedObject } from './body-members.ts';
 import { readableUsage, type UsageForm } from './readable-usage.ts';
 
@@ -52,17 +54,26 @@ const usageEvents = /"type"\s*:\s*"message_(start|delta)"/;
 export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>, takeOut: (text: string) => string): Bytes {
   let isFinished = false;
   let isEnded = false;
+  /** Of the last event that told some. */
+  let usage: Json = { output_tokens: -1 };
   const isNew = openNewBlocks();
+  function lastEvents(stop: EventText): EventText[] {
+    const before = isFinished || isEnded ? [] : [unspokenEnd(usage)];
+    isEnded = true;
+    return [...before, stop];
+  }
   const read = ({ name, text }: EventText): EventText[] => {
     if (!knownEvents.test(text)) return isEventObject(text) ? [] : [{ name, text }];
     if (isNew(text)) return [];
     if (errorEvents.test(text)) return [{ name, text: withWholeError(text) }];
-    isEnded ||= text.includes('"message_stop"');
+    if (text.includes('"message_stop"')) return lastEvents({ name, text });
     if (!usageEvents.test(text)) return [{ name, text: takeOut(text) }];
     const event = parsedObject(text);
     if (event === undefined) return [{ name, text }];
-    isFinished ||= isJsonObject(event.delta) && typeof event.delta.stop_reason === 'string';
-    return [{ name, text: JSON.stringify(withReadableEventUsage(event)) }];
+    isFinished ||= isJsonObject(event.delta) && isEndWord(event.delta.stop_reason);
+    const readable = withReadableEventUsage(event);
+    if (isJsonObject(readable.usage)) usage = readable.usage;
+    return [{ name, text: JSON.stringify(readable) }];
   };
   try {
     for await (const events of readEvents(bytes, upstreamEventMaxBytes)) yield eventBytes(events.flatMap(read));
@@ -79,6 +90,16 @@ function withWholeError(text: string): string {
   if (event === undefined || !isJsonObject(event.error)) return text;
   return JSON.stringify({ ...event, error: { ...event.error, data: { error: event.error } } });
 }
+
+/** Of a message that said its own end, and no other. */
+const unspokenEnd = (usage: Json): EventText => ({
+  name: 'message_delta',
+  text: JSON.stringify({
+    type: 'message_delta',
+    delta: { stop_reason: formatsOwnEnd, stop_sequence: null },
+    usage,
+  }),
+});
 
 /** Blocks that the package may know less of than the provider, and their pieces. What stands beside them stays. */
 const knownBlocks: readonly unknown[] = ['text', 'thinking', 'redacted_thinking', 'tool_use'];

@@ -1,6 +1,7 @@
 // A stream of Converse as its package can read it: frames of an AWS event stream, bounded, with a usage that the package takes.
 import { crc32 } from 'node:zlib';
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
+import { formatsOwnEnd } from '../middle/index.ts';
 import type { Bytes } from './body-members.ts';
 import { type UsageForm, withReadableUsage } from './readable-usage.ts';
 
@@ -57,13 +58,19 @@ const emptyThinking = /"reasoningContent"\s*:\s*\{\s*(?:"text"\s*:\s*""\s*)?\}/;
 const withThinkingBegun = (text: string): string =>
   text.replace(emptyThinking, `"reasoningContent":{"signature":"${emptyThinkingSignature}"}`);
 
+/** It is the end, whatever word it has for it. */
+const withSpokenEnd = (text: string): string =>
+  text.replace(/"stopReason"\s*:\s*(null|"\s*(null)?\s*")/, `"stopReason":"${formatsOwnEnd}"`);
+
 /** The frame that tells the usage comes last; its name stands in its headers. */
 function withReadableFrame(frame: Buffer, headersLength: number): Buffer {
   const textAt = preludeBytes + headersLength;
   const headers = frame.subarray(preludeBytes, textAt);
   const readable = headers.includes('metadata')
     ? (text: string) => withReadableUsage(text, converseUsage)
-    : frame.includes('reasoningContent', textAt) && withThinkingBegun;
+    : headers.includes('messageStop')
+      ? withSpokenEnd
+      : frame.includes('reasoningContent', textAt) && withThinkingBegun;
   const isWhole = () => crc32(frame.subarray(0, -checksumBytes)) === frame.readUInt32BE(frame.length - checksumBytes);
   if (readable === false || !isWhole()) return frame;
   return frameOf(headers, readable(frame.subarray(textAt, -checksumBytes).toString('utf8')));

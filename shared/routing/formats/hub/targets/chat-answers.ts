@@ -2,7 +2,8 @@
 // was said.
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
-import { isJsonObject, readEvents, rewriteMembers } from '../../../../protocol/wire/index.ts';
+import { isEndWord, isJsonObject, readEvents, rewriteMembers } from '../../../../protocol/wire/index.ts';
+import { formatsOwnEnd } from '../middle/index.ts';
 import { type Bytes, eventBytes, type Json, parsedObject, read } from './body-members.ts';
 import { chatUsage, readableOpenAiUsage } from './openai-usage.ts';
 
@@ -23,7 +24,7 @@ export async function* chatEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
   let isEnded = false;
   const readable = (text: string): string[] => {
     isEnded ||= text === endMark;
-    if (text === endMark) return [];
+    if (text === endMark) return isFinished ? [] : [unspokenEnd];
     if (!said.test(text)) return text.includes('"choices"') || text.includes('"error"') ? [text] : [];
     const event = parsedObject(text);
     if (event === undefined) return [text];
@@ -32,7 +33,7 @@ export async function* chatEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
     const reported = event.usage ?? (isJsonObject(own) ? own.usage : undefined);
     const usage = readableOpenAiUsage(reported, chatUsage) ?? null;
     hasUsage ||= usage !== null;
-    return [JSON.stringify({ ...event, choices: event.choices ?? [], usage })];
+    return [JSON.stringify({ ...event, choices: choicesOf(event), usage })];
   };
   try {
     for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
@@ -45,5 +46,16 @@ export async function* chatEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
   }
 }
 
+/** Of a stream that said its own end, and no other. */
+const unspokenEnd = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: formatsOwnEnd }], usage: null });
+
 const hasFinished = ({ choices }: Json): boolean =>
-  Array.isArray(choices) && choices.some((choice) => isJsonObject(choice) && typeof choice.finish_reason === 'string');
+  Array.isArray(choices) && choices.some((choice) => isJsonObject(choice) && isEndWord(choice.finish_reason));
+
+/** An empty word is none: its package would take it for an end. */
+const choicesOf = ({ choices }: Json): unknown =>
+  Array.isArray(choices)
+    ? choices.map((choice) =>
+        isJsonObject(choice) && !isEndWord(choice.finish_reason) ? { ...choice, finish_reason: null } : choice,
+      )
+    : (choices ?? []);

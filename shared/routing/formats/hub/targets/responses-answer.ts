@@ -2,6 +2,7 @@
 // write, and the package would refuse the whole answer for it.
 import {
   findMember,
+  isBrokenEnd,
   isJsonObject,
   type JsonText,
   replaceValues,
@@ -20,12 +21,12 @@ export async function readableResponse(text: string, nextStep: () => Promise<voi
   await nextStep();
   // Which no package takes for an answer.
   if (!Array.isArray(answer?.output)) return 'null';
-  const { id, created_at: created, model, incomplete_details: incomplete, usage } = answer;
+  const { id, created_at: created, model, usage } = answer;
   const readable = {
     id: textOr(id, undefined),
     created_at: typeof created === 'number' ? created : 0,
     model: textOr(model, undefined),
-    incomplete_details: readableIncomplete(incomplete),
+    incomplete_details: readableIncomplete(answer),
     usage: readableOpenAiUsage(usage, responseUsage),
     output: answer.output.filter(isJsonObject).flatMap(readableItem),
   };
@@ -49,8 +50,11 @@ function readableJson(text: string): JsonText | undefined {
   return scanned.kind === 'json' ? scanned.json : undefined;
 }
 
-export const readableIncomplete = (details: unknown): Json | null =>
-  isJsonObject(details) && typeof details.reason === 'string' ? { reason: details.reason } : null;
+/** What a package takes for the reason why an answer is not complete: also that something broke. */
+export function readableIncomplete({ status, incomplete_details: details }: Json): Json | null {
+  if (isBrokenEnd(status)) return { reason: status };
+  return isJsonObject(details) && typeof details.reason === 'string' ? { reason: details.reason } : null;
+}
 
 export const textOr = <Other>(value: unknown, other: Other): string | Other =>
   typeof value === 'string' ? value : other;

@@ -26,6 +26,7 @@ const uses: Readonly<Record<string, EventUse>> = {
   'response.completed': 'read',
   'response.incomplete': 'read',
   'response.failed': 'read',
+  'response.cancelled': 'read',
   'response.queued': 'ignored',
   'response.output_item.added': 'read',
   'response.output_item.done': 'read',
@@ -122,12 +123,13 @@ function readableEvents(event: Json, { refusals }: OpenItems): Json[] {
         {
           type,
           response: {
-            incomplete_details: readableIncomplete(told.incomplete_details),
+            incomplete_details: readableIncomplete(told),
             usage: readableOpenAiUsage(told.usage, responseUsage),
           },
         },
       ];
     case 'response.failed':
+    case 'response.cancelled':
       return [failure(told.error)];
     case 'error':
       return [failure(isJsonObject(event.error) ? event.error : event)];

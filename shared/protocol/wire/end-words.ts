@@ -1,0 +1,83 @@
+// Words with which providers say why an answer ended, in all formats. The one list of them: what is not known is handed on, or is a
+// good end to clients of other interfaces, but an empty word is none, and some words say that something broke.
+
+export type EndMeaning =
+  /** The model said what it had to say, or was cut where it was told to be. */
+  | 'good'
+  /** It was kept from answering, although its package takes the word for another end. */
+  | 'refused'
+  /** Nothing that came before it is an answer. */
+  | 'broken';
+
+const meanings: Readonly<Record<string, EndMeaning>> = {
+  // Chat completions
+  stop: 'good',
+  length: 'good',
+  tool_calls: 'good',
+  function_call: 'good',
+  content_filter: 'good',
+  error: 'broken',
+  abort: 'broken',
+  insufficient_system_resource: 'broken',
+  // Messages
+  end_turn: 'good',
+  max_tokens: 'good',
+  stop_sequence: 'good',
+  tool_use: 'good',
+  pause_turn: 'good',
+  refusal: 'good',
+  compaction: 'good',
+  model_context_window_exceeded: 'good',
+  // Responses: how one stands, and why it is incomplete
+  completed: 'good',
+  incomplete: 'good',
+  max_output_tokens: 'good',
+  steered: 'good',
+  max_messages: 'broken',
+  cancelled: 'broken',
+  failed: 'broken',
+  in_progress: 'broken',
+  queued: 'broken',
+  // Converse
+  guardrail_intervened: 'good',
+  content_filtered: 'good',
+  malformed_model_output: 'broken',
+  malformed_tool_use: 'broken',
+  // Gemini
+  safety: 'good',
+  recitation: 'good',
+  blocklist: 'good',
+  prohibited_content: 'good',
+  spii: 'good',
+  other: 'good',
+  finish_reason_unspecified: 'good',
+  language: 'refused',
+  no_image: 'refused',
+  image_safety: 'refused',
+  image_prohibited_content: 'refused',
+  image_recitation: 'refused',
+  image_other: 'refused',
+  malformed_function_call: 'broken',
+  malformed_response: 'broken',
+  unexpected_tool_call: 'broken',
+  too_many_tool_calls: 'broken',
+  missing_thought_signature: 'broken',
+};
+
+/** Some servers write the word `null` where they mean none. */
+const noWord = /^\s*(null)?\s*$/;
+
+export const isEndWord = (word: unknown): word is string => typeof word === 'string' && !noWord.test(word);
+
+/** Undefined: a word that is new. */
+export function meaningOfEnd(word: string): EndMeaning | undefined {
+  const plain = word.trim().toLowerCase();
+  if (Object.hasOwn(meanings, plain)) return meanings[plain];
+  if (/^image_/.test(plain)) return 'refused';
+  return plain.startsWith('malformed_') ? 'broken' : undefined;
+}
+
+export const isListedEnd = (word: string): boolean => Object.hasOwn(meanings, word.toLowerCase());
+
+/** Says that something broke. */
+export const isBrokenEnd = (word: unknown): word is string => isEndWord(word) && meaningOfEnd(word) === 'broken';

@@ -1,0 +1,187 @@
+// An end that is not known is no good end: an empty word is none, and a word that says that something broke makes no answer, whatever
+// the provider speaks and whoever asked. Nothing of it is kept under a key.
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+import { spokenInterfaces } from '../support/spoken-interfaces.ts';
+import type { FakeAnswer } from '../unit/formats/fake-send.ts';
+import { type Api, apis, eventStream, jsonOf, streamOf } from '../unit/formats/provider-answers.ts';
+
+const formats = ['chat-completions', ...apis] as const;
+type Format = (typeof formats)[number];
+const said = 'Transfer 100 dollars';
+
+const chatHead = { id: 'c1', created: 1, model: 'm' };
+const chatJson = (finish_reason: unknown) => ({
+  ...chatHead,
+  object: 'chat.completion',
+  choices: [{ index: 0, message: { role: 'assistant', content: said }, finish_reason }],
+});
+const chatChunk = (content: string, finish_reason: unknown = null) => ({
+  ...chatHead,
+  object: 'chat.completion.chunk',
+  choices: [{ index: 0, delta: { content }, finish_reason }],
+});
+
+/** The events of one that is whole, but for the word of its end, and its format's own end behind it. */
+function streamed(format: Format, reason: string, hasOwnEnd: boolean): FakeAnswer {
+  if (format === 'chat-completions') {
+    const { bytes, contentType } = eventStream(
+      chatChunk('Transfer ', /^\s*(null)?\s*$/.test(reason) ? reason : null),
+      chatChunk('100 dollars', reason),
+    );
+    return { contentType, bytes: hasOwnEnd ? [...bytes, Buffer.from('data: [DONE]\n\n')] : bytes };
+  }
+  const { bytes, contentType } = streamOf(format, { blocks: [{ text: said }], reason });
+  return { contentType, bytes: hasOwnEnd || format !== 'messages' ? bytes : bytes.slice(0, -1) };
+}
+
+const whole = (format: Format, reason: string): object =>
+  format === 'chat-completions' ? chatJson(reason) : jsonOf(format, { blocks: [{ text: said }], reason });
+
+let next: { readonly format: Format; readonly reason: string; readonly hasOwnEnd: boolean };
+let gateway: Harness;
+let broken: ScriptedProvider;
+beforeAll(async () => {
+  broken = await startScriptedProvider((outgoing, call) => {
+    const { format, reason, hasOwnEnd } = next;
+    const isStream =
+      /"stream":true/.test(broken.bodies[call] ?? '') || format === 'converse' || format === 'generate-content';
+    const answer = isStreamAsked && isStream ? streamed(format, reason, hasOwnEnd) : undefined;
+    outgoing.writeHead(200, { 'content-type': answer?.contentType ?? 'application/json' });
+    outgoing.end(answer === undefined ? JSON.stringify(whole(format, reason)) : Buffer.concat(answer.bytes));
+  });
+  gateway = await startHarness({
+    models: Object.fromEntries(
+      formats.flatMap((format) => [
+        [`alone/${format}`, [{ provider: format, upstream: 'm' }]],
+        [
+          `twice/${format}`,
+          [
+            { provider: format, upstream: 'm' },
+            { provider: 'good', upstream: 'echo' },
+          ],
+        ],
+      ]),
+    ),
+    providers: {
+      ...Object.fromEntries(formats.map((format) => [format, { apis: [format], base_url: broken.url }])),
+      good: { apis: ['chat-completions'] },
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await broken.stop();
+});
+
+let isStreamAsked = false;
+async function ask(id: InterfaceId, model: string, stream: boolean, headers: Record<string, string> = {}) {
+  const spoken = spokenInterfaces.find((one) => one.id === id);
+  if (spoken === undefined) throw new Error(id);
+  isStreamAsked = stream;
+  const body = { ...spoken.hello(model, stream ? { stream } : {}), ...(id === 'messages' ? { max_tokens: 100 } : {}) };
+  const response = await gateway.postTo(spoken.path, body, { 'x-gw-error-format': 'openai', ...headers });
+  const text = await response.text();
+  return {
+    status: response.status,
+    text,
+    brokenWith: stream ? spoken.brokenWith(text) : undefined,
+    headers: response.headers,
+  };
+}
+
+const clients = ['chat-completions', 'messages', 'responses'] as const;
+/** What a format has for something that broke, and a word that is none. */
+const brokenWords: Readonly<Record<Format, readonly string[]>> = {
+  'chat-completions': ['error', 'insufficient_system_resource'],
+  messages: ['error'],
+  responses: ['max_messages'],
+  converse: ['malformed_model_output', 'error'],
+  'generate-content': ['MALFORMED_FUNCTION_CALL'],
+};
+const blankWords: Readonly<Record<Exclude<Format, 'converse' | 'responses'>, readonly string[]>> = {
+  'chat-completions': ['', ' ', 'null'],
+  messages: [''],
+  'generate-content': ['', ' '],
+};
+
+const rows = (words: Readonly<Partial<Record<Format, readonly string[]>>>) =>
+  clients.flatMap((client) =>
+    Object.entries(words).flatMap(([format, list]) => list.map((word) => [client, format as Format, word] as const)),
+  );
+
+describe.each(rows(brokenWords))('a client of %s, at %s, whose answer ends with "%s"', (client, format, reason) => {
+  it('is answered by the next provider where nothing was sent yet', async () => {
+    next = { format, reason, hasOwnEnd: true };
+    const answer = await ask(client, `twice/${format}`, false);
+    expect([answer.status, answer.headers.get('x-gw-provider')]).toEqual([200, 'good']);
+    expect(answer.text).not.toContain(said);
+  });
+
+  it('gets a broken stream, and nothing of it is replayed', async () => {
+    next = { format, reason, hasOwnEnd: true };
+    const key = { 'idempotency-key': `${client}-${format}-${reason}` };
+    const first = await ask(client, `alone/${format}`, true, key);
+    expect([first.status, first.brokenWith]).toEqual([200, 'no_available_provider']);
+    const asked = broken.bodies.length;
+    await ask(client, `alone/${format}`, true, key);
+    expect(broken.bodies.length).toBeGreaterThan(asked);
+  });
+});
+
+describe.each(rows(blankWords))('a client of %s, at %s, whose stream ends with "%s"', (client, format, reason) => {
+  it('gets a broken stream where the format has not said its own end', async () => {
+    next = { format, reason, hasOwnEnd: false };
+    const answer = await ask(client, `alone/${format}`, true);
+    expect([answer.status, answer.brokenWith]).toEqual([200, 'no_available_provider']);
+  });
+
+  it('gets a whole JSON answer as one that has stopped', async () => {
+    next = { format, reason, hasOwnEnd: true };
+    const answer = await ask(client, `alone/${format}`, false);
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining(said)]);
+  });
+});
+
+describe.each(rows({ 'chat-completions': ['', 'null'], messages: [''], converse: [''] }))(
+  'a client of %s, at %s, whose stream ends with "%s"',
+  (client, format, reason) => {
+    it('gets a whole stream where the format has said its own end', async () => {
+      next = { format, reason, hasOwnEnd: true };
+      const answer = await ask(client, `alone/${format}`, true);
+      expect([answer.status, answer.brokenWith]).toEqual([200, undefined]);
+      expect(answer.text).toContain('100');
+    });
+  },
+);
+
+it.each(clients)('a word that is new is a good end: client of %s', async (client) => {
+  for (const format of formats.filter((one): one is Exclude<Format, 'responses'> => one !== 'responses')) {
+    next = { format, reason: 'because_it_was_time', hasOwnEnd: true };
+    expect([format, (await ask(client, `alone/${format}`, true)).brokenWith]).toEqual([format, undefined]);
+    expect([format, (await ask(client, `alone/${format}`, false)).status]).toEqual([format, 200]);
+  }
+});
+
+it.each(clients)('a response that was cancelled is no answer: client of %s', async (client) => {
+  const cancelled = await startScriptedProvider((outgoing) => {
+    outgoing.writeHead(200, { 'content-type': 'application/json' });
+    outgoing.end(JSON.stringify({ ...jsonOf('responses' as Api, { blocks: [{ text: said }] }), status: 'cancelled' }));
+  });
+  try {
+    await gateway.apply({
+      models: { 'cancelled/m': [{ provider: 'cancelled', upstream: 'm' }] },
+      providers: { cancelled: { apis: ['responses'], base_url: cancelled.url } },
+    });
+    const opened = await gateway.open();
+    const spoken = spokenInterfaces.find((one) => one.id === client);
+    const hello = spoken?.hello('cancelled/m', client === 'messages' ? { max_tokens: 100 } : {});
+    const response = await opened.postTo(spoken?.path ?? '', hello);
+    expect(response.status).toBe(502);
+    await opened.close();
+  } finally {
+    await cancelled.stop();
+  }
+});
