@@ -3,10 +3,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { type Api, apis, eventStream, type FakeAnswer, jsonOf, streamOf } from '../support/provider-answers.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 import { spokenInterfaces } from '../support/spoken-interfaces.ts';
-import type { FakeAnswer } from '../unit/formats/fake-send.ts';
-import { type Api, apis, eventStream, jsonOf, streamOf } from '../unit/formats/provider-answers.ts';
 
 const formats = ['chat-completions', ...apis] as const;
 type Format = (typeof formats)[number];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '#jest';
+import { type apis, jsonOf } from '../../support/provider-answers.ts';
 import { ask, type Json, jsonAnswer } from './fake-send.ts';
-import { type apis, jsonOf } from './provider-answers.ts';
 
 type Api = (typeof apis)[number];
 

@@ -12,19 +12,12 @@ import {
 } from '../../../shared/routing/formats/index.ts';
 import type { CandidateOutcome } from '../../../shared/routing/providers/candidate-outcome.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
+import type { FakeAnswer, Json } from '../../support/provider-answers.ts';
 
-export type Json = Record<string, unknown>;
+export type { FakeAnswer, Json };
 
 export interface Sent extends Omit<CandidateRequest, 'body'> {
   readonly body: Json;
-}
-
-export interface FakeAnswer {
-  /** Of a JSON answer, or the pieces of a stream. */
-  readonly bytes: readonly Uint8Array[];
-  readonly contentType: string;
-  /** After the last piece. */
-  readonly breaksWith?: Error;
 }
 
 export interface FakeSend {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '#jest';
 import { rawNumber } from '../../../shared/foundation/ids/index.ts';
+import { apis, eventStream, jsonOf, streamOf } from '../../support/provider-answers.ts';
 import { readChunks } from '../../support/read-chunks.ts';
 import { ask, completionOf, failureOf, type Json, jsonAnswer, readTexts } from './fake-send.ts';
-import { apis, eventStream, jsonOf, streamOf } from './provider-answers.ts';
 
 type Api = (typeof apis)[number];
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into member by member.

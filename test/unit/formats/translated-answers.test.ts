@@ -2,6 +2,15 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import {
+  apis,
+  type Block,
+  eventStream,
+  frames,
+  jsonOf,
+  type ProviderAnswer,
+  streamOf,
+} from '../../support/provider-answers.ts';
 import { readChunks } from '../../support/read-chunks.ts';
 import {
   ask,
@@ -13,7 +22,6 @@ import {
   StreamBroken,
   turnsOf,
 } from './fake-send.ts';
-import { apis, type Block, eventStream, frames, jsonOf, type ProviderAnswer, streamOf } from './provider-answers.ts';
 
 type Api = (typeof apis)[number];
 

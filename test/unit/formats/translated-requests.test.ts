@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { jsonValuesMax } from '../../../shared/foundation/constants/index.ts';
 import { rawNumber } from '../../../shared/foundation/ids/index.ts';
+import { apis, jsonOf } from '../../support/provider-answers.ts';
 import { ask, failureOf, type Json, jsonAnswer } from './fake-send.ts';
-import { apis, jsonOf } from './provider-answers.ts';
 
 type Api = (typeof apis)[number];
 

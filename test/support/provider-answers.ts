@@ -1,7 +1,16 @@
 // What providers of each format answer, whole and streamed, from one description. The shapes are those of their public
 // references: Anthropic's Messages, OpenAI's Responses, Bedrock's Converse in frames of AWS event streams, Gemini's generateContent.
 import { EventStreamCodec } from '@smithy/core/event-streams';
-import type { FakeAnswer, Json } from './fake-send.ts';
+
+export type Json = Record<string, unknown>;
+
+export interface FakeAnswer {
+  /** Of a JSON answer, or the pieces of a stream. */
+  readonly bytes: readonly Uint8Array[];
+  readonly contentType: string;
+  /** After the last piece. */
+  readonly breaksWith?: Error;
+}
 
 export type Block =
   | { readonly thinking: string; readonly signature: string }
