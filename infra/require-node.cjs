@@ -1,0 +1,22 @@
+// Every script of package.json loads it first. Written for any Node: one that is too old would stop at the first file in
+// TypeScript, with a stack in place of a line.
+'use strict';
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+/** From these on, files in TypeScript run as they are. */
+const firstMinors = { 22: 18, 23: 6 };
+
+if (major < 22 || minor < (firstMinors[major] || 0)) {
+  process.stderr.write(
+    `gw: Node ${process.versions.node} is too old: install Node 24, https://nodejs.org (22.18 or newer works)\n`,
+  );
+  process.exit(1);
+}
+
+// Some of these versions call SQLite and TypeScript experimental, on standard error, at each start.
+const { emitWarning } = process;
+process.emitWarning = (warning, ...details) => {
+  const [options] = details;
+  const type = typeof options === 'object' && options !== null ? options.type : options;
+  if (type !== 'ExperimentalWarning') emitWarning.call(process, warning, ...details);
+};
