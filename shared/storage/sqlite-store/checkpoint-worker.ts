@@ -2,7 +2,7 @@
 // for which they wait for a moment, by the clock.
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { formVersion } from './store-file.ts';
+import type { CheckpointFile } from './checkpoints.ts';
 
 /** For readers and writers at the end of a checkpoint: writers wait as long. */
 const lockWaitMs = 20;
@@ -11,7 +11,8 @@ const passesMax = 4;
 /** Pages of the log that may be left for its end, for which writers wait. */
 const lastPagesMax = 32;
 
-const database = new DatabaseSync(workerData as string, { timeout: lockWaitMs });
+const { path, formVersion } = workerData as CheckpointFile;
+const database = new DatabaseSync(path, { timeout: lockWaitMs });
 database.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0');
 const passive = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 

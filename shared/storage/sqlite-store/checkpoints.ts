@@ -10,6 +10,12 @@ const workerFile = join(import.meta.dirname, 'checkpoint-worker.ts');
 /** A connection lies outside the heap of its thread. */
 const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 };
 
+/** A thread that imports nothing of ours is small. */
+export interface CheckpointFile {
+  readonly path: string;
+  readonly formVersion: number;
+}
+
 export interface Checkpoints {
   /** Some pages were committed. */
   note(pages: number): void;
@@ -17,13 +23,13 @@ export interface Checkpoints {
 }
 
 /** Where one fails, as on a full disk, the log grows until one succeeds: nothing is lost. */
-export function createCheckpoints(path: string): Checkpoints {
+export function createCheckpoints(file: CheckpointFile): Checkpoints {
   let pages = 0;
   let isRunning = false;
   let worker: Worker | undefined;
 
   function start(): Worker {
-    const started = new Worker(workerFile, { workerData: path, resourceLimits });
+    const started = new Worker(workerFile, { workerData: file, resourceLimits });
     // Neither a checkpoint nor its thread keeps the process.
     started.unref();
     started.on('message', () => {

@@ -96,6 +96,14 @@ export function createTransactions(options: TransactionsOptions): Transactions {
     return false;
   }
 
+  /** Never throws: what comes next would fail where this does. */
+  function undo(): void {
+    try {
+      // SQLite itself does it where the disk is full.
+      if (database.isTransaction) rollback.run();
+    } catch {}
+  }
+
   /** Its error. */
   function tryBegin(): unknown {
     try {
@@ -114,8 +122,7 @@ export function createTransactions(options: TransactionsOptions): Transactions {
       onEnd();
       commit.run();
     } catch (error) {
-      // SQLite itself rolls back where the disk is full.
-      if (database.isTransaction) rollback.run();
+      undo();
       onFailed();
       rejectAll(taken, error);
       return;
