@@ -14,6 +14,10 @@ export interface LocalOptions {
   readonly config: string | undefined;
   /** Folder that keeps the tables between runs. Undefined: in memory. */
   readonly data: string | undefined;
+  /** Whether what was answered survives a loss of power too. */
+  readonly durable?: boolean;
+  /** How many processes share the port and the store. Default 1. */
+  readonly processes?: number;
   /** A DynamoDB-compatible server that keeps the tables. */
   readonly dynamodb: string | undefined;
   /** How long a stream may take whose first output came in time. Undefined: the default. */
@@ -38,6 +42,8 @@ where the store is empty.
   --host ADDR       address to listen on (default ${hostDefault}: this machine alone)
   --config FILE     apply this gateway file before the start
   --data DIR        keep the data in this folder (default: in memory)
+  --durable         with --data: what was answered survives a loss of power too; each write then waits for the disk
+  --processes N     N processes share the port and the store, at most one for each processor (default 1)
   --dynamodb URL    use this DynamoDB server, which several gateways may share
   --stream-budget N seconds that a stream may take (default ${streamBudget.defaultSeconds}, at most ${streamBudget.maxSeconds})
   --demo-traffic    the demo makes calls of its own, at most ${demoTraffic.callsMax}, so that the console has something to show
@@ -58,6 +64,8 @@ const known = {
   host: { type: 'string' },
   config: { type: 'string' },
   data: { type: 'string' },
+  durable: { type: 'boolean' },
+  processes: { type: 'string' },
   dynamodb: { type: 'string' },
   'stream-budget': { type: 'string' },
   'demo-traffic': { type: 'boolean' },
@@ -95,6 +103,14 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
   if (values.dynamodb !== undefined && values.data !== undefined) {
     throw new Error('--data keeps the tables in a folder, --dynamodb on a server: use one of them');
   }
+  const durable = values.durable === true;
+  if (durable && values.data === undefined) {
+    throw new Error('--durable is for data that is kept: use it with --data DIR');
+  }
+  const processes = Number(values.processes ?? 1);
+  if (values.processes === '' || !Number.isSafeInteger(processes) || processes < 1) {
+    throw new Error('--processes takes a number from 1 on');
+  }
   const streamBudgetSeconds = values['stream-budget'] === undefined ? undefined : Number(values['stream-budget']);
   if (streamBudgetSeconds !== undefined && !isStreamBudget(streamBudgetSeconds)) {
     throw new Error(`--stream-budget takes ${streamBudget.minSeconds} to ${streamBudget.maxSeconds} seconds`);
@@ -115,5 +131,17 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
     { issuer: '--oidc-issuer', clientId: '--oidc-client' },
   );
   const { config, data, dynamodb, host = hostDefault, log = 'text' } = values;
-  return { port, host, config, data, dynamodb, streamBudgetSeconds, demoTraffic: isDemoTraffic, signIn, log };
+  return {
+    port,
+    host,
+    config,
+    data,
+    durable,
+    processes,
+    dynamodb,
+    streamBudgetSeconds,
+    demoTraffic: isDemoTraffic,
+    signIn,
+    log,
+  };
 }

@@ -30,7 +30,8 @@ describe('npm start', () => {
   it('--help prints every option and ends with 0', () => {
     const { status, stdout } = start('--help');
     expect(status).toBe(0);
-    for (const name of ['--port', '--host', '--config', '--data', '--dynamodb', '--stream-budget', '--log', '--help']) {
+    const kept = ['--data', '--durable', '--processes', '--dynamodb'];
+    for (const name of ['--port', '--host', '--config', ...kept, '--stream-budget', '--log', '--help']) {
       expect(stdout).toContain(`  ${name}`);
     }
   });
@@ -64,6 +65,8 @@ describe('options', () => {
       host: '127.0.0.1',
       config: undefined,
       data: undefined,
+      durable: false,
+      processes: 1,
       dynamodb: undefined,
       streamBudgetSeconds: undefined,
       demoTraffic: false,
@@ -91,6 +94,8 @@ describe('options', () => {
     [['--stream-budget', '54'], '--stream-budget takes 55 to 840 seconds'],
     [['--stream-budget', '5m'], '--stream-budget takes 55 to 840 seconds'],
     [['--log', 'loud'], '--log takes text, json or off'],
+    [['--durable'], '--durable is for data that is kept: use it with --data DIR'],
+    ...['0', 'two', '1.5', ''].map((n) => [['--processes', n], '--processes takes a number from 1 on'] as const),
     [['--dynamodb', 'here'], '--dynamodb takes the URL of a server'],
     [['--data', 'x', '--dynamodb', 'http://127.0.0.1:1'], 'use one of them'],
     [['--demo-traffic', '--config', 'x'], '--demo-traffic is for the demo'],

@@ -8,6 +8,7 @@ export const projectRoot = join(import.meta.dirname, '../..');
 export interface RunningGateway {
   /** Ends in /v1. */
   readonly url: string;
+  readonly process: ChildProcess;
   /** All that it has written to standard output, and to standard error, so far. */
   readonly out: () => string;
   readonly error: () => string;
@@ -45,6 +46,7 @@ export async function startGateway(
   });
   return {
     url,
+    process: child,
     out: () => out,
     error: () => error,
     async stop() {

@@ -1,0 +1,76 @@
+// The start's changes to the store: a gateway file that is applied, or the demo where the store holds nothing else.
+import type { Composition } from '../../shared/composition/index.ts';
+import {
+  ApplyInterrupted,
+  type ApplyReport,
+  destructiveChanges,
+  type GatewayFile,
+  GatewayFileRefused,
+  planGatewayFile,
+} from '../../shared/configuration/gateway-file/index.ts';
+import { readVariable } from '../../shared/foundation/environment/index.ts';
+import { checkGatewayFile, InvalidGatewayFile } from './config-file.ts';
+import { isDemoStore, planDemo, revokeFormerKeys } from './demo/demo-gateway.ts';
+import type { Stop } from './open-composition.ts';
+import { type Simulator, startSimulator } from './simulator/index.ts';
+
+const demoName = 'the demo';
+
+interface NamedFile {
+  readonly name: string;
+  readonly content: GatewayFile;
+}
+
+export interface Start {
+  readonly composition: Composition;
+  readonly say: (line: string) => void;
+  /** Said once the gateway answers; also when the start fails, as keys among it are shown nowhere else. */
+  readonly later: string[];
+  readonly started: Stop[];
+}
+
+interface Configured {
+  /** Of keys that are active from now on, as far as this start knows them. */
+  readonly keyTexts: readonly string[];
+  readonly isDemo: boolean;
+  /** Undefined: this start simulates no provider. */
+  readonly simulator?: Simulator;
+}
+
+export async function configure(start: Start, file: NamedFile | undefined): Promise<Configured> {
+  const { composition, later, started } = start;
+  if (file !== undefined) return { keyTexts: await applyFile(start, file), isDemo: false };
+  if (!(await isDemoStore(composition))) {
+    later.push('serving what the store holds, without a change; --config FILE applies a gateway file');
+    return { keyTexts: [], isDemo: false };
+  }
+  const simulator = await startSimulator();
+  started.push(() => simulator.stop());
+  const demo = await planDemo(composition, simulator.urlOf, process.env);
+  // Before: one active key of a workspace has a name.
+  await revokeFormerKeys(composition, demo.key);
+  await applyFile(start, { name: demoName, content: checkGatewayFile(demoName, demo.text) });
+  later.push(`demo key: ${demo.key}`, ...demo.notes.map((note) => `note: ${note}`));
+  return { keyTexts: [demo.key], simulator, isDemo: true };
+}
+
+async function applyFile({ composition, say, later }: Start, { name, content }: NamedFile): Promise<readonly string[]> {
+  const { randomness, clock } = composition;
+  const nowMs = clock.nowMs();
+  const options = { file: content, stores: composition, readVariable, randomness, nowMs, keepsRevoked: true };
+  const plan = await planGatewayFile(options).catch((error: unknown) => {
+    throw error instanceof GatewayFileRefused ? new InvalidGatewayFile(name, error.problems) : error;
+  });
+  for (const taken of destructiveChanges(plan.changes)) say(`takes away: ${taken}`);
+  later.push(...plan.notes.map((note) => `note: ${note}`));
+  const showKeys = ({ createdKeys }: ApplyReport) => {
+    later.push(...createdKeys.map(({ workspace, name, key }) => `key ${name} of ${workspace} (shown once): ${key}`));
+    return createdKeys.map(({ key }) => key);
+  };
+  try {
+    return showKeys(await plan.apply());
+  } catch (error) {
+    if (error instanceof ApplyInterrupted) showKeys(error.report);
+    throw error;
+  }
+}

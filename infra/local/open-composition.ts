@@ -1,0 +1,85 @@
+// One process of a local gateway: its store, its dependencies, its server.
+import { type Composition, createComposition } from '../../shared/composition/index.ts';
+import { readKeptBytesMax, readTelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
+import type { Log } from '../../shared/foundation/log/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
+import { createNodeServer } from '../../shared/protocol/http/index.ts';
+import type { CheckedCredentials } from '../../shared/routing/providers/index.ts';
+import { openSqliteStore } from '../../shared/storage/sqlite-store/index.ts';
+import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
+import { createWholeGateway } from '../container/routes.ts';
+import { builtFiles } from './built-files.ts';
+import { createTables } from './create-tables.ts';
+import { writeCredentialReport } from './credential-report.ts';
+import { hostDefault, orOneLine } from './listen-address.ts';
+import { localAdapters } from './local-adapters.ts';
+import type { LocalOptions } from './start-options.ts';
+import { createTerminalLog } from './terminal-log.ts';
+
+const localStage = 'local';
+const logLevels = { text: 'info', json: 'info', off: 'silent' } as const;
+
+export type StartOptions = Omit<LocalOptions, 'host' | 'log'> & Partial<Pick<LocalOptions, 'host' | 'log'>>;
+/** Ends something that was started; the last one goes first. */
+export type Stop = () => Promise<void> | void;
+
+export async function stopAll(started: Stop[]): Promise<void> {
+  for (const stopOne of started.splice(0).reverse()) await stopOne();
+}
+
+/** Without `log` nothing is logged. Throws an Error with one line for the terminal. */
+export async function openComposition(options: StartOptions, started: Stop[]): Promise<Composition> {
+  const { log = 'off', streamBudgetSeconds, dynamodb } = options;
+  const store = await openStore(options, started);
+  const { telemetry } = readTelemetryEnvironment();
+  const limits = { streamBudgetSeconds, keptBytesMax: readKeptBytesMax() };
+  const environment = { stage: localStage, originSecretHashes: [], logLevel: logLevels[log], ...limits, telemetry };
+  const composition = createComposition({
+    environment,
+    store,
+    log: logOf(log),
+    ...localAdapters(options, dynamodb === undefined ? undefined : store),
+    onCredentialsChecked: (checked) => void report(composition, checked),
+  });
+  started.push(() => composition.transport.close());
+  // Behind the server: the last requests have spans too.
+  started.push(() => composition.telemetry?.close());
+  return composition;
+}
+
+/** Resolves with the port. Throws an Error with one line for the terminal. */
+export async function listen(composition: Composition, options: StartOptions, started: Stop[]): Promise<number> {
+  const { port, host = hostDefault, signIn } = options;
+  const server = createNodeServer(createWholeGateway(composition, builtFiles(), signIn), composition);
+  const taken = await orOneLine(port, host, () => server.listen(port, host));
+  started.push(() => server.close());
+  return taken;
+}
+
+/** Never rejects: what is lost is what `gw status` would show. */
+const report = ({ store, log }: Composition, checked: CheckedCredentials): Promise<void> =>
+  writeCredentialReport(store, checked).catch((cause: unknown) =>
+    log.error({ event: 'credentials_not_reported' }, cause),
+  );
+
+/** Undefined: the JSON lines of a deployed stage on standard output, or none. */
+function logOf(log: LocalOptions['log']): Log | undefined {
+  if (log !== 'text') return undefined;
+  const { stderr } = process;
+  const isColoured = stderr.isTTY && (process.env.NO_COLOR ?? '') === '';
+  return createTerminalLog({ clock: systemClock, isColoured, write: (line) => void stderr.write(line) });
+}
+
+async function openStore({ data, durable, dynamodb }: StartOptions, started: Stop[]): Promise<Store> {
+  if (dynamodb === undefined) {
+    const { store, close } = await openSqliteStore({ folder: data, isDurable: durable === true });
+    started.push(close);
+    return store;
+  }
+  const client = createDynamoClient({ endpoint: dynamodb });
+  started.push(() => client.destroy());
+  await createTables(client, localStage).catch((cause: unknown) => {
+    throw new Error(`no DynamoDB answers at ${dynamodb}`, { cause });
+  });
+  return createDynamoStore({ client, stage: localStage });
+}

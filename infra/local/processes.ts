@@ -1,0 +1,104 @@
+// Several processes behind one port. This one, the main process, has made the store ready and says what a start says; the
+// others serve. It accepts the connections and hands them out in turn (node:cluster): each process gets as many as the next
+// one. With a socket each (SO_REUSEPORT) the kernel would deal them out by chance, and on Linux alone.
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, sleep, systemClock, waitAtMost } from '../../shared/foundation/time/index.ts';
+import type { StartOptions, Stop } from './open-composition.ts';
+
+/** What a serving process tells the main one. */
+export type ServingMessage = { readonly port: number } | { readonly failure: string };
+/** What the main process tells a serving one: end, your calls first. */
+export const stopMessage = 'stop';
+
+/** A serving process takes eight seconds at most, and the whole stop nine. */
+const stopMaxMs = 8_500;
+/** One that has served less long is replaced later: what ends it may end the next one too. */
+const shortLifeMs = 10_000;
+const pauseAfterShortLifeMs = 1_000;
+
+/** No more than there are processors: they would take the time of one another. */
+export function countProcesses(wanted = 1): { readonly count: number; readonly note?: string } {
+  const processors = availableParallelism();
+  if (wanted <= processors) return { count: wanted };
+  return { count: processors, note: `note: --processes ${wanted} is ${processors} here, one for each processor` };
+}
+
+/** Processes share a folder. Where none is named it is one of their own, which ends with them. */
+export function withOwnFolder(options: StartOptions, started: Stop[]): ServingOptions {
+  if (options.data !== undefined || options.dynamodb !== undefined) return options;
+  const ownFolder = mkdtempSync(join(tmpdir(), 'gw-processes-'));
+  started.push(() => removeFolder(ownFolder));
+  return { ...options, data: ownFolder, ownFolder };
+}
+
+export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+
+export interface ServingOptions extends StartOptions {
+  /** Removed at the end. */
+  readonly ownFolder?: string;
+}
+
+/** Resolves with the port once all of them serve. Throws an Error with one line for the terminal where one cannot. */
+export async function startProcesses(
+  count: number,
+  options: ServingOptions,
+  say: (line: string) => void,
+  started: Stop[],
+  clock: Clock = systemClock,
+): Promise<number> {
+  cluster.setupPrimary({ exec: join(import.meta.dirname, 'serving-process.ts'), args: [JSON.stringify(options)] });
+  const running = new Map<Worker, Promise<unknown>>();
+  let isStopping = false;
+  started.push(stop);
+  const [port = 0] = await Promise.all(Array.from({ length: count }, start));
+  return port;
+
+  /** Resolves with the port. */
+  function start(): Promise<number> {
+    const startedAtMs = clock.nowMs();
+    const worker = cluster.fork();
+    const served = Promise.withResolvers<number>();
+    let hasServed = false;
+    worker.once('message', (message: ServingMessage) => {
+      if ('failure' in message) return served.reject(new Error(message.failure));
+      hasServed = true;
+      served.resolve(message.port);
+    });
+    const ended = once(worker, 'exit').then(([code, signal]) => {
+      running.delete(worker);
+      const how = signal ?? `exit code ${code}`;
+      served.reject(new Error(`a process ended before it served (${how})`));
+      if (hasServed && !isStopping) void replace(how, clock.nowMs() - startedAtMs);
+    });
+    running.set(worker, ended);
+    return served.promise;
+  }
+
+  async function replace(how: string, livedMs: number): Promise<void> {
+    say(`a process has ended (${how}): another takes its place`);
+    for (let lifeMs = livedMs; !isStopping; lifeMs = 0) {
+      if (lifeMs < shortLifeMs) await sleep(clock, pauseAfterShortLifeMs);
+      if (isStopping) return;
+      try {
+        await start();
+        return;
+      } catch (error) {
+        if (!isStopping) say(`it could not start: ${(error as Error).message}`);
+      }
+    }
+  }
+
+  async function stop(): Promise<void> {
+    isStopping = true;
+    for (const worker of running.keys()) if (worker.isConnected()) worker.send(stopMessage);
+    const ended = Promise.all(running.values());
+    await waitAtMost(clock, stopMaxMs, ended, () => {
+      for (const worker of running.keys()) worker.process.kill('SIGKILL');
+    });
+    await ended;
+  }
+}

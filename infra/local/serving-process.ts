@@ -1,0 +1,43 @@
+// One of several processes behind a port (processes.ts): serves what the main process has made ready.
+import cluster from 'node:cluster';
+import { enableCompileCache } from 'node:module';
+import { removeFolder, type ServingMessage, type ServingOptions, stopMessage } from './processes.ts';
+
+enableCompileCache();
+const { listen, openComposition, stopAll } = await import('./open-composition.ts');
+
+const options = JSON.parse(process.argv[2] ?? '') as ServingOptions;
+const started: (() => Promise<void> | void)[] = [];
+let isStopping = false;
+
+async function stop(): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
+  await stopAll(started);
+  process.exit(0);
+}
+
+// A reader of the output that is gone takes no request with it.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
+// A terminal sends SIGINT to all of them: the main process stops them in their order.
+process.on('SIGINT', () => {});
+process.on('SIGTERM', () => void stop());
+process.on('message', (message) => {
+  if (message === stopMessage) void stop();
+});
+// Without its main process it gets no calls any more. Node would end it at once: its calls end first.
+if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
+process.once('disconnect', () => {
+  const { ownFolder } = options;
+  if (ownFolder !== undefined) started.unshift(() => removeFolder(ownFolder));
+  void stop();
+});
+
+const tell = (message: ServingMessage) => void process.send?.(message);
+try {
+  const composition = await openComposition(options, started);
+  tell({ port: await listen(composition, options, started) });
+} catch (error) {
+  const [failure = ''] = (error as Error).message.split('\n');
+  process.send?.({ failure } satisfies ServingMessage, () => process.exit(1));
+}

@@ -1,0 +1,168 @@
+// `npm start -- --processes N`: one port and one store, several processes.
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
+import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import { operateProcess } from '../cli/child-processes.ts';
+import { gatewayFileText, newKey } from '../support/gateway-file.ts';
+import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+let simulator: Simulator;
+let running: RunningGateway | undefined;
+beforeAll(async () => {
+  simulator = await startSimulator({ paceMs: 0 });
+});
+afterAll(() => simulator.stop());
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+  simulator.clear();
+});
+
+const start = async (line: string, variables: Record<string, string> = {}): Promise<RunningGateway> => {
+  const gateway = await startGateway(line, temporaryFolder(), variables);
+  running = gateway;
+  // The last line of a start.
+  await until(() => gateway.out().includes('command line: '));
+  return gateway;
+};
+
+/** Of the processes that serve. */
+const servingOf = ({ process }: RunningGateway): number[] =>
+  spawnSync('pgrep', ['-P', String(process.pid)], { encoding: 'utf8' })
+    .stdout.split('\n')
+    .filter(Boolean)
+    .map(Number);
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await new Promise<void>((resolve) => setImmediate(resolve));
+};
+
+const key = newKey();
+const call = ({ url }: RunningGateway, model: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${url}/chat/completions`, {
+    method: 'POST',
+    // A connection each: they are handed out in turn.
+    headers: { authorization: `Bearer ${key}`, connection: 'close' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
+    ...init,
+  });
+
+function writeFile(members: { readonly key?: Record<string, unknown> } = {}): string {
+  const path = join(temporaryFolder(), 'gateway.yaml');
+  const route = (upstream: string) => [{ provider: 'acme', upstream }];
+  const models = { 'acme/quick': route('echo'), 'acme/silent': route('silent') };
+  writeFileSync(path, gatewayFileText({ models, ...members }, simulator.urlOf, key));
+  return path;
+}
+
+describe('several processes', () => {
+  it('share the port, say what a start says once, and each keeps the limits of all: calls in flight to the unit', async () => {
+    const gateway = await start(`--processes 2 --log off --config ${writeFile({ key: { concurrency: 5 } })}`);
+    expect(servingOf(gateway)).toHaveLength(2);
+    for (const line of ['ready ', 'base URL for OpenAI', 'console ', 'command line: '])
+      expect(
+        gateway
+          .out()
+          .split('\n')
+          .filter((printed) => printed.startsWith(line)),
+      ).toHaveLength(1);
+    const leaving = new AbortController();
+    const statuses: number[] = [];
+    const calls = Array.from({ length: 40 }, async () => {
+      const { status } = await call(gateway, 'acme/silent', { signal: leaving.signal });
+      statuses.push(status);
+    });
+    await until(() => statuses.length === 35);
+    expect(new Set(statuses)).toEqual(new Set([429]));
+    expect(simulator.calls).toHaveLength(5);
+    leaving.abort();
+    await Promise.allSettled(calls);
+  });
+
+  it('serve while the command line works on their folder, and show what it changed', async () => {
+    const data = join(temporaryFolder(), 'data');
+    const gateway = await start(`--processes 2 --log off --data ${data} --config ${writeFile()}`);
+    const created = await operateProcess(`keys create --workspace team --name second --data ${data}`, { folder: data });
+    expect([created.code, created.error]).toEqual([0, '']);
+    const [second = ''] = /sk-gw-[\w-]+/.exec(created.out) ?? [];
+    const statuses = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const headers = { authorization: `Bearer ${second}`, connection: 'close' };
+        return (await call(gateway, 'acme/quick', { headers })).status;
+      }),
+    );
+    expect(statuses).toEqual(Array(8).fill(200));
+    const status = await operateProcess(`status --data ${data}`, { folder: data });
+    expect([status.code, status.error]).toEqual([0, '']);
+  });
+
+  it('replace one that is killed, and serve on', async () => {
+    const data = join(temporaryFolder(), 'data');
+    const gateway = await start(`--processes 2 --log off --data ${data} --config ${writeFile()}`);
+    const [first = 0, second = 0] = servingOf(gateway);
+    const open = call(gateway, 'acme/silent').catch(() => 'broken');
+    await simulator.until((calls) => calls.length === 1);
+    process.kill(first, 'SIGKILL');
+    await until(() => gateway.out().includes('a process has ended (SIGKILL): another takes its place'));
+    await until(() => servingOf(gateway).length === 2);
+    expect(servingOf(gateway)).toContain(second);
+    expect(servingOf(gateway)).not.toContain(first);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => call(gateway, 'acme/quick')));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    await gateway.stop();
+    await open;
+    expect(readdirSync(data)).not.toContain('gw.sqlite-wal');
+  });
+
+  it('end with the main process when it is told to, their own folder too', async () => {
+    const temporary = temporaryFolder();
+    const gateway = await start('--processes 2 --log off', { TMPDIR: temporary });
+    const serving = servingOf(gateway);
+    expect(serving).toHaveLength(2);
+    expect(readdirSync(temporary).filter((name) => name.startsWith('gw-processes-'))).toHaveLength(1);
+    await gateway.stop();
+    expect(gateway.process.exitCode).toBe(0);
+    expect(serving.filter(isRunning)).toEqual([]);
+    expect(readdirSync(temporary).filter((name) => name.startsWith('gw-processes-'))).toEqual([]);
+  });
+
+  it('end by themselves when the main process is killed', async () => {
+    const temporary = temporaryFolder();
+    const gateway = await start('--processes 2 --log off', { TMPDIR: temporary });
+    const serving = servingOf(gateway);
+    gateway.process.kill('SIGKILL');
+    await once(gateway.process, 'exit');
+    await until(() => serving.every((pid) => !isRunning(pid)));
+    expect(readdirSync(temporary).filter((name) => name.startsWith('gw-processes-'))).toEqual([]);
+  });
+
+  it('are no more than there are processors: as many as those, in one line', async () => {
+    const processors = availableParallelism();
+    const gateway = await start(`--processes ${processors + 7} --log off`);
+    expect(servingOf(gateway)).toHaveLength(processors);
+    expect(gateway.out()).toContain(
+      `note: --processes ${processors + 7} is ${processors} here, one for each processor\n`,
+    );
+  });
+
+  it('that cannot open their store end the start in one line', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'gw.sqlite'), 'not a database, but a text '.repeat(100));
+    const started = start(`--processes 2 --log off --data ${folder}`);
+    await expect(started).rejects.toThrow(/gw: .*gw\.sqlite was made by another program: choose another folder\n$/);
+    expect(existsSync(join(folder, 'gw.sqlite-wal'))).toBe(false);
+  });
+});
