@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { operateProcess } from '../cli/child-processes.ts';
+import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
-import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
+import { type RunningGateway, startGateway, startScript } from '../support/gateway-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let simulator: Simulator;
@@ -46,9 +47,20 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
+/** Other processes tell of no change. */
+const lookMs = 20;
 const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await new Promise<void>((resolve) => setImmediate(resolve));
+  while (!holds()) await sleep(systemClock, lookMs);
 };
+
+/** `npm run gw -- …` */
+async function operate(line: string) {
+  const child = startScript('infra/cli/main.ts', line.split(' '), temporaryFolder(), {});
+  const ended = once(child, 'exit');
+  const [out, error] = await Promise.all([child.stdout, child.stderr].map((stream) => stream && text(stream)));
+  const [code] = await ended;
+  return { code, out: out ?? '', error };
+}
 
 const key = newKey();
 const call = ({ url }: RunningGateway, model: string, init: RequestInit = {}): Promise<Response> =>
@@ -95,7 +107,7 @@ describe('several processes', () => {
   it('serve while the command line works on their folder, and show what it changed', async () => {
     const data = join(temporaryFolder(), 'data');
     const gateway = await start(`--processes 2 --log off --data ${data} --config ${writeFile()}`);
-    const created = await operateProcess(`keys create --workspace team --name second --data ${data}`, { folder: data });
+    const created = await operate(`keys create --workspace team --name second --data ${data}`);
     expect([created.code, created.error]).toEqual([0, '']);
     const [second = ''] = /sk-gw-[\w-]+/.exec(created.out) ?? [];
     const statuses = await Promise.all(
@@ -105,7 +117,7 @@ describe('several processes', () => {
       }),
     );
     expect(statuses).toEqual(Array(8).fill(200));
-    const status = await operateProcess(`status --data ${data}`, { folder: data });
+    const status = await operate(`status --data ${data}`);
     expect([status.code, status.error]).toEqual([0, '']);
   });
 
@@ -113,7 +125,8 @@ describe('several processes', () => {
     const data = join(temporaryFolder(), 'data');
     const gateway = await start(`--processes 2 --log off --data ${data} --config ${writeFile()}`);
     const [first = 0, second = 0] = servingOf(gateway);
-    const open = call(gateway, 'acme/silent').catch(() => 'broken');
+    const leaving = new AbortController();
+    const open = call(gateway, 'acme/silent', { signal: leaving.signal }).catch(() => 'broken');
     await simulator.until((calls) => calls.length === 1);
     process.kill(first, 'SIGKILL');
     await until(() => gateway.out().includes('a process has ended (SIGKILL): another takes its place'));
@@ -122,8 +135,9 @@ describe('several processes', () => {
     expect(servingOf(gateway)).not.toContain(first);
     const answers = await Promise.all(Array.from({ length: 10 }, () => call(gateway, 'acme/quick')));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
-    await gateway.stop();
+    leaving.abort();
     await open;
+    await gateway.stop();
     expect(readdirSync(data)).not.toContain('gw.sqlite-wal');
   });
 
