@@ -11,8 +11,11 @@ export interface SignedEnvelope {
   readonly model: string;
   readonly signature?: string | undefined;
   readonly encrypted?: string | undefined;
-  /** The tool call that is signed, as the client has its id; `text`: the text before. Left out: the thinking that it stands with. */
-  readonly of?: { readonly call: string } | 'text' | undefined;
+  /**
+   * The tool call that is signed, as the client has its id; `text`: the text that comes next; `text_before`: the one before it. Left out:
+   * the thinking that it stands with.
+   */
+  readonly of?: { readonly call: string } | 'text' | 'text_before' | undefined;
 }
 
 /** Of one call. */

@@ -51,9 +51,8 @@ const input = fc.oneof(
 const toolName = fc.constantFrom('plain', 'patch', 'mcp__read', 'shell', 'unknown');
 
 const part: fc.Arbitrary<Content> = fc.oneof(
-  fc
-    .record({ text, signed })
-    .map(({ text: said, signed: one }) => ({ type: 'text', text: said, ...metadataOf(one) }) as const),
+  // Where the signature of a text is, signed-texts.test.ts shows: JSON has it before the text, when a stream does not know it yet.
+  text.map((said) => ({ type: 'text', text: said }) as const),
   fc
     .record({ text, signed })
     .map(({ text: said, signed: one }) => ({ type: 'reasoning', text: said, ...metadataOf(one) }) as const),

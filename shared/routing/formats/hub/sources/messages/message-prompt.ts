@@ -116,19 +116,27 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
   const signedCalls = new Map<string, SignedEnvelope>();
   const parts: AssistantPart[] = textParts(content);
   let lastText = -1;
+  let ofNextText: SignedEnvelope | undefined;
   const add = (part: AssistantPart): void => {
-    if (part.type === 'text') lastText = parts.length;
-    parts.push(part);
+    if (part.type !== 'text') {
+      parts.push(part);
+      return;
+    }
+    lastText = parts.length;
+    parts.push(ofNextText === undefined ? part : withSigned(part, ofNextText));
+    ofNextText = undefined;
   };
   for (const [at, block] of (Array.isArray(content) ? content : []).entries()) {
     if (!isJsonObject(block)) continue;
     const envelope = openThinking(block, `${path}[${at}]`, reading);
     if (typeof envelope?.of === 'object') signedCalls.set(envelope.of.call, envelope);
-    else if (envelope?.of === 'text') {
+    else if (envelope?.of === 'text') ofNextText = envelope;
+    else if (envelope?.of === 'text_before') {
       if (lastText < 0) add({ type: 'text', text: '' });
       parts[lastText] = withSigned(parts[lastText] as AssistantPart, envelope);
     } else for (const part of toAssistantParts(block, envelope, { ...reading, signedCalls })) add(part);
   }
+  if (ofNextText !== undefined) add({ type: 'text', text: '' });
   return parts.length === 0 ? [] : [{ role: 'assistant', content: parts }];
 }
 

@@ -7,6 +7,7 @@ import {
   type HubPart,
   isSigned,
   type PartOf,
+  type Signed,
   type ToolNames,
 } from '../../middle/index.ts';
 import { createBlocks } from './message-blocks.ts';
@@ -20,6 +21,11 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
   let outputBytes = 0;
   /** Calls that have begun. */
   const begun = new Set<string>();
+  /**
+   * Of a text that was sent already: a client takes the last block for what is said, so that it goes out before a call that follows, and
+   * nowhere else. Gemini wants back those of calls alone.
+   */
+  let signedText: Signed = {};
 
   const blocks = createBlocks(head, (event) => {
     if (!isBegun) events.push(startOf(head));
@@ -32,10 +38,11 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
     if (part.type === 'text-delta' && part.delta !== '') {
       if (blocks.open()?.kind !== 'text') blocks.begin('text', part.id, { type: 'text', text: '', citations: null });
       outputBytes += Buffer.byteLength(part.delta);
+      signedText = {};
       blocks.add({ type: 'text_delta', text: part.delta });
     }
-    if (isSigned(signed)) blocks.addSignature(signed, 'text');
-    else if (part.type === 'text-end' && blocks.open()?.kind === 'text') blocks.close();
+    if (isSigned(signed)) signedText = signed;
+    if (part.type === 'text-end' && blocks.open()?.kind === 'text') blocks.close();
   }
 
   function addReasoning(part: PartOf<'reasoning-start' | 'reasoning-delta' | 'reasoning-end'>): void {
@@ -54,6 +61,8 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
   function beginCall(part: PartOf<'tool-input-start'> | PartOf<'tool-call'>, id: string): void {
     const signed = readSigned(part.providerMetadata);
     const clientId = clientCallId(head.id, id);
+    if (isSigned(signedText)) blocks.addSignature(signedText, 'text_before');
+    signedText = {};
     if (isSigned(signed)) blocks.addSignature(signed, { call: clientId });
     begun.add(id);
     const name = names.long(part.toolName);

@@ -55,8 +55,10 @@ function blocksOf(part: LanguageModelV4Content, head: AnswerHead, names: ToolNam
   const signed = head.readSigned(part.providerMetadata);
   if (part.type === 'reasoning') return [thinkingBlock(part.text, sealed(head, signed))];
   if (part.type === 'text') {
-    const text = part.text === '' ? [] : [{ type: 'text', text: part.text, citations: null }];
-    return isSigned(signed) ? [...text, thinkingBlock('', sealed(head, signed, 'text'))] : text;
+    if (part.text === '') return [];
+    const text = { type: 'text', text: part.text, citations: null };
+    // Clients take the last block for what is said.
+    return isSigned(signed) ? [thinkingBlock('', sealed(head, signed, 'text')), text] : [text];
   }
   if (part.type !== 'tool-call') return [];
   const id = clientCallId(head.id, part.toolCallId);

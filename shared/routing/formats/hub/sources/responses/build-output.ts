@@ -8,6 +8,8 @@ import type { Writing } from './response-object.ts';
 
 export interface OutputBuilder {
   readonly addText: (key: string, delta: string, signed: Signed) => void;
+  /** Of the text that comes next, where it is known by then. */
+  readonly addTextSignature: (signed: Signed) => void;
   readonly addReasoning: (key: string, delta: string, signed: Signed) => void;
   readonly endReasoning: (key: string) => void;
   readonly beginCall: (id: string, toolName: string, signed: Signed) => void;
@@ -61,10 +63,11 @@ export function createOutput({ head, tools }: Writing, emit: Emit): OutputBuilde
         open.text += delta;
         const at = { ...ofItem(open.id), content_index: 0 };
         emit('response.output_text.delta', { ...at, delta, logprobs: [] }, { spoken: delta });
-      } else if (isSigned(signed)) {
-        close();
-        addSignature(signed, 'text');
       }
+    },
+    addTextSignature(signed) {
+      close();
+      addSignature(signed, 'text');
     },
     addReasoning(key, delta, signed) {
       if (open?.kind !== 'reasoning' || open.key !== key) {
@@ -85,7 +88,10 @@ export function createOutput({ head, tools }: Writing, emit: Emit): OutputBuilde
       if (open?.kind === 'reasoning' && open.key === key) close();
     },
     beginCall(packageId, toolName, signed) {
+      const signedText = open?.kind === 'message' ? open.signed : {};
       close();
+      // Clients take the last item for what is said: of a text that was sent already it goes out before a call that follows alone.
+      if (isSigned(signedText)) addSignature(signedText, 'text_before');
       const callId = clientCallId(head.id, packageId);
       if (isSigned(signed)) addSignature(signed, { call: callId });
       const tool = tools.find(toolName);

@@ -7,7 +7,7 @@ import {
   type SignedEnvelope,
   scanJson,
 } from '../../../../../protocol/wire/index.ts';
-import { isSigned, type Signed, sealed } from '../../middle/index.ts';
+import { type Signed, sealed } from '../../middle/index.ts';
 import type { ClientTool } from './client-tools.ts';
 import type { FreeformReader } from './freeform-input.ts';
 import { ownTools } from './own-tools.ts';
@@ -77,7 +77,7 @@ export function createItemEvents(head: Writing['head'], emit: Emit) {
 type ItemEvents = ReturnType<typeof createItemEvents>;
 
 /** How the item that is open ends, by its kind. */
-export function createClosers({ ofItem, begin, end, seal, addSignature }: ItemEvents, emit: Emit) {
+export function createClosers({ ofItem, begin, end, seal }: ItemEvents, emit: Emit) {
   function addInput(call: OpenCall, delta: string): void {
     if (delta === '') return;
     call.text += delta;
@@ -86,13 +86,12 @@ export function createClosers({ ofItem, begin, end, seal, addSignature }: ItemEv
     emit(`response.${kind}.delta`, { ...ofItem(call.id), delta }, { spoken: delta });
   }
 
-  function closeMessage({ id, text, signed }: Extract<Open, { kind: 'message' }>, status: string): void {
+  function closeMessage({ id, text }: Extract<Open, { kind: 'message' }>, status: string): void {
     const part = textPart(text);
     const at = { ...ofItem(id), content_index: 0 };
     emit('response.output_text.done', { ...at, text, logprobs: [] });
     emit('response.content_part.done', { ...at, part });
     end({ id, type: 'message', status, role: 'assistant', content: [part] });
-    if (isSigned(signed)) addSignature(signed, 'text');
   }
 
   function closeReasoning({ id, text, signed }: Extract<Open, { kind: 'reasoning' }>): void {

@@ -35,6 +35,8 @@ interface PromptState {
   /** Some outputs name the item of a call. */
   readonly callIds: Map<unknown, unknown>;
   readonly thinking: ReadThinking;
+  /** Of the text that comes next. */
+  ofNextText: SignedEnvelope | undefined;
 }
 
 export interface PromptReading {
@@ -60,6 +62,7 @@ export async function toPrompt(
     answers: new Map(),
     callIds: new Map(),
     thinking: readThinking(input, open),
+    ofNextText: undefined,
   };
   if (typeof input === 'string') addUser(reading, toParts(input));
   await forEachObject(input, nextStep, (item) => addItem(reading, item));
@@ -108,7 +111,12 @@ function addItem(reading: PromptState, item: JsonObject): void {
 }
 
 function addText(reading: PromptState, texts: readonly LanguageModelV4TextPart[]): void {
-  for (const text of texts) openAnswer(reading).parts.push(text);
+  for (const text of texts) {
+    const { ofNextText: envelope } = reading;
+    reading.ofNextText = undefined;
+    const signed = envelope && { ...text.providerOptions, ...envelopeOptions(envelope) };
+    openAnswer(reading).parts.push(signed === undefined ? text : { ...text, providerOptions: signed });
+  }
 }
 
 const isSearchOfProvider = ({ type, call_id: id }: JsonObject): boolean =>
@@ -151,6 +159,10 @@ function addReasoning(reading: PromptState, item: JsonObject): void {
   const { summary } = item;
   const envelope = reading.thinking.envelopes.get(item);
   if (envelope === undefined || typeof envelope.of === 'object') return;
+  if (envelope.of === 'text') {
+    reading.ofNextText = envelope;
+    return;
+  }
   const { parts } = openAnswer(reading);
   const providerOptions = envelopeOptions(envelope);
   if (envelope.of === undefined) {

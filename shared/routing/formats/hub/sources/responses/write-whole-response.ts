@@ -1,6 +1,6 @@
 // What a model answered, whole, as a response.
 import { stringifyInTurns } from '../../../../../protocol/wire/index.ts';
-import { contentOf, type HubResult, type WrittenAnswer } from '../../middle/index.ts';
+import { contentOf, type HubResult, isSigned, type WrittenAnswer } from '../../middle/index.ts';
 import { createOutput } from './build-output.ts';
 import { imageOf } from './response-items.ts';
 import { responseEnd, responseText, toReport, type Writing } from './response-object.ts';
@@ -17,7 +17,11 @@ export async function writeResponse(
   });
   for (const [index, part] of contentOf(result).entries()) {
     const key = String(index);
-    if (part.type === 'text') output.addText(key, part.text, head.readSigned(part.providerMetadata));
+    if (part.type === 'text') {
+      const signed = head.readSigned(part.providerMetadata);
+      if (isSigned(signed) && part.text !== '') output.addTextSignature(signed);
+      output.addText(key, part.text, {});
+    }
     if (part.type === 'reasoning') {
       output.addReasoning(key, part.text, head.readSigned(part.providerMetadata));
       output.endReasoning(key);

@@ -1,0 +1,88 @@
+// Gemini signs a text in a part behind it. Clients show, or go on from, what comes last: a signature never does.
+import { describe, expect, it } from '#jest';
+import { ask, type FakeAnswer, type Json, jsonAnswer, readTexts } from './fake-send.ts';
+import { jsonOf, streamOf } from './provider-answers.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into member by member.
+type Any = any;
+
+const api = 'generate-content';
+const model = 'gemini-3-pro-preview';
+const text = { text: 'It is three.' };
+const sign = { redacted: 'signature-of-the-text' };
+const call = { id: 'a', name: 'weather', args: { city: 'Rome' } };
+const tools = { input_schema: { type: 'object' }, parameters: { type: 'object' } };
+
+const clients = {
+  messages: {
+    asks: { messages: [{ role: 'user', content: 'Hi.' }], tools: [{ name: 'weather', ...tools }] },
+    partsOf: (answer: Any): Any[] => answer.content,
+    streamed: (events: readonly Any[]): Any[] =>
+      events.flatMap(({ type, content_block: block }, at) => {
+        if (type !== 'content_block_start') return [];
+        const deltas = events.slice(
+          at + 1,
+          events.findIndex(({ type }, end) => end > at && type === 'content_block_stop'),
+        );
+        const joined = (name: string) => deltas.map((one) => one.delta[name] ?? '').join('');
+        return [{ ...block, text: joined('text'), signature: joined('signature') }];
+      }),
+    kindOf: ({ type }: Any) => ({ thinking: 'signature', text: 'text', tool_use: 'call' })[type as string],
+    goesOn: (parts: Any[]) => ({
+      messages: [
+        { role: 'user', content: 'Hi.' },
+        { role: 'assistant', content: parts },
+        { role: 'user', content: 'And?' },
+      ],
+    }),
+  },
+  responses: {
+    asks: { input: 'Hi.', tools: [{ type: 'function', name: 'weather', ...tools }] },
+    partsOf: (answer: Any): Any[] => answer.output,
+    streamed: (events: readonly Any[]): Any[] => events.at(-1).response.output,
+    kindOf: ({ type }: Any) => ({ reasoning: 'signature', message: 'text', function_call: 'call' })[type as string],
+    goesOn: (parts: Any[]) => ({
+      input: [{ role: 'user', content: 'Hi.' }, ...parts, { role: 'user', content: 'And?' }],
+    }),
+  },
+} as const;
+
+describe.each(Object.entries(clients))('a signed text of an answer to a client of %s', (interfaceId, client) => {
+  const asked = { api, model, interfaceId: interfaceId as keyof typeof clients } as const;
+
+  async function answered(stream: boolean, blocks: Parameters<typeof jsonOf>[1]['blocks']): Promise<Any[]> {
+    const answer: FakeAnswer = stream ? streamOf(api, { blocks }) : jsonAnswer(jsonOf(api, { blocks }));
+    const { outcome } = await ask({ ...asked, answer, stream, body: client.asks as Json });
+    if (outcome.kind === 'json') return client.partsOf(JSON.parse(outcome.answer.text));
+    if (outcome.kind !== 'stream') throw new Error(JSON.stringify(outcome));
+    return client.streamed((await readTexts(outcome)).texts.slice(0, -1).map((one) => JSON.parse(one)));
+  }
+  const kindsOf = (parts: readonly Any[]) => parts.map(client.kindOf);
+  /** What the provider gets of the answer. */
+  async function sentBack(parts: Any[]): Promise<Any[]> {
+    const answer = jsonAnswer(jsonOf(api, { blocks: [text] }));
+    const { sent } = await ask({ ...asked, answer, body: { ...client.asks, ...client.goesOn(parts) } as Json });
+    const body: Any = sent[0]?.body ?? {};
+    return body.contents[1].parts;
+  }
+
+  it('comes before it in JSON, and goes back with it', async () => {
+    const parts = await answered(false, [text, sign]);
+    expect(kindsOf(parts)).toEqual(['signature', 'text']);
+    expect(await sentBack(parts)).toEqual([{ ...text, thoughtSignature: sign.redacted }]);
+  });
+
+  it('is nothing that comes last in a stream', async () => {
+    const parts = await answered(true, [text, sign]);
+    expect(kindsOf(parts)).toEqual(['text']);
+    expect(await sentBack(parts)).toEqual([text]);
+  });
+
+  it('comes before a call that follows in a stream, and goes back with it', async () => {
+    const parts = await answered(true, [text, sign, call]);
+    expect(kindsOf(parts)).toEqual(['text', 'signature', 'signature', 'call']);
+    const [first, second] = await sentBack(parts);
+    expect(first).toEqual({ ...text, thoughtSignature: sign.redacted });
+    expect(second.thoughtSignature).toBe('of a');
+  });
+});
