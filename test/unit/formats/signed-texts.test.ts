@@ -1,7 +1,7 @@
 // Gemini signs a text in a part behind it. Clients show, or go on from, what comes last: a signature never does.
 import { describe, expect, it } from '#jest';
 import { ask, type FakeAnswer, type Json, jsonAnswer, readTexts } from './fake-send.ts';
-import { jsonOf, streamOf } from './provider-answers.ts';
+import { jsonOf, streamOf } from '../../support/provider-answers.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into member by member.
 type Any = any;
