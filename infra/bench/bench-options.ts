@@ -4,7 +4,7 @@ import type { TaskLoad } from './test-bed/task-load.ts';
 
 const usualSections = ['start', 'latency', 'translated', 'scale', 'load', 'store', 'memory'] as const;
 /** Minutes of its own: only where `--only` names it. */
-const sectionNames = [...usualSections, 'task', 'attacks'] as const;
+const sectionNames = [...usualSections, 'task', 'attacks', 'turns'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** Numbers of calls, unless a name says otherwise. */
@@ -38,6 +38,7 @@ export const fullPlan = {
   },
   /** `only`: those whose name holds it. */
   attacks: { restMs: 3_000, afterMs: 60_000, only: '' },
+  turns: { only: '' },
 };
 export type BenchPlan = typeof fullPlan;
 
@@ -55,6 +56,7 @@ export const quickPlan: BenchPlan = {
     stopped: 300,
   },
   attacks: { restMs: 1_000, afterMs: 5_000, only: '' },
+  turns: { only: '' },
 };
 
 export const usage =

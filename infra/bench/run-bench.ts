@@ -10,6 +10,7 @@ import { measureStart } from './sections/start.ts';
 import { measureStore } from './sections/store-cost.ts';
 import { measureTask } from './sections/task.ts';
 import { measureTranslated } from './sections/translated.ts';
+import { measureTurns } from './sections/turns.ts';
 import { type TestBed, withTestBed } from './test-bed/test-bed.ts';
 
 /** The load comes after the scale: what it leaves behind would be measured there. */
@@ -23,6 +24,7 @@ const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => 
   memory: measureMemory,
   task: measureTask,
   attacks: measureAttacks,
+  turns: measureTurns,
 };
 
 /** Prints each section when it has ended, the targets last. `folder` is empty, and the caller removes it. */

@@ -71,6 +71,8 @@ export type HubNeedKind =
   | 'mcp_servers'
   | 'container'
   | 'compaction'
+  /** To prepare a cache, and write nothing. */
+  | 'no_output'
   | 'previous_response'
   | 'conversation'
   | 'stored_prompt'

@@ -156,6 +156,29 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
     asks: { stop_sequences: ['E'.repeat(257)] },
     becomes: { ...everywhere(carried('E'.repeat(257))), responses: refused('stop_sequences') },
   },
+  {
+    feature: 'a request to compact (`compaction`)',
+    asks: { compaction: { type: 'summarize' } },
+    becomes: everywhere(refused('compaction')),
+  },
+  {
+    feature: 'effort and `clear_at` of a system message',
+    beside: {
+      messages: [
+        { role: 'user', content: 'Hi.' },
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'And?' },
+      ],
+    },
+    asks: {
+      messages: [
+        { role: 'user', content: 'Hi.' },
+        { role: 'system', content: 'Be brief.', clear_at: 'next_user_message', output_config: { effort: 'low' } },
+        { role: 'user', content: 'And?' },
+      ],
+    },
+    becomes: everywhere(told('messages[1].clear_at', 'messages[1].output_config.effort')),
+  },
   { feature: '`temperature`', asks: { temperature: 0.25 }, becomes: everywhere(carried('"temperature":0.25')) },
   { feature: '`top_p`', asks: { top_p: 0.5 }, becomes: everywhere(carried(/"top_?[pP]":0.5/)) },
   {

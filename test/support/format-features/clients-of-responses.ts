@@ -120,6 +120,11 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
     },
   },
   { feature: '`max_output_tokens`', asks: { max_output_tokens: 77 }, becomes: everywhere(carried(/[tT]okens":77\b/)) },
+  {
+    feature: '`generate: false`, `prompt_cache_options.prewarm`',
+    asks: { generate: false, prompt_cache_options: { prewarm: true } },
+    becomes: everywhere(refused('generate')),
+  },
   { feature: '`temperature`', asks: { temperature: 0.25 }, becomes: everywhere(carried('"temperature":0.25')) },
   { feature: '`top_p`', asks: { top_p: 0.5 }, becomes: everywhere(carried(/"top_?[pP]":0.5/)) },
   {

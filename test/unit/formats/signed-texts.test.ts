@@ -1,7 +1,7 @@
 // Gemini signs a text in a part behind it. Clients show, or go on from, what comes last: a signature never does.
 import { describe, expect, it } from '#jest';
+import { eventStream, jsonOf, streamOf } from '../../support/provider-answers.ts';
 import { ask, type FakeAnswer, type Json, jsonAnswer, readTexts } from './fake-send.ts';
-import { jsonOf, streamOf } from '../../support/provider-answers.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into member by member.
 type Any = any;
@@ -85,4 +85,16 @@ describe.each(Object.entries(clients))('a signed text of an answer to a client o
     expect(first).toEqual({ ...text, thoughtSignature: sign.redacted });
     expect(second.thoughtSignature).toBe('of a');
   });
+});
+
+it.each([false, true])('an image, for which Messages has no place, is said in a text (stream: %s)', async (stream) => {
+  const parts = [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }];
+  const whole = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] };
+  const answer = stream ? eventStream(whole) : jsonAnswer(whole);
+  const { asks } = clients.messages;
+  const { outcome } = await ask({ api, model, interfaceId: 'messages', answer, stream, body: asks as Json });
+  const texts = outcome.kind === 'json' ? [outcome.answer.text] : (await readTexts(outcome)).texts;
+  expect(texts.join('\n')).toContain(
+    '[The model answered with a file (image/png), which this interface has no place for.]',
+  );
 });

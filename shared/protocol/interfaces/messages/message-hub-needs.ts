@@ -24,9 +24,9 @@ export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
 
 const isSent = (value: unknown): boolean => (value ?? null) !== null && !(Array.isArray(value) && value.length === 0);
 
-/** What one provider keeps, no other has. */
+/** What one provider keeps, no other has; and a summary that another could not read is none. */
 const neededState = (body: JsonObject): HubNeed[] =>
-  (['thread', 'mcp_servers', 'container'] as const).flatMap((member) =>
+  (['thread', 'mcp_servers', 'container', 'compaction'] as const).flatMap((member) =>
     isSent(body[member]) ? [{ kind: member, member }] : [],
   );
 

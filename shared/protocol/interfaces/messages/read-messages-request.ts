@@ -90,7 +90,9 @@ export function readCountRequest(body: JsonText, reading: RequestReading): Clien
     claudeToolTokens: 0,
     hasMediaElsewhere: false,
   }));
-  return { ...request, size, answerItself: (nextStep) => estimateCount(request, nextStep) };
+  // A count is of the conversation as it is.
+  const hubNeeds = () => request.hubNeeds().filter(({ kind }) => kind !== 'compaction');
+  return { ...request, size, hubNeeds, answerItself: (nextStep) => estimateCount(request, nextStep) };
 }
 
 function readAs(

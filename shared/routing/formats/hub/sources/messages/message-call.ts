@@ -19,7 +19,7 @@ import { toToolOptions } from './message-tools.ts';
 
 export async function toHubCall(body: JsonObject, reading: PromptReading): Promise<HubCall> {
   const { names } = reading;
-  const { prompt, strangers } = await toPrompt(body, reading);
+  const { prompt, untold } = await toPrompt(body, reading);
   const { tools, toolChoice, parallelToolCalls, leftOut } = toToolOptions(body, names);
   const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.filter((one) => typeof one === 'string') : [];
   const call: HubCall = {
@@ -33,7 +33,7 @@ export async function toHubCall(body: JsonObject, reading: PromptReading): Promi
     ...(toolChoice === undefined ? {} : { toolChoice }),
     reasoning: readReasoning(body),
     parallelToolCalls,
-    optional: [...leftOut, ...readOptional(body), ...strangers],
+    optional: [...leftOut, ...readOptional(body), ...untold],
   };
   return withTopMarks(call, body);
 }
@@ -60,7 +60,7 @@ function toResponseFormat(output: unknown, former: unknown): Pick<HubCall, 'resp
 const bodyMembers = new Set([
   ...['model', 'models', 'provider', 'cache', 'stream', 'max_tokens', 'messages', 'system', 'tools', 'tool_choice'],
   ...['stop_sequences', 'temperature', 'top_p', 'top_k', 'thinking', 'output_config', 'output_format'],
-  ...['thread', 'mcp_servers', 'container'],
+  ...['thread', 'mcp_servers', 'container', 'compaction'],
 ]);
 
 const optionalNames = new Map<string, OptionalName>([

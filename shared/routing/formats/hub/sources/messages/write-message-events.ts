@@ -12,7 +12,7 @@ import {
 } from '../../middle/index.ts';
 import { createBlocks } from './message-blocks.ts';
 import { estimatedUsage, messageEnd, messageHead, toUsage, wholeUsage } from './message-object.ts';
-import { inputText, thinkingBlock } from './write-whole-message.ts';
+import { inputText, placeless, thinkingBlock } from './write-whole-message.ts';
 
 export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: HubPart) => AnswerEvent[] {
   const { readSigned } = head;
@@ -43,6 +43,12 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
     }
     if (isSigned(signed)) signedText = signed;
     if (part.type === 'text-end' && blocks.open()?.kind === 'text') blocks.close();
+  }
+
+  function addPlaceless({ mediaType }: PartOf<'file'>): void {
+    blocks.begin('text', '', { type: 'text', text: '', citations: null });
+    blocks.add({ type: 'text_delta', text: placeless(mediaType) });
+    blocks.close();
   }
 
   function addReasoning(part: PartOf<'reasoning-start' | 'reasoning-delta' | 'reasoning-end'>): void {
@@ -111,6 +117,9 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
       case 'reasoning-delta':
       case 'reasoning-end':
         addReasoning(part);
+        break;
+      case 'file':
+        addPlaceless(part);
         break;
       case 'tool-input-start':
         if (part.providerExecuted !== true) beginCall(part, part.id);

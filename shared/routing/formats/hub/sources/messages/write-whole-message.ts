@@ -60,11 +60,16 @@ function blocksOf(part: LanguageModelV4Content, head: AnswerHead, names: ToolNam
     // Clients take the last block for what is said.
     return isSigned(signed) ? [thinkingBlock('', sealed(head, signed, 'text')), text] : [text];
   }
+  if (part.type === 'file') return [{ type: 'text', text: placeless(part.mediaType), citations: null }];
   if (part.type !== 'tool-call') return [];
   const id = clientCallId(head.id, part.toolCallId);
   const before = isSigned(signed) ? [thinkingBlock('', sealed(head, signed, { call: id }))] : [];
   return [...before, callText(id, names.long(part.toolName), part.input)];
 }
+
+/** What the client is told of an image: its interface has no place for one. */
+export const placeless = (mediaType: string): string =>
+  `[The model answered with a file (${mediaType}), which this interface has no place for.]`;
 
 export const thinkingBlock = (thinking: string, signature: string) => ({ type: 'thinking', thinking, signature });
 
