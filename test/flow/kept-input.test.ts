@@ -186,6 +186,26 @@ describe('what a workspace has made', () => {
     expect(called()).toEqual(['shared']);
   });
 
+  it('is looked up of a request until one is not known, however many it names', async () => {
+    const reads: unknown[] = [];
+    const { providerAffinity } = gateway.composition;
+    const watched = await gateway.open({
+      replace: () => ({
+        providerAffinity: {
+          ...providerAffinity,
+          find: (workspace, ids) => {
+            reads.push(...ids);
+            return providerAffinity.find(workspace, ids);
+          },
+        },
+      }),
+    });
+    const input = Array.from({ length: 30_000 }, (_, at) => ({ id: `msg_${at}` }));
+    const refused = await watched.postTo('/responses', { model: 'on/own', max_output_tokens: 16, input });
+    expect([refused.status, reads.length]).toEqual([400, 32]);
+    expect(called()).toEqual([]);
+  });
+
   it('is nothing of a call that a provider keeps nothing of', async () => {
     const { answer } = await ask(responses({ store: false }));
     gateway.simulator.clear();

@@ -7,7 +7,7 @@ import { modelsOfKey, readKeySetting } from '../../../shared/configuration/keys/
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { nextTurn, type TimeBudget } from '../../../shared/foundation/time/index.ts';
-import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
+import { type ClientRequest, keptInputMax } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
 import {
   createEnvelopes,
@@ -83,8 +83,8 @@ function forKey(call: IdentifiedCall): IdentifiedCall {
   return { ...call, workspace: { ...call.workspace, models } };
 }
 
-/** Longer conversations send their items themselves. */
-const keptInputMax = 1_024;
+/** Looked up at a time: behind one that is not known the rest need not be. */
+const lookedAtOnce = 32;
 
 /** Who keeps what the request refers to, and what of it this workspace did not make. */
 async function findKept(
@@ -92,17 +92,16 @@ async function findKept(
   { keptInput }: ClientRequest,
   workspace: string,
 ): Promise<Pick<PlanInput, 'keeper' | 'unknownInput'>> {
-  if (keptInput.length === 0) return {};
-  const looked = keptInput.slice(0, keptInputMax);
-  const found = await providerAffinity.find(
-    workspace,
-    looked.map(({ id = '' }) => id),
-  );
-  const unknown = looked.findIndex((_input, at) => found[at]?.isMade !== true);
-  return {
-    keeper: found.find((one) => one !== undefined)?.provider,
-    unknownInput: unknown < 0 ? keptInput[keptInputMax] : looked[unknown],
-  };
+  let keeper: string | undefined;
+  for (let at = 0; at < Math.min(keptInput.length, keptInputMax); at += lookedAtOnce) {
+    const looked = keptInput.slice(at, at + lookedAtOnce);
+    const ids = looked.map(({ id = '' }) => id);
+    const found = await providerAffinity.find(workspace, ids);
+    keeper ??= found.find((one) => one !== undefined)?.provider;
+    const unknown = looked.find((_input, place) => found[place]?.isMade !== true);
+    if (unknown !== undefined) return { keeper, unknownInput: unknown };
+  }
+  return { keeper, unknownInput: keptInput[keptInputMax] };
 }
 
 /** Only these orders use statistics, and only they wait for them. */

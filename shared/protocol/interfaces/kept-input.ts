@@ -65,10 +65,14 @@ const containers = [
 /** A provider opens these with the credential of the call. */
 const storageUrl = /^(?:gs|s3):\/\/|^https:\/\/generativelanguage\.googleapis\.com\/(?:upload\/)?v\w+\/files\//i;
 
-/** In the order of the body, each id once. */
+/** Longer conversations send their items themselves. */
+export const keptInputMax = 1_024;
+
+/** In the order of the body, each id once; of more than may be in one request the first that is too many is the last. */
 export function keptInputIn(body: JsonObject): readonly KeptInput[] {
   const found = new Map<string, KeptInput>();
   const add = (member: string, value: unknown): void => {
+    if (found.size > keptInputMax) return;
     const named = isJsonObject(value) && typeof value.id === 'string' ? value.id : value;
     const id = typeof named === 'string' ? named : undefined;
     const key = id ?? ` ${member}`;
