@@ -11,6 +11,7 @@ import {
   readEnvironment,
   readSignInEnvironment,
 } from '../../shared/foundation/environment/index.ts';
+import { collectGarbage } from '../../shared/foundation/heap/index.ts';
 import { createLineBatches, createLog } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer, guardProcess } from '../../shared/protocol/http/index.ts';
@@ -22,7 +23,7 @@ const { hasConsole, port = containerPort } = readContainerEnvironment();
 const lines = createLineBatches(systemClock, (text) => void process.stdout.write(text));
 const { stage, version, logLevel: level } = environment;
 const log = createLog({ clock: systemClock, stage, version, level, write: lines.add });
-const composition = createComposition({ environment, log, ...bundleAdapters(environment, log) });
+const composition = createComposition({ environment, log, collectGarbage, ...bundleAdapters(environment, log) });
 guardProcess(log);
 // A process that ends by a fault of ours says why.
 process.on('exit', lines.flush);

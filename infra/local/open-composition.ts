@@ -1,6 +1,7 @@
 // One process of a local gateway: its store, its dependencies, its server.
 import { type Composition, createComposition } from '../../shared/composition/index.ts';
 import { readKeptBytesMax, readTelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
+import { collectGarbage } from '../../shared/foundation/heap/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
@@ -38,6 +39,7 @@ export async function openComposition(options: StartOptions, started: Stop[]): P
     environment,
     store,
     log: logOf(log),
+    collectGarbage,
     ...localAdapters(options, dynamodb === undefined ? undefined : store),
     onCredentialsChecked: (checked) => void report(composition, checked),
   });

@@ -44,6 +44,8 @@ export interface TableReadersOptions {
   readonly clock?: Clock | undefined;
   /** In place of JSON lines on standard output. */
   readonly log?: Log | undefined;
+  /** Of a process of many calls at once. Left out: that is the runtime's. */
+  readonly collectGarbage?: (() => void) | undefined;
   /** Left out: the DynamoDB that the process is configured for. */
   readonly store?: Store | undefined;
 }
@@ -74,7 +76,7 @@ export function createTableReaders(options: TableReadersOptions): TableReaders {
     functionList: createFunctionList({ store, clock }),
     statistics: createStatisticsReader({ store, clock, onFailure }),
     originSecretHashes,
-    memory: createMemoryBudget(clock, environment.keptBytesMax),
+    memory: createMemoryBudget(clock, { maxBytes: environment.keptBytesMax, collect: options.collectGarbage }),
     settling: new Set(),
   };
 }

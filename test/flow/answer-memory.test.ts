@@ -26,7 +26,7 @@ const chunk = (content: string, finish_reason: string | null) =>
 const longStream = [...Array(40).fill(chunk('a'.repeat(20_000), null)), chunk('', 'stop'), '[DONE]'];
 
 describe('an answer of a provider', () => {
-  const budget = createMemoryBudget(fastClock, maxBytes);
+  const budget = createMemoryBudget(fastClock, { maxBytes });
   let provider: ScriptedProvider;
   let gateway: Harness;
   let other: CallMemory | undefined;

@@ -15,7 +15,7 @@ let budget: MemoryBudget;
 let harness: Harness;
 beforeAll(async () => {
   clock = manualClock();
-  budget = createMemoryBudget(clock, maxBytes);
+  budget = createMemoryBudget(clock, { maxBytes });
   provider = await startScriptedProvider((outgoing, call) =>
     sendJson(outgoing, provider.bodies[call]?.includes('"large"') ? large : completionOf({ content: 'Yes.' })),
   );

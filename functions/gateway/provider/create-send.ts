@@ -1,10 +1,11 @@
 // The `send` that a format calls a candidate through: adds URL, credential and signature, ends a call that is silent for too
 // long, and classifies what is no success. Failures are values; a connection that breaks rejects.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import { once } from '../../../shared/foundation/cache/index.ts';
 import { streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { ConnectionBroken, readText as readBody } from '../../../shared/foundation/outgoing/index.ts';
 import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts';
-import type { NoAnswer, Send } from '../../../shared/routing/formats/index.ts';
+import type { CandidateRequest, NoAnswer, Send } from '../../../shared/routing/formats/index.ts';
 import {
   classifyStatus,
   type DescribeText,
@@ -35,6 +36,9 @@ export interface Connection {
   wasDead: boolean;
 }
 
+/** What is written anew, that with its head, and its bytes. */
+const formsOfSent = 3;
+
 export interface Sending {
   readonly send: Send;
   /** Undefined: nothing was sent. */
@@ -52,16 +56,33 @@ export function createSend(
   const { asked, clientInterface } = call.request;
   let sent: Connection | undefined;
 
-  const send: Send = async (request) => {
+  /** What is sent is kept by nothing once it has left: the client's own text is there for another candidate. */
+  async function start(request: CandidateRequest) {
+    const { memory } = call;
+    const sentBytes = formsOfSent * asked.text().text.length;
+    await memory.reserve(sentBytes);
+    const onSent = once(() => memory.release(sentBytes));
     const prepared = await prepareCall(deps, call, candidate, request);
-    if ('failure' in prepared) return { kind: 'failure', failure: prepared.failure };
+    if ('failure' in prepared) {
+      onSent();
+      return prepared;
+    }
     const { secrets, ...upstream } = prepared;
     const connection = connect(deps, call, candidate, silenceLimitMs);
     sent = connection;
-    const { watch, silence, memory } = connection;
     const connectTimeoutMs = candidate.provider.connect_timeout_ms;
-    const sending = deps.transport.send({ ...upstream, connectTimeoutMs, signal: watch.signal });
-    const answer = await sending.catch((error: unknown) => {
+    const sending = deps.transport
+      .send({ ...upstream, connectTimeoutMs, signal: connection.watch.signal, onSent })
+      .finally(onSent);
+    return { sending, connection, secrets, hostname: upstream.url.hostname };
+  }
+
+  const send: Send = async (request) => {
+    const started = await start(request);
+    if ('failure' in started) return { kind: 'failure', failure: started.failure };
+    const { connection, secrets, hostname } = started;
+    const { watch, silence, memory } = connection;
+    const answer = await started.sending.catch((error: unknown) => {
       connection.wasDead = error instanceof ConnectionBroken && error.wasDead;
       throw error;
     });
@@ -72,7 +93,6 @@ export function createSend(
       else watch.finish();
       return text;
     };
-    const { hostname } = upstream.url;
     const requestText = () => asked.text().text;
     const describe = (body: unknown) => readProviderText(body, { secrets, hostname, requestText });
     if (answer.status >= 200 && answer.status < 300) {

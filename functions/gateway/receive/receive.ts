@@ -41,7 +41,10 @@ export function receive(
   const read = once(async (): Promise<ReadCall> => {
     scope.memory.nameKey(credential.publicId);
     const bytes = await request.readBody(scope.memory);
+    // Beside the bytes, until they are a text.
+    await scope.memory.reserve(bytes.length);
     const body = readRequestBody(bytes, clientInterface);
+    scope.memory.keepOnly(keptBytesOf(body, bytes.length));
     if (bytes.length > longBodyBytes) await nextTurn();
     const model = body.kind === 'unreadable' ? undefined : readModel(body.json);
     // On a function call a revoked key has its own code, whatever else is wrong with a readable body.
@@ -57,6 +60,13 @@ export function receive(
   const sent = readTagsHeader(headers);
   const tags = sent instanceof GatewayError ? {} : sent;
   return { clientInterface, scope, credential, attribution, tags, arrivedAtMs, isOversized, read, seen: () => seen };
+}
+
+/** Of a text beyond ASCII each character may take two. */
+function keptBytesOf(body: BodyText, bytes: number): number {
+  if (body.kind === 'unreadable') return 0;
+  const { text, tableBytes } = body.json;
+  return tableBytes + (text.length === bytes ? bytes : Math.min(2 * bytes, 2 * text.length));
 }
 
 interface BodyShape {

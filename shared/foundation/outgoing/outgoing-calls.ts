@@ -1,4 +1,5 @@
 // Calls to other servers. Redirects are never followed: what a request holds goes to its address or nowhere.
+
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
@@ -6,6 +7,7 @@ import type { ConnectOptions } from './agents.ts';
 import { type OutgoingAnswer, toAnswer } from './outgoing-answer.ts';
 import { createSocketPool, type SocketPool, type SocketPoolOptions } from './socket-pool.ts';
 import { ProxyFailed, proxyAuthenticationStatus } from './tunnel.ts';
+import { writeBody } from './write-body.ts';
 
 /**
  * A socket that died in the pool says so within a round trip of the first byte. A request that breaks later has most
@@ -27,6 +29,8 @@ export interface OutgoingRequest {
   readonly connectTimeoutMs: number;
   /** Aborting closes the socket, before or after the answer began. */
   readonly signal: AbortSignal;
+  /** Called once all of it has left this process. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 /** There was no connection, or it broke. */
@@ -58,7 +62,7 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
   const pool = createSocketPool(options);
 
   return {
-    send({ url, method, headers, body, connectTimeoutMs, signal }) {
+    send({ url, method, headers, body, connectTimeoutMs, signal, onSent }) {
       pool.closeStaleSockets();
       const sentAtMs = clock.nowMs();
       const { promise, resolve, reject } = Promise.withResolvers<OutgoingAnswer>();
@@ -110,7 +114,8 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
       outgoing.on('error', end);
       // Without an answer this is the end of the exchange, with or without an error event.
       outgoing.on('close', () => end(new Error('closed without an answer')));
-      outgoing.end(body);
+      if (onSent !== undefined) outgoing.once('finish', onSent);
+      void writeBody(outgoing, body);
       return promise;
     },
     close: () => pool.close(),

@@ -13,7 +13,7 @@ const discardMaxMs = 3_000;
 export interface IncomingBody {
   /** What the parser refuses of it so far. */
   fault(): GatewayError | undefined;
-  /** The whole body, read once, on the memory of a call. Rejects with the GatewayError that refuses it. */
+  /** The whole body, which is not kept here: it can be read once. Rejects with the GatewayError that refuses it. */
   read(memory: CallMemory): Promise<Buffer>;
 }
 
@@ -27,7 +27,7 @@ export function incomingBody(request: IncomingMessage, beforeReading: () => void
     fault = error;
     refuseReading(error);
   });
-  let reading: Promise<Buffer> | undefined;
+  let isRead = false;
 
   const read = (memory: CallMemory): Promise<Buffer> =>
     new Promise((resolve, reject) => {
@@ -63,8 +63,9 @@ export function incomingBody(request: IncomingMessage, beforeReading: () => void
   return {
     fault: () => fault,
     read(memory) {
-      reading ??= read(memory);
-      return reading;
+      if (isRead) return Promise.reject(new Error('a body that was read before'));
+      isRead = true;
+      return read(memory);
     },
   };
 }

@@ -3,6 +3,7 @@
 // call never waits for large ones: they leave a share to it.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
+import { createCollections } from './collections.ts';
 import { createWaitingLine, type Space } from './waiting-line.ts';
 
 /** Left out of the settings: 45 of the largest bodies, or 2,500 of the 76 KB that a coding agent sends. */
@@ -47,7 +48,17 @@ interface Owner {
 const isLarge = (bytes: number): boolean => bytes > largeCallBytes;
 const largeBytesOf = (bytes: number): number => (isLarge(bytes) ? bytes : 0);
 
-export function createMemoryBudget(clock: Clock, maxBytes: number = keptDefaultMaxBytes): MemoryBudget {
+export interface MemoryBudgetOptions {
+  readonly maxBytes?: number | undefined;
+  /** Frees what is kept no longer. Left out: that is left to the runtime. */
+  readonly collect?: (() => void) | undefined;
+}
+
+export function createMemoryBudget(
+  clock: Clock,
+  { maxBytes = keptDefaultMaxBytes, collect = () => {} }: MemoryBudgetOptions = {},
+): MemoryBudget {
+  const collections = createCollections(clock, collect);
   // A third is for small calls alone.
   const largeMaxBytes = Math.floor((maxBytes * 2) / 3);
   const keyMaxBytes = Math.floor(largeMaxBytes / 2);
@@ -88,7 +99,9 @@ export function createMemoryBudget(clock: Clock, maxBytes: number = keptDefaultM
     open() {
       const owner: Owner = { keyId: undefined, bytes: 0, hasEnded: false };
       const release = (bytes: number) => {
-        count(owner, -Math.min(bytes, owner.bytes));
+        const released = Math.min(bytes, owner.bytes);
+        if (isLarge(owner.bytes) && released > 0) collections.released(released);
+        count(owner, -released);
         line.serve();
       };
       return {

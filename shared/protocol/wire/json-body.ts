@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { jsonValuesMax } from '../../foundation/constants/index.ts';
+import { textOfBytes } from '../../foundation/heap/index.ts';
 import { isRawNumber } from '../../foundation/ids/index.ts';
 import type { JsonText } from './json-text.ts';
 import { parseJson } from './read-json-text.ts';
@@ -77,7 +78,7 @@ export type BodyText = { readonly kind: 'text'; readonly json: JsonText } | Unre
 function scanBody(bytes: Buffer, within: JsonBounds, schemaMember: string | undefined): BodyText {
   // Decoded all the same, a prompt would reach the provider with other characters than were sent.
   if (!isUtf8(bytes)) return unreadable('The body is not valid UTF-8.');
-  const scanned = scanJson(bytes.toString('utf8'), within);
+  const scanned = scanJson(textOfBytes(bytes), within);
   if (scanned.kind === 'fault') return { kind: 'unreadable', error: refuse(scanned.fault, schemaMember) };
   if (scanned.kind === 'malformed') return unreadable('The body is not valid JSON.');
   return scanned.json.isObject(0)

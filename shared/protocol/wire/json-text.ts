@@ -24,6 +24,11 @@ export class JsonText {
     this.#table = table;
   }
 
+  /** Of where its values stand. */
+  get tableBytes(): number {
+    return this.#table.byteLength;
+  }
+
   /** The first value inside another one, which may be none: compare with `next` of the outer one. */
   next(value: number): number {
     return this.#field(value, fields.next);

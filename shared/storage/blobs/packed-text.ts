@@ -2,6 +2,7 @@
 // brotli in half the time, every tool can read it, and its own checksum tells most damage.
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
+import { textOfBytes } from '../../foundation/heap/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 
 /** What a text may grow to when it is unpacked: four times the largest provider answer. */
@@ -40,7 +41,7 @@ const lengthBytes = 4;
 export async function unpackText({ bytes, sha256 }: Partial<PackedText>): Promise<string | undefined> {
   if (bytes === undefined || (sha256 !== undefined && sha256Hex(bytes) !== sha256)) return undefined;
   try {
-    return (await promisify(gunzip)(bytes, { maxOutputLength: textMaxBytes })).toString('utf8');
+    return textOfBytes(await promisify(gunzip)(bytes, { maxOutputLength: textMaxBytes }));
   } catch {
     return undefined;
   }

@@ -132,7 +132,7 @@ describe('a request', () => {
 
   it('whose body finds no room waits for it with its client, and is refused where none comes in time', async () => {
     const clock = manualClock();
-    const budget = createMemoryBudget(clock, 6 * 1024 * 1024);
+    const budget = createMemoryBudget(clock, { maxBytes: 6 * 1024 * 1024 });
     const other = budget.open();
     const { port } = await serve(async ({ readBody }) => {
       const memory = budget.open();

@@ -11,7 +11,7 @@ const largeMaxBytes = 800 * kib;
 
 function openBudget() {
   const clock = manualClock();
-  const budget = createMemoryBudget(clock, maxBytes);
+  const budget = createMemoryBudget(clock, { maxBytes });
   /** What became of a reservation: at once, later, or the code of its refusal. */
   const reserve = (memory: ReturnType<typeof budget.open>, bytes: number) => {
     const waits = memory.reserve(bytes);
@@ -151,5 +151,30 @@ describe('what a call keeps', () => {
       }),
       { numRuns: 50 },
     );
+  });
+});
+
+describe('what large calls let go', () => {
+  const mib = 1024 * kib;
+  it('is collected once it is much, and twice once it is quiet; what small calls let go never is', async () => {
+    const clock = manualClock();
+    let collections = 0;
+    const budget = createMemoryBudget(clock, { collect: () => (collections += 1) });
+    const use = async (bytes: number) => {
+      const memory = budget.open();
+      await memory.reserve(bytes);
+      memory.end();
+    };
+    for (let calls = 0; calls < 2_000; calls += 1) await use(60 * kib);
+    clock.advance(60_000);
+    expect(collections).toBe(0);
+    await use(63 * mib);
+    expect(collections).toBe(0);
+    await use(mib);
+    expect(collections).toBe(1);
+    clock.advance(4_999);
+    expect(collections).toBe(1);
+    clock.advance(60_000);
+    expect(collections).toBe(3);
   });
 });

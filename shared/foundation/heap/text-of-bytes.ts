@@ -1,0 +1,14 @@
+// A long text of bytes, within V8's heap: what Node makes of more than a megabyte at once lies in the memory of the C library, which
+// gives little of it back.
+import { StringDecoder } from 'node:string_decoder';
+
+const pieceBytes = 256 * 1024;
+
+/** UTF-8. */
+export function textOfBytes(bytes: Buffer): string {
+  if (bytes.length <= pieceBytes) return bytes.toString('utf8');
+  const decoder = new StringDecoder('utf8');
+  const pieces: string[] = [];
+  for (let at = 0; at < bytes.length; at += pieceBytes) pieces.push(decoder.write(bytes.subarray(at, at + pieceBytes)));
+  return pieces.join('') + decoder.end();
+}

@@ -1,0 +1,37 @@
+// When to collect what large calls have let go: once it is much, and once it is quiet.
+import type { Clock } from '../../foundation/time/index.ts';
+
+/** Beside what is kept, so much may wait for its collection. */
+const releasedMaxBytes = 64 * 1024 * 1024;
+/** No large call has released anything for so long. */
+const quietMs = 5_000;
+/** What lies outside the heap is freed by the second one. */
+const quietCollections = 2;
+
+export interface Collections {
+  released(bytes: number): void;
+}
+
+export function createCollections(clock: Clock, collect: () => void): Collections {
+  let releasedBytes = 0;
+  let left = 0;
+  let cancel = () => {};
+  const whenQuiet = () => {
+    collect();
+    releasedBytes = 0;
+    left -= 1;
+    if (left > 0) cancel = clock.after(quietMs, whenQuiet);
+  };
+  return {
+    released(bytes) {
+      releasedBytes += bytes;
+      if (releasedBytes >= releasedMaxBytes) {
+        releasedBytes = 0;
+        collect();
+      }
+      left = quietCollections;
+      cancel();
+      cancel = clock.after(quietMs, whenQuiet);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+// A long body goes out in pieces, and arrives as one.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, it } from '#jest';
+import { createOutgoingCalls, readText } from '../../../shared/foundation/outgoing/index.ts';
+import { systemClock } from '../../../shared/foundation/time/index.ts';
+
+describe('a long body', () => {
+  it('arrives as it was written, wherever its pieces are cut, and says when all of it has left', async () => {
+    const received: Buffer[] = [];
+    const server = createServer(async (incoming, outgoing) => {
+      received.push(await buffer(incoming));
+      outgoing.end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const calls = createOutgoingCalls({ clock: systemClock, socketsMax: 1, idleSocketMs: 1_000 });
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const texts = ['a', 'aa'].map((start) => `${start}${'😀'.repeat(700_000)}é`);
+    let sent = 0;
+    for (const body of texts) {
+      const signal = new AbortController().signal;
+      const onSent = () => (sent += 1);
+      const answer = await calls.send({
+        url,
+        method: 'POST',
+        headers: {},
+        body,
+        connectTimeoutMs: 3_000,
+        signal,
+        onSent,
+      });
+      expect(await readText(answer.body, 100)).toBe('{}');
+    }
+    expect(received.map((bytes, at) => bytes.equals(Buffer.from(texts[at] ?? '')))).toEqual([true, true]);
+    expect(sent).toBe(2);
+    calls.close();
+    server.close();
+  });
+});
