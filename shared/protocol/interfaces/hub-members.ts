@@ -24,13 +24,30 @@ export const isWebUrl = (url: unknown): boolean =>
   typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
 
 /** A request may ask for the same thing a hundred thousand times: one place of it says enough. */
-export function firstOfEachNeed(needs: readonly HubNeed[]): HubNeed[] {
+export function firstOfEachNeed(asked: readonly HubNeed[]): HubNeed[] {
   const first = new Map<string, HubNeed>();
+  const needs = [...asked, ...manyDocuments(asked)];
   for (const need of needs) {
     const key = `${need.kind} ${need.mediaType ?? ''}`;
     if (!first.has(key)) first.set(key, need);
   }
   return [...first.values()];
+}
+
+/** Converse takes no more of them. */
+const documentsInMessageMax = 5;
+const messageOf = /^\w+\[\d+\]/;
+
+function manyDocuments(needs: readonly HubNeed[]): HubNeed[] {
+  const counts = new Map<string, number>();
+  for (const { kind, member } of needs) {
+    const message = kind === 'file' ? messageOf.exec(member)?.[0] : undefined;
+    if (message === undefined) continue;
+    const count = (counts.get(message) ?? 0) + 1;
+    counts.set(message, count);
+    if (count > documentsInMessageMax) return [{ kind: 'many_documents', member: message }];
+  }
+  return [];
 }
 
 /** Stops that the gateway cannot end an answer at: a provider that is not told all of them is passed over. */

@@ -62,6 +62,8 @@ export type HubNeedKind =
   | 'file'
   | 'file_url'
   | 'file_id'
+  /** In one message. */
+  | 'many_documents'
   | 'forced_tool'
   | 'effort_with_tools'
   /** Nothing is said of it: a model may have one of its own. */

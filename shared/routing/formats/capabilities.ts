@@ -25,6 +25,7 @@ const textFiles = ['text/plain', 'text/csv', 'text/html', 'text/markdown'];
 /** What is not named here a format has no words for. `data:` goes everywhere; a format without URLs takes only bytes. */
 const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ability>>>>> = {
   messages: {
+    many_documents: true,
     many_stops: true,
     long_stops: true,
     effort_with_tools: true,
@@ -43,6 +44,7 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
     file: new Set(['application/pdf', ...textFiles, ...officeFiles]),
   },
   responses: {
+    many_documents: true,
     effort_with_tools: true,
     tools_without_effort: true,
     forced_tool: true,
@@ -52,6 +54,7 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
   },
   // Of files its package knows words for these alone.
   'chat-completions': {
+    many_documents: true,
     long_stops: true,
     tools_without_effort: true,
     forced_tool: true,
@@ -59,6 +62,7 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
     file: new Set(['application/pdf', ...textFiles]),
   },
   'generate-content': {
+    many_documents: true,
     many_stops: true,
     long_stops: true,
     effort_with_tools: true,

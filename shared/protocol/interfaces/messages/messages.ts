@@ -56,7 +56,8 @@ function repairWords(rejection: RejectionToTell): string | undefined {
   const { said, reason } = rejection;
   if (said !== undefined && ownWords.test(said)) return said;
   if (reason === 'context_length_exceeded') return overflowWords(rejection);
-  if (reason === 'invalid_image') return said === undefined ? noImage : `${noImage}: ${said}`;
+  if (reason === 'invalid_image' || reason === 'unsupported_image_format')
+    return said === undefined ? noImage : `${noImage}: ${said}`;
   return said;
 }
 

@@ -1,7 +1,7 @@
 // Names of tools that packages look up in objects of theirs, where they find what every object inherits: `constructor`, `toString`.
 // Such a tool has another name for the package, and for the provider.
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import type { HubCall, HubPart, HubResult } from './middle/index.ts';
+import { createToolNames, type HubCall, type HubPart, type HubResult } from './middle/index.ts';
 
 export interface PackageNames {
   readonly call: HubCall;
@@ -9,15 +9,18 @@ export interface PackageNames {
   readonly partOf: (part: HubPart) => HubPart;
 }
 
+const nameMaxCharacters = 64;
 const isInherited = (name: string): boolean => name in Object.prototype;
 
 export function createPackageNames(call: HubCall): PackageNames {
   const used = new Set(namesIn(call));
-  const inherited = [...used].filter(isInherited);
+  const names = createToolNames();
+  const inherited = [...used].filter((name) => isInherited(name) || names.short(name) !== name);
   if (inherited.length === 0) return { call, contentOf: (content) => content, partOf: (part) => part };
   const given = new Map<string, string>();
   for (const name of inherited) {
-    let other = `${name}_`;
+    const short = names.short(name);
+    let other = short === name || used.has(short) ? `${short.slice(0, nameMaxCharacters - 2)}_` : short;
     while (used.has(other)) other += '_';
     used.add(other);
     given.set(name, other);

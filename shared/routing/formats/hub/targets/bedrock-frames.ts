@@ -40,7 +40,8 @@ export async function* bedrockFrames(bytes: AsyncIterable<Uint8Array>): Bytes {
       if (length > upstreamEventMaxBytes) throw new RangeError('an event is too large');
       wantedBytes = length;
       if (held.length < length) break;
-      frames.push(withReadableFrame(held.subarray(0, length), headersLength));
+      const frame = held.subarray(0, length);
+      if (!isNewToPackage(frame, headersLength)) frames.push(withReadableFrame(frame, headersLength));
       held = held.subarray(length);
       wantedBytes = preludeBytes;
     }
@@ -57,6 +58,17 @@ export const emptyThinkingSignature = 'gw-empty-thinking';
 const emptyThinking = /"reasoningContent"\s*:\s*\{\s*(?:"text"\s*:\s*""\s*)?\}/;
 const withThinkingBegun = (text: string): string =>
   text.replace(emptyThinking, `"reasoningContent":{"signature":"${emptyThinkingSignature}"}`);
+
+/** Pieces of blocks that its package knows: it ends the stream for any other, which brings nothing that is asked for. */
+const knownPiece = /"delta"\s*:\s*\{\s*"(text|toolUse|reasoningContent|citation)"/;
+/** As Bedrock writes most of them. */
+const usualPiece = '"delta":{"text"';
+
+function isNewToPackage(frame: Buffer, headersLength: number): boolean {
+  const textAt = preludeBytes + headersLength;
+  const isDelta = frame.subarray(preludeBytes, textAt).includes('contentBlockDelta');
+  return isDelta && !frame.includes(usualPiece, textAt) && !knownPiece.test(frame.toString('utf8', textAt));
+}
 
 /** It is the end, whatever word it has for it. */
 const withSpokenEnd = (text: string): string =>

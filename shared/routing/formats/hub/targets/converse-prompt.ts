@@ -1,5 +1,6 @@
 // What Converse refuses in a prompt that other formats take.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import type { AssistantMessage, ToolOutput, ToolPart, ToolResult, UserMessage } from '../middle/index.ts';
 
 type Message = LanguageModelV4Prompt[number];
@@ -50,3 +51,78 @@ const noOutput = { type: 'text', value: '(no output)' } as const;
 
 const isEmpty = (part: ToolPart): part is ToolResult =>
   part.type === 'tool-result' && part.output.type === 'text' && part.output.value === '';
+
+type FilePart = Extract<UserMessage['content'][number], { type: 'file' }>;
+
+const isDocument = (part: { readonly type: string; readonly mediaType?: string }): boolean =>
+  part.type === 'file' && part.mediaType?.startsWith('image/') !== true;
+
+const documentText = { type: 'text', text: 'The document is attached.' } as const;
+const documentNameMaxCharacters = 180;
+
+/** What it takes of a name, without its ending: two files may have the same. */
+const plainName = (filename: string): string =>
+  filename
+    .replace(/\.[^.]*$/, '')
+    .replaceAll(/[^a-zA-Z0-9 ()[\]-]/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, documentNameMaxCharacters)
+    .trim();
+
+/** It wants a text beside a document, and no two documents of one name in the whole conversation. */
+export function withDocuments(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const counts = new Map<string, number>();
+  const named = <Part extends { readonly type: string; readonly mediaType?: string; readonly filename?: string }>(
+    part: Part,
+  ): Part => {
+    if (!isDocument(part)) return part;
+    const name = plainName(part.filename ?? '') || 'document';
+    const key = name.toLowerCase();
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    // The package leaves out what is behind the last dot.
+    const own = count === 1 && !/ \(\d+\)$/.test(name) ? name : `${name} (${count})`;
+    return { ...part, filename: `${own}.file` };
+  };
+  return prompt.map((message) => {
+    if (message.role === 'tool') return { ...message, content: message.content.map((part) => withNames(part, named)) };
+    if (message.role !== 'user' || !message.content.some(isDocument)) return message;
+    const content = message.content.map((part) => named(part as FilePart));
+    const hasText = message.content.some(({ type }) => type === 'text');
+    return { ...message, content: hasText ? content : [...content, documentText] };
+  });
+}
+
+function withNames(part: ToolPart, named: (part: FilePart) => FilePart): ToolPart {
+  if (part.type !== 'tool-result' || part.output.type !== 'content') return part;
+  const value = part.output.value.map((one) => (one.type === 'file' ? named(one as FilePart) : one));
+  return { ...part, output: { ...part.output, value: value as typeof part.output.value } };
+}
+
+/** The ids of calls that failed: its package has no word for that. */
+export const failedCalls = (prompt: LanguageModelV4Prompt): ReadonlySet<string> =>
+  new Set(
+    prompt.flatMap(({ role, content }) =>
+      role !== 'tool'
+        ? []
+        : content.flatMap((part) =>
+            part.type === 'tool-result' && part.output.type.startsWith('error') ? [part.toolCallId] : [],
+          ),
+    ),
+  );
+
+/** The messages of a body, with what is said of results that failed. */
+export function withFailures(messages: unknown, failed: ReadonlySet<string>): unknown {
+  return Array.isArray(messages) ? messages.map((message) => withFailedResults(message, failed)) : messages;
+}
+
+function withFailedResults(message: unknown, failed: ReadonlySet<string>): unknown {
+  if (!isJsonObject(message) || !Array.isArray(message.content)) return message;
+  const content = message.content.map((block: unknown) => {
+    const result = isJsonObject(block) ? block.toolResult : undefined;
+    if (!isJsonObject(result) || !failed.has(String(result.toolUseId))) return block;
+    return { toolResult: { ...result, status: 'error' } };
+  });
+  return { ...message, content };
+}

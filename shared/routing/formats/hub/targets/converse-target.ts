@@ -3,9 +3,9 @@ import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import { findMember, isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
 import type { HubCall, HubTarget, OptionalName, TargetCall, Thinking } from '../middle/index.ts';
 import { bedrockFrames, converseUsage, emptyThinkingSignature } from './bedrock-frames.ts';
-import { atMost, claudeOrigin, type Json, nonEmpty, readObject } from './body-members.ts';
+import { atMost, claudeOrigin, type Json, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeCall, claudeOptions, claudeThinking } from './claude-thinking.ts';
-import { callsAsText, withResultTexts } from './converse-prompt.ts';
+import { callsAsText, failedCalls, withDocuments, withFailures, withResultTexts } from './converse-prompt.ts';
 import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';
 
@@ -20,7 +20,7 @@ export const target: HubTarget = {
     return {
       ...options,
       ...(isOneOfThem || topP === undefined ? {} : { topP }),
-      prompt: withResultTexts(offersTools(call) ? prompt : callsAsText(prompt)),
+      prompt: withDocuments(withResultTexts(offersTools(call) ? prompt : callsAsText(prompt))),
     };
   },
   boundBody(body, target) {
@@ -29,7 +29,9 @@ export const target: HubTarget = {
     const told = fieldsOfThinking(body, fields, target);
     const { temperature: _temperature, topP: _topP, topK: _topK, ...plain } = inference;
     const changed = { ...fields, ...told.fields };
+    const failed = failedCalls(target.call.prompt);
     return {
+      ...(failed.size === 0 ? {} : { messages: withFailures(read(body, 'messages'), failed) }),
       inferenceConfig: {
         ...(told.isThinking ? plain : inference),
         maxTokens: atMost(inference.maxTokens, target.boundTokens),
