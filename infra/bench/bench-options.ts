@@ -60,19 +60,26 @@ export const quickPlan: BenchPlan = {
 };
 
 export const usage =
-  `npm run bench -- [--quick] [--portkey] [--json FILE] [--only ${sectionNames.join(',')}]\n` +
-  '       npm run bench -- --against COMMIT [--quick] [--portkey] [--json FILE]';
+  `npm run bench -- [--quick] [--portkey] [--litellm VENV] [--json FILE] [--only ${sectionNames.join(',')}]\n` +
+  '       npm run bench -- --against COMMIT [--quick] [--portkey] [--litellm VENV] [--json FILE]';
 
 /** Throws an Error with one line for the terminal. */
 export function readOptions(args: readonly string[]) {
   const boolean = { type: 'boolean', default: false } as const;
   const string = { type: 'string' } as const;
-  const options = { quick: boolean, portkey: boolean, json: string, only: string, against: string } as const;
+  const options = {
+    quick: boolean,
+    portkey: boolean,
+    json: string,
+    only: string,
+    against: string,
+    litellm: string,
+  } as const;
   const { values } = parseArgs({ args: [...args], options });
   if (values.against !== undefined && values.only !== undefined) throw new Error('--against has no sections');
   const wanted: readonly string[] = values.only?.split(',') ?? usualSections;
   const sections = sectionNames.filter((name) => wanted.includes(name));
   if (sections.length < wanted.length) throw new Error(`--only takes ${sectionNames.join(', ')}`);
-  const { quick: isQuick, portkey: withPeer, json: jsonFile, against } = values;
-  return { isQuick, withPeer, jsonFile, against, sections };
+  const { quick: isQuick, portkey, litellm, json: jsonFile, against } = values;
+  return { isQuick, peers: { portkey, litellm }, jsonFile, against, sections };
 }

@@ -29,7 +29,7 @@ const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => 
 
 /** Prints each section when it has ended, the targets last. `folder` is empty, and the caller removes it. */
 export async function runBench(
-  { isQuick, withPeer, sections: wanted }: ReturnType<typeof readOptions>,
+  { isQuick, peers, sections: wanted }: ReturnType<typeof readOptions>,
   folder: string,
   print: (text: string) => void,
   plan: BenchPlan = isQuick ? quickPlan : fullPlan,
@@ -37,7 +37,7 @@ export async function runBench(
   const machine = machineText();
   print(`${machine}${isQuick ? ', a quick run' : ''}\n`);
   const reports: Partial<Record<SectionName, SectionReport>> = {};
-  await withTestBed(folder, withPeer, async (bed) => {
+  await withTestBed(folder, peers, async (bed) => {
     for (const name of wanted) {
       const report = await sections[name](bed, plan);
       for (const table of report.tables) print(`\n${tableText(table)}`);

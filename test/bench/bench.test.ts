@@ -1,6 +1,6 @@
 // That the parts of `npm run bench` work and count right. No time is asserted: figures are for the bench to show.
 import { readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from '#jest';
 import { compare, type Figures, targetOf } from '../../infra/bench/against/compare.ts';
 import { fetchTree } from '../../infra/bench/against/other-tree.ts';
@@ -13,6 +13,7 @@ import { type Measured, scaleReport } from '../../infra/bench/sections/scale.ts'
 import { countRounds } from '../../infra/bench/sections/store-cost.ts';
 import { itemBytes, storeHeaders } from '../../infra/bench/test-bed/item-size.ts';
 import { costOf } from '../../infra/bench/test-bed/measured-calls.ts';
+import { startPeers } from '../../infra/bench/test-bed/peer.ts';
 import { startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
@@ -70,7 +71,11 @@ describe('this tree beside another one', () => {
       jsonPerTurn: { 1: 1, 32: 32 },
       streamsPerTurn: { 1: 1, 32: 2 },
     };
-    const comparison = { other: { name: 'abc1234', tree: root }, withPeer: false, isQuick: true };
+    const comparison = {
+      other: { name: 'abc1234', tree: root },
+      peers: { portkey: false, litellm: undefined },
+      isQuick: true,
+    };
     let text = '';
     const { tables, targets } = await runAgainst(comparison, temporaryFolder(), (part) => (text += part), plan);
     expect(text).toMatch(/^Load of the machine/);
@@ -182,9 +187,22 @@ describe('what the bench computes', () => {
       '--only takes start, latency, translated, scale, load, store, memory',
     );
     expect(readOptions(['--quick', '--json', 'x.json'])).toMatchObject({ isQuick: true, jsonFile: 'x.json' });
-    expect(readOptions(['--against', 'main', '--portkey'])).toMatchObject({ against: 'main', withPeer: true });
+    expect(readOptions(['--against', 'main', '--portkey'])).toMatchObject({
+      against: 'main',
+      peers: { portkey: true },
+    });
+    expect(readOptions(['--litellm', 'venv'])).toMatchObject({ peers: { portkey: false, litellm: 'venv' } });
     expect(() => readOptions(['--against', 'main', '--only', 'load'])).toThrow('--against has no sections');
   });
+});
+
+it('a peer that is not installed is told in a line, and nothing is started', async () => {
+  const folder = temporaryFolder();
+  const choice = { portkey: false, litellm: join(folder, 'venv') };
+  await expect(startPeers(choice, 'http://127.0.0.1:1/v1', folder)).rejects.toThrow(
+    /^--litellm: there is no .*bin\/litellm/,
+  );
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 describeOnDynamo('the proxy before the store', () => {

@@ -9,7 +9,7 @@ import { machineText, median, sum, tableText } from '../report.ts';
 import { gatewayFileText, models, newKeys } from '../test-bed/bench-file.ts';
 import { startGateway } from '../test-bed/gateway-process.ts';
 import { flushMs } from '../test-bed/measured-calls.ts';
-import { startPeer } from '../test-bed/peer.ts';
+import { type PeerChoice, startPeers } from '../test-bed/peer.ts';
 import { startProvider } from '../test-bed/provider.ts';
 import { compare, type Figures, type Kind, type Names, type Turn, tableOf, targetOf } from './compare.ts';
 import { cpuMsOf, descendantsOf } from './process-cpu.ts';
@@ -46,7 +46,7 @@ interface Contestant {
 
 export interface Comparison {
   readonly other: { readonly name: string; readonly tree: string };
-  readonly withPeer: boolean;
+  readonly peers: PeerChoice;
   readonly isQuick: boolean;
 }
 
@@ -54,7 +54,7 @@ const here = 'this tree';
 
 /** `folder` holds nothing of the run, and the caller removes it. */
 export async function runAgainst(
-  { other, withPeer, isQuick }: Comparison,
+  { other, peers: choice, isQuick }: Comparison,
   folder: string,
   print: (text: string) => void,
   plan: ComparisonPlan = isQuick ? quickPlan : fullPlan,
@@ -76,13 +76,18 @@ export async function runAgainst(
       return { name: start.name, endpoint: gateway, model: models.limited, key: keys.limited, cpu: cpuReader(gateway) };
     };
     const gateways = [await startTree(other), await startTree({ name: here })];
-    const peer = withPeer ? await startPeer(provider.url) : undefined;
-    const peers: Contestant[] = peer ? [{ name: peer.name, endpoint: keep(peer), model: 'bench' }] : [];
+    const started = (await startPeers(choice, provider.url, folder)).map(keep);
+    const peers = started.map(
+      (peer): Contestant => ({
+        ...{ name: peer.name, endpoint: peer, model: 'bench' },
+        cpu: async () => sum([peer.pid, ...descendantsOf(peer.pid)].map(cpuMsOf)),
+      }),
+    );
     const direct: Contestant = { name: provider.name, endpoint: provider, model: 'bench' };
 
     async function takeTurn(kind: Kind, turn: number): Promise<Turn> {
       const alone = (await callInLoop(direct, kind, plan.flushMs)).waitMs;
-      // A fresh install of the peer fails every stream.
+      // A fresh install of Portkey's fails every stream.
       const all = kind.name === 'JSON' ? [...gateways, ...peers] : gateways;
       const first = turn % all.length;
       const figures = new Map<string, Figures>();
@@ -112,6 +117,7 @@ export async function runAgainst(
     ];
     const targets = compared.map(targetOf);
     for (const table of tables) print(`\n${tableText(table)}`);
+    for (const { name, keeps } of started) print(`\n${name} keeps ${keeps}.\n`);
     print(`\n${tableText({ title: 'Targets', columns: ['what', 'target', 'measured', ''], rows: targets })}`);
     return { machine, tables, targets };
   } finally {

@@ -75,7 +75,7 @@ async function measureFurtherCalls(bed: TestBed, { further, atOnce }: BenchPlan)
   return rows;
 }
 
-async function measureAtOnce({ provider, gateway, keys, peer }: TestBed, count: number, crowd: number) {
+async function measureAtOnce({ provider, gateway, keys, peers }: TestBed, count: number, crowd: number) {
   const measure = async (name: string, endpoint: Endpoint, model: string, callKeys: readonly string[] = []) => {
     const client = createClient(endpoint, count);
     const body = jsonBody(model, { user: `wait-${waitMs}` });
@@ -88,11 +88,12 @@ async function measureAtOnce({ provider, gateway, keys, peer }: TestBed, count: 
     return { name, count, answered, unavailable, other, p50: percentile(overMs, 0.5), p95: percentile(overMs, 0.95) };
   };
   const { oneKey = '', fifty = [], unlimited = '' } = keys.crowds[crowd] ?? {};
-  return [
+  const rows = [
     await measure(provider.name, provider, 'bench'),
     await measure('gw, one key with every limit', gateway, models.limited, [oneKey]),
     await measure('gw, fifty keys of one workspace', gateway, models.limited, fifty),
     await measure('gw, no limits', gateway, models.unlimited, [unlimited]),
-    ...(peer ? [await measure(peer.name, peer, 'bench')] : []),
   ];
+  for (const peer of peers) rows.push(await measure(peer.name, peer, 'bench'));
+  return rows;
 }

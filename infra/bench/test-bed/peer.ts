@@ -1,27 +1,100 @@
-// A gateway to compare with: @portkey-ai/gateway, fetched from npm for the run. It keeps no state: no keys, limits, money.
+// Gateways to compare with, measured as they are installed: @portkey-ai/gateway, fetched from npm for the run, and LiteLLM's proxy
+// from a virtual environment of Python that the caller has made.
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { hasEnded, spawnBoundChild } from '../../local/bound-child.ts';
 import { freePort } from '../../local/free-port.ts';
-import { createClient, jsonBody } from '../measuring-client.ts';
+import { createClient, type Endpoint, jsonBody } from '../measuring-client.ts';
 
-const name = '@portkey-ai/gateway@1.15.2';
-/** A minute: npm fetches it first. */
-const triesMax = 300;
+export interface PeerChoice {
+  readonly portkey: boolean;
+  /** The folder of the virtual environment, with `litellm[proxy]` installed in it. */
+  readonly litellm: string | undefined;
+}
+
+export interface Peer extends Endpoint {
+  readonly pid: number;
+  /** What it keeps of calls while it is measured. */
+  readonly keeps: string;
+  stop(): Promise<void>;
+}
+
+interface Started extends Omit<Peer, 'url' | 'pid' | 'stop'> {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const portkeyName = '@portkey-ai/gateway@1.15.2';
+/** Two minutes: npm fetches the one first, the other imports half of its packages. */
+const triesMax = 600;
 const tryIntervalMs = 200;
 
-/** Undefined where it cannot be fetched or does not answer. */
-export async function startPeer(provider: string) {
+/** Without those that cannot be fetched or do not answer. `folder`: for a file of settings. */
+export async function startPeers(choice: PeerChoice, provider: string, folder: string): Promise<Peer[]> {
+  const started = [
+    ...(choice.portkey ? [await startPeer(portkey(provider))] : []),
+    ...(choice.litellm === undefined ? [] : [await startPeer(await litellm(choice.litellm, provider, folder))]),
+  ];
+  return started.filter((peer) => peer !== undefined);
+}
+
+const portkey =
+  (provider: string) =>
+  (port: number): Started => ({
+    name: portkeyName,
+    keeps: 'no keys, no limits, no money, no records: no state at all',
+    headers: { authorization: 'Bearer -', 'x-portkey-provider': 'openai', 'x-portkey-custom-host': provider },
+    command: 'npx',
+    args: ['--yes', '--ignore-scripts', portkeyName, '--headless', `--port=${port}`],
+  });
+
+/** It starts with no weak key. */
+const litellmKey = 'sk-bench-0123456789abcdefghijklmnop';
+
+/** Throws an Error with one line for the terminal. */
+async function litellm(environment: string, provider: string, folder: string): Promise<(port: number) => Started> {
+  const command = join(environment, 'bin/litellm');
+  if (!existsSync(command)) throw new Error(`--litellm: there is no ${command}; pip install 'litellm[proxy]' there`);
+  const config = join(folder, 'litellm.yaml');
+  const model = { model_name: 'bench', litellm_params: { model: 'openai/bench', api_base: provider, api_key: 'none' } };
+  // JSON is YAML.
+  await writeFile(config, JSON.stringify({ model_list: [model] }));
+  return (port) => ({
+    name: 'litellm[proxy]',
+    keeps: 'one key of all, checked in memory; without a database no keys of users, no budgets, no records',
+    headers: { authorization: `Bearer ${litellmKey}` },
+    command,
+    args: [
+      '--config',
+      config,
+      '--host',
+      '127.0.0.1',
+      '--port',
+      String(port),
+      '--num_workers',
+      '1',
+      '--telemetry',
+      'False',
+    ],
+    // Else it asks the network for its list of prices.
+    env: { LITELLM_MASTER_KEY: litellmKey, LITELLM_LOCAL_MODEL_COST_MAP: 'True' },
+  });
+}
+
+async function startPeer(of: (port: number) => Started): Promise<Peer | undefined> {
   const port = await freePort();
-  const command = ['--yes', '--ignore-scripts', name, '--headless', `--port=${port}`];
-  const { process: child, stop } = spawnBoundChild('npx', command);
+  const { command, args, env, ...described } = of(port);
+  const { process: child, stop } = spawnBoundChild(command, args, { env: { ...process.env, ...env } });
   for (const pipe of [child.stdout, child.stderr]) pipe?.resume();
-  const url = `http://127.0.0.1:${port}/v1`;
-  const headers = { authorization: 'Bearer -', 'x-portkey-provider': 'openai', 'x-portkey-custom-host': provider };
-  const peer = { name, url, headers, stop };
+  const peer = { ...described, url: `http://127.0.0.1:${port}/v1`, pid: child.pid ?? Number.NaN, stop };
   const client = createClient(peer, 1);
   for (let tried = 1; (await client.send({ body: jsonBody('bench') })).status !== 200; tried += 1) {
     if (hasEnded(child) || tried === triesMax) {
-      process.stderr.write(`skipped: npx could not start ${name}\n`);
+      process.stderr.write(`skipped: ${peer.name} could not be started\n`);
+      client.close();
       return void (await stop());
     }
     await sleep(systemClock, tryIntervalMs);

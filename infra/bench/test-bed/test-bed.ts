@@ -7,13 +7,13 @@ import { startDynamoEngine } from '../../dynamodb-engine/start-engine.ts';
 import { gatewayFileText, newKeys } from './bench-file.ts';
 import { startGateway } from './gateway-process.ts';
 import { largestItemBytes } from './item-size.ts';
-import { startPeer } from './peer.ts';
+import { type PeerChoice, startPeers } from './peer.ts';
 import { startProvider } from './provider.ts';
 import { startStoreProxy } from './store-proxy.ts';
 
 export type TestBed = Awaited<ReturnType<typeof startTestBed>>;
 
-async function startTestBed(folder: string, withPeer: boolean, stops: (() => unknown)[]) {
+async function startTestBed(folder: string, choice: PeerChoice, stops: (() => unknown)[]) {
   const keep = <Part extends { stop(): unknown }>(part: Part): Part => {
     stops.unshift(part.stop);
     return part;
@@ -33,8 +33,7 @@ async function startTestBed(folder: string, withPeer: boolean, stops: (() => unk
     return startGateway({ name: 'gw, traces on', configFile, storeUrl: store.endpoint, folder, environment });
   };
   const countedGateway = keep(await startCountedGateway());
-  const peer = withPeer ? await startPeer(provider.url) : undefined;
-  if (peer !== undefined) keep(peer);
+  const peers = (await startPeers(choice, provider.url, folder)).map(keep);
   return {
     ...{
       folder,
@@ -46,7 +45,7 @@ async function startTestBed(folder: string, withPeer: boolean, stops: (() => unk
       countedGateway,
       startCountedGateway,
       startTracingGateway,
-      peer,
+      peers,
     },
     /** The largest item of each table, in bytes. */
     itemSizes: (tables: readonly TableName[]) =>
@@ -57,10 +56,10 @@ async function startTestBed(folder: string, withPeer: boolean, stops: (() => unk
 }
 
 /** `folder` is empty, and the caller removes it. */
-export async function withTestBed(folder: string, withPeer: boolean, use: (bed: TestBed) => Promise<void>) {
+export async function withTestBed(folder: string, peers: PeerChoice, use: (bed: TestBed) => Promise<void>) {
   const stops: (() => unknown)[] = [];
   try {
-    await use(await startTestBed(folder, withPeer, stops));
+    await use(await startTestBed(folder, peers, stops));
   } finally {
     for (const stop of stops) await stop();
   }
