@@ -208,16 +208,19 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
     becomes: everywhere(refused('tool_choice')),
   },
   {
-    feature: '`metadata`, `user`, `safety_identifier`, `prompt_cache_key`, `include`, `text.verbosity`',
+    feature: '`user`, `safety_identifier`',
+    asks: { user: 'u', safety_identifier: 's' },
+    becomes: { ...everywhere(told('safety_identifier', 'user')), messages: carried('user_id') },
+  },
+  {
+    feature: '`metadata`, `prompt_cache_key`, `include`, `text.verbosity`',
     asks: {
       metadata: { a: 'b' },
-      user: 'u',
-      safety_identifier: 's',
       prompt_cache_key: 'k',
       include: ['reasoning.encrypted_content'],
       text: { verbosity: 'low' },
     },
-    becomes: everywhere(told('include', 'metadata', 'prompt_cache_key', 'safety_identifier', 'text.verbosity', 'user')),
+    becomes: everywhere(told('include', 'metadata', 'prompt_cache_key', 'text.verbosity')),
   },
   {
     feature: '`truncation: auto`, `store: true`, any other member, also of `reasoning`',

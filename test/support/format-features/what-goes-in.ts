@@ -106,7 +106,6 @@ const instructed = (more: Json = {}): Json => ({ role: 'system', content: [text(
 
 /** What no format knows, what is the gateway's own, and what asks for nothing. */
 const otherMembers: Json = {
-  metadata: { a: 'b' },
   logit_bias: { 1: 2 },
   store: false,
   service_tier: 'flex',
@@ -738,7 +737,11 @@ export const whatGoesIn: readonly FeatureRow[] = [
   row(
     '`user`, `safety_identifier`, `prompt_cache_key`',
     [{ asks: { user: 'u', prompt_cache_key: 'k' } }, { asks: { safety_identifier: 's' } }],
-    leftOut,
+    cell(
+      '`metadata.user_id`',
+      sends((body) => body.metadata.user_id, 'u'),
+      sends((body) => body.metadata.user_id, 's'),
+    ),
     leftOut,
     leftOut,
     yes(
@@ -757,6 +760,14 @@ export const whatGoesIn: readonly FeatureRow[] = [
       leavesOut,
       sends(({ text: of }) => of.verbosity, 'low', { asks: { verbosity: 'low' }, upstream: toldHowHard }),
     ),
+  ),
+  row(
+    '`metadata`',
+    [{ asks: { metadata: { a: 'b' } } }],
+    leftOut,
+    leftOut,
+    leftOut,
+    yes(sends((body) => body.metadata, { a: 'b' })),
   ),
   row('any other member of the request', [{ asks: otherMembers }], ...everywhere(leftOut)),
 ];

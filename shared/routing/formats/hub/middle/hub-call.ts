@@ -29,10 +29,13 @@ export type OptionalName =
   | 'serial_calls'
   | 'service_tier'
   | 'speed'
+  | 'store'
   | 'tool_cache_marks'
   /** How hard to think, or with how much. */
   | 'thinking'
   | 'user'
+  /** Of Messages, whose clients name their session with the user. */
+  | 'user_session'
   | 'verbosity';
 
 /** A member that a target may leave out. The call says which were: `member` is the path that is told. */

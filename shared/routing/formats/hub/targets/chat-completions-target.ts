@@ -16,6 +16,7 @@ import { chatUsage, openAiUsageIn } from './openai-usage.ts';
 import { plainPrompt } from './plain-prompt.ts';
 import { packageName, watchThinking } from './plain-thinking.ts';
 import { openAiStrictness } from './strict-schemas.ts';
+import { knowsVerbosity, membersOf, openAiWords, toldNames } from './told-members.ts';
 
 export const target: HubTarget = {
   openModel({ model, baseURL, fetch, nextStep }) {
@@ -54,10 +55,12 @@ export const target: HubTarget = {
         : { parallel_tool_calls: call.parallelToolCalls }),
       ...(untoldStops(target).length === 0 ? {} : { stop: undefined }),
       ...(thinksAtOpenAi(target) ? { temperature: undefined, top_p: undefined } : {}),
+      ...membersOf(toldWords(target)),
+      ...toldVerbosity(target),
       ...toldThinking(target),
     };
   },
-  says: new Set(),
+  says: (target) => new Set(toldNames(toldWords(target))),
   strictness: openAiStrictness,
   leavesOut: (target) => (isKeptFromThinking(target) ? effortOf(target) : []),
   streamType: 'text/event-stream',
@@ -89,6 +92,23 @@ function withoutLooseness(tool: Tool): Tool {
 /** Its own, and Microsoft's: what they refuse and what they are told is known. */
 const isOpenAi = ({ provider, names }: TargetCall): boolean =>
   provider.kind === 'openai' || provider.kind === 'azure' || isOpenAiThinker(...names);
+
+/** Of who asks, and of what is kept. */
+function toldWords(target: TargetCall): ReturnType<typeof openAiWords> {
+  const { call, provider } = target;
+  if (isOpenAi(target)) {
+    const { metadata, ...words } = openAiWords(call);
+    // Only of what it stores.
+    return metadata === undefined || words.store === undefined ? words : { ...words, metadata };
+  }
+  const user = provider.kind === 'openrouter' ? call.optional.find(({ name }) => name === 'user') : undefined;
+  return user === undefined ? {} : { user: { user: user.value } };
+}
+
+function toldVerbosity({ call, names }: TargetCall): Json {
+  const asked = call.optional.find(({ name, value }) => name === 'verbosity' && typeof value === 'string');
+  return asked !== undefined && knowsVerbosity(names) ? { verbosity: asked.value } : {};
+}
 
 const isPlain = (target: TargetCall): boolean => !isOpenAi(target);
 

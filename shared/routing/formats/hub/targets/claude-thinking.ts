@@ -1,7 +1,7 @@
 // Thinking in the words of Claude, at Anthropic as at other hosts.
 
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { findMember, isJsonObject, type JsonText, pick } from '../../../../protocol/wire/index.ts';
+import { findMember, isJsonObject, type JsonObject, type JsonText, pick } from '../../../../protocol/wire/index.ts';
 import {
   type HubCall,
   imagesOfUser,
@@ -86,7 +86,7 @@ export function claudeCall(target: TargetCall): HubCall {
 /** `more`: further options of Anthropic's package. */
 export function claudeOptions(
   target: TargetCall,
-  more: Readonly<Record<string, boolean>> = {},
+  more: Readonly<Record<string, boolean | JsonObject>> = {},
 ): LanguageModelV4CallOptions {
   const call = claudeCall(target);
   const { stopSequences: stops, ...options } = callOptions({ ...target, call });

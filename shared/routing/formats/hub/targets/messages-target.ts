@@ -7,6 +7,7 @@ import { atMost, claudeOrigin, type Json, nonEmpty, read, readObject } from './b
 import { claudeOptions, claudeThinking } from './claude-thinking.ts';
 import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';
+import { claudeUser } from './told-members.ts';
 
 export const target: HubTarget = {
   openModel: ({ model, baseURL, fetch, generateId, nextStep }) =>
@@ -18,7 +19,10 @@ export const target: HubTarget = {
       transformRequestHeaders: (headers) => nextStep().then(() => headers),
     }),
   // Arguments come checked by the provider, as its own default has it; not every host of Claude knows the other way.
-  toOptions: (target) => claudeOptions(target, { toolStreaming: false }),
+  toOptions(target) {
+    const userId = claudeUser(target.call);
+    return claudeOptions(target, { toolStreaming: false, ...(userId === undefined ? {} : { metadata: { userId } }) });
+  },
   boundBody(body, target) {
     // The package knows how much some models write at most.
     const maxTokens = atMost(read(body, 'max_tokens'), target.boundTokens);
@@ -35,7 +39,7 @@ export const target: HubTarget = {
   },
   // Other makers' models that speak it take what Claude took first.
   unknownReasoning: byBudget,
-  says: new Set(['cache_marks', 'cache_options', 'tool_cache_marks']),
+  says: new Set(['cache_marks', 'cache_options', 'safety_identifier', 'tool_cache_marks', 'user']),
   strictness: claudeStrictness,
   streamType: 'text/event-stream',
   argumentsForm: {

@@ -3,13 +3,11 @@ import { OpenAIResponsesLanguageModel } from '@ai-sdk/openai/internal';
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isOpenAiThinker, plainModelName } from '../../../../configuration/catalogue/index.ts';
 import { responsesOutputMinTokens } from '../../../../foundation/constants/index.ts';
-import { sha256Hex } from '../../../../foundation/ids/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
 import {
   type HubCall,
   type HubTarget,
   imagesOfUser,
-  type OptionalName,
   type TargetCall,
   withCacheMarksMax,
   withoutCacheMarks,
@@ -22,6 +20,7 @@ import { outputPieces, readableResponse } from './responses-answer.ts';
 import { responseEvents } from './responses-events.ts';
 import { readEncrypted, withOwnParts } from './responses-parts.ts';
 import { openAiStrictness } from './strict-schemas.ts';
+import { knowsVerbosity, membersOf, openAiWords, toldNames } from './told-members.ts';
 
 export const target: HubTarget = {
   openModel: ({ model, baseURL, generateId, ...settings }) =>
@@ -48,11 +47,16 @@ export const target: HubTarget = {
       providerOptions: { openai: packageOptions(target, call) },
     } as LanguageModelV4CallOptions;
   },
-  boundBody: (body, { boundTokens, thinking }) => ({
+  boundBody: (body, { call, boundTokens, thinking }) => ({
     max_output_tokens: Math.max(atMost(readMember(body, 'max_output_tokens'), boundTokens), responsesOutputMinTokens),
     reasoning: toldThinking(thinking),
+    ...membersOf(openAiWords(call)),
   }),
-  says: ({ names }) => (knowsMarks(names) ? new Set([...always, 'cache_marks', 'cache_options']) : always),
+  says: ({ call, names }) =>
+    new Set([
+      ...toldNames(openAiWords(call)),
+      ...(knowsMarks(names) ? (['cache_marks', 'cache_options'] as const) : []),
+    ]),
   strictness: openAiStrictness,
   streamType: 'text/event-stream',
   readStream: responseEvents,
@@ -72,8 +76,6 @@ export const target: HubTarget = {
     return read && { openai: { itemId: read.itemId, reasoningEncryptedContent: read.content } };
   },
 };
-
-const always: ReadonlySet<OptionalName> = new Set(['cache_key', 'metadata', 'safety_identifier', 'user']);
 
 /** From GPT-5.6 on. */
 const knowsMarks = (names: readonly string[]): boolean =>
@@ -102,29 +104,12 @@ function packageOptions(
   };
 }
 
-/** Models of OpenAI's before GPT-5 refuse any but their own. */
-const knowsVerbosity = (names: readonly string[]): boolean =>
-  names.some((name) => /(^|[/.])gpt-[5-9]/.test(plainModelName(name)));
-
-const idMaxCharacters = 64;
-
-/** Longer ones are refused. The same text stays the same. */
-const shortId = (text: string): string => (text.length <= idMaxCharacters ? text : sha256Hex(text));
-
 function optionalOptions({ optional }: HubCall, names: readonly string[]): Record<string, string | JsonObject> {
   const told: Record<string, string | JsonObject> = {};
   for (const { name, value } of optional) {
-    if (name === 'metadata' && isJsonObject(value) && typeof value.user_id === 'string') {
-      // Clients name their session with the user.
-      told.safetyIdentifier ??= shortId(value.user_id);
-      told.promptCacheKey ??= shortId(value.user_id);
-    }
     if (name === 'cache_options' && isJsonObject(value) && knowsMarks(names))
       told.promptCacheOptions = cacheOptions(value);
-    if (typeof value !== 'string') continue;
-    if (name === 'user' || name === 'safety_identifier') told.safetyIdentifier = shortId(value);
-    if (name === 'cache_key') told.promptCacheKey = shortId(value);
-    if (name === 'verbosity' && knowsVerbosity(names)) told.textVerbosity = value;
+    if (name === 'verbosity' && typeof value === 'string' && knowsVerbosity(names)) told.textVerbosity = value;
   }
   return told;
 }

@@ -60,11 +60,11 @@ const optionalNames = new Map<string, OptionalName>([
   // No target has words for these.
   ['function_call', 'other'],
   ['logit_bias', 'other'],
-  ['metadata', 'other'],
+  ['metadata', 'metadata'],
   ['moderation', 'other'],
   ['prediction', 'other'],
   ['prompt_cache_retention', 'other'],
-  ['store', 'other'],
+  ['store', 'store'],
 ]);
 
 /** What every call does anyway asks for nothing. */

@@ -85,6 +85,13 @@ const optionalNames = new Map<string, OptionalName>([
 const isSent = (value: unknown): boolean => (value ?? null) !== null && !(Array.isArray(value) && value.length === 0);
 
 export const messageMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
+/** No other target has words for the rest of it. */
+function userOfMetadata(one: OptionalMember): OptionalMember {
+  if (one.name !== 'metadata') return one;
+  const { user_id: user } = membersIn(one.value);
+  return typeof user === 'string' ? { ...one, name: 'user_session', value: user } : { ...one, name: 'other' };
+}
+
 const inThinking = { read: new Set(['type', 'display', 'budget_tokens']), isSent, path: 'thinking.' };
 const inOutput = { read: new Set(['effort', 'format']), isSent, path: 'output_config.' };
 
@@ -95,7 +102,7 @@ function readOptional(body: JsonObject): OptionalMember[] {
   const { effort } = membersIn(body.output_config);
   const { disable_parallel_tool_use: isSerial } = membersIn(body.tool_choice);
   return [
-    ...otherMembers(body, messageMembers),
+    ...otherMembers(body, messageMembers).map(userOfMetadata),
     ...said(
       'thinking',
       isSent(effort) ? 'output_config.effort' : 'thinking',

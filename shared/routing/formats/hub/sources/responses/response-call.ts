@@ -98,7 +98,7 @@ function readOptional(body: JsonObject): OptionalMember[] {
       isSent(body.service_tier) && !usualTiers.has(body.service_tier),
     ),
     ...said('other', 'truncation', body.truncation, body.truncation === 'auto'),
-    ...said('other', 'store', body.store, body.store === true),
+    ...said('store', 'store', body.store, body.store === true),
     ...itemsLeftOut(body.input),
   ];
 }
