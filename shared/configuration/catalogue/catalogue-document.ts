@@ -49,6 +49,10 @@ export interface ProviderDocument {
   reasoning_style: 'effort' | 'object' | 'none';
   /** False: it refuses `stream_options.include_usage`, so a stream is billed by estimate. */
   stream_usage?: boolean | undefined;
+  /** What is never sent to it: betas of Anthropic, and members of a body, or inside one of these. */
+  drops?: { betas?: string[] | undefined; members?: string[] | undefined } | undefined;
+  /** Members of a body, by the name that clients or packages give them. */
+  renames?: Record<string, string> | undefined;
   /** What its account keeps (responses, conversations, files) every workspace may refer to. */
   shared_state?: boolean | undefined;
   /** additive: reasoning tokens come on top of completion tokens. */

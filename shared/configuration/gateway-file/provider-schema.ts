@@ -77,6 +77,20 @@ export type ProviderInFile = Omit<ProviderDocument, 'status' | 'base_url' | 'aut
   auth?: ProviderAuth | undefined;
 };
 
+const beta = text(128).check(
+  z.regex(/^[\w.-]+$/, { error: 'must be the name of a beta, such as context-management-2025-06-27' }),
+);
+/** Without these nothing is asked of a provider. */
+const neededMembers = ['model', 'messages', 'input', 'contents', 'stream'];
+const memberName = text(64).check(
+  z.regex(/^[A-Za-z_]\w*$/, { error: 'must be the name of a member' }),
+  z.refine((name) => !neededMembers.includes(name), { error: 'is needed in every call' }),
+);
+const memberPath = text(128).check(
+  z.regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/, { error: 'must be the name of a member, or member.member' }),
+  z.refine((path) => !neededMembers.includes(path), { error: 'is needed in every call' }),
+);
+
 const writtenProvider = mapping('providers[]', {
   id: providerId,
   kind: z.enum(providerKindNames).optional(),
@@ -96,6 +110,11 @@ const writtenProvider = mapping('providers[]', {
   connect_timeout_ms: timeoutMs.default(connectTimeoutDefaultMs),
   reasoning_style: z.enum(['effort', 'object', 'none']).optional(),
   stream_usage: z.boolean().optional(),
+  drops: mapping('providers[].drops', {
+    betas: z.array(beta).optional(),
+    members: z.array(memberPath).optional(),
+  }).optional(),
+  renames: z.record(memberName, memberName).optional(),
   shared_state: z.boolean().optional(),
   reasoning_tokens: z.enum(['included', 'additive']).default('included'),
 });

@@ -7,6 +7,10 @@ export interface Pixels {
   readonly height: number;
 }
 
+/** By its first bytes, whatever it was declared as. Undefined: it is of another type, or no image. */
+export const imageTypeOf = (base64: string): string | undefined =>
+  formats.find(({ start }) => base64.startsWith(start))?.type;
+
 /** Of a request: more images no provider takes (OpenAI: 1,500, November 2026). Those behind them count as the largest. */
 const headsMax = 1_500;
 
@@ -27,6 +31,7 @@ function pixelsOf(base64: string): Pixels | undefined {
 }
 
 interface ImageFormat {
+  readonly type: string;
   /** Its first bytes in base64. */
   readonly start: string;
   /** What is looked at; base64 takes four characters for three bytes. */
@@ -37,11 +42,11 @@ interface ImageFormat {
 const none: Pixels = { width: 0, height: 0 };
 
 const formats: readonly ImageFormat[] = [
-  { start: 'iVBORw0KGgo', headCharacters: 32, read: pngPixels },
+  { type: 'image/png', start: 'iVBORw0KGgo', headCharacters: 32, read: pngPixels },
   // A preview, and what a camera and a colour profile say, stand before the size.
-  { start: '/9j/', headCharacters: 256 * 1024, read: jpegPixels },
-  { start: 'R0lGOD', headCharacters: 16, read: gifPixels },
-  { start: 'UklGR', headCharacters: 40, read: webpPixels },
+  { type: 'image/jpeg', start: '/9j/', headCharacters: 256 * 1024, read: jpegPixels },
+  { type: 'image/gif', start: 'R0lGOD', headCharacters: 16, read: gifPixels },
+  { type: 'image/webp', start: 'UklGR', headCharacters: 40, read: webpPixels },
 ];
 
 function pngPixels(head: Buffer): Pixels | undefined {

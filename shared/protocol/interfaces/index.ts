@@ -9,7 +9,7 @@ export {
   toolShape,
 } from './dearer-features.ts';
 export { firstOfEachNeed, hubMembers, isWebUrl, neededStops } from './hub-members.ts';
-export { openPixelReader, type Pixels } from './image-pixels.ts';
+export { imageTypeOf, openPixelReader, type Pixels } from './image-pixels.ts';
 export * from './kept-input.ts';
 export { answerMaxBytes } from './large-answer.ts';
 export { boundedByContext, type Media, openImageMeasure, sumOfMedia } from './media-tokens.ts';

@@ -19,11 +19,21 @@ import {
   type Send,
   type Spoken,
 } from '../providers/index.ts';
+import { adaptedSend } from './adapted-send.ts';
 import { canBeForced, wayTo } from './capabilities.ts';
 import { marksCache, type RelayedMarks, withRelayedMarks } from './relayed-cache-marks.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
 export async function callCandidate(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
+  const adapted = adaptedSend(send, candidate.provider);
+  const outcome = await callWith(call, candidate, adapted.send);
+  const dropped = adapted.dropped();
+  if (outcome.kind === 'failure' || dropped.length === 0) return outcome;
+  const { spoken } = outcome;
+  return { ...outcome, spoken: { ...spoken, leftOut: [...spoken.leftOut, ...dropped] } };
+}
+
+async function callWith(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
   const { request } = call;
   const way = wayTo(candidate, request);
   if (way === undefined) throw new Error(`the plan has a provider that does not serve ${request.interfaceId}`);

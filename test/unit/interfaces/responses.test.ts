@@ -125,7 +125,7 @@ describe('a stream of Responses', () => {
     expect(error).toEqual({ type: 'error', code: 'rate_limited', message, sequence_number: 42 });
     const reason = { code: 'server_error', message: expect.stringContaining('rate_limited') };
     const response = { id: 'resp_began', object: 'response', status: 'failed', error: reason };
-    expect(failed).toEqual({ type: 'response.failed', sequence_number: 43, response });
+    expect(failed).toMatchObject({ type: 'response.failed', sequence_number: 43, response });
   });
 });
 

@@ -19,7 +19,8 @@ export const messages: ClientInterface = {
   schemaMember: undefined,
   callsFunctions: false,
   acceptsApiKeyHeader: true,
-  passedHeaders: vendorHeaders,
+  // Some organisations have to say for whom they ask.
+  passedHeaders: [...vendorHeaders, 'anthropic-user-profile-id'],
   passesQuery: true,
   measuresProviders: true,
   repairWords,

@@ -14,6 +14,7 @@ import {
 export interface ResponseEventDetails extends EventDetails {
   readonly sequenceNumber: number | undefined;
   readonly responseId: string | undefined;
+  readonly createdSeconds?: number | undefined;
 }
 
 /** How a response ends well: also where its output was cut. */
@@ -32,7 +33,12 @@ const announcements: ReadonlySet<unknown> = new Set(['response.created', 'respon
 
 const errorMembers = { code: {}, type: {}, message: {}, param: {} };
 const error = membersOf(errorMembers);
-const details = membersOf({ cached_tokens: {}, cache_write_tokens: {}, reasoning_tokens: {} });
+const details = membersOf({
+  cached_tokens: {},
+  cache_write_tokens: {},
+  cache_write_tokens_details: membersOf({ ttl_12h_tokens: {} }),
+  reasoning_tokens: {},
+});
 const usage = membersOf({
   input_tokens: {},
   output_tokens: {},
@@ -49,6 +55,7 @@ const longEvent = membersOf({
   error,
   response: membersOf({
     id: {},
+    created_at: {},
     store: {},
     model: {},
     status: {},
@@ -83,6 +90,7 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
     model: typeof response.model === 'string' ? response.model : undefined,
     finishReasons: isLast && typeof response.status === 'string' ? [response.status] : undefined,
     responseId: typeof response.id === 'string' ? response.id : undefined,
+    createdSeconds: toCount(response.created_at),
     keptIds: type === 'response.output_item.done' ? idsOfItem(event.item) : keptIdsOf(response),
   };
   return { kind: 'event', event: new ParsedEvent(name, text, details) };
@@ -141,12 +149,13 @@ export function readResponseUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   const input = isJsonObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const output = isJsonObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  const written = isJsonObject(input.cache_write_tokens_details) ? input.cache_write_tokens_details : {};
   const tokens = {
     input: toCount(usage.input_tokens),
     cached: toCount(input.cached_tokens) ?? 0,
     cacheWrite: toCount(input.cache_write_tokens) ?? 0,
-    // No provider of this interface says for how long.
-    cacheWrite1h: 0,
+    // Billed as what is kept for an hour: no other price is documented.
+    cacheWrite1h: toCount(written.ttl_12h_tokens) ?? 0,
     output: toCount(usage.output_tokens),
     reasoning: toCount(output.reasoning_tokens) ?? 0,
   };

@@ -5,7 +5,8 @@ import { ownItemMark, type RefusedStream } from '../index.ts';
 import { responseSettings } from './response-settings.ts';
 
 export interface WrittenResponse {
-  readonly id: string;
+  /** As clients get it. */
+  readonly id: string | undefined;
   readonly createdSeconds: number;
   /** As the client asked for it. */
   readonly model: string;
@@ -22,7 +23,7 @@ export interface WrittenResponse {
 export function responseText({ id, createdSeconds, model, settings, items = [], ...members }: WrittenResponse): string {
   const { status = 'in_progress', error = null, incompleteReason, usage = null } = members;
   const opening = {
-    id: ownResponseId(id),
+    id,
     object: 'response',
     created_at: createdSeconds,
     status,
@@ -48,7 +49,7 @@ const plainId = (id: string): string => id.replaceAll(/\W/g, '');
 // that, and take a 400 for final.
 export function refusedStream(body: JsonObject, error: GatewayError, { id, createdSeconds }: RefusedStream): string {
   const settings = responseSettings(body);
-  const facts = { id, createdSeconds, model: String(body.model ?? ''), settings };
+  const facts = { id: ownResponseId(id), createdSeconds, model: String(body.model ?? ''), settings };
   const told = { code: 'context_length_exceeded', message: error.message };
   const events = {
     'response.created': `"sequence_number":0,"response":${responseText({ ...facts })}`,

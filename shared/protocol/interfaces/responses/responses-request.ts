@@ -25,6 +25,7 @@ import { refuseOwnReferences, withoutOwnItems } from './own-items.ts';
 import { readHubNeeds } from './response-hub-needs.ts';
 import { responseNeeds } from './response-needs.ts';
 import { refusedStream } from './response-opening.ts';
+import { responseSettings } from './response-settings.ts';
 import { responseSize } from './response-size.ts';
 import { type ResponsesBody, responsesSchema } from './responses-body.ts';
 import { openResponseWriter, writeResponse } from './write-response.ts';
@@ -92,7 +93,11 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     upstreamBody: (target) => upstreamBody(json, body, target),
     schemaCheck: undefined,
     writeAnswer: writeResponse,
-    openStreamWriter: openResponseWriter,
+    openStreamWriter: () =>
+      openResponseWriter({
+        model: String(raw.model ?? ''),
+        settings: () => responseSettings(json.text.length > repeatedMaxCharacters ? {} : members.wholeBody()),
+      }),
     async refusedStream(error, answer) {
       if (body.stream !== true || error.reason !== 'context_length_exceeded') return undefined;
       await members.readWholeBody(nextTurn);
@@ -100,6 +105,9 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     },
   };
 }
+
+/** A longer request is not read whole for a stream that broke. */
+const repeatedMaxCharacters = 64 * 1024;
 
 /** Providers of this interface keep every response unless they are told not to. */
 function upstreamBody(

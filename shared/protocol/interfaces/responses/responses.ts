@@ -19,7 +19,7 @@ export const responses: ClientInterface = {
   callsFunctions: false,
   acceptsApiKeyHeader: false,
   passedHeaders: vendorHeaders,
-  passesQuery: false,
+  passesQuery: true,
   measuresProviders: true,
   sealsThinking: true,
   routeRules: { foreignSessionId: headerNames.responsesSessionId },

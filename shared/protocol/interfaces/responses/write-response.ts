@@ -9,6 +9,7 @@ import {
   type WrittenAnswer,
 } from '../index.ts';
 import type { ResponseEventDetails } from './response-events.ts';
+import { responseText } from './response-opening.ts';
 
 export function writeResponse({ json, usage }: JsonAnswer, { cost, costUsd }: AnswerCost): WrittenAnswer {
   // An answer of the gateway's own has an estimate where its provider reported nothing.
@@ -17,13 +18,24 @@ export function writeResponse({ json, usage }: JsonAnswer, { cost, costUsd }: An
   return { body: rewriteMembers(json, new Map([['usage', merged]])), headers: {} };
 }
 
-export function openResponseWriter(): StreamWriter {
+/** What a response that broke repeats of its request. */
+export interface AskedResponse {
+  readonly model: string;
+  /** The text of an object. */
+  readonly settings: () => string;
+}
+
+export function openResponseWriter(asked: AskedResponse): StreamWriter {
   let sequenceNumber = -1;
   let responseId: string | undefined;
+  let model: string | undefined;
+  let createdSeconds: number | undefined;
   return {
     event({ name, text, details }: AnswerEvent & { readonly details: ResponseEventDetails }) {
       sequenceNumber = details.sequenceNumber ?? sequenceNumber;
       responseId = details.responseId ?? responseId;
+      model = details.model ?? model;
+      createdSeconds = details.createdSeconds ?? createdSeconds;
       return toEventLine(text, name);
     },
     // The provider's own end is the last event.
@@ -32,14 +44,16 @@ export function openResponseWriter(): StreamWriter {
     /** SDKs throw the first of the two, agents show the text of the second. */
     broken(code, message = brokenStreamMessages[code]) {
       const error = { type: 'error', code, message, sequence_number: sequenceNumber + 1 };
-      const response = {
+      const response = responseText({
         id: responseId,
-        object: 'response',
+        createdSeconds: createdSeconds ?? 0,
+        model: model ?? asked.model,
         status: 'failed',
         error: { code: 'server_error', message: `${code}: ${message}` },
-      };
-      const failed = { type: 'response.failed', sequence_number: sequenceNumber + 2, response };
-      return toEventLine(JSON.stringify(error), 'error') + toEventLine(JSON.stringify(failed), 'response.failed');
+        settings: asked.settings(),
+      });
+      const failed = `{"type":"response.failed","sequence_number":${sequenceNumber + 2},"response":${response}}`;
+      return toEventLine(JSON.stringify(error), 'error') + toEventLine(failed, 'response.failed');
     },
   };
 }

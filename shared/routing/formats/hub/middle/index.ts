@@ -8,7 +8,7 @@ export { clientCallId, createKnownCalls, type KnownCall, type KnownCalls } from 
 export { oneCallAtATime } from './one-call-at-a-time.ts';
 export { forEachObject, isListedMember, type MembersRead, otherMembers, toldPathsMax } from './other-members.ts';
 export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
-export { type ContentPart, fileOfUrl, isBlank, textParts } from './prompt-parts.ts';
+export { type ContentPart, fileOfData, fileOfUrl, isBlank, textParts } from './prompt-parts.ts';
 export { base64Of, contentOf, estimatedOutputTokens, jsonResponse, tokensOf } from './read-result.ts';
 export {
   byBudget,

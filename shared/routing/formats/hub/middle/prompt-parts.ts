@@ -1,5 +1,6 @@
 // Parts of a message that hold content: texts, and images and files from a data URL or the URL where a provider finds them.
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import { imageTypeOf } from '../../../../protocol/interfaces/index.ts';
 
 export type ContentPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
@@ -33,7 +34,14 @@ export function fileOfUrl(url: string, kind: 'image' | 'file'): LanguageModelV4F
   const [mediaType = '', ...parameters] = (head[1] ?? '').toLowerCase().split(';');
   const rest = url.slice(head[0].length);
   const data = parameters.includes('base64') ? rest : percentDecoded(rest).toString('base64');
-  return { type: 'file', mediaType: registeredNames[mediaType] ?? mediaType, data: { type: 'data', data } };
+  return fileOfData(registeredNames[mediaType] ?? mediaType, data);
+}
+
+/** An image is what its bytes say: providers refuse one that was declared as another. Not every provider reads line ends. */
+export function fileOfData(declared: string, written: string): LanguageModelV4FilePart {
+  const data = /\s/.test(written) ? written.replaceAll(/\s+/g, '') : written;
+  const mediaType = declared.startsWith('image/') ? (imageTypeOf(data) ?? declared) : declared;
+  return { type: 'file', mediaType, data: { type: 'data', data } };
 }
 
 /** The bytes that a data URL stands for, however many of its percent signs are odd. */

@@ -5,13 +5,16 @@ import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import { isEndWord, isJsonObject, readEvents, rewriteMembers } from '../../../../protocol/wire/index.ts';
 import { formatsOwnEnd } from '../middle/index.ts';
 import { type Bytes, eventBytes, type Json, parsedObject, read } from './body-members.ts';
+import { hasDialect, hasDialectInPieces, usualChoices, usualPieces } from './chat-dialects.ts';
 import { chatUsage, readableOpenAiUsage } from './openai-usage.ts';
 
 /** A whole answer. */
 export function readableCompletion(text: string): string {
   const json = scanAnswer(text);
   if (json === undefined) return text;
-  return rewriteMembers(json, new Map([['usage', readableOpenAiUsage(read(json, 'usage'), chatUsage) ?? null]]));
+  const usage = readableOpenAiUsage(read(json, 'usage'), chatUsage) ?? null;
+  const choices = hasDialect(text) ? { choices: usualChoices(read(json, 'choices')) } : {};
+  return rewriteMembers(json, new Map(Object.entries({ ...choices, usage })));
 }
 
 const endMark = '[DONE]';
@@ -25,9 +28,11 @@ export async function* chatEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
   const readable = (text: string): string[] => {
     isEnded ||= text === endMark;
     if (text === endMark) return isFinished ? [] : [unspokenEnd];
-    if (!said.test(text)) return text.includes('"choices"') || text.includes('"error"') ? [text] : [];
-    const event = parsedObject(text);
-    if (event === undefined) return [text];
+    const hasOther = hasDialectInPieces(text);
+    if (!hasOther && !said.test(text)) return text.includes('"choices"') || text.includes('"error"') ? [text] : [];
+    const parsed = parsedObject(text);
+    if (parsed === undefined) return [text];
+    const event: Json = hasOther ? { ...parsed, choices: usualPieces(parsed.choices) } : parsed;
     isFinished ||= hasFinished(event);
     const { x_groq: own } = event;
     const reported = event.usage ?? (isJsonObject(own) ? own.usage : undefined);

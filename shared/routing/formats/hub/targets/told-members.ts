@@ -41,7 +41,7 @@ export const knowsVerbosity = (names: readonly string[]): boolean =>
 const isTexts = (value: unknown): value is JsonObject =>
   isJsonObject(value) && Object.values(value).every((text) => typeof text === 'string');
 
-/** Undefined: nobody is named. */
+/** Undefined: no user is named. */
 export function claudeUser({ optional }: Pick<HubCall, 'optional'>): string | undefined {
   const names: readonly OptionalName[] = ['safety_identifier', 'user', 'user_session'];
   const found = names.map((name) => optional.find((one) => one.name === name)?.value);

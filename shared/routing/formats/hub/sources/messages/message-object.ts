@@ -43,7 +43,11 @@ export interface MessageUsage {
   readonly cache_read_input_tokens: number;
   readonly output_tokens: number;
   readonly output_tokens_details: { readonly thinking_tokens: number };
-  readonly cache_creation: { readonly ephemeral_5m_input_tokens: number; readonly ephemeral_1h_input_tokens: number };
+  /** Null: nothing is known of what was written. */
+  readonly cache_creation: {
+    readonly ephemeral_5m_input_tokens: number;
+    readonly ephemeral_1h_input_tokens: number;
+  } | null;
 }
 
 /** The input is without what came from a cache or was written there. Undefined: nothing was reported, and the gateway estimates. */
@@ -68,7 +72,7 @@ export const estimatedUsage = (inputTokens: number, outputBytes: number): Messag
   cache_read_input_tokens: 0,
   output_tokens: estimatedOutputTokens(outputBytes),
   output_tokens_details: { thinking_tokens: 0 },
-  cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+  cache_creation: null,
 });
 
 /** With the members that clients expect beside the counts. */

@@ -2,7 +2,7 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { blockUse } from '../../../../../protocol/interfaces/messages/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
-import { type ContentPart, cacheMark, fileOfUrl, isBlank, textParts } from '../../middle/index.ts';
+import { type ContentPart, cacheMark, fileOfData, fileOfUrl, isBlank, textParts } from '../../middle/index.ts';
 
 /** The parts of a content, a plain text as one. Blocks of another kind have none. */
 export function toParts(content: unknown): ContentPart[] {
@@ -43,7 +43,7 @@ function toFile({ source }: JsonObject, kind: 'image' | 'file'): LanguageModelV4
   if (type === 'url' && typeof url === 'string' && URL.canParse(url)) return [fileOfUrl(url, kind)];
   if (type !== 'base64' || typeof data !== 'string') return [];
   const named = typeof mediaType === 'string' ? mediaType : kind === 'image' ? 'image/png' : 'application/pdf';
-  return [{ type: 'file', mediaType: named, data: { type: 'data', data } }];
+  return [fileOfData(named, data)];
 }
 
 function toDocument(block: JsonObject): ContentPart[] {

@@ -1,6 +1,9 @@
 // The response itself, as JSON text: at its start, and at its end, with what it has used.
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
-import { responseText as writeResponseText } from '../../../../../protocol/interfaces/responses/index.ts';
+import {
+  ownResponseId,
+  responseText as writeResponseText,
+} from '../../../../../protocol/interfaces/responses/index.ts';
 import type { UsageReport } from '../../../../../protocol/wire/index.ts';
 import { type AnswerHead, estimatedOutputTokens, tokensOf } from '../../middle/index.ts';
 import type { ClientTools } from './client-tools.ts';
@@ -36,7 +39,7 @@ interface Output {
 /** `end`: left out while the answer goes on. */
 export function responseText({ head, settings }: Writing, end?: ResponseEnd, output?: Output): string {
   return writeResponseText({
-    id: head.id,
+    id: ownResponseId(head.id),
     createdSeconds: head.createdSeconds,
     model: head.askedModel,
     status: end?.status ?? 'in_progress',

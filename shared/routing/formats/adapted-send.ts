@@ -1,0 +1,80 @@
+// What the operator knows of a provider that its format does not say: betas and members that it refuses, and other names of them.
+import type { ProviderDocument } from '../../configuration/catalogue/index.ts';
+import { findMember, type JsonText, parseJson, rewriteMembers, scanJson } from '../../protocol/wire/index.ts';
+import type { CandidateRequest, Send } from '../providers/index.ts';
+
+export interface AdaptedSend {
+  readonly send: Send;
+  /** What was not sent, as paths. Known once the request was made. */
+  readonly dropped: () => readonly string[];
+}
+
+type Adapting = Pick<ProviderDocument, 'drops' | 'renames'>;
+
+export function adaptedSend(send: Send, { drops, renames }: Adapting): AdaptedSend {
+  if (drops === undefined && renames === undefined) return { send, dropped: () => [] };
+  const dropped = new Set<string>();
+  const adapt = (request: CandidateRequest): CandidateRequest => ({
+    ...request,
+    ...(request.headers === undefined ? {} : { headers: withoutBetas(request.headers, drops?.betas ?? [], dropped) }),
+    body: () => adaptedBody(request.body(), { members: drops?.members ?? [], renames: renames ?? {} }, dropped),
+  });
+  return { send: (request) => send(adapt(request)), dropped: () => [...dropped] };
+}
+
+const betaHeader = 'anthropic-beta';
+
+function withoutBetas(
+  headers: Readonly<Record<string, string>>,
+  betas: readonly string[],
+  dropped: Set<string>,
+): Readonly<Record<string, string>> {
+  const { [betaHeader]: sent, ...others } = headers;
+  if (sent === undefined) return headers;
+  const asked = sent.split(',').map((beta) => beta.trim());
+  for (const beta of asked) if (betas.includes(beta)) dropped.add(`${betaHeader}.${beta}`);
+  const kept = asked.filter((beta) => !betas.includes(beta));
+  return kept.length === 0 ? others : { ...others, [betaHeader]: kept.join(',') };
+}
+
+interface BodyChanges {
+  readonly members: readonly string[];
+  readonly renames: Readonly<Record<string, string>>;
+}
+
+/** Bodies are less deep. */
+const bodyDepthMax = 1_024;
+
+function adaptedBody(text: string, { members, renames }: BodyChanges, dropped: Set<string>): string {
+  const scanned = scanJson(text, { depthMax: bodyDepthMax });
+  if (scanned.kind !== 'json') return text;
+  const { json } = scanned;
+  const changes = new Map<string, unknown>();
+  const replaced: [number, string][] = [];
+  for (const path of members) {
+    const [outer = '', inner] = path.split('.');
+    const at = findMember(json, outer);
+    if (at === undefined) continue;
+    if (inner === undefined) changes.set(outer, undefined);
+    else if (json.isObject(at) && findMember(json, inner, at) !== undefined) {
+      replaced.push([at, rewriteMembers(json, new Map([[inner, undefined]]), at)]);
+    } else continue;
+    dropped.add(path);
+  }
+  for (const [name, other] of Object.entries(renames)) rename(json, name, other, changes);
+  if (changes.size === 0 && replaced.length === 0) return text;
+  return rewriteMembers(
+    json,
+    changes,
+    0,
+    replaced.sort(([a], [b]) => a - b),
+  );
+}
+
+/** A client that sends both means the one that the provider knows. */
+function rename(json: JsonText, name: string, other: string, changes: Map<string, unknown>): void {
+  const at = findMember(json, name);
+  if (at === undefined) return;
+  changes.set(name, undefined);
+  if (findMember(json, other) === undefined) changes.set(other, parseJson(json.slice(at)));
+}

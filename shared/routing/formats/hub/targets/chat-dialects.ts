@@ -1,0 +1,53 @@
+// What servers of chat completions write otherwise than their package reads it: arguments of calls that are no texts, and a whole
+// message where pieces of one should be.
+import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
+
+/** Arguments that are an object, null, or missing. In a text of the model the quotes have a backslash before them. */
+const otherArguments = /"arguments"\s*:\s*[^"\s]|"function"\s*:\s*\{\s*"name"\s*:\s*"[^"]*"\s*\}/;
+const wholeMessage = /"message"\s*:\s*\{/;
+
+/** Most answers need not be looked into. */
+export const hasDialect = (text: string): boolean => otherArguments.test(text);
+export const hasDialectInPieces = (text: string): boolean =>
+  otherArguments.test(text) || (wholeMessage.test(text) && !text.includes('"delta"'));
+
+/** The choices of an answer as the package reads them. */
+export const usualChoices = (choices: unknown): unknown =>
+  mapObjects(choices, (choice) =>
+    isJsonObject(choice.message) ? { ...choice, message: withTexts(choice.message, noArguments) } : choice,
+  );
+
+/** The same of a chunk. */
+export const usualPieces = (choices: unknown): unknown =>
+  mapObjects(choices, ({ message, ...choice }) => {
+    const piece = choice.delta ?? message;
+    if (!isJsonObject(piece)) return choice;
+    // Each call has a place in a stream.
+    const calls = mapObjects(piece.tool_calls, (call, index) => ({ index, ...call }));
+    return {
+      ...choice,
+      delta: withTexts({ ...piece, ...(piece.tool_calls === undefined ? {} : { tool_calls: calls }) }, ''),
+    };
+  });
+
+/** Of a call without arguments. */
+const noArguments = '{}';
+
+const withTexts = (message: JsonObject, none: string): JsonObject =>
+  message.tool_calls === undefined
+    ? message
+    : {
+        ...message,
+        tool_calls: mapObjects(message.tool_calls, (call) =>
+          isJsonObject(call.function) ? { ...call, function: withText(call.function, none) } : call,
+        ),
+      };
+
+function withText(called: JsonObject, none: string): JsonObject {
+  const { arguments: written } = called;
+  if (typeof written === 'string') return called;
+  return { ...called, arguments: (written ?? null) === null ? none : JSON.stringify(written) };
+}
+
+const mapObjects = (list: unknown, change: (item: JsonObject, at: number) => JsonObject): unknown =>
+  Array.isArray(list) ? list.map((item: unknown, at) => (isJsonObject(item) ? change(item, at) : item)) : list;

@@ -1,0 +1,282 @@
+// What single providers refuse, call otherwise or write otherwise, and what their clients get of it all the same.
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { png } from '../support/png.ts';
+import { completionOf, type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+
+type Json = Record<string, unknown>;
+
+let answer: { readonly type: string; readonly body: string };
+const urls: string[] = [];
+const headers: Json[] = [];
+let provider: ScriptedProvider;
+let gateway: Harness;
+
+beforeAll(async () => {
+  provider = await startScriptedProvider((outgoing) => {
+    urls.push(outgoing.req.url ?? '');
+    headers.push(outgoing.req.headers);
+    outgoing.writeHead(200, { 'content-type': answer.type });
+    outgoing.end(answer.body);
+  });
+  const extras = { supported_params: { tools: true, vision: true, json_schema: true, extras: ['web_search'] } };
+  const cached = { cache_write_input_price_per_million: '2', cache_write_1h_input_price_per_million: '4' };
+  gateway = await startHarness({
+    models: {
+      'acme/chat': [{ provider: 'chat', upstream: 'qwen3' }],
+      'acme/renamed': [{ provider: 'renaming', upstream: 'qwen3' }],
+      'acme/claude': [{ provider: 'claude', upstream: 'claude-opus-5', more: extras }],
+      'acme/bedrock': [{ provider: 'strict', upstream: 'claude-opus-5', more: extras }],
+      'acme/gpt': [{ provider: 'responses', upstream: 'gpt-5.6-sol', more: cached }],
+    },
+    providers: {
+      chat: { base_url: provider.url },
+      renaming: {
+        base_url: provider.url,
+        renames: { max_tokens: 'max_new_tokens' },
+        drops: { members: ['user', 'metadata.team'] },
+      },
+      claude: { base_url: provider.url, apis: ['messages'] },
+      strict: {
+        base_url: provider.url,
+        apis: ['messages'],
+        drops: { betas: ['context-management-2025-06-27'], members: ['context_management', 'output_config.effort'] },
+      },
+      responses: { base_url: provider.url, apis: ['responses'] },
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await provider.stop();
+});
+
+const json = (body: Json | string) => ({
+  type: 'application/json',
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+const events = (...list: readonly Json[]) => ({
+  type: 'text/event-stream',
+  body: list
+    .map((event) => `${event.type === undefined ? '' : `event: ${event.type}\n`}data: ${JSON.stringify(event)}\n\n`)
+    .join(''),
+});
+const message = {
+  type: 'message',
+  id: 'm',
+  role: 'assistant',
+  model: 'c',
+  content: [{ type: 'text', text: 'So.' }],
+  stop_reason: 'end_turn',
+};
+const whole = json({ ...message, usage: { input_tokens: 1, output_tokens: 1 } });
+const sent = () => JSON.parse(provider.bodies.at(-1) ?? '') as Json;
+const asked = { max_tokens: 9, messages: [{ role: 'user' as const, content: 'Hello' }] };
+const root = () => gateway.url.replace(/\/v1$/, '');
+const lastRecord = async () => {
+  await gateway.settled();
+  return (await gateway.records()).toSorted((a, b) => b.arrivedAtMs - a.arrivedAtMs)[0];
+};
+
+describe('what an operator says that a provider refuses', () => {
+  const betas = 'context-management-2025-06-27, effort-2025-11-24';
+
+  it('is not sent to it, betas and members alike, and told', async () => {
+    answer = whole;
+    const body = { ...asked, context_management: { edits: [] }, output_config: { effort: 'low', format: null } };
+    const response = await gateway.postTo('/messages', { model: 'acme/bedrock', ...body }, { 'anthropic-beta': betas });
+    expect(response.status).toBe(200);
+    expect(headers.at(-1)?.['anthropic-beta']).toBe('effort-2025-11-24');
+    expect(sent()).toEqual({ model: 'claude-opus-5', ...asked, output_config: { format: null } });
+    expect(response.headers.get('x-gw-left-out')?.split(',').sort()).toEqual([
+      'anthropic-beta.context-management-2025-06-27',
+      'context_management',
+      'output_config.effort',
+    ]);
+    expect((await lastRecord())?.leftOut).toHaveLength(3);
+    await gateway.postTo(
+      '/messages',
+      { model: 'acme/bedrock', ...asked },
+      { 'anthropic-beta': 'context-management-2025-06-27' },
+    );
+    expect(headers.at(-1)).not.toHaveProperty('anthropic-beta');
+  });
+
+  it('reaches every other provider', async () => {
+    answer = whole;
+    const body = { ...asked, context_management: { edits: [] } };
+    const response = await gateway.postTo('/messages', { model: 'acme/claude', ...body }, { 'anthropic-beta': betas });
+    expect(headers.at(-1)?.['anthropic-beta']).toBe(betas);
+    expect(sent()).toEqual({ model: 'claude-opus-5', ...body });
+    expect(response.headers.get('x-gw-left-out')).toBeNull();
+  });
+
+  it('is said under another name, relayed and translated', async () => {
+    answer = json(completionOf({ content: 'So.' }));
+    const response = await gateway.post(
+      hello('acme/renamed', { max_tokens: 7, user: 'u', metadata: { team: 'a', b: 'c' } }),
+    );
+    expect(response.headers.get('x-gw-left-out')?.split(',').sort()).toEqual(['metadata.team', 'user']);
+    expect(sent()).toMatchObject({ max_new_tokens: 7, metadata: { b: 'c' } });
+    await gateway.postTo('/messages', { model: 'acme/renamed', ...asked });
+    for (const name of ['max_tokens', 'user']) expect(sent()).not.toHaveProperty(name);
+    expect(sent().max_new_tokens).toBe(9);
+  });
+});
+
+describe('what comes beside a body', () => {
+  it('reaches the provider: the query of Responses and Messages, and the profile of a user', async () => {
+    answer = json({
+      id: 'resp_1',
+      object: 'response',
+      status: 'completed',
+      output: [],
+      usage: { input_tokens: 1, output_tokens: 1 },
+    });
+    await gateway.postTo('/responses?beta=true', { model: 'acme/gpt', input: 'Hello', store: false });
+    expect(urls.at(-1)).toBe('/v1/responses?beta=true');
+    answer = whole;
+    const profile = { 'anthropic-user-profile-id': 'prof_1' };
+    await gateway.postTo('/messages?beta=true', { model: 'acme/claude', ...asked }, profile);
+    expect(urls.at(-1)).toBe('/v1/messages?beta=true');
+    expect(headers.at(-1)).toMatchObject(profile);
+    await gateway.post(hello('acme/chat'), profile);
+    expect(headers.at(-1)).not.toHaveProperty('anthropic-user-profile-id');
+  });
+});
+
+describe('an image', () => {
+  it('is of the type that its bytes say, without line ends, wherever it is translated to', async () => {
+    answer = whole;
+    const [, data = ''] = png(2, 2).split(',');
+    const written = data.replace(/.{8}/g, '$&\r\n');
+    const url = `data:image/jpeg;base64,${written}`;
+    await gateway.post({
+      model: 'acme/claude',
+      messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
+    });
+    const content = [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data } }];
+    expect(sent().messages).toMatchObject([{ content }]);
+    answer = json(completionOf({ content: 'So.' }));
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: written } };
+    await gateway.postTo('/messages', {
+      model: 'acme/chat',
+      max_tokens: 9,
+      messages: [{ role: 'user', content: [image] }],
+    });
+    expect(JSON.stringify(sent().messages)).toContain(`data:image/png;base64,${data}`);
+  });
+});
+
+describe('tool calls of a server that writes them otherwise', () => {
+  const tools: Anthropic.Tool[] = [{ name: 'look', input_schema: { type: 'object' } }];
+  const callOf = (args: Json) => ({ id: 'call_1', type: 'function', function: { name: 'look', ...args } });
+
+  it.each([
+    ['an object', { arguments: { id: 12345678901234567890n.toString(), n: 1 } }, { id: '12345678901234567890', n: 1 }],
+    ['null', { arguments: null }, {}],
+    ['nothing', {}, {}],
+    ['a text', { arguments: '{"n":1}' }, { n: 1 }],
+  ])('are read where their arguments are %s, whole and in pieces', async (_what, args, input) => {
+    const client = new Anthropic({ apiKey: gateway.key, baseURL: root(), maxRetries: 0 });
+    const body = { model: 'acme/chat', tools, ...asked };
+    const said = { role: 'assistant', content: null, tool_calls: [callOf(args)] };
+    const expected = [{ type: 'tool_use', name: 'look', input }];
+    answer = json(completionOf({ ...said, finish_reason: 'tool_calls' }));
+    expect((await client.messages.create(body)).content).toMatchObject(expected);
+    const chunk = (choice: Json) => ({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, ...choice }] });
+    const delta = { ...said, tool_calls: [{ index: 0, ...callOf(args) }] };
+    for (const piece of [
+      { delta, finish_reason: null },
+      { message: said, finish_reason: null },
+    ]) {
+      answer = events(chunk(piece), chunk({ delta: {}, finish_reason: 'tool_calls' }));
+      const { content, stop_reason } = await client.messages.stream(body).finalMessage();
+      expect(content).toMatchObject(expected);
+      expect(stop_reason).toBe('tool_use');
+    }
+  });
+
+  it('and its texts are read where a whole message stands in place of pieces', async () => {
+    const client = new Anthropic({ apiKey: gateway.key, baseURL: root(), maxRetries: 0 });
+    answer = events({
+      id: 'c',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'So "message": {}.' }, finish_reason: 'stop' }],
+    });
+    const { content } = await client.messages.stream({ model: 'acme/chat', ...asked }).finalMessage();
+    expect(content).toMatchObject([{ type: 'text', text: 'So "message": {}.' }]);
+  });
+});
+
+describe('a response that breaks', () => {
+  it('has every member that the official SDK declares, and the id, time and model that began', async () => {
+    const began = {
+      id: 'abc_7',
+      object: 'response',
+      created_at: 1_760_000_000,
+      status: 'in_progress',
+      model: 'gpt-5.6-sol-1',
+      output: [],
+    };
+    answer = events(
+      { type: 'response.created', sequence_number: 0, response: began },
+      {
+        type: 'response.output_text.delta',
+        sequence_number: 1,
+        item_id: 'm',
+        output_index: 0,
+        content_index: 0,
+        delta: 'So',
+      },
+    );
+    const body = { model: 'acme/gpt', input: 'Hello', instructions: 'Be brief.', store: false, stream: true };
+    const text = await (await gateway.postTo('/responses', body)).text();
+    const failed = JSON.parse(/^event: response\.failed\ndata: (.*)$/m.exec(text)?.[1] ?? '') as { response: Json };
+    expect(failed).toMatchObject({ type: 'response.failed', sequence_number: 3 });
+    expect(failed.response).toMatchObject({
+      id: 'abc_7',
+      object: 'response',
+      created_at: 1_760_000_000,
+      model: 'gpt-5.6-sol-1',
+      status: 'failed',
+      error: { code: 'server_error', message: expect.stringContaining('no_available_provider') },
+      instructions: 'Be brief.',
+      output: [],
+      tools: [],
+      usage: null,
+      incomplete_details: null,
+      parallel_tool_calls: true,
+    });
+    expect(text.trimEnd().split('\n\n')).toHaveLength(4);
+    const client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+    const stream = client.responses.stream({ model: 'acme/gpt', input: 'Hello', store: false });
+    await expect(stream.finalResponse()).rejects.toThrow();
+  });
+});
+
+describe('what was written into a cache', () => {
+  it('for twelve hours costs what an hour costs', async () => {
+    const details = {
+      cached_tokens: 0,
+      cache_write_tokens: 1_000,
+      cache_write_tokens_details: { ttl_30m_tokens: 400, ttl_12h_tokens: 600 },
+    };
+    const usage = { input_tokens: 1_000, output_tokens: 0, total_tokens: 1_000, input_tokens_details: details };
+    answer = json({ id: 'resp_1', object: 'response', status: 'completed', output: [], usage });
+    await (await gateway.postTo('/responses', { model: 'acme/gpt', input: 'Hello', store: false })).text();
+    // 400 at 2, 600 at 4, per million.
+    expect((await lastRecord())?.costPicoUsd).toBe(3_200_000_000n);
+  });
+
+  it('is unknown while a stream begins, not nothing', async () => {
+    answer = events({
+      id: 'c',
+      choices: [{ index: 0, delta: { role: 'assistant', content: 'So.' }, finish_reason: 'stop' }],
+    });
+    const text = await (await gateway.postTo('/messages', { model: 'acme/chat', ...asked, stream: true })).text();
+    expect(text).toContain('"cache_creation":null');
+    expect(text).not.toContain('ephemeral_5m');
+  });
+});
