@@ -180,7 +180,7 @@ function assessWithHold(
   };
 }
 
-/** All that is configured of a key, and once more what ends it: an earlier release changes that without counting. */
+/** All that is configured of a key, and once more what ends it: a restoration brings a former count back, beside a later end. */
 export const settingAttributes = [
   keyAttributes.settingsVersion,
   keyAttributes.status,

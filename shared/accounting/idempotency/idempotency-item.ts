@@ -1,5 +1,4 @@
 // Records as items of the idempotency table, and the writes that move them from state to state.
-import { headerNames } from '../../foundation/constants/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import {
   absent,
@@ -20,7 +19,6 @@ import {
   type PackedBody,
   type StoredResult,
 } from './record.ts';
-import { firstFingerprintVersion } from './request-fingerprint.ts';
 
 /** Client text is no part of a table key: it would have a length and characters of the client's choice. */
 export const recordKey = (workspace: string, key: string): string => `IDEM#${workspace}#${sha256Hex(key)}`;
@@ -104,7 +102,7 @@ export const releaseUpdate = (pk: string, owner: string) =>
 export function recordOf(item: Item): IdempotencyRecord {
   const common = {
     fingerprint: item.fingerprint as string,
-    fingerprintVersion: (item.fingerprint_version as number | undefined) ?? firstFingerprintVersion,
+    fingerprintVersion: item.fingerprint_version as number,
     expiresAtEpochSeconds: item.expires_at_epoch_seconds as number,
   };
   if (item.state === 'done') return { ...common, ...doneMembers(item) };
@@ -114,16 +112,14 @@ export function recordOf(item: Item): IdempotencyRecord {
 
 function doneMembers(item: Item): Omit<DoneRecord, 'fingerprint' | 'fingerprintVersion' | 'expiresAtEpochSeconds'> {
   const result = item.result as Item;
-  const headers = result.headers as Record<string, string>;
   return {
     state: 'done',
     owner: item.owner as string,
     result: {
       status: result.status as number,
-      headers,
-      // Earlier releases named them in the headers of the answer alone.
-      model: (result.model as string | undefined) ?? headers[headerNames.model],
-      provider: (result.provider as string | undefined) ?? headers[headerNames.provider],
+      headers: result.headers as Record<string, string>,
+      model: result.model as string | undefined,
+      provider: result.provider as string | undefined,
       ...(result.execution_id === undefined ? {} : { executionId: result.execution_id as string }),
     },
     body: bodyOf(result),

@@ -26,10 +26,9 @@ export interface Fingerprint {
 
 /**
  * SHA-256, hex, by version; the newest is the one that is stored. A change is another version: the one before it stays for as
- * long as what it stored is kept, so that a retry after an upgrade still finds its answer. What names none is of the first.
+ * long as what it stored is kept, so that a retry after an upgrade still finds its answer.
  */
 const versions: ReadonlyMap<number, (inputs: Inputs) => string> = new Map([[1, hashInputs]]);
-export const firstFingerprintVersion = 1;
 export const fingerprintVersions: readonly number[] = [...versions.keys()];
 
 export function fingerprint(
@@ -51,8 +50,7 @@ function hashInputs({ interfaceId, body, headers, passedOn }: Inputs): string {
   const byokKey = sent(headerNames.byokKey);
   return sha256Hex(
     canonicalJson({
-      // Left out where it always was, so that what is stored stays comparable.
-      interface: interfaceId === 'chat-completions' ? undefined : interfaceId,
+      interface: interfaceId,
       body_sha256: sha256Hex(canonicalText(body)),
       correlation: {
         trace: sent(headerNames.traceId),

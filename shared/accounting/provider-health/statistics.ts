@@ -46,8 +46,7 @@ export interface Figures {
   readonly throughputRpm: number;
   /** The successful share of the successful and the failed calls, rounded down to four decimals: 1 means no failure. */
   readonly uptime: number;
-  /** Left out in figures of an older release. */
-  readonly unsuccessful?: UnsuccessfulCalls | undefined;
+  readonly unsuccessful: UnsuccessfulCalls;
 }
 
 /** Calls that gave no answer, by what the provider did. */

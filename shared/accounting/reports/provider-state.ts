@@ -50,7 +50,6 @@ function stateOf({ isDisabled, lacksCredential, coolingFor, figures }: Omit<Prov
 
 /** Of equals the one that the operator must act on. */
 function mostFrequent({ unsuccessful }: Figures): ProviderState {
-  if (unsuccessful === undefined) return 'failing';
   const { refused, rateLimited } = unsuccessful;
   const failed = unsuccessful.failed - refused;
   if (refused > 0 && refused >= Math.max(failed, rateLimited)) return 'refusing';

@@ -58,13 +58,11 @@ function hashParts({
   passedOn,
   leftOut,
 }: CacheKeyParts): string {
-  // Left out where it always was, so that answers that are stored are still found.
-  const other = interfaceId === 'chat-completions' ? undefined : interfaceId;
   const request_sha256 = sha256Hex(canonicalText(body, leftOut));
   const effective = effectOf(policy);
   return sha256Hex(
     canonicalJson({
-      interface: other,
+      interface: interfaceId,
       workspace,
       model,
       policy: effective,

@@ -103,9 +103,9 @@ export function createCatalogueStore(store: Store): CatalogueStore {
   };
 }
 
-/** What a version is the hash of: no provider says whether it is disabled. One that was stored before `apis` has none. */
+/** What a version is the hash of: no provider says whether it is disabled. */
 type CatalogueBody = Omit<CatalogueDocument, 'providers'> & {
-  readonly providers: readonly (Omit<ProviderDocument, 'status' | 'apis'> & Partial<Pick<ProviderDocument, 'apis'>>)[];
+  readonly providers: readonly Omit<ProviderDocument, 'status'>[];
 };
 
 const bodyOf = ({ providers, ...rest }: CatalogueDocument): CatalogueBody => ({
@@ -120,7 +120,6 @@ const withStatuses = ({ providers, ...rest }: CatalogueBody, disabled: readonly 
   ...rest,
   providers: providers.map((provider) => ({
     ...provider,
-    apis: provider.apis ?? ['chat-completions'],
     status: disabled.includes(provider.id) ? 'disabled' : 'enabled',
   })),
 });

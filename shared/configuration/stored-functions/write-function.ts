@@ -29,7 +29,7 @@ export function writeFunction(
     const { record, newTexts } = plan(former);
     const change = changeOf(former, record);
     if (change === 'unchanged') {
-      // Its last write may not have come this far, and an earlier release wrote no list.
+      // Its last write may not have come this far.
       await listFunction(store, record, versionOf(item));
       return { record, change };
     }
