@@ -21,12 +21,14 @@ export const sharedFolderOf = ({ data, dynamodb }: Place): string | undefined =>
 export function localAdapters(
   place: Place,
   shared?: Store,
-): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials'> {
+): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials' | 'joinsWrites'> {
   const folder = sharedFolderOf(place);
   const ownBlobs = () => (folder === undefined ? memoryBlobs() : folderBlobs(join(folder, 'blobs')));
   return {
     blobs: shared === undefined ? ownBlobs() : tableBlobs(shared, systemClock),
     wrapper: localKeyWrapper({ folder }),
     credentials: localCredentials(systemClock),
+    // Those of SQLite; a server takes each by itself.
+    joinsWrites: place.dynamodb === undefined,
   };
 }

@@ -46,7 +46,7 @@ import type { BlobStore } from '../storage/blobs/index.ts';
 import type { Item } from '../storage/store/index.ts';
 import { createTableReaders, type TableReaders, type TableReadersOptions } from './create-table-readers.ts';
 
-/** How long a process with many calls may know what a call has cost before the store does. What is then lost with it comes back with its lease. */
+/** How long a process with many calls may know what a call has cost before the store does, to save writes. What is then lost with it comes back with its lease. */
 const busyGatherMs = 50;
 /** Of counts that no one waits for: they are read every half minute. */
 const statisticsGatherMs = 1_000;
@@ -86,18 +86,20 @@ export interface CompositionOptions extends TableReadersOptions {
   readonly blobs: BlobStore;
   readonly wrapper: KeyWrapper;
   readonly credentials: CredentialSource;
+  /** What one turn of the event loop writes costs the store one transaction: to wait for more saves nothing. Default: false. */
+  readonly joinsWrites?: boolean | undefined;
   /** Told which providers have their credential, at the start and whenever the catalogue has changed. */
   readonly onCredentialsChecked?: ((checked: CheckedCredentials) => void) | undefined;
 }
 
 export function createGatewayComposition(options: CompositionOptions): GatewayComposition {
-  const { environment, blobs, wrapper, credentials, onCredentialsChecked: onChecked } = options;
+  const { environment, blobs, wrapper, credentials, joinsWrites = false, onCredentialsChecked: onChecked } = options;
   const readers = createTableReaders(options);
   const { clock, times, randomness, log, store } = readers;
   const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
   const { keyRequestsPerMinute } = environment;
   const callsUnderWay = createCallsUnderWay();
-  const gathering = { clock, gatherMs: () => (callsUnderWay.areMany() ? busyGatherMs : 0) };
+  const gathering = joinsWrites ? undefined : { clock, gatherMs: () => (callsUnderWay.areMany() ? busyGatherMs : 0) };
   const { holdLifeMs } = times;
   const counters = createCounters({ store, clock, randomness, holdLifeMs, keyRequestsPerMinute, gathering });
   const vault = createKeyVault({ wrapper, stage: environment.stage, clock, randomness });

@@ -240,10 +240,12 @@ describe('calls in flight', () => {
     ]);
   });
 
-  it('of a process that serves many are settled with what its next calls write, and an answer ends before', async () => {
+  /** A gateway whose service limits calls, and what of it waits for 50 ms: those never end by themselves. */
+  async function openBusy(joinsWrites: boolean) {
     const writes: string[] = [];
     const gathering = new Set<() => void>();
     const busy = await harness.open({
+      joinsWrites,
       clock: {
         nowMs: systemClock.nowMs,
         after(delayMs, callback) {
@@ -267,6 +269,11 @@ describe('calls in flight', () => {
         },
       }),
     });
+    return { busy, writes, gathering };
+  }
+
+  it('of a process that serves many are settled with what its next calls write, and an answer ends before', async () => {
+    const { busy, writes, gathering } = await openBusy(false);
     const running = Array.from({ length: 20 }, () => busy.post(hello('acme/held'), as('plain')));
     await isHeld(20);
     writes.length = 0;
@@ -287,6 +294,21 @@ describe('calls in flight', () => {
       for (const callback of gathering) callback();
       return isSettled;
     });
+    await expectAllFree();
+  });
+
+  it('of a process that serves many wait for no others on a store that joins what a turn writes', async () => {
+    const { busy, writes, gathering } = await openBusy(true);
+    const running = Array.from({ length: 20 }, () => busy.post(hello('acme/held'), as('plain')));
+    await isHeld(20);
+    writes.length = 0;
+    waiting.shift()?.();
+    await (await Promise.race(running)).text();
+    await eventually(() => writes.includes('records'));
+    expect([...new Set(writes)].toSorted()).toEqual(['ledger', 'records']);
+    expect(gathering.size).toBe(0);
+    await letGo(20, running);
+    await busy.settled();
     await expectAllFree();
   });
 

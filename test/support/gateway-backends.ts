@@ -21,6 +21,8 @@ export interface CompositionOptions {
   readonly telemetry?: TelemetryEnvironment | undefined;
   /** Default: `info`. */
   readonly logLevel?: LogLevel;
+  /** Default: true. */
+  readonly joinsWrites?: boolean | undefined;
 }
 
 export interface GatewayBackends {
@@ -41,7 +43,15 @@ export async function startGatewayBackends(tables: Pick<TestStore, 'stage' | 'st
   return {
     simulator,
     logLines,
-    createComposition({ clock, store, streamBudgetSeconds, keyRequestsPerMinute, telemetry, logLevel = 'info' }) {
+    createComposition({
+      clock,
+      store,
+      streamBudgetSeconds,
+      keyRequestsPerMinute,
+      telemetry,
+      logLevel = 'info',
+      joinsWrites = true,
+    }) {
       const log = createLog({
         clock: clock ?? systemClock,
         level: logLevel,
@@ -54,6 +64,7 @@ export async function startGatewayBackends(tables: Pick<TestStore, 'stage' | 'st
         ...(telemetry === undefined ? {} : { log }),
         store,
         ...adapters,
+        joinsWrites,
       });
       runtimes.push(composition);
       return { ...composition, log };

@@ -24,6 +24,8 @@ export interface GatewayOptions {
   readonly keyRequestsPerMinute?: number | undefined;
   /** Default: off. */
   readonly telemetry?: TelemetryEnvironment | undefined;
+  /** Whether the store makes one transaction of what a turn writes. Default: true, as the store of a local run does. */
+  readonly joinsWrites?: boolean | undefined;
   /** What stands between the gateway and the store. */
   readonly wrapStore?: ((store: Store) => Store) | undefined;
   /** Parts that take the place of those of the real composition. */
@@ -87,6 +89,7 @@ export async function startHarness({
       streamBudgetSeconds: options.streamBudgetSeconds ?? streamBudgetSeconds,
       keyRequestsPerMinute: options.keyRequestsPerMinute,
       telemetry: options.telemetry,
+      joinsWrites: options.joinsWrites,
       store,
     });
     const composition = { ...real, ...options.replace?.(real) };

@@ -257,7 +257,13 @@ describe('in a store', () => {
   afterEach(() => tables.stop());
 
   const nowMs = 1_800_000_000_000;
-  const figures = { medianLatencyMs: 100, medianFirstTokenMs: undefined, throughputRpm: 1, uptime: 1 };
+  const figures = {
+    medianLatencyMs: 100,
+    medianFirstTokenMs: undefined,
+    throughputRpm: 1,
+    uptime: 1,
+    unsuccessful: { failed: 0, refused: 0, rateLimited: 0 },
+  };
   const tablesOf = (name: string) => ({ models: { [name]: figures }, candidates: {} });
 
   describe('the stored snapshot', () => {
