@@ -61,13 +61,17 @@ const withThinkingBegun = (text: string): string =>
 
 /** Pieces of blocks that its package knows: it ends the stream for any other, which brings nothing that is asked for. */
 const knownPiece = /"delta"\s*:\s*\{\s*"(text|toolUse|reasoningContent|citation)"/;
+const anyPiece = /"delta"\s*:\s*\{\s*"\w+"/;
 /** As Bedrock writes most of them. */
 const usualPiece = '"delta":{"text"';
 
 function isNewToPackage(frame: Buffer, headersLength: number): boolean {
   const textAt = preludeBytes + headersLength;
   const isDelta = frame.subarray(preludeBytes, textAt).includes('contentBlockDelta');
-  return isDelta && !frame.includes(usualPiece, textAt) && !knownPiece.test(frame.toString('utf8', textAt));
+  if (!isDelta || frame.includes(usualPiece, textAt)) return false;
+  const text = frame.toString('utf8', textAt);
+  // What is no piece at all breaks the stream, as ever.
+  return anyPiece.test(text) && !knownPiece.test(text);
 }
 
 /** It is the end, whatever word it has for it. */
