@@ -31,7 +31,7 @@ const tinyPlan = {
 };
 const tinyOptions = readOptions(['--only', 'translated,scale,memory']);
 
-describe('a tiny run of the bench', () => {
+describeOnDynamo('a tiny run of the bench', () => {
   let text = '';
   let sections: Awaited<ReturnType<typeof runBench>>['sections'];
   beforeAll(async () => {

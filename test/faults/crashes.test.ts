@@ -36,19 +36,6 @@ interface Life {
 let harness: FaultHarness;
 const totals = { crashes: 0, ended: 0, unfinished: 0, replayed: 0, refused: 0 };
 
-beforeAll(async () => {
-  harness = await startFaultHarness({ behaviours });
-  await shardCredit(harness);
-});
-afterAll(async () => {
-  await harness.stop();
-  const { ended, unfinished, replayed, refused } = totals;
-  process.stderr.write(
-    `crashes: ${totals.crashes} deaths, seed ${faultSeed}: ${ended} calls had ended, ${unfinished} had not; ` +
-      `${replayed} answers replayed, ${refused} retries told to wait\n`,
-  );
-});
-
 /** Runs the calls until all have ended or the process is dead. */
 async function runUntilDeath(
   dying: DyingProcess,
@@ -94,6 +81,19 @@ async function retryWithinTheLease(calls: readonly PlannedCall[], { answered }: 
 }
 
 describeOnDynamo('a process that dies', () => {
+  beforeAll(async () => {
+    harness = await startFaultHarness({ behaviours });
+    await shardCredit(harness);
+  });
+  afterAll(async () => {
+    await harness.stop();
+    const { ended, unfinished, replayed, refused } = totals;
+    process.stderr.write(
+      `crashes: ${totals.crashes} deaths, seed ${faultSeed}: ${ended} calls had ended, ${unfinished} had not; ` +
+        `${replayed} answers replayed, ${refused} retries told to wait\n`,
+    );
+  });
+
   const random = seededRandom(faultSeed);
   const finished: string[] = [];
   let eventsOfALife = 0;
