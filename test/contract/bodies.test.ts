@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, jest } from '#jest';
 import { plainBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -207,4 +208,63 @@ describe('a good body', () => {
       await response.text();
     },
   );
+});
+
+describe('an encoded body', () => {
+  const body = JSON.stringify({ ...hello('acme/echo'), user: 'é'.repeat(1_000) });
+  const encodings: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+    gzip: gzipSync,
+    deflate: deflateSync,
+    'DEFLATE ': deflateRawSync,
+    br: brotliCompressSync,
+    zstd: zstdCompressSync,
+    identity: (bytes) => bytes,
+  };
+  const send = (sent: Buffer, encoding: string) =>
+    fetch(`${gateway.url}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-encoding': encoding },
+      body: new Uint8Array(sent),
+    });
+
+  it.each(Object.entries(encodings))('in %j is served as the plain one, and goes on plain', async (encoding, pack) => {
+    gateway.simulator.clear();
+    expect((await send(pack(Buffer.from(body)), encoding)).status).toBe(200);
+    const [call] = gateway.simulator.calls;
+    expect(call?.body).toMatchObject({ user: 'é'.repeat(1_000) });
+    expect(call?.headers['content-encoding']).toBe(undefined);
+  });
+
+  it.each(Object.entries(encodings))(
+    'in %j that is longer plain than any may be is too large',
+    async (encoding, pack) => {
+      const long = Buffer.from(`${body.slice(0, -1)},"a":"${'a'.repeat(plainBodyMaxBytes)}"}`);
+      await expectError(await send(pack(long), encoding), 413, 'request_too_large');
+    },
+  );
+
+  it.each(['gzip', 'deflate', 'br', 'zstd'])(
+    'that is no %s is refused, and so is one that is cut',
+    async (encoding) => {
+      const packed = encodings[encoding]?.(Buffer.from(body));
+      for (const sent of [Buffer.from(body), packed?.subarray(0, -20) ?? Buffer.alloc(0)]) {
+        const { message } = await expectError(await send(sent, encoding), 400, 'invalid_request');
+        expect(message).toContain('content-encoding');
+      }
+    },
+  );
+
+  it.each(['compress', 'gzip, br', '__proto__'])('in %j is refused by the name of the header', async (encoding) => {
+    gateway.simulator.clear();
+    const { message } = await expectError(await send(Buffer.from(body), encoding), 400, 'invalid_request');
+    expect(message).toMatch(/content-encoding must be one of gzip, deflate, br, zstd/);
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it('and a plain one may begin with a byte-order mark', async () => {
+    const marked = Buffer.from(`\ufeff${body}`);
+    expect((await send(marked, 'identity')).status).toBe(200);
+    expect((await send(gzipSync(marked), 'gzip')).status).toBe(200);
+    await expectError(await send(Buffer.from(`\ufeff\ufeff${body}`), 'identity'), 400, 'invalid_request');
+  });
 });

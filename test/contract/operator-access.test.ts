@@ -329,6 +329,8 @@ describe('roles', () => {
         owner: [],
       });
       expect(await rolesBy({ groups: ['staff', 'editors'] })).toMatchObject({ error: 'forbidden' });
+      // A text is no list of groups.
+      expect(await rolesBy({ 'cognito:groups': 'staff' })).toMatchObject({ error: 'forbidden' });
     } finally {
       await other.close();
     }

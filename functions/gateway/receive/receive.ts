@@ -13,7 +13,7 @@ import {
   reservedModelPrefix,
 } from '../../../shared/foundation/constants/index.ts';
 import { nextTurn, startDeadline } from '../../../shared/foundation/time/index.ts';
-import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
+import { type GatewayRequest, readPlainBody } from '../../../shared/protocol/http/index.ts';
 import { type ClientInterface, readModel } from '../../../shared/protocol/interfaces/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import { type BodyText, readRequestBody } from '../../../shared/protocol/wire/index.ts';
@@ -40,7 +40,7 @@ export function receive(
   let seen: ReadCall | undefined;
   const read = once(async (): Promise<ReadCall> => {
     scope.memory.nameKey(credential.publicId);
-    const bytes = await request.readBody(scope.memory);
+    const bytes = await readPlainBody(request, scope.memory);
     // Beside the bytes, until they are a text.
     await scope.memory.reserve(bytes.length);
     const body = readRequestBody(bytes, clientInterface);

@@ -2,6 +2,7 @@
 // that is dropped would show, or change, something else.
 import type * as z from 'zod/mini';
 import { fail } from '../../../shared/errors/index.ts';
+import { readPlainBody } from '../../../shared/protocol/http/index.ts';
 import { checkMembers, readUnambiguousBody } from '../../../shared/protocol/wire/index.ts';
 import type { ManageRequest } from './manage.ts';
 
@@ -32,7 +33,7 @@ export async function readBody<Shape extends z.ZodMiniObject>(
 /** Throws request_too_large. */
 export async function readBytes({ http, memory }: ManageRequest, maxBytes: number): Promise<Buffer> {
   if (http.declaredBodyBytes > maxBytes) throw tooLarge(maxBytes);
-  const bytes = await http.readBody(memory);
+  const bytes = await readPlainBody(http, memory);
   if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
   return bytes;
 }

@@ -115,5 +115,6 @@ function personOf(claims: JWTPayload, groupsClaim: string): Person {
   return { subject: sub, email: counts ? email : undefined, groups: groupsIn(claims[groupsClaim]) };
 }
 
+/** A text is no list: what separates groups in it is not known. */
 const groupsIn = (claim: unknown): string[] =>
-  (Array.isArray(claim) ? claim : [claim]).filter((group) => typeof group === 'string').slice(0, groupsMax);
+  (Array.isArray(claim) ? claim : []).filter((group) => typeof group === 'string').slice(0, groupsMax);

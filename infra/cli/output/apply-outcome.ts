@@ -79,7 +79,7 @@ function describe(member: MemberChange): string {
 const valueMaxCharacters = 80;
 
 function valueText(value: unknown): string {
-  const text = value === undefined ? '(none)' : JSON.stringify(value).replace(/\p{Cc}/gu, ' ');
+  const text = value === undefined ? '(none)' : JSON.stringify(value).replace(/[\p{Cc}\p{Cf}]/gu, ' ');
   return text.length <= valueMaxCharacters ? text : `${text.slice(0, valueMaxCharacters)}…`;
 }
 

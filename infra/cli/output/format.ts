@@ -11,7 +11,10 @@ export function toJsonText(value: unknown): string {
 
 /** In JSON, and in YAML, which quotes texts that hold such characters. */
 export const escapeControls = (text: string): string =>
-  text.replace(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  text.replace(
+    /[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 const exact = (value: bigint): number | string => {
   const number = Number(value);
@@ -22,10 +25,11 @@ const lineMaxCharacters = 400;
 
 /** The first line of a message. */
 export const oneLine = (text: string): string =>
-  (text.split('\n', 1)[0] ?? '').replace(/\p{Cc}/gu, ' ').slice(0, lineMaxCharacters);
+  (text.split('\n', 1)[0] ?? '').replace(/[\p{Cc}\p{Cf}]/gu, ' ').slice(0, lineMaxCharacters);
 
 /** A text of several lines. */
-export const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, '·');
+export const printable = (text: string): string =>
+  text.replace(/[^\P{Cc}\n\t]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '·');
 
 /** A length of time to its two largest units: 3d 4h, 2m 5s, 12s. */
 export function formatAge(durationMs: number): string {

@@ -46,7 +46,8 @@ export const onlyText = (terminal: Terminal): Terminal => ({
   readSecret: (prompt) => terminal.readSecret(lineOf(prompt)),
 });
 
-const controls = /\p{Cc}/gu;
+/** Marks of the direction of a text, among what steers a terminal. */
+const controls = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 function lineOf(text: string): string {
   const [start, end] = bold;

@@ -41,13 +41,16 @@ export const grantsOf = (rules: readonly AccessRule[], { email, groups }: Person
     .map(({ role, workspaces }) => ({ role, workspaces }));
 
 const isSameEmail = (written: string, email: string | undefined): boolean =>
-  email !== undefined && written.toLowerCase() === email.toLowerCase();
+  email !== undefined && inLowerCase(written) === inLowerCase(email);
+
+/** Of ASCII alone: beyond it other letters become the same, as the sign of Kelvin becomes a k. */
+const inLowerCase = (email: string): string => email.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /**
  * Whose keys they are. A subject is told apart from an e-mail, because some issuers let people choose their subject.
  */
 export const ownerOf = ({ email, subject }: Pick<Person, 'email' | 'subject'>): string =>
-  email === undefined ? `subject:${subject}` : email.toLowerCase();
+  email === undefined ? `subject:${subject}` : inLowerCase(email);
 
 // What the grants of one operator or person come to. Pure: asked with every request of the management interface.
 export interface Rights {

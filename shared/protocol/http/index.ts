@@ -12,4 +12,5 @@ export type {
 export { toGatewayRequest } from './lambda-event.ts';
 export { createBufferedHandler, createStreamingHandler } from './lambda-handlers.ts';
 export { createNodeServer, type NodeServer } from './node-server.ts';
+export { readPlainBody } from './plain-body.ts';
 export { guardProcess } from './process-guard.ts';

@@ -78,13 +78,18 @@ export type BodyText = { readonly kind: 'text'; readonly json: JsonText } | Unre
 function scanBody(bytes: Buffer, within: JsonBounds, schemaMember: string | undefined): BodyText {
   // Decoded all the same, a prompt would reach the provider with other characters than were sent.
   if (!isUtf8(bytes)) return unreadable('The body is not valid UTF-8.');
-  const scanned = scanJson(textOfBytes(bytes), within);
+  const scanned = scanJson(textOfBytes(withoutMark(bytes)), within);
   if (scanned.kind === 'fault') return { kind: 'unreadable', error: refuse(scanned.fault, schemaMember) };
   if (scanned.kind === 'malformed') return unreadable('The body is not valid JSON.');
   return scanned.json.isObject(0)
     ? { kind: 'text', json: scanned.json }
     : unreadable('The body must be a JSON object.');
 }
+
+/** Some editors and clients write a byte-order mark before a text. */
+const withoutMark = (bytes: Buffer): Buffer =>
+  bytes.subarray(0, mark.length).equals(mark) ? bytes.subarray(mark.length) : bytes;
+const mark = Buffer.from('\ufeff');
 
 const unreadable = (message: string): Unreadable => ({
   kind: 'unreadable',

@@ -1,0 +1,18 @@
+import { describe, expect, it } from '#jest';
+import { grantsOf, ownerOf } from '../../../shared/configuration/access/index.ts';
+
+describe('an e-mail address', () => {
+  const rules = [{ email: 'Kate@Example.com', role: 'viewer' as const, workspaces: ['team'] }];
+  const rightsOf = (email: string) => grantsOf(rules, { subject: 's', email, groups: [] }).length;
+
+  it('is the same in either case of its letters', () => {
+    expect([rightsOf('kate@example.com'), rightsOf('KATE@EXAMPLE.COM')]).toEqual([1, 1]);
+    expect(ownerOf({ subject: 's', email: 'KATE@example.com' })).toBe('kate@example.com');
+  });
+
+  it('is another person’s where a letter only looks like one of ASCII: the sign of Kelvin, a long s', () => {
+    const kelvin = '\u212aate@example.com';
+    expect([rightsOf(kelvin), rightsOf('kate@e\u017fample.com')]).toEqual([0, 0]);
+    expect(ownerOf({ subject: 's', email: kelvin })).not.toBe('kate@example.com');
+  });
+});
