@@ -25,11 +25,17 @@ export async function* chatEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
   let isFinished = false;
   let hasUsage = false;
   let isEnded = false;
+  /** Something came that is no chunk: what is behind it is no good end without a word. */
+  let isGarbled = false;
   const readable = (text: string): string[] => {
     isEnded ||= text === endMark;
-    if (text === endMark) return isFinished ? [] : [unspokenEnd];
+    if (text === endMark) return isFinished || isGarbled ? [] : [unspokenEnd];
     const hasOther = hasDialectInPieces(text);
-    if (!hasOther && !said.test(text)) return text.includes('"choices"') || text.includes('"error"') ? [text] : [];
+    if (!hasOther && !said.test(text)) {
+      if (text.includes('"choices"') || text.includes('"error"')) return [text];
+      isGarbled ||= parsedObject(text) === undefined;
+      return [];
+    }
     const parsed = parsedObject(text);
     if (parsed === undefined) return [text];
     const event: Json = hasOther ? { ...parsed, choices: usualPieces(parsed.choices) } : parsed;
