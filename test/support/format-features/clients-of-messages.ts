@@ -162,7 +162,7 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
     becomes: everywhere(refused('compaction')),
   },
   {
-    feature: 'effort and `clear_at` of a system message',
+    feature: 'the effort and the life of one message',
     beside: {
       messages: [
         { role: 'user', content: 'Hi.' },
