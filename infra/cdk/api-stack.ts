@@ -3,7 +3,7 @@
 import { CfnOutput, Fn, Stack, type StackProps } from 'aws-cdk-lib';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { environmentNames } from '../../shared/foundation/constants/index.ts';
+import { environmentNames, tableNaming } from '../../shared/foundation/constants/index.ts';
 import {
   type Access,
   bedrockAccess,
@@ -15,6 +15,7 @@ import {
   spillBucketAccess,
   streamBudgetAccess,
   tableAccess,
+  tableSuffixAccess,
   telemetryAccess,
 } from './constructs/access.ts';
 import { Alarms } from './constructs/alarms.ts';
@@ -29,7 +30,7 @@ import { OriginSecret } from './constructs/origin-secret.ts';
 import { rolloutOf } from './constructs/rollout.ts';
 import { gatewayTableActions } from './constructs/table-actions.ts';
 import { acceptedOutput, direct, wantedOrigins } from './deployment/accepted-origins.ts';
-import { commitOutput, computeOutput, dataStackName } from './resource-names.ts';
+import { commitOutput, computeOutput, dataStackName, tableSuffixOutput } from './resource-names.ts';
 import { defaultAccountConcurrency, type StageSettings } from './settings-schema.ts';
 import { zonesMax } from './settings-values.ts';
 
@@ -64,6 +65,7 @@ export class ApiStack extends Stack {
     super(scope, id, props);
     new CfnOutput(this, commitOutput, { value: commit });
     new CfnOutput(this, computeOutput, { value: settings.compute });
+    if (settings.tableSuffix !== undefined) new CfnOutput(this, tableSuffixOutput, { value: settings.tableSuffix });
     const originSecret =
       settings.edge === 'cloudfront'
         ? new OriginSecret(this, 'OriginSecret', { stage, settings, alsoAccepts })
@@ -78,10 +80,15 @@ export class ApiStack extends Stack {
           ? {}
           : { [environmentNames.originSecretHashes]: originSecret.acceptedHashes },
     };
-    const commonAccess = mergeAccess(originAccess, keyRateAccess(settings), telemetryAccess(stage, settings.telemetry));
+    const commonAccess = mergeAccess(
+      originAccess,
+      tableSuffixAccess(settings),
+      keyRateAccess(settings),
+      telemetryAccess(stage, settings.telemetry),
+    );
     const chatAccess = mergeAccess(
       streamBudgetAccess(settings.streamBudgetSeconds),
-      tableAccess(this, stage, gatewayTableActions),
+      tableAccess(this, tableNaming(stage, settings.tableSuffix), gatewayTableActions),
       spillBucketAccess(stage),
       connectionKeyAccess(stage),
       providerSecretAccess(stage),
@@ -179,13 +186,22 @@ export class ApiStack extends Stack {
     const hasAlarms = removal === 'retain' || email !== null;
     const { accountConcurrency = defaultAccountConcurrency } = settings;
     const hasDistribution = distributionId !== undefined;
-    const watchedProps = { stage, email, functions, urlErrors, hasDistribution, accountConcurrency, tasks };
+    const nameOf = tableNaming(stage, settings.tableSuffix);
+    const watchedProps = { stage, nameOf, email, functions, urlErrors, hasDistribution, accountConcurrency, tasks };
     const alarms = hasAlarms ? new Alarms(this, 'Alarms', watchedProps).all : [];
     if (hasAlarms && hasDistribution)
       new DistributionWatch(this, 'DistributionWatch', { stage, settings, distributionId });
     if (!dashboard) return;
     const [logGroup] = Object.values(logGroups) as [LogGroup, ...LogGroup[]];
-    const { url } = new Dashboard(this, 'Dashboard', { stage, logGroup, functions, tasks, distributionId, alarms });
+    const { url } = new Dashboard(this, 'Dashboard', {
+      stage,
+      nameOf,
+      logGroup,
+      functions,
+      tasks,
+      distributionId,
+      alarms,
+    });
     new CfnOutput(this, 'DashboardUrl', { value: url });
   }
 }

@@ -16,6 +16,7 @@ const [account, region] = String(app.node.tryGetContext('importsIn') ?? '').spli
 const importsIn = account && region ? { account, region } : undefined;
 const alsoAccepts = app.node.tryGetContext('alsoAccepts') as string | undefined;
 const alsoRuns = app.node.tryGetContext('alsoRuns') as ComputeKind | undefined;
+const isImportingRestored = app.node.tryGetContext('isImportingRestored') === 'true';
 const isAtOnce = app.node.tryGetContext('isAtOnce') === 'true';
 const commit = readCommit();
 const bundlesRoot = resolve(import.meta.dirname, '../../dist');
@@ -33,6 +34,7 @@ for (const [stage, written] of Object.entries(stageSettings)) {
     alsoAccepts,
     alsoRuns,
     isAtOnce,
+    isImportingRestored,
   });
 }
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

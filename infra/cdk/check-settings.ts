@@ -56,6 +56,11 @@ const rules: ReadonlyArray<[member: string, isBroken: (settings: StageSettings) 
     (settings) => new Set(adoptedArns(settings).map((arn) => Object.values(placeOf(arn)).join(' '))).size > 1,
     'names a key and a secret of different accounts or regions',
   ],
+  [
+    'tableSuffix',
+    ({ tableSuffix, removal }) => tableSuffix !== undefined && removal === 'destroy',
+    "needs removal: 'retain'",
+  ],
   ['adopt', ({ adopt, removal }) => adopt !== null && removal === 'destroy', "needs removal: 'retain'"],
 ];
 

@@ -3,7 +3,7 @@ import { CfnOutput, RemovalPolicy, SecretValue, Stack, type StackProps, Validati
 import { Alias, type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
-import { brand, tableNames } from '../../shared/foundation/constants/index.ts';
+import { brand, tableNames, unrecoveredTables } from '../../shared/foundation/constants/index.ts';
 import { GatewayTable } from './constructs/gateway-table.ts';
 import { type ImportPlace, spillBucket } from './constructs/spill-bucket.ts';
 import { connectionKeyAlias, dataStackName, providerSecretName } from './resource-names.ts';
@@ -16,14 +16,24 @@ export interface DataStackProps extends StackProps {
   readonly settings: StageSettings;
   /** Where this deployment imports tables and bucket that stand there already. */
   readonly importsIn?: ImportPlace | undefined;
+  /** Restored tables are imported as DynamoDB made them; the next run gives them what the settings say. */
+  readonly isImportingRestored?: boolean | undefined;
 }
 
 export class DataStack extends Stack {
-  constructor(scope: Construct, id: string, { stage, settings, importsIn, ...props }: DataStackProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { stage, settings, importsIn, isImportingRestored = false, ...props }: DataStackProps,
+  ) {
     super(scope, id, { ...props, terminationProtection: settings.terminationProtection });
     const removalPolicy = removalPolicyOf(settings, importsIn);
     for (const table of tableNames) {
-      const { tableName } = new GatewayTable(this, `Table-${table}`, { stage, settings, table, removalPolicy });
+      const suffix = unrecoveredTables.has(table) ? '' : (settings.tableSuffix ?? '');
+      const isBare = isImportingRestored && suffix !== '';
+      // Another table is another resource: the former one leaves the stack, and stays.
+      const props = { stage, settings, table, removalPolicy, isBare };
+      const { tableName } = new GatewayTable(this, `Table-${table}${suffix}`, props);
       new CfnOutput(this, `Table${table}`, { value: tableName });
     }
     const bucket = spillBucket(this, stage, importsIn, removalPolicy);

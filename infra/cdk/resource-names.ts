@@ -1,5 +1,5 @@
 // Names of a stage's resources, and what else is known of them everywhere. Without the CDK library, so that the command line and the scripts load fast.
-import { brand, type TableName } from '../../shared/foundation/constants/index.ts';
+import { brand } from '../../shared/foundation/constants/index.ts';
 
 export const dataStackName = (stage: string): string => `${brand}-${stage}-data`;
 export const apiStackName = (stage: string): string => `${brand}-${stage}-api`;
@@ -13,6 +13,7 @@ export const defaultCell = '00';
 /** Output of the api stack. */
 export const commitOutput = 'DeployedCommit';
 export const computeOutput = 'Compute';
+export const tableSuffixOutput = 'TableSuffix';
 
 /** One secret per stage, a JSON object: provider credentials by the names that the gateway file gives them. */
 export const providerSecretName = (stage: string): string => `${brand}/${stage}/providers`;
@@ -23,6 +24,3 @@ export const connectionKeyAlias = (stage: string): string => `alias/${brand}-${s
 /** Bucket names are shared by all accounts of a partition, so this one carries account and region. */
 export const spillBucketName = (stage: string, account: string, region: string): string =>
   `${brand}-${stage}-spill-${account}-${region}`;
-
-/** Without point-in-time recovery: their contents live a day at most, or are rebuilt by themselves. */
-export const unrecoveredTables: ReadonlySet<TableName> = new Set(['cache', 'idempotency', 'limits', 'statistics']);

@@ -111,6 +111,11 @@ export const settingsShape = z.strictObject({
   /** CloudFormation refuses to delete the data stack. Takes effect after the first successful deployment. */
   terminationProtection: switchedOn(),
   /**
+   * The stage works on tables that were restored beside its own, named with this behind: `gw-<stage>-<table><suffix>`, as far as they
+   * have recovery. The next deployment adopts them; the former ones stay. See guides/restoring.md. Left out: its own.
+   */
+  tableSuffix: text(shapes.tableSuffix, 'letters, digits, - and _, at most 40').optional(),
+  /**
    * What a former deployment of this stage left behind and this one takes over: the key that wraps stored BYOK keys and
    * the secret with provider credentials. Null for a new stage. See "Adopting a stage" in infra/cdk/README.md.
    */

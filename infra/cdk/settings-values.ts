@@ -24,6 +24,7 @@ export const shapes = {
   subnetId: /^subnet-[0-9a-f]{8,17}$/,
   zone: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}(-[a-z]+-\d)?[a-z]$/,
   zoneId: /^[a-z]{2,5}\d+-az\d$/,
+  tableSuffix: /^[A-Za-z0-9_-]{1,40}$/,
   cell: /^[0-9A-Za-z]{2}$/,
   email: /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
 };

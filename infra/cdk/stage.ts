@@ -20,6 +20,8 @@ export interface GatewayStageProps {
   readonly isFirstDeployment?: boolean;
   /** Tables and bucket that stand there without belonging to the stack are imported by this deployment. */
   readonly importsIn?: ImportPlace | undefined;
+  /** Restored tables are imported by this deployment, as DynamoDB made them. */
+  readonly isImportingRestored?: boolean | undefined;
   /** Whom the functions accept for this deployment alone, beside whom the settings name. */
   readonly alsoAccepts?: string | undefined;
   /** What runs for this deployment alone, beside what the settings name. */
@@ -42,14 +44,19 @@ export class GatewayStage extends Stage {
       ...(boundary === undefined ? {} : { permissionsBoundary: PermissionsBoundary.fromName(boundary) }),
     });
     checkSettings(stage, props.settings);
-    const { bundlesRoot, importsIn, alsoAccepts, alsoRuns, isAtOnce, commit } = props;
+    const { bundlesRoot, importsIn, isImportingRestored, alsoAccepts, alsoRuns, isAtOnce, commit } = props;
     const settings = props.isFirstDeployment === true ? withoutProtection(props.settings, importsIn) : props.settings;
     const tags = { application: brand, stage };
     const common = { tags, stage, settings };
     if (settings.bootstrapQualifier !== undefined) {
       this.node.setContext(BOOTSTRAP_QUALIFIER_CONTEXT, settings.bootstrapQualifier);
     }
-    this.data = new DataStack(this, 'data', { stackName: dataStackName(stage), ...common, importsIn });
+    this.data = new DataStack(this, 'data', {
+      stackName: dataStackName(stage),
+      ...common,
+      importsIn,
+      isImportingRestored,
+    });
     this.api = new ApiStack(this, 'api', {
       stackName: apiStackName(stage),
       ...common,

@@ -8,10 +8,10 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import {
-  physicalTableName,
   type TableDefinition,
   tableDefinitions,
   tableNames,
+  tableNaming,
 } from '../../shared/foundation/constants/index.ts';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import type { DynamoClient } from '../../shared/storage/store/index.ts';
@@ -21,10 +21,9 @@ const checksMax = 300;
 const checkIntervalMs = 200;
 
 /** Resolves when every table is active. Rejects with the client's error, or when a table is not active after a minute. */
-export async function createTables(client: DynamoClient, stage: string): Promise<void> {
-  await Promise.all(
-    tableNames.map((table) => createTable(client, physicalTableName(stage, table), tableDefinitions[table])),
-  );
+export async function createTables(client: DynamoClient, stage: string, suffix?: string): Promise<void> {
+  const nameOf = tableNaming(stage, suffix);
+  await Promise.all(tableNames.map((table) => createTable(client, nameOf(table), tableDefinitions[table])));
 }
 
 async function createTable(client: DynamoClient, TableName: string, definition: TableDefinition): Promise<void> {

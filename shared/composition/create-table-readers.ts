@@ -52,8 +52,8 @@ export interface TableReadersOptions {
 
 export function createTableReaders(options: TableReadersOptions): TableReaders {
   const { environment, clock = systemClock } = options;
-  const { stage, version, logLevel: level, streamBudgetSeconds, originSecretHashes } = environment;
-  const store = options.store ?? createDynamoStore({ client: createDynamoClient(), stage });
+  const { stage, tableSuffix, version, logLevel: level, streamBudgetSeconds, originSecretHashes } = environment;
+  const store = options.store ?? createDynamoStore({ client: createDynamoClient(), stage, tableSuffix });
   const log = options.log ?? createLog({ clock, stage, version, level });
   for (const message of environment.telemetryNotes ?? []) log.error({ event: 'telemetry_setting', message });
   const randomness = systemRandomness;

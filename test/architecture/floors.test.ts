@@ -93,7 +93,7 @@ describe('the source tree', () => {
     expect(findCycle(sources)).toBeUndefined();
   });
 
-  it('loads the CDK library for the app alone: neither the command line nor deploy, restore, smoke and bench', () => {
+  it('loads the CDK library for the app alone: neither the command line nor deploy, smoke and bench', () => {
     const byPath = new Map(sources.map((source) => [source.path, source]));
     const isLoaded = (path: string, seen: Set<string>): boolean => {
       const source = byPath.get(path);
@@ -101,14 +101,12 @@ describe('the source tree', () => {
       seen.add(path);
       return /from '(aws-cdk-lib|constructs)/.test(source.text) || source.imports.some((next) => isLoaded(next, seen));
     };
-    const isStart = /^infra\/(.*\/)?(main|deploy|restore|smoke|app)\.ts$/;
+    const isStart = /^infra\/(.*\/)?(main|deploy|smoke|app)\.ts$/;
     // The emulated stage writes such an import into a copy of the app.
     const starts = sources
       .map(({ path }) => path)
       .filter((path) => isStart.test(path) && path !== 'infra/verify/main.ts');
-    expect(starts).toEqual(
-      expect.arrayContaining(['infra/cli/main.ts', 'infra/cdk/deploy.ts', 'infra/cdk/restore.ts']),
-    );
+    expect(starts).toEqual(expect.arrayContaining(['infra/cli/main.ts', 'infra/cdk/deploy.ts']));
     expect(starts.filter((path) => isLoaded(path, new Set()))).toEqual(['infra/cdk/app.ts']);
   });
 

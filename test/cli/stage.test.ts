@@ -233,6 +233,9 @@ describeOnDynamo('policies', () => {
     await gw('providers disable acme');
     await gw('providers enable acme');
     await gw('keys list');
+    await gw('keys reconcile --from none');
+    await gw('pause --yes');
+    await gw('resume');
     await gw('credits show');
     await gw('credits history team');
     await gw('usage --by key');

@@ -43,6 +43,8 @@ describe('before a deployment', () => {
       dataStackStatus: undefined,
       originChange: {},
       computeChange: {},
+      importsRestored: false,
+      isAtOnce: false,
       notes: [],
       questions: [],
     });
@@ -183,6 +185,59 @@ describe('before a deployment', () => {
     mocks.sts.on(GetCallerIdentityCommand).resolves({ Account: account, Arn: `arn:aws-cn:iam::${account}:user/o` });
     await expect(check({ stage: 'dev', settings: dev })).rejects.toThrow('in the partition aws-cn of AWS');
     expect(mocks.lambda.calls()).toEqual([]);
+  });
+
+  describe('with restored tables', () => {
+    const suffix = '-then';
+    const settings = { ...prod, tableSuffix: suffix };
+    const restored = allTables
+      .filter((name) => !/-(cache|idempotency|limits|statistics)$/.test(name))
+      .map((name) => `${name}${suffix}`);
+    const standing = () => {
+      for (const name of allTables) haveTable(name);
+      haveStack('gw-prod-data', allTables);
+      haveStack('gw-prod-api', [], {
+        BaseUrl: 'https://d1.cloudfront.net/v1',
+        DistributionId: 'E1',
+        AcceptedOrigins: '1',
+      });
+    };
+
+    it('takes those over that stand there, in two runs, and asks before the stage works on them, all calls at once', async () => {
+      standing();
+      for (const name of restored) haveTable(name);
+      const found = await check({ settings });
+      expect(found).toMatchObject({ importsRestored: true, isAtOnce: true });
+      expect(found.questions).toEqual([
+        'have prod work on the tables that end in -then; the former ones stay, outside of the stack',
+      ]);
+      const place = ['--context', `importsIn=${account}/${region}`, '--context', 'isImportingRestored=true'];
+      const options = { stage: 'prod', settings, flags: [], isAdopting: false } as never;
+      expect(cdkRuns(options, found.dataStackStatus, { account, region }, found)).toEqual([
+        ['deploy', 'prod/data', '--import-existing-resources', ...place],
+        ['deploy', 'prod/*', '--context', 'isAtOnce=true'],
+      ]);
+    });
+
+    it('is stopped where one of them is not there: CloudFormation would make an empty one', async () => {
+      standing();
+      const [missing = '', ...others] = restored;
+      for (const name of others) haveTable(name);
+      await expect(check({ settings })).rejects.toThrow(`tableSuffix: there is no table ${missing}; `);
+    });
+
+    it('has nothing to take over, to ask or to do at once where it works on them already', async () => {
+      for (const name of [...allTables, ...restored]) haveTable(name);
+      const owned = [...restored, ...allTables.filter((name) => !restored.includes(`${name}${suffix}`))];
+      haveStack('gw-prod-data', owned);
+      haveStack('gw-prod-api', [], {
+        BaseUrl: 'https://d1.cloudfront.net/v1',
+        DistributionId: 'E1',
+        AcceptedOrigins: '1',
+        TableSuffix: suffix,
+      });
+      expect(await check({ settings })).toMatchObject({ importsRestored: false, isAtOnce: false, questions: [] });
+    });
   });
 
   describe('with tasks', () => {

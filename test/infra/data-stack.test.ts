@@ -10,6 +10,7 @@ import {
   type TableDefinition,
   tableDefinitions,
   tableNames,
+  unrecoveredTables,
 } from '../../shared/foundation/constants/index.ts';
 import { blobLifeSeconds } from '../../shared/storage/blobs/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
@@ -455,5 +456,61 @@ describe('the specification', () => {
       const { api } = synthesizeStage('prod', { compute: 'container', ...more });
       expect(checkTemplate(api)).toEqual([]);
     });
+  });
+});
+
+describe('a stage on restored tables', () => {
+  const suffix = '-then';
+  const recovered = tableNames.filter((table) => !unrecoveredTables.has(table));
+  const tablesOf = (options = {}) => {
+    const { data, findings } = synthesizeStage('prod', { tableSuffix: suffix }, options);
+    expect(findings).toEqual([]);
+    return new Map(
+      resourcesOf(data, 'AWS::DynamoDB::GlobalTable').map((one) => [String(one.Properties.TableName), one]),
+    );
+  };
+
+  it('names those that have recovery with the suffix, as other resources than the former ones, and gives them all that the former had', () => {
+    const [own, then] = [synthesizeStage('prod').data, tablesOf()];
+    expect([...then.keys()].toSorted()).toEqual(
+      tableNames.map((table) => `gw-prod-${table}${recovered.includes(table) ? suffix : ''}`).toSorted(),
+    );
+    for (const former of resourcesOf(own, 'AWS::DynamoDB::GlobalTable')) {
+      const name = String(former.Properties.TableName);
+      const restored = then.get(name + suffix);
+      if (restored === undefined) continue;
+      expect(restored.id).not.toBe(former.id);
+      expect(restored.DeletionPolicy).toBe(former.DeletionPolicy);
+      expect({ ...restored.Properties, TableName: name }).toEqual(former.Properties);
+    }
+  });
+
+  it('are taken over as DynamoDB has made them first, so that the next run changes them', () => {
+    for (const [name, { Properties, DeletionPolicy }] of tablesOf({
+      isImportingRestored: true,
+      importsIn: { account: '111122223333', region: 'eu-west-1' },
+    })) {
+      expect(DeletionPolicy).toBe('Retain');
+      if (!name.endsWith(suffix)) continue;
+      const text = JSON.stringify(Properties);
+      expect(text).not.toMatch(
+        /TimeToLive|WarmThroughput|"PointInTimeRecoveryEnabled":true|"DeletionProtectionEnabled":true/,
+      );
+    }
+  });
+
+  it('has functions that read and write these tables alone, and alarms that watch them', () => {
+    const { api } = synthesizeStage('prod', { tableSuffix: suffix, console: true });
+    api.hasOutput('TableSuffix', { Value: suffix });
+    for (const { id, Properties } of resourcesOf(api, 'AWS::Lambda::Function')) {
+      if (!/^(ChatCompletions|Models|Operator)/.test(id)) continue;
+      expect(Properties.Environment).toMatchObject({ Variables: { GW_TABLE_SUFFIX: suffix } });
+    }
+    const text = JSON.stringify(api.toJSON());
+    for (const table of recovered) {
+      expect(text).not.toMatch(new RegExp(`(?<!alias/)gw-prod-${table}(?!${suffix})["\\\\]`));
+      expect(text).toContain(`gw-prod-${table}${suffix}`);
+    }
+    expect(JSON.stringify(synthesizeStage('prod').api.toJSON())).not.toContain('GW_TABLE_SUFFIX');
   });
 });

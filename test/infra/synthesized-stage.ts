@@ -50,7 +50,10 @@ const synthesized = new Map<string, SynthesizedStage>();
 
 interface SynthesisOptions
   extends Partial<
-    Pick<GatewayStageProps, 'isFirstDeployment' | 'importsIn' | 'commit' | 'alsoAccepts' | 'alsoRuns' | 'isAtOnce'>
+    Pick<
+      GatewayStageProps,
+      'isFirstDeployment' | 'importsIn' | 'commit' | 'alsoAccepts' | 'alsoRuns' | 'isAtOnce' | 'isImportingRestored'
+    >
   > {
   readonly withoutTables?: readonly TableName[];
 }

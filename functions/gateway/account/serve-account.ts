@@ -108,7 +108,7 @@ async function identifyKey(
   { correlationFault, logContext }: RequestScope,
 ): Promise<OwnKey> {
   const { publicId, secretSha256 } = readCredential(headers);
-  // It counts this request, so it must not be told while the tables are being restored.
+  // It counts this request, so it must not be told while the gateway is paused.
   await deps.catalogue.current();
   const admission = await countKeyRequest(deps, { publicId, secretSha256, known: deps.keyCache.get(publicId) });
   const error = keyErrorOf(admission, false);

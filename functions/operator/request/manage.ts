@@ -2,7 +2,7 @@
 // the operator's name.
 import type { Role } from '../../../shared/configuration/access/index.ts';
 import { ChangeFailed, type ChangeFailure } from '../../../shared/configuration/administration/index.ts';
-import { refuseWhileRestored } from '../../../shared/configuration/catalogue/index.ts';
+import { refuseWhilePaused } from '../../../shared/configuration/catalogue/index.ts';
 import { type ErrorCode, fail, okStatus } from '../../../shared/errors/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
@@ -51,7 +51,7 @@ export const manage =
     requireNeed(operator, need, scope.pathParameters);
     // What is shown holds the calls that have their answer; a change waits for none.
     if (http.method === 'GET') await scope.earlierSettled();
-    else refuseWhileRestored(await deps.catalogues.readPointer());
+    else refuseWhilePaused(await deps.catalogues.readPointer());
     const { query } = http;
     const { pathParameters, memory } = scope;
     memory.nameKey(operator.id);

@@ -6,7 +6,7 @@ import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import {
   environmentNames,
-  physicalTableName,
+  type NameTable,
   storeKeyItem,
   streamBudget,
 } from '../../../shared/foundation/constants/index.ts';
@@ -51,14 +51,20 @@ export const keyRateAccess = ({ keyRequestsPerMinute: rate }: StageSettings): Ac
   environment: rate == null ? {} : { [environmentNames.keyRequestsPerMinute]: String(rate) },
 });
 
-export const tableAccess = (scope: Construct, stage: string, tables: TableActions): Access => ({
+/** No right, but a variable. */
+export const tableSuffixAccess = ({ tableSuffix }: StageSettings): Access => ({
+  statements: [],
+  environment: tableSuffix === undefined ? {} : { [environmentNames.tableSuffix]: tableSuffix },
+});
+
+export const tableAccess = (scope: Construct, nameOf: NameTable, tables: TableActions): Access => ({
   statements: tableActionsOf(tables).map(({ table, actions }) => ({
     actions: actions.map((action) => `dynamodb:${action}`),
     resources: [
       Stack.of(scope).formatArn({
         service: 'dynamodb',
         resource: 'table',
-        resourceName: physicalTableName(stage, table),
+        resourceName: nameOf(table),
       }),
     ],
   })),

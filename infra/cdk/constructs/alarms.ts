@@ -9,7 +9,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { brand, type StageResource } from '../../../shared/foundation/constants/index.ts';
+import { brand, type NameTable, type StageResource } from '../../../shared/foundation/constants/index.ts';
 import type { Tasks } from './compute.ts';
 import {
   accountConcurrency,
@@ -52,6 +52,7 @@ const advice = (texts: Readonly<Record<string, string>>): string =>
 
 export interface AlarmsProps {
   readonly stage: string;
+  readonly nameOf: NameTable;
   /** Null: no subscription. */
   readonly email: string | null;
   /** By the name an operator knows. */
@@ -90,7 +91,7 @@ export class Alarms extends Construct {
     this.#addAnswerAlarms(stage);
     for (const [name, target] of Object.entries(functions)) this.#addFunctionAlarms(name, target);
     if (urlErrors.length > 0) this.#addUrlAlarm(stage, urlErrors);
-    this.#addTableAlarms(stage);
+    this.#addTableAlarms(props.nameOf);
     if (props.tasks === undefined) this.#addConcurrencyAlarm(props.accountConcurrency);
     else this.#addTaskAlarms(props.tasks);
     if (props.hasDistribution) this.#addDistributionAlarm(stage);
@@ -175,10 +176,10 @@ export class Alarms extends Construct {
     });
   }
 
-  #addTableAlarms(stage: string): void {
+  #addTableAlarms(nameOf: NameTable): void {
     const tables = tableActionsOf(gatewayTableActions);
     const metricsOf = (metricName: string, uses: (action: TableAction) => boolean) =>
-      tables.filter(({ actions }) => actions.some(uses)).map(({ table }) => tableMetric(stage, table, metricName));
+      tables.filter(({ actions }) => actions.some(uses)).map(({ table }) => tableMetric(nameOf, table, metricName));
     const throttled = 'calls were refused or delayed because a table had reached its throughput';
     const isRead = (action: TableAction) => action === 'GetItem';
     this.#addSum('ReadThrottles', metricsOf('ReadThrottleEvents', isRead), throttled);
@@ -188,9 +189,9 @@ export class Alarms extends Construct {
       throttled,
     );
     const admission = [
-      tableMetric(stage, 'config', 'SystemErrors', 'GetItem'),
-      ...(['keys', 'ledger', 'limits'] as const).map((t) => tableMetric(stage, t, 'SystemErrors', 'UpdateItem')),
-      ...(['idempotency', 'spans'] as const).map((t) => tableMetric(stage, t, 'SystemErrors', 'PutItem')),
+      tableMetric(nameOf, 'config', 'SystemErrors', 'GetItem'),
+      ...(['keys', 'ledger', 'limits'] as const).map((t) => tableMetric(nameOf, t, 'SystemErrors', 'UpdateItem')),
+      ...(['idempotency', 'spans'] as const).map((t) => tableMetric(nameOf, t, 'SystemErrors', 'PutItem')),
     ];
     this.#addSum('StoreErrors', admission, 'DynamoDB failed on a table that is needed to admit a call');
   }

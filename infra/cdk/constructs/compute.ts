@@ -8,7 +8,7 @@ import type { ApplicationLoadBalancer, ApplicationTargetGroup } from 'aws-cdk-li
 import { type FunctionUrl, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct, IDependable } from 'constructs';
-import { brand, callTimes } from '../../../shared/foundation/constants/index.ts';
+import { brand, callTimes, tableNaming } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { type Access, tableAccess } from './access.ts';
 import type { CreateOrigin } from './edge.ts';
@@ -74,7 +74,7 @@ export function functionCompute(scope: Construct, props: ComputeProps): Compute 
     timeoutSeconds: callTimes().functionTimeoutSeconds,
     reservedConcurrency: settings.modelsReservedConcurrency,
   });
-  models.grant(tableAccess(scope, stage, modelsTableActions));
+  models.grant(tableAccess(scope, tableNaming(stage, settings.tableSuffix), modelsTableActions));
   for (const [name, target] of Object.entries({ Chat: chat, Models: models })) {
     target.grant(commonAccess);
     new CfnOutput(scope, `${name}FunctionName`, { value: target.function.functionName });

@@ -14,6 +14,7 @@ import {
   containerStopSeconds,
   environmentNames,
   rootPaths,
+  tableNaming,
 } from '../../../shared/foundation/constants/index.ts';
 import { canaryOf } from '../settings-schema.ts';
 import { mergeAccess, tableAccess, wildcardId } from './access.ts';
@@ -112,7 +113,11 @@ function createTask(
     modelsTableActions,
     settings.console === true ? operatorTableActions : {},
   );
-  const access = mergeAccess(commonAccess, chatAccess, tableAccess(scope, stage, tables));
+  const access = mergeAccess(
+    commonAccess,
+    chatAccess,
+    tableAccess(scope, tableNaming(stage, settings.tableSuffix), tables),
+  );
   for (const statement of access.statements) task.addToTaskRolePolicy(new PolicyStatement(statement));
   const console =
     settings.console === true ? { [environmentNames.console]: 'on', ...operatorEnvironment(settings) } : {};

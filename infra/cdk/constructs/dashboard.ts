@@ -5,7 +5,7 @@ import { HttpCodeElb } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { brand, type RequestMetricName } from '../../../shared/foundation/constants/index.ts';
+import { brand, type NameTable, type RequestMetricName } from '../../../shared/foundation/constants/index.ts';
 import type { Tasks } from './compute.ts';
 import * as metrics from './gateway-metrics.ts';
 
@@ -14,6 +14,7 @@ const third = { width: 8, height: 6 };
 
 export interface DashboardProps {
   readonly stage: string;
+  readonly nameOf: NameTable;
   /** The lines of chat calls. */
   readonly logGroup: LogGroup;
   readonly functions: Readonly<Record<string, LambdaFunction>>;
@@ -128,11 +129,11 @@ export class Dashboard extends Construct {
   }
 
   #store(): cloudwatch.IWidget[] {
-    const { stage } = this.#props;
+    const { nameOf } = this.#props;
     return [
-      graph('Throttled reads', [metrics.tableMetricByTable(stage, 'ReadThrottleEvents')]),
-      graph('Throttled writes', [metrics.tableMetricByTable(stage, 'WriteThrottleEvents')]),
-      graph('Written units', [metrics.tableMetricByTable(stage, 'ConsumedWriteCapacityUnits')]),
+      graph('Throttled reads', [metrics.tableMetricByTable(nameOf, 'ReadThrottleEvents')]),
+      graph('Throttled writes', [metrics.tableMetricByTable(nameOf, 'WriteThrottleEvents')]),
+      graph('Written units', [metrics.tableMetricByTable(nameOf, 'ConsumedWriteCapacityUnits')]),
     ];
   }
 

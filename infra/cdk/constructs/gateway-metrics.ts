@@ -6,9 +6,9 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import {
   type AttemptMetricName,
+  type NameTable,
   brand as namespace,
   type ProcessMetricName,
-  physicalTableName,
   type RequestMetricName,
   type TableName,
   tableNames,
@@ -97,12 +97,12 @@ export const serverErrorPercent = (stage: string): MathExpression =>
     period,
   });
 
-export const tableMetric = (stage: string, table: TableName, metricName: string, operation?: string): Metric =>
+export const tableMetric = (nameOf: NameTable, table: TableName, metricName: string, operation?: string): Metric =>
   new Metric({
     namespace: 'AWS/DynamoDB',
     metricName,
     dimensionsMap: {
-      TableName: physicalTableName(stage, table),
+      TableName: nameOf(table),
       ...(operation === undefined ? {} : { Operation: operation }),
     },
     statistic: 'Sum',
@@ -110,8 +110,8 @@ export const tableMetric = (stage: string, table: TableName, metricName: string,
   });
 
 /** Of all tables of a stage together, one line per table. */
-export const tableMetricByTable = (stage: string, metricName: string): MathExpression => {
-  const names = tableNames.map((table) => `"${physicalTableName(stage, table)}"`).join(' OR ');
+export const tableMetricByTable = (nameOf: NameTable, metricName: string): MathExpression => {
+  const names = tableNames.map((table) => `"${nameOf(table)}"`).join(' OR ');
   return new MathExpression({
     expression: `SEARCH('{AWS/DynamoDB,TableName} MetricName="${metricName}" TableName=(${names})', 'Sum', ${period.toSeconds()})`,
     label: '',

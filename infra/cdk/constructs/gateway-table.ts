@@ -3,12 +3,12 @@ import { type RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { AttributeType, Billing, ContributorInsightsMode, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import {
-  physicalTableName,
   type TableDefinition,
   type TableName,
   tableDefinitions,
+  tableNaming,
+  unrecoveredTables,
 } from '../../../shared/foundation/constants/index.ts';
-import { unrecoveredTables } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
 
 /**
@@ -25,28 +25,37 @@ const writtenByEveryCall: ReadonlySet<TableName> = new Set([
   ...(['keys', 'ledger', 'limits', 'statistics', 'idempotency', 'spans', 'records'] as const),
 ]);
 
+const asRestored = { pointInTimeRecovery: false, deletionProtection: false, tableWarmWritesPerSecond: null } as const;
+
 export interface GatewayTableProps {
   readonly stage: string;
   readonly settings: StageSettings;
   readonly table: TableName;
   readonly removalPolicy: RemovalPolicy;
+  /** As DynamoDB restored it: CloudFormation imports a table as it is, and changes it when its template does. */
+  readonly isBare: boolean;
 }
 
 export class GatewayTable extends Construct {
   readonly tableName: string;
 
-  constructor(scope: Construct, id: string, { stage, settings, table, removalPolicy }: GatewayTableProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { stage, settings: written, table, removalPolicy, isBare }: GatewayTableProps,
+  ) {
     super(scope, id);
+    const settings = isBare ? { ...written, ...asRestored } : written;
     const { partitionKey, sortKey, timeToLiveAttribute }: TableDefinition = tableDefinitions[table];
     const { tableReadsPerSecondMax: readsMax, tableWritesPerSecondMax: writesMax } = settings;
     const warmWrites = writtenByEveryCall.has(table) ? settings.tableWarmWritesPerSecond : null;
     const pointInTimeRecoveryEnabled = settings.pointInTimeRecovery && !unrecoveredTables.has(table);
-    this.tableName = physicalTableName(stage, table);
+    this.tableName = tableNaming(stage, settings.tableSuffix)(table);
     const resource = new TableV2(this, 'Table', {
       tableName: this.tableName,
       partitionKey: { name: partitionKey, type: AttributeType.STRING },
       ...(sortKey === undefined ? {} : { sortKey: { name: sortKey, type: AttributeType.STRING } }),
-      ...(timeToLiveAttribute === undefined ? {} : { timeToLiveAttribute }),
+      ...(timeToLiveAttribute === undefined || isBare ? {} : { timeToLiveAttribute }),
       billing: Billing.onDemand({
         maxReadRequestUnits: readsMax ?? unlimitedUnits,
         maxWriteRequestUnits: writesMax ?? unlimitedUnits,
@@ -55,7 +64,9 @@ export class GatewayTable extends Construct {
         ? {}
         : { warmThroughput: { readUnitsPerSecond: newTableReads, writeUnitsPerSecond: warmWrites } }),
       // Which keys were throttled: billed for events of that kind only.
-      contributorInsightsSpecification: { enabled: true, mode: ContributorInsightsMode.THROTTLED_KEYS },
+      ...(isBare
+        ? {}
+        : { contributorInsightsSpecification: { enabled: true, mode: ContributorInsightsMode.THROTTLED_KEYS } }),
       encryption: TableEncryptionV2.dynamoOwnedKey(),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled },
       deletionProtection: settings.deletionProtection,

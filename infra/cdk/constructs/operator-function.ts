@@ -5,7 +5,7 @@ import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
 import { type Alias, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { brand, callTimes, environmentNames } from '../../../shared/foundation/constants/index.ts';
+import { brand, callTimes, environmentNames, tableNaming } from '../../../shared/foundation/constants/index.ts';
 import { defaultCell } from '../resource-names.ts';
 import { operatorConcurrency, type StageSettings } from '../settings-schema.ts';
 import { type Access, tableAccess } from './access.ts';
@@ -76,7 +76,7 @@ export function createOperatorFunction(scope: Construct, props: OperatorFunction
     ...operatorLogs(settings),
     overrides: { memorySize: Math.max(operatorMemoryMb, settings.memoryMb) },
   });
-  operator.grant(tableAccess(scope, stage, operatorTableActions));
+  operator.grant(tableAccess(scope, tableNaming(stage, settings.tableSuffix), operatorTableActions));
   operator.grant(commonAccess);
   new CfnOutput(scope, 'OperatorFunctionName', { value: operator.function.functionName });
   const alias = rollout(operator);

@@ -1,14 +1,14 @@
 // Everything that is looked at before a deployment builds anything. It changes nothing.
 
 import type { AwsAccount, StackResource } from '../aws-account.ts';
-import { apiStackName, commitOutput, computeOutput, dataStackName } from '../resource-names.ts';
+import { apiStackName, commitOutput, computeOutput, dataStackName, tableSuffixOutput } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { type OriginChange, planOriginChange } from './accepted-origins.ts';
 import { checkBootstrap, checkBoundary, checkConcurrency, checkRegion } from './account-checks.ts';
 import { AllowedCalls } from './allowed-calls.ts';
 import { describeStepBack } from './commit.ts';
 import type { DeployOptions } from './deploy-options.ts';
-import { findOrphans, leftBehind, refuseOrphans } from './orphans.ts';
+import { findOrphans, leftBehind, refuseOrphans, restoredTables } from './orphans.ts';
 import { checkTasks } from './task-checks.ts';
 
 export interface Findings {
@@ -20,6 +20,10 @@ export interface Findings {
   readonly questions: readonly string[];
   readonly originChange: OriginChange;
   readonly computeChange: ComputeChange;
+  /** Tables that DynamoDB restored are taken into the data stack. */
+  readonly importsRestored: boolean;
+  /** No version runs beside the former one. */
+  readonly isAtOnce: boolean;
   /** Lambda's quota, where neither the settings nor the default say it. */
   readonly accountConcurrency?: number;
 }
@@ -44,14 +48,25 @@ export async function checkBeforeDeployment(
     checkBoundary(aws, settings, allowed),
   ]);
   allowed.check();
-  refuseOrphans(orphans, stage, settings, isAdopting);
+  const outputs = api.stack?.outputs;
+  const restored = restoredTables(orphans, { stage, settings, resources });
+  refuseOrphans(
+    orphans.filter((orphan) => !restored.includes(orphan)),
+    stage,
+    settings,
+    isAdopting,
+  );
+  const changesTables = outputs?.BaseUrl !== undefined && outputs[tableSuffixOutput] !== settings.tableSuffix;
   const left = leftBehind(stage, settings, resources);
-  const originChange = planOriginChange(stage, settings, api.stack?.outputs);
-  const computeChange = planComputeChange(stage, settings, api.stack?.outputs);
+  const originChange = planOriginChange(stage, settings, outputs);
+  const computeChange = planComputeChange(stage, settings, outputs);
   const questions = [
     originChange.question,
     computeChange.question,
-    describeStepBack(api.stack?.outputs[commitOutput]),
+    describeStepBack(outputs?.[commitOutput]),
+    changesTables
+      ? `have ${stage} work on ${settings.tableSuffix === undefined ? 'its own tables' : `the tables that end in ${settings.tableSuffix}`}; the former ones stay, outside of the stack`
+      : undefined,
     left.length === 0
       ? undefined
       : `leave ${left.join(', ')} behind, outside of the stack (a later deployment takes it over with --adopt)`,
@@ -60,6 +75,9 @@ export async function checkBeforeDeployment(
     dataStackStatus: data.stack?.status,
     originChange,
     computeChange,
+    importsRestored: restored.length > 0,
+    // What both versions must agree on: whom they accept, and which tables they write.
+    isAtOnce: changesTables || originChange.question !== undefined,
     ...(accountConcurrency === undefined ? {} : { accountConcurrency }),
     notes: [...(note === undefined ? [] : [note]), ...notes],
     questions: questions.filter((question) => question !== undefined),

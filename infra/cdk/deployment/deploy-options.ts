@@ -91,6 +91,7 @@ export interface DeploymentChange {
   readonly alsoRuns?: string | undefined;
   readonly accountConcurrency?: number | undefined;
   readonly isAtOnce?: boolean | undefined;
+  readonly importsRestored?: boolean | undefined;
 }
 
 /**
@@ -101,7 +102,7 @@ export function cdkRuns(
   { stage, settings, flags, isAdopting }: DeployOptions,
   dataStackStatus: string | undefined,
   { account, region }: { readonly account: string; readonly region: string },
-  { alsoAccepts, alsoRuns, accountConcurrency, isAtOnce = false }: DeploymentChange = {},
+  { alsoAccepts, alsoRuns, accountConcurrency, isAtOnce = false, importsRestored = false }: DeploymentChange = {},
 ): string[][] {
   const isFirst = dataStackStatus === undefined || neverCreated.includes(dataStackStatus);
   const isProtected = settings.deletionProtection || settings.terminationProtection;
@@ -113,6 +114,11 @@ export function cdkRuns(
     ...(isAtOnce ? ['--context', 'isAtOnce=true'] : []),
   ];
   const all = ['deploy', `${stage}/*`, ...imports, ...flags];
+  if (importsRestored) {
+    // CloudFormation takes a table over as it is, and gives it what its template says when that changes: so in two steps.
+    const place = ['--context', `importsIn=${account}/${region}`, '--context', 'isImportingRestored=true'];
+    return [['deploy', `${stage}/data`, '--import-existing-resources', ...place, ...flags], all];
+  }
   if (!isFirst || !isProtected) return [all];
   return [['deploy', `${stage}/data`, '--context', 'firstDeployment=true', ...imports, ...flags], all];
 }

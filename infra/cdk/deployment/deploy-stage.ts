@@ -27,7 +27,16 @@ export async function deployStage(
   checkPlace(stage, settings, aws);
   print(`stage ${stage}: account ${aws.account}, region ${aws.region}`);
   const findings = await checkBeforeDeployment(aws, options);
-  const { dataStackStatus, notes, questions, originChange, computeChange, accountConcurrency } = findings;
+  const {
+    dataStackStatus,
+    notes,
+    questions,
+    originChange,
+    computeChange,
+    accountConcurrency,
+    importsRestored,
+    isAtOnce,
+  } = findings;
   const hasImage = [settings.compute, computeChange.alsoRuns].includes('container');
   const imageBuilder = hasImage ? findImageBuilder() : undefined;
   for (const note of notes) print(note);
@@ -36,8 +45,8 @@ export async function deployStage(
     ...originChange,
     ...computeChange,
     accountConcurrency,
-    // Both versions would have to accept the same callers.
-    isAtOnce: originChange.question !== undefined,
+    importsRestored,
+    isAtOnce,
   })) {
     if ((await runCdk(run, imageBuilder)) !== 0) throw new Error(`${stage} was not deployed; cdk says why above`);
   }

@@ -3,7 +3,7 @@
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { physicalTableName, tableNames } from '../../../shared/foundation/constants/index.ts';
+import { tableNames, tableNaming, unrecoveredTables } from '../../../shared/foundation/constants/index.ts';
 import type { AwsAccount, StackResource } from '../aws-account.ts';
 import { providerSecretName, spillBucketName } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
@@ -43,7 +43,7 @@ export async function findOrphans(
     );
   type Candidate = readonly [kind: Orphan['kind'], name: string, find: (name: string) => Promise<unknown>];
   const candidates: readonly Candidate[] = [
-    ...tableNames.map((table): Candidate => ['table', physicalTableName(stage, table), hasTable]),
+    ...tableNames.map((table): Candidate => ['table', tableNaming(stage, settings.tableSuffix)(table), hasTable]),
     ['bucket', spillBucketName(stage, account, region), hasBucket],
   ];
   const found = await Promise.all(
@@ -64,6 +64,27 @@ async function findSecret(stage: string, clientOptions: AwsAccount['clientOption
     unlessAbsent(new SecretsManagerClient(clientOptions).send(new DescribeSecretCommand({ SecretId: name }))),
   );
   return secret?.ARN === undefined ? undefined : { kind: 'secret' as const, name, arn: secret.ARN };
+}
+
+/**
+ * Of a stage that is to work on restored tables: those that it adopts now. Throws one line where one is not there, of which CloudFormation
+ * would make an empty one.
+ */
+export function restoredTables(
+  orphans: readonly Orphan[],
+  { stage, settings: { tableSuffix }, resources }: StageOwnership,
+): readonly Orphan[] {
+  if (tableSuffix === undefined) return [];
+  const wanted = tableNames.filter((table) => !unrecoveredTables.has(table)).map(tableNaming(stage, tableSuffix));
+  const adopted = orphans.filter(({ name }) => wanted.includes(name));
+  const there = new Set([...adopted.map(({ name }) => name), ...resources.map(({ physicalId }) => physicalId)]);
+  const absent = wanted.filter((name) => !there.has(name));
+  if (absent.length > 0) {
+    throw new Error(
+      `tableSuffix: there is no table ${absent.join(', ')}; infra/cdk/guides/restoring.md says how it is restored`,
+    );
+  }
+  return adopted;
 }
 
 /** Throws one line with what stands in the way, and the command that takes it over. */
@@ -96,10 +117,10 @@ export function refuseOrphans(
 /** Tables of the stack that this release does not know: they stay, outside of the stack, where the stage retains. */
 export const leftBehind = (
   stage: string,
-  { removal }: StageSettings,
+  { removal, tableSuffix }: StageSettings,
   resources: readonly StackResource[],
 ): string[] => {
-  const known = new Set(tableNames.map((table) => physicalTableName(stage, table)));
+  const known = new Set([tableSuffix, ''].flatMap((suffix) => tableNames.map(tableNaming(stage, suffix))));
   return resources.flatMap(({ type, physicalId }) =>
     removal === 'retain' && type === 'AWS::DynamoDB::GlobalTable' && physicalId !== '' && !known.has(physicalId)
       ? [physicalId]

@@ -9,6 +9,7 @@ import { addFunctions } from './functions.ts';
 import { addKeys } from './keys.ts';
 import { addModels } from './models.ts';
 import { addOperators } from './operators.ts';
+import { addPause } from './pause.ts';
 import { addPolicy } from './policy.ts';
 import { addProviders } from './providers.ts';
 import { addStatus } from './status.ts';
@@ -29,5 +30,6 @@ export function addCommands(program: CommandLine): void {
   addCredits(program);
   addFunctions(program);
   addCredentials(program);
+  addPause(program);
   addPolicy(program);
 }

@@ -16,6 +16,7 @@ import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
 import { type KeyOptions, keyOptions, toKeyChanges } from './key-options.ts';
+import { addReconcile } from './reconcile.ts';
 import { addRotate } from './rotate.ts';
 
 export function addKeys(program: CommandLine): void {
@@ -44,6 +45,7 @@ export function addKeys(program: CommandLine): void {
     .notes('PUBLIC_ID is what keys list shows: the 16 characters behind sk-gw-.')
     .does(revoke);
   addRotate(keys);
+  addReconcile(keys);
   const update = keys
     .command('update')
     .description('change the name, the limits or the rules of a key')

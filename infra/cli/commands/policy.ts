@@ -1,6 +1,12 @@
 // `policy`: the least that an IAM identity must be allowed so that every command works on a stage, as a policy document. The
 // calls stand in one table; its test runs every command and compares.
-import { brand, physicalTableName, type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
+import {
+  brand,
+  type NameTable,
+  type TableName,
+  tableNames,
+  tableNaming,
+} from '../../../shared/foundation/constants/index.ts';
 import { connectionKeyAlias, providerSecretName } from '../../cdk/resource-names.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import type { Outcome, Session } from '../args/session.ts';
@@ -41,6 +47,7 @@ interface Place {
   readonly account: AwsAccount;
   readonly region: string;
   readonly stage: string;
+  readonly nameOf: NameTable;
 }
 
 async function policy(session: Session): Promise<Outcome> {
@@ -67,23 +74,24 @@ async function findPlace(target: StageTarget, shellRegion: string | undefined): 
   const { stageSettings } = await import('../../cdk/stage-settings.ts');
   const { stage } = target;
   const settings = stageSettings[stage];
+  const nameOf = tableNaming(stage, settings?.tableSuffix);
   const signedIn = await signIn(target)
     .then(async (access) => ({ account: await readAccount(access), region: access.region }))
     .catch(() => undefined);
   if (signedIn !== undefined) {
     const { account, region } = signedIn;
     if (settings !== undefined) checkPlace(stage, settings, { account: account.id, region });
-    return { stage, account, region };
+    return { stage, nameOf, account, region };
   }
   const region = target.region ?? settings?.region ?? shellRegion ?? anyPlace;
-  return { stage, account: { partition: partitionOf(region), id: settings?.account ?? anyPlace }, region };
+  return { stage, nameOf, account: { partition: partitionOf(region), id: settings?.account ?? anyPlace }, region };
 }
 
 const partitionOf = (region: string): string =>
   region.startsWith('cn-') ? 'aws-cn' : region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws';
 
 function tableStatements(place: Place): PolicyStatement[] {
-  const arnOf = (table: TableName) => arn(place, 'dynamodb', `table/${physicalTableName(place.stage, table)}`);
+  const arnOf = (table: TableName) => arn(place, 'dynamodb', `table/${place.nameOf(table)}`);
   const byActions = Map.groupBy(tableNames, (table) => (tableActions[table] ?? []).join(' '));
   const statements = [...byActions].flatMap(([actions, tables]) =>
     actions === '' ? [] : [allow(`${upper(tables)}Tables`, 'dynamodb', actions.split(' '), tables.map(arnOf))],

@@ -3,7 +3,7 @@
 import { DescribeTableCommand, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { type KeyWrapper, kmsKeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { once } from '../../../shared/foundation/cache/index.ts';
-import { physicalTableName, type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
+import { type TableName, tableNames, tableNaming } from '../../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import { hasStoreFile, openSqliteStore } from '../../../shared/storage/sqlite-store/index.ts';
@@ -46,6 +46,8 @@ export interface TableStatus {
 export interface OpenTarget {
   readonly stage: string;
   readonly store: Store;
+  /** The tables with another suffix behind their names, to be read: what a stage worked on before. Undefined: a folder has no others. */
+  readonly storeOf?: (suffix: string) => Store;
   /** Throws the client's error where the server cannot be reached or refuses. */
   describeTables(): Promise<TableStatus[]>;
   /** Makes the tables of a local store where they are missing; those of a stage belong to its deployment. */
@@ -97,7 +99,7 @@ async function openStage(
   const settings = stageSettings[stage];
   const client = createDynamoClient(access);
   return {
-    ...opened(client, stage),
+    ...opened(client, stage, settings?.tableSuffix),
     cell: settings?.cell ?? defaultCell,
     access,
     prepareTables: async () => {},
@@ -145,16 +147,24 @@ async function openFolder(
 const localWrapper = (folder: string | undefined, makesKey: boolean): KeyWrapper =>
   lazyKeyWrapper(() => localKeyWrapper({ folder, makesKey }));
 
-function opened(client: DynamoClient, stage: string): Pick<OpenTarget, 'stage' | 'store' | 'describeTables'> {
+function opened(
+  client: DynamoClient,
+  stage: string,
+  tableSuffix?: string,
+): Pick<OpenTarget, 'stage' | 'store' | 'describeTables' | 'storeOf'> {
+  const nameOf = tableNaming(stage, tableSuffix);
+  const storeOf = (suffix: string | undefined) =>
+    createDynamoStore({ client, stage, tableSuffix: suffix, callTimeoutMs: commandCallTimeoutMs });
   return {
     stage,
-    store: createDynamoStore({ client, stage, callTimeoutMs: commandCallTimeoutMs }),
-    describeTables: () => mapParallel(tableNames, parallelReads, (table) => describeTable(client, stage, table)),
+    store: storeOf(tableSuffix),
+    storeOf: (suffix) => readOnly(storeOf(suffix)),
+    describeTables: () =>
+      mapParallel(tableNames, parallelReads, (table) => describeTable(client, nameOf(table), table)),
   };
 }
 
-async function describeTable(client: DynamoClient, stage: string, table: TableName): Promise<TableStatus> {
-  const name = physicalTableName(stage, table);
+async function describeTable(client: DynamoClient, name: string, table: TableName): Promise<TableStatus> {
   try {
     const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
     return { table, name, status: Table?.TableStatus, items: Table?.ItemCount, bytes: Table?.TableSizeBytes };

@@ -17,4 +17,5 @@ export type { KeyChanges } from './key-rules.ts';
 export { checkWithin, claimMemberSlot, memberBounds, withinBounds } from './member-keys.ts';
 export { type AdministrationDependencies, createAdministration, type OperatorStores } from './operator-stores.ts';
 export { configuredProviders, modelsServedBy, planProviderStatus } from './provider-status.ts';
+export { reconcileKeys } from './reconcile-keys.ts';
 export { rotateKey } from './rotate-key.ts';

@@ -13,7 +13,7 @@ const catalogueStaleMaxMs = 3_600_000;
 export interface CatalogueReader {
   /**
    * The current catalogue, at most `configFreshMs` old while the store answers. Throws StoreUnavailable, and refuses while
-   * the tables of the stage are being restored.
+   * the gateway is paused.
    */
   current(): Promise<Catalogue>;
 }
@@ -29,20 +29,20 @@ interface CatalogueRead {
   readonly catalogue: Catalogue | undefined;
 }
 
-/** A client that comes back then finds most restorations done. */
-const restoredRetryAfterSeconds = 60;
+/** A pause lasts for minutes. */
+const pausedRetryAfterSeconds = 60;
 
-/** Throws while the tables are being restored: what a call wrote now would be lost, or spoil them. */
-export function refuseWhileRestored(pointer: Pick<CataloguePointer, 'refusesCalls'> | undefined): void {
+/** Throws while operators have paused the gateway: what a call wrote now would be lost. */
+export function refuseWhilePaused(pointer: Pick<CataloguePointer, 'refusesCalls'> | undefined): void {
   if (!pointer?.refusesCalls) return;
   throw fail('RATE_LIMITER_UNAVAILABLE', {
-    message: 'The tables of this gateway are being restored. Calls are served again afterwards.',
-    retryAfterSeconds: restoredRetryAfterSeconds,
+    message: 'This gateway is paused by its operators. Calls are served again afterwards.',
+    retryAfterSeconds: pausedRetryAfterSeconds,
   });
 }
 
 function served({ pointer, catalogue }: CatalogueRead): Catalogue {
-  refuseWhileRestored(pointer);
+  refuseWhilePaused(pointer);
   if (catalogue === undefined) throw new StoreUnavailable(new Error('no catalogue was read'));
   return catalogue;
 }

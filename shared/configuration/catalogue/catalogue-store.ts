@@ -34,7 +34,7 @@ export interface CataloguePointer {
   readonly version: string;
   /** Ids, sorted. */
   readonly disabledProviders: readonly string[];
-  /** While the tables of the stage are being restored: nothing else that they say counts. */
+  /** While the gateway is paused: nothing else that its tables say counts. */
   readonly refusesCalls?: true;
 }
 
@@ -47,10 +47,12 @@ export interface CatalogueStore {
   /** The current document; undefined: none was ever written. */
   read(): Promise<CatalogueDocument | undefined>;
   readPointer(): Promise<CataloguePointer | undefined>;
+  /** Whether every process refuses calls, within seconds. False: that was so before. Throws an Error where no file was ever applied. */
+  setPaused(isPaused: boolean): Promise<boolean>;
   readDocument(pointer: CataloguePointer): Promise<CatalogueDocument | undefined>;
 }
 
-export const beingRestored = 'the tables of this stage are being restored: try again once that is done';
+const paused = 'this gateway is paused: try again once it is resumed (gw resume)';
 
 export const isSamePointer = (left: CataloguePointer, right: CataloguePointer): boolean =>
   left.version === right.version &&
@@ -78,7 +80,7 @@ export function createCatalogueStore(store: Store): CatalogueStore {
     write: (plan, nowMs) =>
       writeOptimistically('the catalogue is', async (): Promise<CatalogueWrite | undefined> => {
         const former = await readPointer();
-        if (former?.refusesCalls) throw new Error(beingRestored);
+        if (former?.refusesCalls) throw new Error(paused);
         const document = plan(former === undefined ? undefined : await readDocument(former));
         const json = canonicalJson(bodyOf(document));
         const next = { version: sha256Hex(json), disabledProviders: disabledIn(document) };
@@ -99,6 +101,18 @@ export function createCatalogueStore(store: Store): CatalogueStore {
       return pointer === undefined ? undefined : readDocument(pointer);
     },
     readPointer,
+    async setPaused(isPaused) {
+      const { refusesCalls } = cataloguePointerItem;
+      const result = await store.update({
+        table: 'config',
+        key: pointerKey,
+        changes: isPaused ? { set: { [refusesCalls]: true } } : { remove: [refusesCalls] },
+        condition: and(exists('pk'), isPaused ? absent(refusesCalls) : exists(refusesCalls)),
+        repeatable: true,
+      });
+      if (result.kind === 'refused' && result.item === undefined) throw new Error('no gateway file was ever applied');
+      return result.kind === 'written';
+    },
     readDocument,
   };
 }

@@ -16,5 +16,5 @@ export {
   thinksWithToolsOnResponsesOnly,
 } from './catalogue.ts';
 export * from './catalogue-document.ts';
-export { type CatalogueReader, createCatalogueReader, refuseWhileRestored } from './catalogue-reader.ts';
+export { type CatalogueReader, createCatalogueReader, refuseWhilePaused } from './catalogue-reader.ts';
 export { type CataloguePointer, type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';

@@ -1,6 +1,8 @@
 /** Environment variables the bundles read. None of them is a secret. */
 export const environmentNames = {
   stage: 'GW_STAGE',
+  /** What stands behind the names of tables that were restored. Not set: nothing. */
+  tableSuffix: 'GW_TABLE_SUFFIX',
   /** Origin secrets that are accepted: SHA-256 in hex, comma-separated where a rotation makes them two. */
   originSecretHashes: 'GW_ORIGIN_SECRET_SHA256',
   logLevel: 'GW_LOG_LEVEL',

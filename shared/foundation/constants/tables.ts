@@ -77,8 +77,19 @@ export const tableNames = Object.keys(tableDefinitions) as TableName[];
 /** In `spans`: the secret that all processes on a store share, and for what KMS wraps it. */
 export const storeKeyItem = { key: 'STOREKEY', purpose: 'store-key' } as const;
 
-/** The name of a table in an account: `gw-<stage>-<table>`. */
-export const physicalTableName = (stage: string, table: TableName): string => `gw-${stage}-${table}`;
+/** Without point-in-time recovery: their contents live a day at most, or are rebuilt by themselves. */
+export const unrecoveredTables: ReadonlySet<TableName> = new Set(['cache', 'idempotency', 'limits', 'statistics']);
 
-/** In `config`: the item that every process looks at within seconds. A restoration of the tables has calls refused by it. */
+/** Of a table in an account. */
+export type NameTable = (table: TableName) => string;
+
+/** `gw-<stage>-<table>`, and the suffix of the restored ones behind those that can be restored. */
+export const tableNaming =
+  (stage: string, suffix = ''): NameTable =>
+  (table) =>
+    `gw-${stage}-${table}${unrecoveredTables.has(table) ? '' : suffix}`;
+
+export const physicalTableName = (stage: string, table: TableName): string => tableNaming(stage)(table);
+
+/** In `config`: the item that every process looks at within seconds. Operators have calls refused by it. */
 export const cataloguePointerItem = { key: 'CATALOGUE', refusesCalls: 'refuses_calls' } as const;

@@ -6,6 +6,8 @@ import { type ReadTelemetry, readTelemetryEnvironment, type TelemetryEnvironment
 
 export interface Environment {
   readonly stage: string;
+  /** Of restored tables in place of those of the stage. Absent: none. */
+  readonly tableSuffix?: string | undefined;
   /** SHA-256 in hex of the origin secrets that are accepted. Empty: none is asked for. */
   readonly originSecretHashes: readonly string[];
   readonly logLevel: 'info' | 'error' | 'silent';
@@ -51,6 +53,7 @@ export function readEnvironment(variables: Variables = process.env): Environment
   const keyRequestsPerMinute = readCount(variables, environmentNames.keyRequestsPerMinute);
   const keptBytesMax = readKeptBytesMax(variables);
   const { telemetry, notes: telemetryNotes } = readTelemetryEnvironment(variables);
+  const tableSuffix = variables[environmentNames.tableSuffix];
   const isFunction = variables.AWS_LAMBDA_FUNCTION_NAME !== undefined;
   const cell = readCell(variables[environmentNames.cell]);
   const gatewayUrl = readGatewayUrl(variables[environmentNames.gatewayUrl]);
@@ -65,6 +68,7 @@ export function readEnvironment(variables: Variables = process.env): Environment
     ...limits,
     telemetry,
     telemetryNotes,
+    tableSuffix,
     isFunction,
     cell,
     gatewayUrl,

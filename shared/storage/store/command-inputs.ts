@@ -1,6 +1,6 @@
 // From our calls to the inputs of DynamoDB's operations. Pure: nothing is sent here.
 import {
-  physicalTableName,
+  type NameTable,
   type TableDefinition,
   type TableName,
   tableDefinitions,
@@ -9,8 +9,8 @@ import { renderExpressions } from './expressions.ts';
 import type { Item } from './item.ts';
 import type { BatchPut, Put, QueryOptions, SortedTableName, Update } from './store.ts';
 
-export const getInput = (stage: string, table: TableName, key: string, sortKey?: string) => {
-  const { TableName, Key } = addressOf(stage, table, key);
+export const getInput = (nameOf: NameTable, table: TableName, key: string, sortKey?: string) => {
+  const { TableName, Key } = addressOf(nameOf, table, key);
   return { TableName, Key: { ...Key, ...sortMember(table, sortKey) }, ConsistentRead: true };
 };
 
@@ -19,20 +19,20 @@ const sortMember = (table: TableName, value: string | undefined): Record<string,
   return sortKey === undefined || value === undefined ? {} : { [sortKey]: value };
 };
 
-export const deleteInput = (stage: string, table: TableName, key: string) => addressOf(stage, table, key);
+export const deleteInput = (nameOf: NameTable, table: TableName, key: string) => addressOf(nameOf, table, key);
 
-export const putInput = (stage: string, put: Put) =>
+export const putInput = (nameOf: NameTable, put: Put) =>
   ({
-    TableName: physicalTableName(stage, put.table),
+    TableName: nameOf(put.table),
     Item: put.item,
     ...renderExpressions(undefined, put.condition),
     ...itemOnFailure,
     ReturnValues: put.returnOld === true ? 'ALL_OLD' : 'NONE',
   }) as const;
 
-export const updateInput = (stage: string, update: Update) =>
+export const updateInput = (nameOf: NameTable, update: Update) =>
   ({
-    ...addressOf(stage, update.table, update.key),
+    ...addressOf(nameOf, update.table, update.key),
     ...renderExpressions(update.changes, update.condition),
     ...itemOnFailure,
     ReturnValues: update.returnsNoItem === true ? 'NONE' : update.returnOld === true ? 'ALL_OLD' : 'ALL_NEW',
@@ -45,16 +45,16 @@ type PutWrite = { readonly PutRequest: { readonly Item: Item } };
 /** The writes of one batch by the name of their table. */
 export type BatchWrites = Record<string, PutWrite[]>;
 
-export const batchInputs = (stage: string, puts: readonly BatchPut[]): BatchWrites[] =>
+export const batchInputs = (nameOf: NameTable, puts: readonly BatchPut[]): BatchWrites[] =>
   Array.from({ length: Math.ceil(puts.length / batchItemsMax) }, (_, index) => {
     const batch = puts.slice(index * batchItemsMax, (index + 1) * batchItemsMax);
     const writesOf = (puts: readonly BatchPut[]) => puts.map(({ item }): PutWrite => ({ PutRequest: { Item: item } }));
-    const byTable = Object.groupBy(batch, ({ table }) => physicalTableName(stage, table));
+    const byTable = Object.groupBy(batch, ({ table }) => nameOf(table));
     return Object.fromEntries(Object.entries(byTable).map(([table, puts = []]) => [table, writesOf(puts)]));
   });
 
-export const scanInput = (stage: string, table: TableName, startAfter: Item | undefined) => ({
-  TableName: physicalTableName(stage, table),
+export const scanInput = (nameOf: NameTable, table: TableName, startAfter: Item | undefined) => ({
+  TableName: nameOf(table),
   ConsistentRead: true,
   ...(startAfter === undefined ? {} : { ExclusiveStartKey: startAfter }),
 });
@@ -63,7 +63,7 @@ export const scanInput = (stage: string, table: TableName, startAfter: Item | un
 const queryPageItemsMax = 250;
 
 export function queryInput(
-  stage: string,
+  nameOf: NameTable,
   table: SortedTableName,
   key: string,
   { attributes = [], ...range }: Pick<QueryOptions, 'from' | 'to' | 'attributes'>,
@@ -74,7 +74,7 @@ export function queryInput(
   // Any of them may be a word that expressions reserve.
   const aliases = attributes.map((name, at) => [`#a${at}`, name] as const);
   return {
-    TableName: physicalTableName(stage, table),
+    TableName: nameOf(table),
     ConsistentRead: true,
     Limit: queryPageItemsMax,
     KeyConditionExpression: condition === undefined ? '#pk = :pk' : `#pk = :pk AND ${condition}`,
@@ -100,8 +100,8 @@ function rangeCondition({ from, to }: Pick<QueryOptions, 'from' | 'to'>): string
   return to === undefined ? undefined : '#sk <= :to';
 }
 
-const addressOf = (stage: string, table: TableName, key: string) => ({
-  TableName: physicalTableName(stage, table),
+const addressOf = (nameOf: NameTable, table: TableName, key: string) => ({
+  TableName: nameOf(table),
   Key: { [tableDefinitions[table].partitionKey]: key },
 });
 

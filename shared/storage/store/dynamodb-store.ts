@@ -10,7 +10,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
+import { storeCallTimeoutMs, tableNaming } from '../../foundation/constants/index.ts';
 import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import { type CallKind, callWithAttempts, ItemsUnprocessed } from './attempts.ts';
@@ -31,6 +31,8 @@ import { type CallOptions, type ConditionalResult, type Store, StoreUnavailable 
 export interface DynamoStoreOptions {
   readonly client: DynamoClient;
   readonly stage: string;
+  /** Of restored tables in place of those of the stage. */
+  readonly tableSuffix?: string | undefined;
   readonly clock?: Clock;
   readonly randomness?: Randomness;
   /** Of one call with all its attempts. Default `storeCallTimeoutMs`. */
@@ -46,8 +48,9 @@ interface SendOptions {
  * that is missing, an expression or an item that DynamoDB does not accept.
  */
 export function createDynamoStore(options: DynamoStoreOptions): Store {
-  const { client, stage, clock = systemClock, randomness = systemRandomness } = options;
+  const { client, stage, tableSuffix, clock = systemClock, randomness = systemRandomness } = options;
   const { callTimeoutMs: limitMs = storeCallTimeoutMs } = options;
+  const nameOf = tableNaming(stage, tableSuffix);
 
   async function call<Value>(
     kind: CallKind,
@@ -65,14 +68,14 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
   return {
     get: async (table, key, callOptions = {}) =>
       call('repeatable', callOptions, async (sending) => {
-        const { Item } = await client.send(new GetCommand(getInput(stage, table, key, callOptions.sortKey)), sending);
+        const { Item } = await client.send(new GetCommand(getInput(nameOf, table, key, callOptions.sortKey)), sending);
         return Item;
       }),
 
     put: async (put, callOptions = {}) =>
       call(kindOf(put), callOptions, (sending) =>
         conditional(async () => {
-          const { Attributes } = await client.send(new PutCommand(putInput(stage, put)), sending);
+          const { Attributes } = await client.send(new PutCommand(putInput(nameOf, put)), sending);
           return put.returnOld === true ? Attributes : put.item;
         }),
       ),
@@ -80,13 +83,13 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
     update: async (update, callOptions = {}) =>
       call(kindOf(update), callOptions, (sending) =>
         conditional(async () => {
-          const { Attributes } = await client.send(new UpdateCommand(updateInput(stage, update)), sending);
+          const { Attributes } = await client.send(new UpdateCommand(updateInput(nameOf, update)), sending);
           return Attributes;
         }),
       ),
 
     async batchPut(puts, callOptions = {}) {
-      const batches = batchInputs(stage, puts).map((writes) => {
+      const batches = batchInputs(nameOf, puts).map((writes) => {
         let left: BatchWrites = writes;
         return call('repeatable', callOptions, async (sending) => {
           const { UnprocessedItems = {} } = await client.send(new BatchWriteCommand({ RequestItems: left }), sending);
@@ -101,20 +104,20 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
     // Not repeatable: between a lost answer and a second attempt another caller may have put an item under this key.
     delete: async (table, key, callOptions = {}) =>
       call('once', callOptions, async (sending) => {
-        await client.send(new DeleteCommand(deleteInput(stage, table, key)), sending);
+        await client.send(new DeleteCommand(deleteInput(nameOf, table, key)), sending);
       }),
 
     scan: (table, callOptions = {}) =>
       itemsOf((startAfter) =>
         call('repeatable', callOptions, (sending) =>
-          client.send(new ScanCommand(scanInput(stage, table, startAfter)), sending),
+          client.send(new ScanCommand(scanInput(nameOf, table, startAfter)), sending),
         ),
       ),
 
     query: (table, key, { from, to, attributes, ...callOptions } = {}) =>
       itemsOf((startAfter) =>
         call('repeatable', callOptions, (sending) =>
-          client.send(new QueryCommand(queryInput(stage, table, key, { from, to, attributes }, startAfter)), sending),
+          client.send(new QueryCommand(queryInput(nameOf, table, key, { from, to, attributes }, startAfter)), sending),
         ),
       ),
   };

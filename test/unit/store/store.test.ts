@@ -1,4 +1,5 @@
 import { describe, expect, it } from '#jest';
+import { tableNaming } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import {
   type CallKind,
@@ -86,13 +87,16 @@ describe('another attempt', () => {
 it('whatever reads sees what was written before it, page by page', () => {
   const last = { pk: 'a', sk: '1' };
   for (const input of [
-    getInput('dev', 'keys', 'a'),
-    queryInput('dev', 'records', 'a', {}, last),
-    scanInput('dev', 'keys', last),
+    getInput(tableNaming('dev'), 'keys', 'a'),
+    queryInput(tableNaming('dev'), 'records', 'a', {}, last),
+    scanInput(tableNaming('dev'), 'keys', last),
   ]) {
     expect(input).toMatchObject({ ConsistentRead: true });
   }
-  expect(queryInput('dev', 'records', 'a', {}, last)).toMatchObject({ Limit: 250, ExclusiveStartKey: last });
+  expect(queryInput(tableNaming('dev'), 'records', 'a', {}, last)).toMatchObject({
+    Limit: 250,
+    ExclusiveStartKey: last,
+  });
 });
 
 /** Runs that end when the test says so. */

@@ -1,0 +1,40 @@
+// `pause | resume`: has every process refuse calls, as while tables are put in place of others, and serve them again.
+import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
+import type { CommandLine } from '../args/command-line.ts';
+import { confirm, type Outcome, type Session } from '../args/session.ts';
+import { openAdministration } from '../target/stores.ts';
+import { describeTarget } from '../target/target.ts';
+
+export function addPause(program: CommandLine): void {
+  program
+    .command('pause')
+    .description('refuse every call with 503 and Retry-After, within five seconds everywhere')
+    .asks()
+    .notes('Calls that run end. What operators change is refused too, apart from this command line. `resume` ends it.')
+    .does((session) => setPaused(session, true));
+  program
+    .command('resume')
+    .description('serve calls again, within five seconds everywhere')
+    .does((session) => setPaused(session, false));
+}
+
+async function setPaused(session: Session, isPaused: boolean): Promise<Outcome> {
+  const target = describeTarget(session.target);
+  if (isPaused) await confirm(session, `refuse every call of ${target} until it is resumed`);
+  const { catalogues } = await openAdministration(session, { writes: true });
+  const isChanged = await catalogues.setPaused(isPaused);
+  const state = isPaused ? 'paused' : 'resumed';
+  const seconds = configFreshMs / 1_000;
+  return {
+    json: {
+      state: isPaused ? 'paused' : 'serving',
+      change: isChanged ? 'changed' : 'unchanged',
+      effective_within_seconds: seconds,
+    },
+    lines: () => [
+      isChanged
+        ? `${target} is ${state}: every gateway ${isPaused ? 'refuses' : 'serves'} calls within ${seconds} s`
+        : `${target} was ${isPaused ? 'paused' : 'serving'} before`,
+    ],
+  };
+}

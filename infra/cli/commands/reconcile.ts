@@ -1,0 +1,56 @@
+// `keys reconcile`: after tables were restored, ends what has ended since the moment to which they were.
+import { createAdministration, reconcileKeys } from '../../../shared/configuration/administration/index.ts';
+import type { CommandLine } from '../args/command-line.ts';
+import { UsageError } from '../args/option-values.ts';
+import type { Outcome, Session } from '../args/session.ts';
+import { openAdministration } from '../target/stores.ts';
+
+/** `none`: the tables without one. */
+const readSuffix = (name: string, text: string): string => {
+  if (text === 'none' || text === '') return '';
+  if (/^[A-Za-z0-9_-]{1,40}$/.test(text)) return text;
+  throw new UsageError(`${name} takes the suffix of tables, or none`);
+};
+
+export function addReconcile(keys: CommandLine): void {
+  keys
+    .command('reconcile')
+    .description('after a restoration: end the keys and operator keys that have ended since, as the former tables say')
+    .requiresOption('--from <SUFFIX>', 'what stands behind the names of the former tables; none: nothing', readSuffix)
+    .notes(
+      'A suffix that begins with - is written --from=-SUFFIX. It may be repeated: only what is missing is changed.',
+      'Keys that were made since are gone, with what a rotation made in place of a former one.',
+    )
+    .does(reconcile);
+}
+
+async function reconcile(session: Session, { from }: { readonly from: string }): Promise<Outcome> {
+  const present = await openAdministration(session, { writes: true });
+  const { clock, randomness } = session;
+  const { storeOf } = await session.open();
+  if (storeOf === undefined) throw new UsageError('needs --stage or --dynamodb: a folder has no tables beside its own');
+  session.terminal.showProgress('comparing keys …');
+  const ended = await reconcileKeys(present, createAdministration({ store: storeOf(from), clock, randomness }));
+  const isoOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  return {
+    json: {
+      ended: ended.map(({ table, publicId, name, workspace, expiresAtMs }) => ({
+        table,
+        public_id: publicId,
+        name,
+        workspace: workspace ?? null,
+        status: expiresAtMs === null ? 'revoked' : 'active',
+        expires_at: isoOf(expiresAtMs),
+      })),
+    },
+    lines: () =>
+      ended.length === 0
+        ? ['nothing has ended since']
+        : ended.map(({ table, publicId, name, workspace, expiresAtMs }) => {
+            const what = table === 'operators' ? `operator ${name}` : `key ${name} of ${workspace}`;
+            const end =
+              expiresAtMs === null ? 'stays revoked' : `ends ${isoOf(expiresAtMs)}, as it was rotated or given an end`;
+            return `${what} (${publicId}) ${end}`;
+          }),
+  };
+}

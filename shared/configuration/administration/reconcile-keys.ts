@@ -1,0 +1,47 @@
+// After tables were restored to an earlier moment: what was revoked or rotated since then stays ended, as the former tables say. A text
+// that was lost does not work again. What only they have is gone.
+import { collect, mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
+import type { KeyRecord, OperatorRecord } from '../keys/index.ts';
+import type { OperatorStores } from './operator-stores.ts';
+
+type KeyStores = Pick<OperatorStores, 'keys' | 'operators'>;
+
+export interface EndedKey {
+  readonly table: 'keys' | 'operators';
+  readonly publicId: string;
+  readonly name: string;
+  /** Of a key of a workspace. */
+  readonly workspace?: string;
+  /** Null: it is revoked. */
+  readonly expiresAtMs: number | null;
+}
+
+/** May be repeated: only what is missing is written. Gives what was. */
+export async function reconcileKeys(present: KeyStores, former: KeyStores): Promise<EndedKey[]> {
+  const [keys, operators] = await Promise.all([collect(former.keys.list()), collect(former.operators.list())]);
+  const endedKeys = await mapParallel(keys, parallelReads, (key) => endKey(present, key));
+  const endedOperators = await mapParallel(operators, parallelReads, (operator) => endOperator(present, operator));
+  return [...endedKeys, ...endedOperators].flatMap((ended) => ended ?? []);
+}
+
+async function endKey({ keys }: KeyStores, former: KeyRecord): Promise<EndedKey | undefined> {
+  const { publicId, name, workspace } = former;
+  const stored = await keys.read(publicId);
+  if (stored === undefined) return undefined;
+  const isRevoked = former.status === 'revoked' && stored.status !== 'revoked';
+  const isEnded = endOf(former) < endOf(stored);
+  if (!isRevoked && !isEnded) return undefined;
+  const expiresAtMs = isEnded ? former.expiresAtMs : stored.expiresAtMs;
+  await keys.update(stored, { expiresAtMs, ...(isRevoked ? { status: 'revoked' } : {}) });
+  return { table: 'keys', publicId, name, workspace, expiresAtMs: isRevoked ? null : expiresAtMs };
+}
+
+const endOf = ({ expiresAtMs }: KeyRecord): number => expiresAtMs ?? Number.POSITIVE_INFINITY;
+
+async function endOperator({ operators }: KeyStores, former: OperatorRecord): Promise<EndedKey | undefined> {
+  const { publicId, name, status } = former;
+  const stored = await operators.read(publicId);
+  if (stored === undefined || status !== 'revoked' || stored.status === 'revoked') return undefined;
+  await operators.write({ ...stored, status });
+  return { table: 'operators', publicId, name, expiresAtMs: null };
+}
