@@ -185,12 +185,14 @@ export class ApiStack extends Stack {
     const urlErrors = tasks === undefined ? Object.values(functions).flatMap(functionUrlErrors) : [];
     const hasAlarms = removal === 'retain' || email !== null;
     const { accountConcurrency = defaultAccountConcurrency } = settings;
-    const hasDistribution = distributionId !== undefined;
+    const watch =
+      hasAlarms && distributionId !== undefined
+        ? new DistributionWatch(this, 'DistributionWatch', { stage, settings, distributionId })
+        : undefined;
+    const distributionWatch = watch?.function;
     const nameOf = tableNaming(stage, settings.tableSuffix);
-    const watchedProps = { stage, nameOf, email, functions, urlErrors, hasDistribution, accountConcurrency, tasks };
+    const watchedProps = { stage, nameOf, email, functions, urlErrors, distributionWatch, accountConcurrency, tasks };
     const alarms = hasAlarms ? new Alarms(this, 'Alarms', watchedProps).all : [];
-    if (hasAlarms && hasDistribution)
-      new DistributionWatch(this, 'DistributionWatch', { stage, settings, distributionId });
     if (!dashboard) return;
     const [logGroup] = Object.values(logGroups) as [LogGroup, ...LogGroup[]];
     const { url } = new Dashboard(this, 'Dashboard', {

@@ -12,8 +12,8 @@ import { projectRoot, pythonProgram, runCommand, type Step } from './verify-step
 
 /** Resources that depend on what they already refer to: CDK writes such lines, and they do no harm. */
 const ignoredChecks = 'W3005';
-/** Property values and resource types differ between regions: an old one, two of Europe, a younger one. */
-const regions = ['us-east-1', 'eu-west-1', 'eu-central-1', 'ap-southeast-3'];
+/** Property values and resource types differ between regions: old ones, some whose zones CloudFront does not all serve, a younger one. */
+const regions = ['us-east-1', 'us-west-1', 'eu-west-1', 'eu-central-1', 'ap-northeast-2', 'ap-southeast-3'];
 
 const tasks = { compute: 'container', console: true } as const;
 /** In place of members of `prod`, with what a deployment may say beside them. */
@@ -40,6 +40,9 @@ const variants: readonly (readonly [Partial<StageSettings>, Partial<GatewayStage
       },
     },
   ],
+  [{ ...tasks, canary: null, zones: ['euw1-az1', 'euw1-az2', 'euw1-az3'] }],
+  [{ console: true, canary: null, tableSuffix: '-then' }],
+  [{ tableSuffix: '-then' }, { isImportingRestored: true, isAtOnce: true }],
   [tasks, { alsoRuns: 'functions' }],
   [{ console: true }, { alsoRuns: 'container' }],
 ];

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { startStopwatch, systemClock } from '../../shared/foundation/time/index.ts';
 import { openAwsAccount } from '../cdk/aws-account.ts';
 import { apiStackName } from '../cdk/resource-names.ts';
+import { stageSettings } from '../cdk/stage-settings.ts';
 import { processTerminal } from '../cli/output/terminal.ts';
 import { runScript } from '../run-script.ts';
 import { type SmokeOptions, smokeChecks } from './smoke/checks.ts';
@@ -45,8 +46,8 @@ async function readOptions(args: readonly string[]): Promise<SmokeOptions> {
   if (!apiKey) throw new Error('GW_API_KEY is not set; make a key with: npm run gw -- keys create');
   const at = (baseUrl: string) => ({ baseUrl: baseUrl.replace(/\/$/, ''), apiKey, model, storedFunction });
   if (stage === undefined) return at(String(url));
-  const shell = { profile, region };
-  const account = await openAwsAccount(shell);
+  const account = await openAwsAccount({ profile, region, defaultRegion: stageSettings[stage]?.region });
+  const shell = { profile, region: account.region };
   const outputs: Readonly<Record<string, string>> = (await account.readStack(apiStackName(stage)))?.outputs ?? {};
   const baseUrl = outputs.BaseUrl;
   if (baseUrl === undefined) {

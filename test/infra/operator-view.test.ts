@@ -215,6 +215,7 @@ describe('alarms', () => {
     expect(names.toSorted()).toEqual([
       'AccountConcurrency',
       'DistributionErrors',
+      'DistributionWatch',
       'FailedAnswers',
       'FailedSettlements',
       'FewCallsFail',
@@ -306,7 +307,7 @@ describe('alarms', () => {
   it('that count are not raised by five calls, whatever they count', () => {
     const ratios = [
       ...['FailedAnswers', 'FewCallsFail', 'GatewayTime', 'DistributionErrors'],
-      ...['AccountConcurrency', 'FailedSettlements'],
+      ...['AccountConcurrency', 'FailedSettlements', 'DistributionWatch'],
     ];
     const counting = alarms.filter(({ id }) => !ratios.some((name) => id.startsWith(`Alarms${name}`)));
     expect(counting).toHaveLength(alarms.length - ratios.length);
@@ -346,6 +347,9 @@ describe('alarms', () => {
     }
     const text = JSON.stringify(alarms.filter(({ id }) => /Throttles/.test(id)));
     for (const table of Object.keys(gatewayTableActions)) expect(text).toContain(`"gw-dev-${table}"`);
+    // A write to these that is lost is no fault, however many there are.
+    const writes = JSON.stringify(alarms.filter(({ id }) => id.includes('WriteThrottles')));
+    expect(writes).not.toMatch(/"gw-dev-(statistics|cache)"/);
   });
 
   it('watch the distribution in every region, and are all shown on the dashboard', () => {
@@ -376,6 +380,6 @@ describe('alarms', () => {
   it('of the distribution are left out where there is none', () => {
     const bare = alarmsOf(synthesizeStage('dev', { alarmEmail, edge: 'none' }));
     expect(JSON.stringify(bare)).not.toContain('Distribution');
-    expect(bare).toHaveLength(alarms.length - 1);
+    expect(bare).toHaveLength(alarms.length - 2);
   });
 });

@@ -9,7 +9,12 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { brand, type NameTable, type StageResource } from '../../../shared/foundation/constants/index.ts';
+import {
+  brand,
+  type NameTable,
+  type StageResource,
+  type TableName,
+} from '../../../shared/foundation/constants/index.ts';
 import type { Tasks } from './compute.ts';
 import {
   accountConcurrency,
@@ -50,6 +55,9 @@ const advice = (texts: Readonly<Record<string, string>>): string =>
     .map(([resource, text]) => `${resource}: raise ${text}`)
     .join('; ');
 
+/** A write to these that is throttled is lost, and no call notices. */
+const mayBeLost: ReadonlySet<TableName> = new Set(['statistics', 'cache']);
+
 export interface AlarmsProps {
   readonly stage: string;
   readonly nameOf: NameTable;
@@ -59,7 +67,8 @@ export interface AlarmsProps {
   readonly functions: Readonly<Record<string, LambdaFunction>>;
   /** Counts of answers of the URLs with a status from 400, the gateway's own included. */
   readonly urlErrors: readonly IMetric[];
-  readonly hasDistribution: boolean;
+  /** Reads the errors of the distribution, where there is one. */
+  readonly distributionWatch: LambdaFunction | undefined;
   readonly tasks?: Tasks | undefined;
   /** Lambda's quota of the account and region. */
   readonly accountConcurrency: number;
@@ -94,7 +103,7 @@ export class Alarms extends Construct {
     this.#addTableAlarms(props.nameOf);
     if (props.tasks === undefined) this.#addConcurrencyAlarm(props.accountConcurrency);
     else this.#addTaskAlarms(props.tasks);
-    if (props.hasDistribution) this.#addDistributionAlarm(stage);
+    if (props.distributionWatch !== undefined) this.#addDistributionAlarms(stage, props.distributionWatch);
   }
 
   #addAnswerAlarms(stage: string): void {
@@ -178,14 +187,20 @@ export class Alarms extends Construct {
 
   #addTableAlarms(nameOf: NameTable): void {
     const tables = tableActionsOf(gatewayTableActions);
-    const metricsOf = (metricName: string, uses: (action: TableAction) => boolean) =>
-      tables.filter(({ actions }) => actions.some(uses)).map(({ table }) => tableMetric(nameOf, table, metricName));
+    const metricsOf = (
+      metricName: string,
+      uses: (action: TableAction) => boolean,
+      without: ReadonlySet<TableName> = new Set(),
+    ) =>
+      tables
+        .filter(({ table, actions }) => actions.some(uses) && !without.has(table))
+        .map(({ table }) => tableMetric(nameOf, table, metricName));
     const throttled = 'calls were refused or delayed because a table had reached its throughput';
     const isRead = (action: TableAction) => action === 'GetItem';
     this.#addSum('ReadThrottles', metricsOf('ReadThrottleEvents', isRead), throttled);
     this.#addSum(
       'WriteThrottles',
-      metricsOf('WriteThrottleEvents', (action) => !isRead(action)),
+      metricsOf('WriteThrottleEvents', (action) => !isRead(action), mayBeLost),
       throttled,
     );
     const admission = [
@@ -202,7 +217,13 @@ export class Alarms extends Construct {
   }
 
   /** CloudFront's own errors, which no function sees. */
-  #addDistributionAlarm(stage: string): void {
+  #addDistributionAlarms(stage: string, watch: LambdaFunction): void {
+    this.#add('DistributionWatch', {
+      metric: watch.metricErrors({ period, statistic: 'Sum' }),
+      threshold: 0,
+      isSustained: true,
+      description: 'the errors of the distribution could not be read, so that no alarm tells of them',
+    });
     this.#add('DistributionErrors', {
       metric: stageMetric(stage, distributionFailures, 'Maximum'),
       threshold: failedPercentMax,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type { Function as WatchFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { brand } from '../../../shared/foundation/constants/index.ts';
@@ -19,6 +20,8 @@ export interface DistributionWatchProps {
 }
 
 export class DistributionWatch extends Construct {
+  readonly function: WatchFunction;
+
   constructor(scope: Construct, id: string, { stage, settings, distributionId }: DistributionWatchProps) {
     super(scope, id);
     const reader = new NodeFunction(this, 'Reader', {
@@ -29,6 +32,7 @@ export class DistributionWatch extends Construct {
       timeoutSeconds: 60,
       overrides: { memorySize: 128 },
     });
+    this.function = reader.function;
     reader.grant({
       // It has no resources.
       statements: [{ actions: ['cloudwatch:GetMetricData'], resources: ['*'] }],
