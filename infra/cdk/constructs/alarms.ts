@@ -9,12 +9,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import {
-  brand,
-  type NameTable,
-  type StageResource,
-  type TableName,
-} from '../../../shared/foundation/constants/index.ts';
+import { brand, type NameTable, type TableName } from '../../../shared/foundation/constants/index.ts';
 import type { Tasks } from './compute.ts';
 import {
   accountConcurrency,
@@ -24,6 +19,7 @@ import {
   stageMetric,
   tableMetric,
 } from './gateway-metrics.ts';
+import { refusalAdvice } from './refusal-advice.ts';
 import { gatewayTableActions, type TableAction, tableActionsOf } from './table-actions.ts';
 
 /** Of all answers. Providers fail too; beyond this their fallbacks did not help. */
@@ -41,19 +37,6 @@ const sustained = { evaluationPeriods: 3, datapointsToAlarm: 2 };
 const hourly = { period: Duration.hours(1), failedMin: 3, failedShareMax: 50 } as const;
 /** Of the account's quota, before Lambda refuses. */
 const quotaPercentMax = 80;
-
-/** By what is exhausted. */
-const whatToRaise: Readonly<Record<StageResource, string>> = {
-  service_concurrency: 'concurrency of the service, or gatewayReservedConcurrency and the quota, or max of tasks',
-  service_function_concurrency: 'function_concurrency of the service',
-  process_memory: 'max of tasks',
-  schema_workers: 'max of tasks',
-  write_queue: 'credit_shards of the workspace, or the number of keys that share its calls',
-};
-const advice = (texts: Readonly<Record<string, string>>): string =>
-  Object.entries(texts)
-    .map(([resource, text]) => `${resource}: raise ${text}`)
-    .join('; ');
 
 /** A write to these that is throttled is lost, and no call notices. */
 const mayBeLost: ReadonlySet<TableName> = new Set(['statistics', 'cache']);
@@ -152,7 +135,7 @@ export class Alarms extends Construct {
     });
     this.#add('RefusedAtMaximum', {
       metric: stageMetric(stage, 'RefusedAtMaximum', 'Sum'),
-      description: `calls were refused because the stage is too small. The log says of what, in \`exhausted\`: ${advice(whatToRaise)}`,
+      description: `calls were refused because the stage is too small. The log says of what, in \`exhausted\`: ${refusalAdvice}`,
     });
   }
 
