@@ -53,6 +53,7 @@ beforeAll(async () => {
       'to/responses': [{ provider: 'responses', upstream: 'gpt-5-mini' }],
       'to/chat': [{ provider: 'openai', upstream: 'gpt-5-mini' }],
       'to/plain': [{ provider: 'plain', upstream: 'qwen3' }],
+      'to/named': [{ provider: 'named', upstream: 'qwen3' }],
       'to/openrouter': [{ provider: 'openrouter', upstream: 'qwen3' }],
     },
     providers: {
@@ -60,6 +61,7 @@ beforeAll(async () => {
       responses: { base_url: responses, apis: ['responses'] },
       openai: { kind: 'openai', base_url: chat, apis: ['chat-completions'] },
       plain: { base_url: chat },
+      named: { base_url: chat, reasoning_style: 'effort' },
       openrouter: { kind: 'openrouter', base_url: chat, apis: ['chat-completions'] },
     },
   });
@@ -144,5 +146,25 @@ describe('what a request says of its user and its cache', () => {
     expect(String(first.sent.safety_identifier)).toHaveLength(64);
     expect(second.sent.safety_identifier).toBe(first.sent.safety_identifier);
     expect(String((await ask('chat', 'to/messages', { user: id })).sent.metadata)).not.toContain(id);
+  });
+});
+
+describe('an effort for a chat provider whose model nobody knows', () => {
+  const asked = [
+    ['messages', { thinking: { type: 'adaptive' }, output_config: { effort: 'max' } }, 'output_config.effort'],
+    ['responses', { reasoning: { effort: 'max' } }, 'reasoning.effort'],
+  ] as const;
+
+  it.each(asked)('is sent as asked where the file names its style, and nothing is told: %s', async (client, more) => {
+    const named = await ask(client, 'to/named', more);
+    expect(named).toMatchObject({ sent: { reasoning_effort: 'max' }, leftOut: [] });
+    const ofKind = await ask(client, 'to/openrouter', more);
+    expect(ofKind).toMatchObject({ sent: { reasoning: { effort: 'max' } }, leftOut: [] });
+  });
+
+  it.each(asked)('is not sent where it does not, and told: %s', async (client, more, member) => {
+    const { sent, leftOut } = await ask(client, 'to/plain', more);
+    expect([sent.reasoning_effort, sent.reasoning, sent.thinking]).toEqual([undefined, undefined, undefined]);
+    expect(leftOut).toEqual([member]);
   });
 });

@@ -46,7 +46,8 @@ export interface ProviderDocument {
   first_chunk_timeout_ms?: number | undefined;
   idle_timeout_ms: number;
   connect_timeout_ms: number;
-  reasoning_style: 'effort' | 'object' | 'none';
+  /** Absent: `effort`, and models of which nothing is known are told none. */
+  reasoning_style?: 'effort' | 'object' | 'none' | undefined;
   /** False: it refuses `stream_options.include_usage`, so a stream is billed by estimate. */
   stream_usage?: boolean | undefined;
   /** What is never sent to it: betas of Anthropic, and members of a body, or inside one of these. */

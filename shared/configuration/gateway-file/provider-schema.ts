@@ -175,7 +175,7 @@ function withKind({ display_name, region: writtenRegion, ...written }: WrittenPr
     apis: written.apis ?? [...(known?.apis ?? defaultApis)],
     auth,
     headers,
-    reasoning_style: written.reasoning_style ?? known?.reasoningStyle ?? 'effort',
+    reasoning_style: written.reasoning_style ?? known?.reasoningStyle,
     stream_usage: written.stream_usage ?? known?.streamUsage,
   };
 }

@@ -154,11 +154,11 @@ const relayedMarks: Readonly<Partial<Record<InterfaceId, (candidate: Candidate) 
 const targetOf = ({ entry, model, provider }: Candidate, zdr: boolean) => ({
   zdr,
   wantsNoEffortWithTools:
-    provider.reasoning_style === 'effort' &&
+    (provider.reasoning_style ?? 'effort') === 'effort' &&
     [thinksUnasked, canBeKeptFromThinking].every((holds) => holds(entry.upstream_model, model.id)),
   model: entry.upstream_model,
   takesNewerBound: isOfOpenAi(provider.kind) && isOpenAiThinker(entry.upstream_model, model.id),
-  reasoningStyle: provider.reasoning_style,
+  reasoningStyle: provider.reasoning_style ?? 'effort',
   readsGoogleSignatures: googleHost.test(provider.base_url),
   reportsStreamUsage: provider.stream_usage !== false,
   defaultBound:

@@ -25,6 +25,7 @@ describe('a model that cannot be made to call a tool', () => {
   const models = [
     ['messages', 'claude-sonnet-5-5'],
     ['messages', 'claude-opus-5-5-20260901'],
+    ['messages', 'claude-fable-5-1'],
     ['converse', 'eu.anthropic.claude-opus-5-5-v1:0'],
   ] as const;
 
@@ -54,6 +55,27 @@ describe('a model that cannot be made to call a tool', () => {
     const body = await sentBody(api, { response_format: { type: 'json_object' } }, model);
     expect(JSON.stringify(body.system)).toContain('answer with one JSON object and nothing else');
     expect([body.tools, body.tool_choice, body.toolConfig]).toEqual([undefined, undefined, undefined]);
+  });
+
+  const schemaOf = (more: Json): Json => ({ type: 'object', properties: { city: { type: 'string' } }, ...more });
+  const asking = (schema: Json): Json => ({
+    response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } },
+  });
+  it.each(models)(
+    '%s %s: is told in words of a schema that leaves something open, with tools and without',
+    async (api, model) => {
+      for (const tools of [{}, { tools: [tool('weather')] }]) {
+        const body = await sentBody(api, { ...asking(schemaOf({ additionalProperties: true })), ...tools }, model);
+        expect(JSON.stringify(body.system)).toMatch(/JSON.*city/);
+        expect(JSON.stringify(body)).not.toContain('"name":"json"');
+        expect(body.output_config?.format).toBeUndefined();
+      }
+    },
+  );
+
+  it('messages: is held to a schema that leaves nothing open by the format that it has for one', async () => {
+    const body = await sentBody('messages', asking(schemaOf({ additionalProperties: false })), 'claude-opus-5-5');
+    expect([body.output_config.format.type, body.tools, body.system]).toEqual(['json_schema', undefined, undefined]);
   });
 });
 

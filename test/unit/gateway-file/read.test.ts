@@ -269,7 +269,6 @@ describe('a minimal file', () => {
         data_policy: {},
         idle_timeout_ms: 15_000,
         connect_timeout_ms: 3_000,
-        reasoning_style: 'effort',
         reasoning_tokens: 'included',
       },
     ]);

@@ -20,7 +20,7 @@ import {
   type SourceCall,
   type TargetCall,
   thinkingOf,
-  untold,
+  unknown,
   withOwnSigned,
   withStrictness,
 } from './middle/index.ts';
@@ -90,7 +90,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   await nextStep();
   const raw = createRawArguments(id, target.argumentsForm);
   const names = [model, candidate.model.id];
-  const reasoning = reasoningOf(...names) ?? target.unknownReasoning ?? untold;
+  const reasoning = reasoningOf(...names) ?? target.unknownReasoning?.(candidate.provider) ?? unknown;
   const by = { model, provider: candidate.provider };
   const targetCall: TargetCall = {
     call: { ...call, prompt: withOwnSigned(call.prompt, target, by) },

@@ -2,7 +2,14 @@
 // in it. A model may refuse an option that its format has a word for, so the body itself is looked at.
 import { once } from '../../../foundation/cache/index.ts';
 import { isJsonObject, type JsonText, parseJson, rewriteMembers, scanJson } from '../../../protocol/wire/index.ts';
-import { type HubCall, type HubTarget, type OptionalName, type TargetCall, toldPathsMax } from './middle/index.ts';
+import {
+  type HubCall,
+  type HubTarget,
+  type OptionalName,
+  type TargetCall,
+  toldPathsMax,
+  unknown,
+} from './middle/index.ts';
 
 export interface SentBody {
   readonly text: string;
@@ -56,7 +63,7 @@ function leftOutOf(
   json: JsonText,
   changes: ReadonlyMap<string, unknown>,
 ): string[] {
-  const { call, thinking } = targetCall;
+  const { call, thinking, reasoning } = targetCall;
   const says = typeof target.says === 'function' ? target.says(targetCall) : target.says;
   const sentWords = once(() => wordsIn(json, changes));
   const isSent = (words: readonly string[]) => words.some((word) => sentWords().has(word));
@@ -65,7 +72,7 @@ function leftOutOf(
   );
   const others = call.optional.flatMap(({ name, member }) => {
     // A model that does not think is told nothing of it.
-    if (name === 'thinking' && thinking === undefined) return [];
+    if (name === 'thinking' && thinking === undefined && reasoning !== unknown) return [];
     const words = optionalWords[name];
     return (words === undefined ? says.has(name) : isSent(words)) ? [] : [member];
   });

@@ -68,8 +68,8 @@ export const formatsOwnEnd = 'gw_own_end';
 
 export interface HubTarget {
   readonly openModel: (options: ModelOptions) => LanguageModelV4;
-  /** How models think that the table does not know. Left out: they are told nothing. */
-  readonly unknownReasoning?: ModelReasoning;
+  /** How models of a provider think that the table does not know. Undefined: they are told nothing. */
+  readonly unknownReasoning?: (provider: TargetCall['provider']) => ModelReasoning | undefined;
   /** What of a call its package is given, which is nothing of thinking: `boundBody` writes that, by the one table of models. */
   readonly toOptions: (call: TargetCall) => LanguageModelV4CallOptions;
   /**

@@ -11,6 +11,7 @@ export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
 export { type ContentPart, fileOfData, fileOfUrl, isBlank, textParts } from './prompt-parts.ts';
 export { base64Of, contentOf, estimatedOutputTokens, jsonResponse, tokensOf } from './read-result.ts';
 export {
+  byAnyEffort,
   byBudget,
   isEffort,
   type ModelReasoning,
@@ -18,7 +19,7 @@ export {
   type Thinking,
   thinkingMinTokens,
   thinkingOf,
-  untold,
+  unknown,
 } from './reasoning.ts';
 export { envelopeOptions, isSigned, sealed, signedOptions, withOwnSigned } from './signed.ts';
 export { type Strictness, withStrictness } from './strict-tools.ts';

@@ -28,13 +28,15 @@ export const thinkingMinTokens = 1_024;
 
 const noBound = Number.POSITIVE_INFINITY;
 /** Of models that think as they do, or not at all. */
-export const untold: ModelReasoning = {
+const untold: ModelReasoning = {
   kind: 'none',
   efforts: [],
   least: undefined,
   budgetMin: thinkingMinTokens,
   budgetMax: noBound,
 };
+/** Of which nothing is known, at a target that does not say how such ones think. */
+export const unknown: ModelReasoning = { ...untold };
 export const byBudget: ModelReasoning = { ...untold, kind: 'budget' };
 const adaptive: ModelReasoning = { ...untold, kind: 'adaptive', efforts: ['low', 'medium', 'high', 'xhigh', 'max'] };
 const byEffort = (least: Effort | undefined, ...efforts: readonly Effort[]): ModelReasoning => ({
@@ -114,6 +116,8 @@ const shares: Readonly<Record<Effort, number>> = {
   max: 0.95,
 };
 const efforts = Object.keys(shares) as readonly Effort[];
+/** At whatever the client asks for. */
+export const byAnyEffort: ModelReasoning = { ...untold, kind: 'effort', efforts };
 
 export const isEffort = (name: unknown): name is Effort => typeof name === 'string' && Object.hasOwn(shares, name);
 

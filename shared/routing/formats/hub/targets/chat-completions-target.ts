@@ -8,7 +8,7 @@ import {
   thinksWithToolsOnResponsesOnly,
 } from '../../../../configuration/catalogue/index.ts';
 import { openAiStopsMax } from '../../../../foundation/constants/index.ts';
-import type { HubCall, HubTarget, TargetCall } from '../middle/index.ts';
+import { byAnyEffort, type HubCall, type HubTarget, type TargetCall } from '../middle/index.ts';
 import { atMost, type Json, nonEmpty, read } from './body-members.ts';
 import { chatEvents, readableCompletion } from './chat-answers.ts';
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
@@ -60,6 +60,8 @@ export const target: HubTarget = {
       ...toldThinking(target),
     };
   },
+  // Many servers refuse a member that they do not know, so a file that names the style says that they know it.
+  unknownReasoning: ({ reasoning_style: style }) => (style === undefined ? undefined : byAnyEffort),
   says: (target) => new Set(toldNames(toldWords(target))),
   strictness: openAiStrictness,
   leavesOut: (target) => (isKeptFromThinking(target) ? effortOf(target) : []),

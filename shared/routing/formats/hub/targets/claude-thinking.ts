@@ -1,5 +1,6 @@
 // Thinking in the words of Claude, at Anthropic as at other hosts.
 
+import { supportsNativeStructuredOutputSchema } from '@ai-sdk/anthropic/internal';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { findMember, isJsonObject, type JsonObject, type JsonText, pick } from '../../../../protocol/wire/index.ts';
 import {
@@ -12,7 +13,7 @@ import {
   withMarksOfOurs,
 } from '../middle/index.ts';
 import type { Json } from './body-members.ts';
-import { anyJsonSchema, callOptions, isAnyJson, needsJsonInstruction, withJsonInstruction } from './json-format.ts';
+import { anyJsonSchema, callOptions, isAnyJson, withJsonInstruction } from './json-format.ts';
 
 export interface ClaudeThinking {
   readonly thinking?: Json;
@@ -76,6 +77,19 @@ function goesOnWithoutThinking(body: JsonText): boolean {
 }
 
 // The options that the packages of Anthropic and of Bedrock are given alike.
+
+/** The tool that the packages make a model call for JSON. */
+const jsonToolName = 'json';
+
+/** A package would take a call of the client's own tool for the answer, or not have one called that must be. */
+function needsJsonInstruction({ call, model, canForceTools }: TargetCall): boolean {
+  const { responseFormat: format, tools } = call;
+  if (format?.type !== 'json') return false;
+  // A package that does not see whose model it is has it call a tool too.
+  const isOwnFormat =
+    /claude/.test(model) && format.schema !== undefined && supportsNativeStructuredOutputSchema(format.schema);
+  return (!canForceTools && !isOwnFormat) || tools?.some(({ name }) => name === jsonToolName) === true;
+}
 
 /** With the marks that go out. */
 export function claudeCall(target: TargetCall): HubCall {

@@ -57,14 +57,6 @@ export const anyJsonSchema: { readonly type: 'json'; readonly schema: JSONSchema
   schema: { type: 'object', additionalProperties: true },
 };
 
-/** The tool that packages make a model call for JSON. */
-const jsonToolName = 'json';
-
-/** A package would take a call of the client's own tool for the answer, or not have one called that must be. */
-export const needsJsonInstruction = ({ call, canForceTools }: TargetCall): boolean =>
-  call.responseFormat?.type === 'json' &&
-  ((isAnyJson(call) && !canForceTools) || call.tools?.some(({ name }) => name === jsonToolName) === true);
-
 /** The call with its form said in words, in place of a tool that the model is made to call. */
 export function withJsonInstruction(call: HubCall): HubCall {
   const { responseFormat, ...plain } = call;

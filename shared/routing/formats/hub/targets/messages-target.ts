@@ -38,7 +38,7 @@ export const target: HubTarget = {
     };
   },
   // Other makers' models that speak it take what Claude took first.
-  unknownReasoning: byBudget,
+  unknownReasoning: () => byBudget,
   says: new Set(['cache_marks', 'cache_options', 'safety_identifier', 'tool_cache_marks', 'user']),
   strictness: claudeStrictness,
   streamType: 'text/event-stream',
