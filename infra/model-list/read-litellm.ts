@@ -93,7 +93,7 @@ function readModel(listName: string, model: LitellmModel): ListedModel | undefin
     features: isEmbedding ? [] : readFeatures(kind, name, model),
     modalities: ['text', ...(isEmbedding ? [] : readModalities(model))],
     apis: isEmbedding ? ['embeddings'] : readApis(kind, model),
-    tiers: readTiers(model),
+    tiers: readTiers(model).filter(({ abovePromptTokens }) => abovePromptTokens < contextLength),
     endsOn: typeof model.deprecation_date === 'string' ? model.deprecation_date : undefined,
   };
 }

@@ -103,14 +103,16 @@ export class GatewayError extends Error {
   }
 }
 
-const wordsMaxCharacters = 400;
+const quotedMaxCharacters = 400;
+const wholeMaxCharacters = 2_000;
 
 function withProviderWords(message: string, words: ProviderWords | undefined): string {
   if (words === undefined) return message;
   const { text, isWholeMessage, advice } = words;
+  const maxCharacters = isWholeMessage ? wholeMaxCharacters : quotedMaxCharacters;
   const line = text.replace(/\s+/g, ' ').trim();
-  const shown = line.length <= wordsMaxCharacters ? line : `${line.slice(0, wordsMaxCharacters - 1)}…`;
-  const told = isWholeMessage ? text : `${message} The provider said: ${shown}`;
+  const shown = line.length <= maxCharacters ? line : `${line.slice(0, maxCharacters - 1)}…`;
+  const told = isWholeMessage ? shown : `${message} The provider said: ${shown}`;
   return advice === undefined ? told : `${told} ${advice}`;
 }
 

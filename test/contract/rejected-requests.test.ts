@@ -148,6 +148,30 @@ describe('a request that every provider rejects', () => {
     }
   });
 
+  it('is told on Messages in one line of at most 2,000 characters', async () => {
+    const lines = 'messages.0: wrong\n\tsecond line\r\nthird';
+    for (const stream of [false, true]) {
+      expect((await refused(ask(messages, [{ message: lines }], { stream }))).message).toBe(
+        'messages.0: wrong second line third',
+      );
+    }
+    const { message } = await refused(
+      ask(messages, [{ message: `Could not process image ${'never\n'.repeat(900)}` }]),
+      'invalid_image',
+    );
+    expect(message).toMatch(/^Could not process image never never [^\n]*$/);
+    expect(message.length).toBeGreaterThan(1_900);
+    expect(message.length).toBeLessThanOrEqual(2_000);
+  });
+
+  it("is told on Messages in the words for an image where OpenAI's code alone names its format", async () => {
+    const said = { message: 'The file is of a form that is not taken.', code: 'invalid_image_format' };
+    for (const stream of [false, true]) {
+      const { message } = await refused(ask(messages, [said], { stream }), 'unsupported_image_format');
+      expect(message).toBe(`Could not process image: ${said.message}`);
+    }
+  });
+
   it('is told on Messages how long a prompt of images is, where the provider gave no figure', async () => {
     const [, data] = png(1_400, 1_400).split(',');
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };

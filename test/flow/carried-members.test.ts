@@ -153,14 +153,17 @@ describe('an effort for a chat provider whose model nobody knows', () => {
   const asked = [
     ['messages', { thinking: { type: 'adaptive' }, output_config: { effort: 'max' } }, 'output_config.effort'],
     ['responses', { reasoning: { effort: 'max' } }, 'reasoning.effort'],
-  ] as const;
+  ] satisfies (readonly [string, Json, string])[];
 
-  it.each(asked)('is sent as asked where the file names its style, and nothing is told: %s', async (client, more) => {
-    const named = await ask(client, 'to/named', more);
-    expect(named).toMatchObject({ sent: { reasoning_effort: 'max' }, leftOut: [] });
-    const ofKind = await ask(client, 'to/openrouter', more);
-    expect(ofKind).toMatchObject({ sent: { reasoning: { effort: 'max' } }, leftOut: [] });
-  });
+  it.each(asked)(
+    'is sent as asked where the file names its style, and nothing is told: %s',
+    async (client, more, _member) => {
+      const named = await ask(client, 'to/named', more);
+      expect(named).toMatchObject({ sent: { reasoning_effort: 'max' }, leftOut: [] });
+      const ofKind = await ask(client, 'to/openrouter', more);
+      expect(ofKind).toMatchObject({ sent: { reasoning: { effort: 'max' } }, leftOut: [] });
+    },
+  );
 
   it.each(asked)('is not sent where it does not, and told: %s', async (client, more, member) => {
     const { sent, leftOut } = await ask(client, 'to/plain', more);

@@ -48,6 +48,7 @@ describe('the shipped model list', () => {
         const isRight =
           texts.every((text) => parsePricePerMillion(text) !== undefined) &&
           bounds.every((bound, index) => index === 0 || bound > (bounds[index - 1] ?? 0)) &&
+          bounds.every((bound) => bound < contextLength) &&
           apis.length > 0 &&
           // Vectors are listed too where a provider of the kind makes them in a form of its own.
           apis.every((api) => api === 'embeddings' || providerKinds[kind].apis.includes(api)) &&
@@ -157,8 +158,12 @@ describe('a list that others keep', () => {
     const model = {
       litellm_provider: 'openai',
       cache_read_input_token_cost: 5e-7,
+      max_input_tokens: 400_000,
       input_cost_per_token_above_200k_tokens: 4e-6,
       output_cost_per_token_above_200k_tokens: 12e-6,
+      // Above what it takes, so never reached.
+      input_cost_per_token_above_400k_tokens: 5e-6,
+      output_cost_per_token_above_400k_tokens: 15e-6,
       supports_function_calling: true,
       supports_response_schema: true,
       supports_vision: true,
@@ -169,7 +174,7 @@ describe('a list that others keep', () => {
       kind: 'openai',
       name: 'gpt-9',
       prices: { input: '2.00', output: '8.00', cachedInput: '0.50' },
-      contextLength: 1_000,
+      contextLength: 400_000,
       maxOutputTokens: 100,
       features: ['tools', 'vision', 'json_mode', 'json_schema', 'streaming'],
       modalities: ['text', 'image', 'file'],
