@@ -1,0 +1,66 @@
+// Plays each recorded answer to a client of each interface through the gateway, and compares the turn that the client has with the
+// turn that the package of the provider's format reads in the original bytes.
+import { startHarness } from '../support/harness.ts';
+import { startScriptedProvider } from '../support/scripted-provider.ts';
+import { type ClientName, clientsOf, outcomeOf } from './client-turns.ts';
+import { readOriginal } from './original-turn.ts';
+import type { RecordedAnswer } from './recorded-answers.ts';
+import { type Difference, differences } from './turn.ts';
+import { reasonOf } from './wanted-differences.ts';
+
+export interface Fault extends Difference {
+  readonly answer: string;
+  readonly client: ClientName;
+}
+
+export interface Replayed {
+  readonly turns: number;
+  readonly faults: readonly Fault[];
+  /** How many differences are wanted, by their reason. */
+  readonly wanted: ReadonlyMap<string, number>;
+}
+
+const apis = ['chat-completions', 'messages', 'responses', 'converse', 'generate-content'] as const;
+
+/** More than any recorded answer reports. */
+const bounds = { context_length: 2_000_000, max_output_tokens: 100_000 };
+
+export async function replayAnswers(answers: readonly RecordedAnswer[]): Promise<Replayed> {
+  let played: RecordedAnswer | undefined;
+  const provider = await startScriptedProvider((outgoing) => {
+    outgoing.writeHead(played?.status ?? 500, { 'content-type': played?.contentType });
+    outgoing.end(played?.bytes);
+  });
+  const gateway = await startHarness({
+    models: Object.fromEntries(
+      apis.map((api) => [`recorded/${api}`, [{ provider: api, upstream: 'recorded', more: bounds }]]),
+    ),
+    modelMembers: Object.fromEntries(apis.map((api) => [`recorded/${api}`, { context_length: bounds.context_length }])),
+    providers: Object.fromEntries(apis.map((api) => [api, { apis: [api], base_url: provider.url }])),
+  });
+  const clients = Object.entries(clientsOf(gateway)) as [ClientName, ReturnType<typeof clientsOf>[ClientName]][];
+  const faults: Fault[] = [];
+  const wanted = new Map<string, number>();
+  let turns = 0;
+  try {
+    for (const answer of answers) {
+      const original = await readOriginal(answer);
+      const toolNames = 'error' in original ? [] : [...new Set(original.calls.map(({ name }) => name))];
+      played = answer;
+      for (const [client, ask] of clients) {
+        const asked = { model: `recorded/${answer.api}`, isStream: answer.isStream, toolNames };
+        const got = await outcomeOf(ask(asked));
+        turns += 1;
+        for (const difference of differences(original, got)) {
+          const reason = reasonOf(answer, client, difference.aspect);
+          if (reason === undefined) faults.push({ answer: answer.name, client, ...difference });
+          else wanted.set(reason, (wanted.get(reason) ?? 0) + 1);
+        }
+      }
+    }
+  } finally {
+    await gateway.stop();
+    await provider.stop();
+  }
+  return { turns, faults, wanted };
+}

@@ -1,0 +1,48 @@
+// One answer as a client has it in the end, in the words of no format.
+
+export interface Turn {
+  readonly text: string;
+  readonly thinking: string;
+  /** Of the client's own tools. */
+  readonly calls: readonly { readonly name: string; readonly args: unknown }[];
+  /** `stop`, `length`, `tool-calls`, `content-filter`, or another word that the format has. */
+  readonly end: string;
+  /** Cached tokens are among those of the input. */
+  readonly tokens: { readonly input: number; readonly cached: number; readonly output: number };
+}
+
+/** An answer that is none: an error in its place or behind its first output. */
+export type Outcome = Turn | { readonly error: string };
+
+export type Aspect = keyof Turn | 'error';
+
+/** Arguments that are no JSON stay a text. */
+export function argsOf(text: string): unknown {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+export interface Difference {
+  readonly aspect: Aspect;
+  readonly expected: string;
+  readonly got: string;
+}
+
+const aspects = ['text', 'thinking', 'calls', 'end', 'tokens'] as const;
+
+export function differences(expected: Outcome, got: Outcome): Difference[] {
+  const [wanted, found] = [expected, got].map((outcome) => ('error' in outcome ? outcome.error : undefined));
+  if (wanted !== undefined && found !== undefined) return [];
+  if ('error' in expected || 'error' in got) {
+    return [{ aspect: 'error', expected: wanted ?? 'an answer', got: found ?? 'an answer' }];
+  }
+  return aspects.flatMap((aspect) => {
+    const texts = [expected, got].map((turn) => JSON.stringify(turn[aspect]));
+    const [before = '', after = ''] = texts;
+    return before === after ? [] : [{ aspect, expected: before, got: after }];
+  });
+}
