@@ -43,7 +43,8 @@ function checkAnswer(reply: Reply): void {
     must(Number(reply.headers['x-gw-cost']) >= 0, 'a message without its cost', reply);
     return;
   }
-  must(isCompletion || 'data' in body || reply.text === '{}', 'neither an answer nor a listing', reply);
+  const isLanding = 'openai_base_url' in body;
+  must(isCompletion || isLanding || 'data' in body || reply.text === '{}', 'neither an answer nor a listing', reply);
   // A number, whatever the provider called its usage.
   const { cost } = (body.usage ?? {}) as { cost?: unknown };
   const isCost = typeof cost === 'number' && Number.isFinite(cost) && cost >= 0;
