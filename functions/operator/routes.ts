@@ -57,7 +57,6 @@ export const manageRoutes: readonly ManageRoute[] = [
   { method: 'POST', path: managePaths.modelUpdate, needs: inAll('owner'), work: takeListOver },
   { method: 'GET', path: managePaths.keys, needs: some('member'), work: listKeys },
   { method: 'POST', path: managePaths.keys, needs: some('member'), work: makeKey },
-  // Before the path that takes all that is left.
   { method: 'POST', path: managePaths.rotateKey, needs: some('member'), work: rotate },
   { method: 'PATCH', path: managePaths.key, needs: some('member'), work: changeKey },
   { method: 'GET', path: managePaths.workspaces, needs: some('viewer'), work: listWorkspaces },

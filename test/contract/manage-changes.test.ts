@@ -201,6 +201,16 @@ describe('stored functions', () => {
       },
       'revisions[0].response_format',
     ],
+    [{ revision: revisionOf('x', { model: 'acme/none' }) }, 'revision.model'],
+    [{ revision: revisionOf('x', { fallback_models: ['acme/none'] }) }, 'revision.fallback_models[0]'],
+    [
+      { revision: revisionOf('x', { messages: [{ role: 'user', content: '{{input.city}}' }] }) },
+      'revision.messages[0].content',
+    ],
+    [
+      { revision: revisionOf('x', { cases: [{ input: { a: 1 }, expect: { contains: 'a' } }] }) },
+      'revision.cases[0].input',
+    ],
     [{ revision: [] }, 'revision'],
     [{ kind: 'workflow', revision: revisionOf('x') }, 'revision'],
   ])('refuse a revision that no call could use, with the path, and keep nothing of it: %j', async (body, path) => {

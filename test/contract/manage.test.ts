@@ -125,6 +125,9 @@ describe('the management interface', () => {
     expect((await ada.get('/nothing')).status).toBe(404);
     expect((await ada.get('/workspaces/team')).status).toBe(405);
     expect((await ada.send('POST', '/overview/rename')).status).toBe(404);
+    for (const below of ['/keys/0000000000000000/unknown', '/functions/team/label/unknown', '/calls/a/b']) {
+      for (const method of ['GET', 'POST', 'PATCH']) expect((await ada.send(method, below)).status).toBe(404);
+    }
     expect((await fetch(`${new URL(gateway.url).origin}/openai/v1/manage/keys`)).status).toBe(404);
   });
 

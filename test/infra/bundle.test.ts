@@ -553,7 +553,7 @@ describeOnDynamo('the process of a task', () => {
     expect(await statusOf('/v1/models', task.headers)).toBe(401);
     expect(await statusOf('/v1/manage/session', task.headers)).toBe(401);
     const { consoleFile, ...keyless } = rootPaths;
-    const page = (await readdir(join(output, 'container', 'page'))).map((name) => consoleFile.replace('*', name));
+    const page = (await readdir(join(output, 'container', 'page'))).map((name) => consoleFile.replace('**', name));
     for (const path of [...Object.values(keyless), ...page]) {
       expect([path, await statusOf(path, task.headers)]).toEqual([path, 200]);
     }

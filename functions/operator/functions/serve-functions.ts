@@ -58,7 +58,8 @@ export const publishRevision: Work = async (deps, request) => {
   const { kind, revision, activate = false, skip_cases: skipsCases = false } = body;
   // With a reader of YAML: loaded by those who publish.
   const { readPublication } = await import('../../../shared/configuration/gateway-file/index.ts');
-  const read = readPublication({ functionId, kind, revision, activates: activate });
+  const models = (await deps.catalogues.read())?.models.map((model) => model.id) ?? [];
+  const read = readPublication({ functionId, kind, revision, activates: activate, models });
   if (!read.ok) {
     const [{ path: param, message } = { path: 'revision', message: 'is not valid' }] = read.problems;
     throw fail('invalid_request', { message: `${param}: ${message}`, param });

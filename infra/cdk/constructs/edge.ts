@@ -22,7 +22,10 @@ const errorStatuses = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504];
 const keepAliveSeconds = 60;
 
 /** What the models function serves. */
-const modelPaths = basePaths.flatMap((base) => [`${base}${routePaths.models}`, `${base}${routePaths.model}`]);
+const modelPaths = basePaths.flatMap((base) =>
+  // One asterisk takes slashes too there.
+  [routePaths.models, routePaths.model.replace('**', '*')].map((path) => base + path),
+);
 
 /** What the operator function serves, to operators and to those who open the page. */
 const managePaths = [`${basePaths[0]}/manage/*`];

@@ -69,7 +69,8 @@ async function publish(
   const kind = (await administration.functionStore.read(workspace, id))?.kind;
   // Until its cases were run it is a draft.
   const servesAtOnce = activates && url === undefined;
-  const read = readPublicationText(text, { functionId: id, kind, revisionId, activates: servesAtOnce });
+  const models = (await administration.catalogues.read())?.models.map((model) => model.id) ?? [];
+  const read = readPublicationText(text, { functionId: id, kind, revisionId, activates: servesAtOnce, models });
   if (!read.ok) return problemsOutcome(path === '-' ? 'standard input' : path, read.problems);
   const [{ id: revision = '', cases = [] } = {}] = read.document.revisions;
   const runsCases = url !== undefined && cases.length > 0;

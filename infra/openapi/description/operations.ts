@@ -158,7 +158,7 @@ const pathsBelowFirst = {
   [`/v1${routePaths.responses}`]: { ...belowAll, post: createResponse },
   [`/v1${routePaths.embeddings}`]: { ...belowAll, post: createEmbeddings },
   [`/v1${routePaths.models}`]: { ...belowAll, get: listModels },
-  [`/v1${routePaths.model.replace('*', '{id}')}`]: { ...belowAll, get: readModel },
+  [`/v1${routePaths.model.replace('**', '{id}')}`]: { ...belowAll, get: readModel },
   [`/v1${routePaths.key}`]: { ...belowFirst, get: readKey },
   [`/v1${routePaths.credits}`]: { ...belowFirst, get: readCredits },
   [`/v1${routePaths.generation}`]: { ...belowFirst, get: readGeneration },

@@ -14,6 +14,7 @@ import {
   textOf,
 } from './node.ts';
 import type { Issue } from './problems.ts';
+import { apisOfKind } from './provider-schema.ts';
 
 interface Known {
   readonly providers: ReadonlySet<string>;
@@ -21,6 +22,8 @@ interface Known {
   readonly models: ReadonlySet<string> | undefined;
   /** Of these nothing is filled in. */
   readonly withoutKind: ReadonlySet<string>;
+  /** By provider. */
+  readonly apis: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Names of models that are none of the catalogue that the file makes. */
@@ -30,7 +33,7 @@ export function modelReferenceIssues(
 ): Issue[] {
   const issues: Issue[] = [];
   const idsOf = (items: readonly { readonly id: string }[]) => new Set(items.map(({ id }) => id));
-  const known = { providers: idsOf(providers), models: idsOf(models), withoutKind: new Set<string>() };
+  const known = { providers: idsOf(providers), models: idsOf(models), withoutKind: new Set<string>(), apis: new Map() };
   const workspaces: Node = { value: file.workspaces, path: ['workspaces'] };
   for (const workspace of entries(workspaces)) {
     checkWorkspace(workspace, known, ({ path }, message) => void issues.push({ path, message }));
@@ -62,16 +65,26 @@ export function referenceIssues(value: unknown): Issue[] {
     providers: namesIn(providers, 'id'),
     models: entries(models).some(isFromList) ? undefined : namesIn(models, 'id'),
     withoutKind: new Set(plain.flatMap((provider) => textOf(member(provider, 'id')) ?? [])),
+    apis: new Map(entries(providers).map((provider) => [textOf(member(provider, 'id')) ?? '', apisOf(provider)])),
   };
   for (const model of entries(models)) checkModel(model, known, report);
   for (const workspace of entries(workspaces)) checkWorkspace(workspace, known, report);
   return issues;
 }
 
+function apisOf(provider: Node): readonly string[] {
+  const written = entries(member(provider, 'apis')).flatMap((api) => textOf(api) ?? []);
+  const kind = textOf(member(provider, 'kind'));
+  return written.length > 0 ? written : apisOfKind(isKind(kind) ? kind : undefined);
+}
+
+const isKind = (kind: string | undefined): kind is ProviderKind =>
+  kind !== undefined && Object.hasOwn(providerKinds, kind);
+
 function checkProvider(provider: Node, report: Report): void {
   const kind = textOf(member(provider, 'kind'));
-  if (kind !== undefined && !Object.hasOwn(providerKinds, kind)) return;
-  const known = kind === undefined ? undefined : providerKinds[kind as ProviderKind];
+  if (kind !== undefined && !isKind(kind)) return;
+  const known = kind && providerKinds[kind];
   const [baseUrl, auth] = [member(provider, 'base_url'), member(provider, 'auth')];
   if (baseUrl.value === undefined && known?.baseUrl === undefined) {
     report(baseUrl, known === undefined ? 'is required' : `is required at kind ${kind}, such as ${known.example}`);
@@ -90,7 +103,13 @@ function checkModel(model: Node, known: Known, report: Report): void {
     checkKnown(member(entry, 'provider'), known.providers, 'provider', 'providers', report);
     checkPrices(entry, report);
     const provider = textOf(member(entry, 'provider'));
-    if (provider !== undefined && known.withoutKind.has(provider)) checkRequired(entry, report);
+    if (provider === undefined) continue;
+    if (known.withoutKind.has(provider)) checkRequired(entry, report);
+    const apis = known.apis.get(provider);
+    for (const api of apis === undefined ? [] : entries(member(entry, 'apis'))) {
+      if (apis?.includes(textOf(api) ?? '') === true) continue;
+      report(api, `is none of the apis of provider ${provider}: ${apis?.join(', ')}`);
+    }
   }
 }
 

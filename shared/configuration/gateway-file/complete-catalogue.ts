@@ -133,10 +133,6 @@ function completeEntry(
   if (missing === undefined && isAbove) {
     report([...path, 'default_output_tokens'], `must be at most max_output_tokens, ${max_output_tokens}`);
   }
-  for (const [index, api] of (written.apis ?? []).entries()) {
-    if (provider.apis.includes(api)) continue;
-    report([...path, 'apis', index], `is none of the apis of provider ${provider.id}: ${provider.apis.join(', ')}`);
-  }
   const { extras } = written.supported_params;
   const entry = {
     ...written,

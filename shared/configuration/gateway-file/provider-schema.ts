@@ -39,6 +39,9 @@ export const apis = z
     }
   });
 const defaultApis: ProviderApi[] = ['chat-completions'];
+/** What a provider speaks whose file does not say it. */
+export const apisOfKind = (kind: ProviderKind | undefined): readonly ProviderApi[] =>
+  (kind && providerKinds[kind].apis) ?? defaultApis;
 
 /** What people copy together with the base URL. */
 const appendedPaths = ['/chat/completions', '/messages', '/responses', '/embeddings'];
@@ -172,7 +175,7 @@ function withKind({ display_name, region: writtenRegion, ...written }: WrittenPr
     display_name: display_name ?? written.id,
     region: isRegional ? (writtenRegion ?? signedFor) : undefined,
     base_url: written.base_url ?? (typeof known?.baseUrl === 'string' ? known.baseUrl : undefined),
-    apis: written.apis ?? [...(known?.apis ?? defaultApis)],
+    apis: written.apis ?? [...apisOfKind(written.kind)],
     auth,
     headers,
     reasoning_style: written.reasoning_style ?? known?.reasoningStyle,

@@ -1,8 +1,10 @@
 // A revision as operators publish it, without a gateway file around it: in the words of one.
+import { autoModelId } from '../../foundation/constants/index.ts';
 import type { FunctionDocument } from '../stored-functions/index.ts';
+import { checkFunction } from './check-functions.ts';
 import { toIssues } from './fields.ts';
 import { functionSchema } from './function-schema.ts';
-import { checkWith, type Issue, type Path, type Problem, toProblem } from './problems.ts';
+import { checkWith, formatPath, type Issue, type Path, type Problem, toProblem } from './problems.ts';
 import { readYaml } from './yaml-source.ts';
 
 export type ReadFunction =
@@ -16,21 +18,28 @@ export interface Publication {
   readonly revision: Readonly<Record<string, unknown>>;
   /** It is the one that serves from then on. */
   readonly activates: boolean;
+  /** Ids of those that it may call. */
+  readonly models: readonly string[];
 }
 
 type LineOf = (path: Path) => number | undefined;
 
 /** Never throws. A problem of the revision has a path below `revision`. */
 export function readPublication(
-  { functionId, kind, revision, activates }: Publication,
+  { functionId, kind, revision, activates, models }: Publication,
   lineOf: LineOf = () => undefined,
 ): ReadFunction {
   const state = activates ? { state: 'activated' } : {};
   const active = activates ? { active: revision.id } : {};
   const revisions = [{ ...revision, ...state }];
-  const checked = checkWith(functionSchema, { id: functionId, kind, ...active, revisions });
-  if (checked.ok) return { ok: true, document: checked.value };
-  const problems = toIssues(checked.issues).map(({ path, message }) => {
+  const declared = { id: functionId, kind, ...active, revisions };
+  const checked = checkWith(functionSchema, declared);
+  const issues: Issue[] = checked.ok ? [] : toIssues(checked.issues);
+  checkFunction({ value: declared, path: [] }, new Set([...models, autoModelId]), ({ path }, message) => {
+    if (!issues.some((issue) => formatPath(issue.path) === formatPath(path))) issues.push({ path, message });
+  });
+  if (checked.ok && issues.length === 0) return { ok: true, document: checked.value };
+  const problems = issues.map(({ path, message }) => {
     const isOfRevision = path[0] === 'revisions';
     const within = isOfRevision ? path.slice(2) : path;
     return toProblem({ path: isOfRevision ? ['revision', ...within] : path, message }, lineOf(within));
@@ -39,7 +48,7 @@ export function readPublication(
 }
 
 /** What the text leaves out. */
-export interface PublishedText extends Pick<Publication, 'functionId' | 'activates'> {
+export interface PublishedText extends Pick<Publication, 'functionId' | 'activates' | 'models'> {
   readonly kind: FunctionDocument['kind'] | undefined;
   readonly revisionId: string | undefined;
 }
@@ -47,7 +56,7 @@ export interface PublishedText extends Pick<Publication, 'functionId' | 'activat
 /** YAML or JSON: a revision, with `kind` where the function is new. Never throws. */
 export function readPublicationText(
   text: string,
-  { functionId, activates, kind, revisionId }: PublishedText,
+  { functionId, activates, kind, revisionId, models }: PublishedText,
 ): ReadFunction {
   const source = readYaml(text);
   const refused = (issues: readonly Issue[]) =>
@@ -59,5 +68,5 @@ export function readPublicationText(
   }
   const { kind: written, ...members }: Record<string, unknown> = { ...value };
   const revision = revisionId === undefined ? members : { ...members, id: revisionId };
-  return readPublication({ functionId, kind: written ?? kind, revision, activates }, lineOf);
+  return readPublication({ functionId, kind: written ?? kind, revision, activates, models }, lineOf);
 }

@@ -2,7 +2,7 @@
 export const basePaths = ['/v1', '/openai/v1'] as const;
 export type BasePath = (typeof basePaths)[number];
 
-/** Paths below a base path, or below the first one alone. `*`: one more part, which may hold slashes. */
+/** Paths below a base path, or below the first one alone. `**`: one more part, which may hold slashes. */
 export const routePaths = {
   chatCompletions: '/chat/completions',
   messages: '/messages',
@@ -10,7 +10,7 @@ export const routePaths = {
   responses: '/responses',
   embeddings: '/embeddings',
   models: '/models',
-  model: '/models/*',
+  model: '/models/**',
   key: '/key',
   credits: '/credits',
   generation: '/generation',
@@ -88,5 +88,5 @@ export const rootPaths = {
   hello: '/api/hello',
   openapi: '/openapi.json',
   console: '/console',
-  consoleFile: '/console/*',
+  consoleFile: '/console/**',
 } as const;

@@ -6,7 +6,7 @@ import type { RequestScope } from './request-scope.ts';
 
 export type Endpoint = (request: GatewayRequest, scope: RequestScope) => Promise<GatewayResponse>;
 
-/** Path → method → endpoint. A `*` stands for one part of the path; at the end it takes all that is left, slashes included. */
+/** Path → method → endpoint. A `*` stands for one part of the path, `**` at the end for all that is left, slashes included. */
 export type Routes = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 
 export interface RouteTable {
@@ -71,7 +71,7 @@ function rulesBelow(
 }
 
 function matchPath(routes: Routes, path: string, base: string): Pick<Location, 'methods' | 'pathParameters' | 'route'> {
-  const routeOf = (pattern: string) => base + pattern.replaceAll('*', '{id}');
+  const routeOf = (pattern: string) => base + pattern.replaceAll(/\*+/g, '{id}');
   if (Object.hasOwn(routes, path) && !path.includes('*')) {
     return { methods: routes[path], pathParameters: [], route: routeOf(path) };
   }
@@ -87,11 +87,13 @@ function matchPattern(pattern: string, path: string): string[] | undefined {
   const wanted = pattern.split('/');
   const parts = path.split('/');
   if (parts.length < wanted.length) return undefined;
-  if (wanted.at(-1) === '*') parts.push(parts.splice(wanted.length - 1).join('/'));
+  if (wanted.at(-1) === '**') parts.push(parts.splice(wanted.length - 1).join('/'));
   if (parts.length !== wanted.length) return undefined;
-  if (!wanted.every((part, index) => (part === '*' ? parts[index] !== '' : part === parts[index]))) return undefined;
-  return parts.flatMap((part, index) => (wanted[index] === '*' ? [decodePart(part)] : []));
+  if (!wanted.every((part, index) => (isAny(part) ? parts[index] !== '' : part === parts[index]))) return undefined;
+  return parts.flatMap((part, index) => (isAny(wanted[index]) ? [decodePart(part)] : []));
 }
+
+const isAny = (part: string | undefined): boolean => part === '*' || part === '**';
 
 /** A part that is no valid percent encoding names nothing that exists, so it stays as it is. */
 function decodePart(part: string): string {
@@ -119,7 +121,7 @@ export function describePaths(table: RouteTable, path: string): string {
 const pathsOf = ({ api, v1Only, root }: RouteTable): string =>
   [
     ...Object.entries({ ...api, ...v1Only }).map(
-      ([path, methods]) => `${Object.keys(methods).join(', ')} ${basePaths[0]}${path}`,
+      ([path, methods]) => `${Object.keys(methods).join(', ')} ${basePaths[0]}${path.replace('**', '*')}`,
     ),
     ...Object.keys(root),
   ].join('; ');

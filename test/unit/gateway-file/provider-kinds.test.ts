@@ -141,9 +141,30 @@ describe('a model by its name', () => {
 
   it('may narrow the interfaces of its provider, and not widen them', () => {
     expect(entryOf(withModel('{ provider: openai, apis: [responses] }'))?.apis).toEqual(['responses']);
-    expect(linesOf(withModel('{ provider: openai, apis: [messages] }'))).toEqual([
-      'models.0.providers.0.apis.0: is none of the apis of provider openai: chat-completions, responses, embeddings',
+    expect(problemsOf(withModel('{ provider: openai, apis: [messages] }'))).toMatchObject([
+      {
+        path: 'models[0].providers[0].apis[0]',
+        message: 'is none of the apis of provider openai: chat-completions, responses, embeddings',
+      },
     ]);
+  });
+
+  it('is told of in one round with all that is wrong elsewhere: an unknown `from`, interfaces beyond its provider', () => {
+    const entry = '{ provider: openai, apis: [messages], colour: red }';
+    const text = `providers: [{ id: openai, kind: openai, wieght: 1 }]
+models: [{ from: nobody }, { from: other, only: [a], colour: red }, { id: m, providers: [${entry}] }]
+service: { queue_ms: -1 }`;
+    expect(new Set(problemsOf(text).map(({ path }) => path))).toEqual(
+      new Set([
+        'providers[0].wieght',
+        'models[0].from',
+        'models[1].from',
+        'models[1].colour',
+        'models[2].providers[0].apis[0]',
+        'models[2].providers[0].colour',
+        'service.queue_ms',
+      ]),
+    );
   });
 
   const tier = (bound: number) =>

@@ -147,10 +147,15 @@ describe('a JSON response', () => {
     const item = fc.record({ type: fc.string(), content: fc.jsonValue() });
     await fc.assert(
       fc.asyncProperty(fc.array(item), fc.jsonValue(), async (output, extra) => {
-        const text = JSON.stringify({ output, extra, usage: { input_tokens: 1 } });
+        // Blanks, line ends and members in the order of the provider stay too.
+        const text = `\n${JSON.stringify({ output, usage: { input_tokens: 1 }, extra }, null, 2)} `;
         const read = await responses.readAnswer(text);
         if (read.kind !== 'answer') throw new Error(`read as ${read.kind}`);
-        const written = text.replace(/\{"input_tokens":1\}\}$/, '{"input_tokens":1,"cost":0.5,"cost_usd":"0.5"}}');
+        // Of the response itself, not of what it holds.
+        const written = text.replace(
+          /\n {2}"usage": \{\n {4}"input_tokens": 1\n {2}\}/,
+          () => '\n  "usage": {"input_tokens":1,"cost":0.5,"cost_usd":"0.5"}',
+        );
         expect(request.writeAnswer(read.answer, cost).body).toBe(written);
       }),
     );

@@ -1,5 +1,12 @@
 // What the client gets: the provider's events, byte for byte; its JSON with the cost in `usage`.
-import { brokenStreamMessages, isJsonObject, rewriteMembers, toEventLine } from '../../wire/index.ts';
+import {
+  brokenStreamMessages,
+  findMember,
+  isJsonObject,
+  replaceValues,
+  rewriteMembers,
+  toEventLine,
+} from '../../wire/index.ts';
 import {
   type AnswerCost,
   type AnswerEvent,
@@ -15,7 +22,12 @@ export function writeResponse({ json, usage }: JsonAnswer, { cost, costUsd }: An
   // An answer of the gateway's own has an estimate where its provider reported nothing.
   const said = usage?.members ?? readUsageMember(json);
   const merged = { ...(isJsonObject(said) ? said : {}), cost, cost_usd: costUsd };
-  return { body: rewriteMembers(json, new Map([['usage', merged]])), headers: {} };
+  const member = findMember(json, 'usage');
+  const body =
+    member === undefined
+      ? rewriteMembers(json, new Map([['usage', merged]]))
+      : replaceValues(json, [[member, JSON.stringify(merged)]]);
+  return { body, headers: {} };
 }
 
 /** What a response that broke repeats of its request. */
