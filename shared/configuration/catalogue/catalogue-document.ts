@@ -69,8 +69,16 @@ export interface SupportedParams {
   extras?: Extra[] | undefined;
 }
 
+/** Of tokens that are no text. Left out: as of text. */
+export interface MediaPrices {
+  audio_input_price_per_million?: string | undefined;
+  image_input_price_per_million?: string | undefined;
+  audio_output_price_per_million?: string | undefined;
+  image_output_price_per_million?: string | undefined;
+}
+
 /** Prices of a call whose prompt is longer: the whole call is priced by the last tier that it reaches. */
-export interface PriceTierDocument {
+export interface PriceTierDocument extends MediaPrices {
   /** Cached and written tokens included. */
   above_prompt_tokens: number;
   input_price_per_million: string;
@@ -81,7 +89,7 @@ export interface PriceTierDocument {
 }
 
 /** One provider of one model. */
-export interface ModelProviderDocument {
+export interface ModelProviderDocument extends MediaPrices {
   provider: string;
   upstream_model: string;
   /** USD per million tokens. Null cannot be billed: BYOK only. */

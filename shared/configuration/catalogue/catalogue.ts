@@ -1,8 +1,10 @@
 // The catalogue in memory: every model with the candidates that can serve it, prices as integers.
 import { type HubApi, type InterfaceId, servingApis } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion, type TokenPrice } from '../../foundation/money/index.ts';
+import { type MediaKind, mediaKinds } from '../../protocol/wire/index.ts';
 import type {
   CatalogueDocument,
+  MediaPrices,
   ModelDocument,
   ModelProviderDocument,
   PriceTierDocument,
@@ -20,6 +22,8 @@ export interface TokenPrices {
   readonly cacheWrite: TokenPrice | null;
   /** Of those that are kept there for an hour; `cacheWrite` where the entry names none. */
   readonly cacheWrite1h: TokenPrice | null;
+  /** Of those that the entry names: the others are priced as text. */
+  readonly media: Readonly<Partial<Record<MediaKind, TokenPrice>>>;
 }
 
 export interface PriceTier extends TokenPrices {
@@ -132,7 +136,8 @@ type WrittenPrices = Pick<
   | 'cached_input_price_per_million'
   | 'cache_write_input_price_per_million'
   | 'cache_write_1h_input_price_per_million'
->;
+> &
+  MediaPrices;
 
 function readPrices(written: WrittenPrices): TokenPrices {
   const input = readPrice(written.input_price_per_million);
@@ -143,8 +148,25 @@ function readPrices(written: WrittenPrices): TokenPrices {
     cachedInput: readPriceOr(input, written.cached_input_price_per_million),
     cacheWrite,
     cacheWrite1h: readPriceOr(cacheWrite, written.cache_write_1h_input_price_per_million),
+    // An entry without a price of its input cannot be billed.
+    media: input === null ? {} : readMediaPrices(written),
   };
 }
+
+const mediaPriceMembers: Readonly<Record<MediaKind, keyof MediaPrices>> = {
+  audioInput: 'audio_input_price_per_million',
+  imageInput: 'image_input_price_per_million',
+  audioOutput: 'audio_output_price_per_million',
+  imageOutput: 'image_output_price_per_million',
+};
+
+const readMediaPrices = (written: WrittenPrices): TokenPrices['media'] =>
+  Object.fromEntries(
+    mediaKinds.flatMap((kind) => {
+      const price = readPrice(written[mediaPriceMembers[kind]] ?? null);
+      return price === null ? [] : [[kind, price]];
+    }),
+  );
 
 const readTier = (tier: PriceTierDocument): PriceTier => ({
   abovePromptTokens: tier.above_prompt_tokens,

@@ -26,6 +26,10 @@ const furtherPrices = {
   cached_input_price_per_million: price.optional(),
   cache_write_input_price_per_million: price.optional(),
   cache_write_1h_input_price_per_million: price.optional(),
+  audio_input_price_per_million: price.optional(),
+  image_input_price_per_million: price.optional(),
+  audio_output_price_per_million: price.optional(),
+  image_output_price_per_million: price.optional(),
 };
 
 const priceTiers = z

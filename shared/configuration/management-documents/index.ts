@@ -79,6 +79,10 @@ const prices = {
   cached_input_price_per_million: z.optional(text),
   cache_write_input_price_per_million: z.optional(text),
   cache_write_1h_input_price_per_million: z.optional(text),
+  audio_input_price_per_million: z.optional(text),
+  image_input_price_per_million: z.optional(text),
+  audio_output_price_per_million: z.optional(text),
+  image_output_price_per_million: z.optional(text),
 };
 /** Of a model beside the list: by members of the gateway file. */
 const listDifference = z.object({

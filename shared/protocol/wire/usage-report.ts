@@ -1,4 +1,10 @@
 // What a provider says a call has used, in one shape for every interface: billing knows no other.
+import { isJsonObject } from './json-body.ts';
+
+/** Tokens that may have a price of their own, apart from text. */
+export const mediaKinds = ['audioInput', 'imageInput', 'audioOutput', 'imageOutput'] as const;
+export type MediaKind = (typeof mediaKinds)[number];
+export type MediaTokens = Readonly<Partial<Record<MediaKind, number>>>;
 
 /** Counts that are no whole number, or less than nothing, are none. */
 export interface TokenReport {
@@ -14,6 +20,8 @@ export interface TokenReport {
   readonly output: number | undefined;
   /** Part of the output, or beside it: the provider's entry says which. */
   readonly reasoning: number;
+  /** Parts of the input, and of the output. Left out: none is told apart. */
+  readonly media?: MediaTokens | undefined;
 }
 
 export interface UsageReport {
@@ -25,6 +33,16 @@ export interface UsageReport {
 /** Zero is a count; a missing, negative or fractional number is none. */
 export const toCount = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
+
+/** In the words of OpenAI's formats: details of the input, and of the output. */
+export const mediaIn = (input: unknown, output: unknown): MediaTokens => ({
+  audioInput: detailOf(input, 'audio_tokens'),
+  imageInput: detailOf(input, 'image_tokens'),
+  audioOutput: detailOf(output, 'audio_tokens'),
+  imageOutput: detailOf(output, 'image_tokens'),
+});
+
+const detailOf = (details: unknown, name: string): number => (isJsonObject(details) ? toCount(details[name]) : 0) ?? 0;
 
 /** Whether a report names a count at all. */
 export const hasCounts = ({ tokens }: UsageReport): boolean =>

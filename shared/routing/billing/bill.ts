@@ -5,7 +5,7 @@ import type { PicoUsd } from '../../foundation/money/index.ts';
 import { type CallSize, isJsonObject, type JsonObject, type UsageReport } from '../../protocol/wire/index.ts';
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
 import { addCosts, type Cost, costOf, noCost } from './cost.ts';
-import { contextTokensMax, estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
+import { contextTokensMax, estimateInputTokens, hasMedia, inputTokensMax, outputTokensMax } from './worst-case.ts';
 
 /** `client`: paid with a key of the client's own, to the provider directly. */
 export type Payer = 'workspace' | 'client';
@@ -51,6 +51,7 @@ export function openBill(): Bill {
       const bounds = {
         promptTokens: contextTokensMax(entry, size),
         completionTokens: outputTokensMax(candidate, size),
+        hasMedia: hasMedia(size),
       };
       const usage = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
       const cost = costOf(usage, prices);

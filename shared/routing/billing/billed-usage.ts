@@ -1,6 +1,6 @@
 // What a provider says was used, made safe to bill: negative and non-numeric counts are estimated from what the gateway saw
 // itself, and a count beyond what the call can have used is billed at that bound.
-import type { TokenReport } from '../../protocol/wire/index.ts';
+import { type MediaKind, type MediaTokens, mediaKinds, type TokenReport } from '../../protocol/wire/index.ts';
 
 export interface BilledUsage {
   readonly promptTokens: number;
@@ -12,6 +12,8 @@ export interface BilledUsage {
   readonly cacheWrite1hTokens: number;
   /** Everything generated, reasoning included. */
   readonly completionTokens: number;
+  /** Parts of what is neither cached nor written of the input, and of what was generated. */
+  readonly media: MediaTokens;
   /** True where a count rests on an estimate instead of the provider's word. */
   readonly estimated: boolean;
 }
@@ -33,13 +35,15 @@ export interface Observed extends ObservedOutput {
 export interface UsageBounds {
   readonly promptTokens: number;
   readonly completionTokens: number;
+  /** Its input can have images or sound: what a provider tells apart without is text. */
+  readonly hasMedia: boolean;
 }
 
 /** English text is about four bytes a token in every common tokenizer. */
 const bytesPerToken = 4;
 /** No model has a context a thousandth of this. */
 const tokensMax = 1_000_000_000;
-const widestBounds: UsageBounds = { promptTokens: tokensMax, completionTokens: tokensMax };
+const widestBounds: UsageBounds = { promptTokens: tokensMax, completionTokens: tokensMax, hasMedia: true };
 
 export function readUsage(
   reported: TokenReport | undefined,
@@ -47,7 +51,15 @@ export function readUsage(
   observed: Observed,
   bounds: UsageBounds = widestBounds,
 ): BilledUsage {
-  const { input: prompt, output: completion, cached, cacheWrite, cacheWrite1h, reasoning } = reported ?? nothing;
+  const {
+    input: prompt,
+    output: completion,
+    cached,
+    cacheWrite,
+    cacheWrite1h,
+    reasoning,
+    media = {},
+  } = reported ?? nothing;
   const { unseenTokens = 0 } = observed;
   const unreportedBytes = completion === undefined ? observed.outputBytes : (observed.bytesAfterUsage ?? 0);
   const used = {
@@ -69,6 +81,7 @@ export function readUsage(
     cacheWriteTokens,
     cacheWrite1hTokens: partOf(cacheWriteTokens, cacheWrite1h),
     completionTokens,
+    media: bounds.hasMedia ? media : { ...media, audioInput: 0, imageInput: 0 },
     estimated: prompt === undefined || completion === undefined || unseenTokens > 0 || unreportedBytes > 0 || isBounded,
   };
 }
@@ -90,8 +103,12 @@ export const sumBilledUsage = (usages: readonly BilledUsage[]): BilledUsage => (
   cacheWriteTokens: usages.reduce((sum, { cacheWriteTokens }) => sum + cacheWriteTokens, 0),
   cacheWrite1hTokens: usages.reduce((sum, { cacheWrite1hTokens }) => sum + cacheWrite1hTokens, 0),
   completionTokens: usages.reduce((sum, { completionTokens }) => sum + completionTokens, 0),
+  media: Object.fromEntries(mediaKinds.map((kind) => [kind, sumOf(usages, kind)])),
   estimated: usages.some(({ estimated }) => estimated),
 });
+
+const sumOf = (usages: readonly BilledUsage[], kind: MediaKind): number =>
+  usages.reduce((sum, { media }) => sum + (media[kind] ?? 0), 0);
 
 // What a model has written before anything of it was seen. A provider that is left tells no count, and charges for its work.
 

@@ -1,7 +1,11 @@
 // The price of a call. Integers only: one function for JSON and streams, so both cost the same.
 import type { CandidatePrices, TokenPrices } from '../../configuration/catalogue/index.ts';
-import { type PicoUsd, priceOf } from '../../foundation/money/index.ts';
+import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
+import type { MediaKind } from '../../protocol/wire/index.ts';
 import type { BilledUsage } from './billed-usage.ts';
+
+export const inputMedia: readonly MediaKind[] = ['audioInput', 'imageInput'];
+export const outputMedia: readonly MediaKind[] = ['audioOutput', 'imageOutput'];
 
 export interface Cost {
   readonly prompt: PicoUsd;
@@ -14,12 +18,32 @@ export function costOf(usage: BilledUsage, candidatePrices: CandidatePrices): Co
   const { promptTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens } = usage;
   const prices = pricesAt(candidatePrices, promptTokens);
   const prompt =
-    priceOf(promptTokens - cachedTokens - cacheWriteTokens, prices.input ?? 0n) +
+    mixedCost(promptTokens - cachedTokens - cacheWriteTokens, prices.input, inputMedia, usage, prices) +
     priceOf(cachedTokens, prices.cachedInput ?? 0n) +
     priceOf(cacheWriteTokens - cacheWrite1hTokens, prices.cacheWrite ?? 0n) +
     priceOf(cacheWrite1hTokens, prices.cacheWrite1h ?? 0n);
-  const completion = priceOf(usage.completionTokens, prices.output ?? 0n);
+  const completion = mixedCost(usage.completionTokens, prices.output, outputMedia, usage, prices);
   return { prompt, completion, total: prompt + completion };
+}
+
+/** What has no price of its own is text. */
+function mixedCost(
+  tokens: number,
+  textPrice: TokenPrice | null,
+  kinds: readonly MediaKind[],
+  { media }: BilledUsage,
+  prices: TokenPrices,
+): PicoUsd {
+  let textTokens = tokens;
+  let cost: PicoUsd = 0n;
+  for (const kind of kinds) {
+    const price = prices.media[kind];
+    if (price === undefined) continue;
+    const count = Math.min(media[kind] ?? 0, textTokens);
+    textTokens -= count;
+    cost += priceOf(count, price);
+  }
+  return cost + priceOf(textTokens, textPrice ?? 0n);
 }
 
 /** A prompt that is longer than the bound of a tier is priced by it, and with it all of the call. */

@@ -4,7 +4,7 @@ import type { Candidate, TokenPrices } from '../../configuration/catalogue/index
 import { responsesOutputMinTokens } from '../../foundation/constants/index.ts';
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 import type { CallSize, InputSize, OutputSize } from '../../protocol/wire/index.ts';
-import { pricesUpTo } from './cost.ts';
+import { inputMedia, outputMedia, pricesUpTo } from './cost.ts';
 
 /** A quintillion dollars: no credit covers it, and the store keeps numbers of up to 38 digits. */
 const worstCaseMax: PicoUsd = 10n ** 30n;
@@ -25,18 +25,31 @@ function costAt(candidate: Candidate, size: CallSize): PicoUsd {
   const outputTokens = outputTokensMax(candidate, size);
   let dearest: PicoUsd = 0n;
   for (const possible of pricesUpTo(prices, inputTokens)) {
-    const cost = priceOf(inputTokens, dearestInput(possible)) + priceOf(outputTokens, possible.output ?? 0n);
+    const cost = priceOf(inputTokens, dearestInput(possible, size)) + priceOf(outputTokens, dearestOutput(possible));
     if (cost > dearest) dearest = cost;
   }
   return dearest * BigInt(size.answersMax);
 }
 
 /** What of an input a provider reads from its cache, and what it writes there, is known afterwards only. */
-const dearestInput = ({ input, cachedInput, cacheWrite, cacheWrite1h }: TokenPrices): TokenPrice =>
-  [input, cachedInput, cacheWrite, cacheWrite1h].reduce<TokenPrice>(
-    (dearest, price) => (price !== null && price > dearest ? price : dearest),
-    0n,
-  );
+const dearestInput = (
+  { input, cachedInput, cacheWrite, cacheWrite1h, media }: TokenPrices,
+  size: InputSize,
+): TokenPrice =>
+  dearestOf([
+    ...[input, cachedInput, cacheWrite, cacheWrite1h],
+    ...(hasMedia(size) ? inputMedia.map((kind) => media[kind]) : []),
+  ]);
+
+/** Some models answer with images although the request names none. */
+const dearestOutput = ({ output, media }: TokenPrices): TokenPrice =>
+  dearestOf([output, ...outputMedia.map((kind) => media[kind])]);
+
+const dearestOf = (prices: readonly (TokenPrice | null | undefined)[]): TokenPrice =>
+  prices.reduce<TokenPrice>((dearest, price) => (price != null && price > dearest ? price : dearest), 0n);
+
+/** Whether an input can have anything but text. */
+export const hasMedia = ({ mediaTokens }: Pick<InputSize, 'mediaTokens'>): boolean => mediaTokens !== 0;
 
 type Entry = Pick<Candidate['entry'], 'context_length'>;
 

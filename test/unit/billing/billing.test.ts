@@ -12,6 +12,7 @@ const pricedAt = (price: bigint | null) => ({
   cachedInput: price,
   cacheWrite: price,
   cacheWrite1h: price,
+  media: {},
   output: price,
   tiers: [],
 });
@@ -44,6 +45,7 @@ describe('the cost of a call', () => {
             cacheWrite: parsePricePerMillion(write) ?? null,
             cacheWrite1h: parsePricePerMillion(keep) ?? null,
             output: parsePricePerMillion(output) ?? null,
+            media: {},
             tiers: [],
           };
           const reported = {
@@ -145,6 +147,7 @@ describe('what a call is billed for', () => {
       cacheWriteTokens: 0,
       cacheWrite1hTokens: 0,
       completionTokens: 21,
+      media: expect.anything(),
       estimated: true,
     };
     expect(read(undefined)).toEqual(estimate);

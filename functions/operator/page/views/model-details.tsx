@@ -89,7 +89,7 @@ const AtProvider = ({ entry }: { readonly entry: Entry }) => {
         rows={[{ ...entry, from: tiers.length === 0 ? 'of any length' : 'shorter' }, ...tiers]}
         keyOf={({ from }) => from}
         empty=""
-        columns={priceColumns}
+        columns={columnsFor([{ ...entry, from: '' }, ...tiers])}
       />
       <DescriptionList kind="facts" entries={Object.entries(facts)} />
     </section>
@@ -114,6 +114,21 @@ const priceColumns: readonly Column<Priced>[] = [
   priceColumn('Cached', 'cached_input_price_per_million'),
   priceColumn('Written to cache', 'cache_write_input_price_per_million'),
   priceColumn('… for an hour', 'cache_write_1h_input_price_per_million'),
+];
+
+/** Few entries have one: shown where some do. */
+const mediaColumns: readonly (readonly [string, keyof Prices])[] = [
+  ['Audio in', 'audio_input_price_per_million'],
+  ['Images in', 'image_input_price_per_million'],
+  ['Audio out', 'audio_output_price_per_million'],
+  ['Images out', 'image_output_price_per_million'],
+];
+
+const columnsFor = (rows: readonly Priced[]): readonly Column<Priced>[] => [
+  ...priceColumns,
+  ...mediaColumns
+    .filter(([, member]) => rows.some((row) => row[member] !== undefined))
+    .map(([title, member]) => priceColumn(title, member)),
 ];
 
 type Difference = Model['differences'][number];

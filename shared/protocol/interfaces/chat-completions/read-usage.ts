@@ -1,5 +1,5 @@
 // `usage` of a chat completion, as the report that billing reads.
-import { isJsonObject, type JsonObject, toCount, type UsageReport } from '../../wire/index.ts';
+import { isJsonObject, type JsonObject, mediaIn, toCount, type UsageReport } from '../../wire/index.ts';
 
 /** Names of one count: the usual one comes first. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
@@ -40,6 +40,7 @@ export function readUsageReport(reported: unknown): UsageReport | undefined {
     cacheWrite1h: toCount(input.cache_write_1h_tokens) ?? 0,
     output: toCount(usage.completion_tokens),
     reasoning: toCount(output.reasoning_tokens) ?? 0,
+    media: mediaIn(input, output),
   };
   return { tokens, members: reported };
 }

@@ -1,5 +1,5 @@
 // `usage` of a message, as the report that billing reads.
-import { isJsonObject, type JsonObject, toCount, type UsageReport } from '../../wire/index.ts';
+import { isJsonObject, type JsonObject, mediaIn, toCount, type UsageReport } from '../../wire/index.ts';
 
 /** Undefined: it is no object, so nothing was reported. */
 export function readUsageReport(usage: unknown): UsageReport | undefined {
@@ -33,6 +33,8 @@ function countsOf(usage: JsonObject) {
     output: toCount(usage.output_tokens),
     // Part of the output.
     reasoning: toCount(details.thinking_tokens) ?? 0,
+    // Of providers whose format is translated: the interface has no word for them.
+    media: mediaIn(usage.input_tokens_details, details),
   };
 }
 

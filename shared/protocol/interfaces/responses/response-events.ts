@@ -1,5 +1,5 @@
 // The stateful reader of a stream of Responses events.
-import { isBrokenEnd, isJsonObject, type JsonObject, toCount, type UsageReport } from '../../wire/index.ts';
+import { isBrokenEnd, isJsonObject, type JsonObject, mediaIn, toCount, type UsageReport } from '../../wire/index.ts';
 import {
   type AnswerEvent,
   type EventDetails,
@@ -38,6 +38,8 @@ const details = membersOf({
   cache_write_tokens: {},
   cache_write_tokens_details: membersOf({ ttl_12h_tokens: {} }),
   reasoning_tokens: {},
+  audio_tokens: {},
+  image_tokens: {},
 });
 const usage = membersOf({
   input_tokens: {},
@@ -158,6 +160,7 @@ export function readResponseUsage(usage: unknown): UsageReport | undefined {
     cacheWrite1h: toCount(written.ttl_12h_tokens) ?? 0,
     output: toCount(usage.output_tokens),
     reasoning: toCount(output.reasoning_tokens) ?? 0,
+    media: mediaIn(input, output),
   };
   return { tokens, members: usage };
 }

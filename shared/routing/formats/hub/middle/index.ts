@@ -9,7 +9,7 @@ export { oneCallAtATime } from './one-call-at-a-time.ts';
 export { forEachObject, isListedMember, type MembersRead, otherMembers, toldPathsMax } from './other-members.ts';
 export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
 export { type ContentPart, fileOfData, fileOfUrl, isBlank, textParts } from './prompt-parts.ts';
-export { base64Of, contentOf, estimatedOutputTokens, jsonResponse, tokensOf } from './read-result.ts';
+export { base64Of, contentOf, estimatedOutputTokens, jsonResponse, mediaMembers, tokensOf } from './read-result.ts';
 export {
   byAnyEffort,
   byBudget,

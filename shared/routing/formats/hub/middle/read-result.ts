@@ -1,6 +1,13 @@
 // What of an answer is the client's: its content, its images, and the tokens that it took.
 import type { LanguageModelV4Content, LanguageModelV4File, LanguageModelV4Usage } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject, type TokenReport, toCount } from '../../../../protocol/wire/index.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type MediaTokens,
+  mediaIn,
+  type TokenReport,
+  toCount,
+} from '../../../../protocol/wire/index.ts';
 import type { HubResult } from './hub-call.ts';
 
 /** What the provider ran itself is nothing for the client to run. */
@@ -23,8 +30,41 @@ export function tokensOf(reported: LanguageModelV4Usage): TokenReport | undefine
   const [input, output] = [toCount(inputTokens.total), toCount(outputTokens.total)];
   if (input === undefined && output === undefined) return undefined;
   const cached = toCount(inputTokens.cacheRead) ?? 0;
-  return { input, cached, ...cacheWritesOf(reported), output, reasoning: toCount(outputTokens.reasoning) ?? 0 };
+  const reasoning = toCount(outputTokens.reasoning) ?? 0;
+  return { input, cached, ...cacheWritesOf(reported), output, reasoning, media: mediaOf(reported) };
 }
+
+/** No package reads them: details of OpenAI's formats, or Gemini's by modality. */
+function mediaOf({ raw }: LanguageModelV4Usage): MediaTokens {
+  if (!isJsonObject(raw)) return {};
+  const { promptTokensDetails: prompt, toolUsePromptTokensDetails: tools, cacheTokensDetails: cached } = raw;
+  const input = (modality: string) =>
+    Math.max(0, countOf(prompt, modality) + countOf(tools, modality) - countOf(cached, modality));
+  const output = (modality: string) => countOf(raw.candidatesTokensDetails, modality);
+  if (Array.isArray(prompt) || Array.isArray(raw.candidatesTokensDetails)) {
+    return {
+      audioInput: input('AUDIO'),
+      imageInput: input('IMAGE'),
+      audioOutput: output('AUDIO'),
+      imageOutput: output('IMAGE'),
+    };
+  }
+  return mediaIn(
+    raw.prompt_tokens_details ?? raw.input_tokens_details,
+    raw.completion_tokens_details ?? raw.output_tokens_details,
+  );
+}
+
+/** Details of a usage that a client is told: without those of which there are none. */
+export const mediaMembers = (audio = 0, image = 0) => ({
+  ...(audio > 0 ? { audio_tokens: audio } : {}),
+  ...(image > 0 ? { image_tokens: image } : {}),
+});
+
+const countOf = (details: unknown, modality: string): number =>
+  (Array.isArray(details) ? details : [])
+    .filter((one) => isJsonObject(one) && one.modality === modality)
+    .reduce((sum, { tokenCount }) => sum + (toCount(tokenCount) ?? 0), 0);
 
 /** Packages read the sum at most: Anthropic's `cache_creation`, Bedrock's `cacheDetails`, and the details of chat completions. */
 function cacheWritesOf({ inputTokens, raw }: LanguageModelV4Usage): Pick<TokenReport, 'cacheWrite' | 'cacheWrite1h'> {

@@ -1,7 +1,7 @@
 // `usage` in the words of OpenAI's formats: counts, and details of them.
 import { withUsualNames } from '../../../../protocol/interfaces/chat-completions/index.ts';
 import { lastObjectIn } from '../../../../protocol/interfaces/index.ts';
-import { isJsonObject, toCount, type UsageReport } from '../../../../protocol/wire/index.ts';
+import { isJsonObject, mediaIn, toCount, type UsageReport } from '../../../../protocol/wire/index.ts';
 import type { Json } from './body-members.ts';
 import { readableUsage } from './readable-usage.ts';
 
@@ -14,19 +14,21 @@ export interface OpenAiUsageForm {
   readonly renamed?: (usage: Json) => Json;
 }
 
+const mediaNames = ['audio_tokens', 'image_tokens'];
+
 export const responseUsage: OpenAiUsageForm = {
   required: ['input_tokens', 'output_tokens'],
   details: {
-    input_tokens_details: ['cached_tokens', 'cache_write_tokens'],
-    output_tokens_details: ['reasoning_tokens'],
+    input_tokens_details: ['cached_tokens', 'cache_write_tokens', ...mediaNames],
+    output_tokens_details: ['reasoning_tokens', ...mediaNames],
   },
 };
 
 export const chatUsage: OpenAiUsageForm = {
   required: ['prompt_tokens', 'completion_tokens'],
   details: {
-    prompt_tokens_details: ['cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens'],
-    completion_tokens_details: ['reasoning_tokens'],
+    prompt_tokens_details: ['cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens', ...mediaNames],
+    completion_tokens_details: ['reasoning_tokens', ...mediaNames],
   },
   renamed: withUsualNames,
 };
@@ -54,7 +56,8 @@ export function openAiUsageIn(text: string, form: OpenAiUsageForm): UsageReport 
   const members = readableOpenAiUsage(lastObjectIn(text, 'usage'), form);
   const [input, output] = form.required.map((name) => toCount(members?.[name]));
   if (members === undefined || input === undefined || output === undefined) return undefined;
-  const details = Object.assign({}, ...Object.keys(form.details).map((name) => members[name])) as Json;
+  const [ofInput, ofOutput] = Object.keys(form.details).map((name) => members[name]);
+  const details = Object.assign({}, ofInput, ofOutput) as Json;
   const count = (name: string) => toCount(details[name]) ?? 0;
   const [cached, cacheWrite, reasoning] = ['cached_tokens', 'cache_write_tokens', 'reasoning_tokens'].map(count);
   return {
@@ -65,6 +68,7 @@ export function openAiUsageIn(text: string, form: OpenAiUsageForm): UsageReport 
       cacheWrite1h: 0,
       output,
       reasoning: reasoning ?? 0,
+      media: mediaIn(ofInput, ofOutput),
     },
     members,
   };

@@ -2,7 +2,14 @@
 import type { LanguageModelV4Content, LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { outputBytesOfMessage, readUsageReport } from '../../../../../protocol/interfaces/chat-completions/index.ts';
 import { stringifyInTurns } from '../../../../../protocol/wire/index.ts';
-import { type AnswerHead, base64Of, type HubResult, tokensOf, type WrittenAnswer } from '../../middle/index.ts';
+import {
+  type AnswerHead,
+  base64Of,
+  type HubResult,
+  mediaMembers,
+  tokensOf,
+  type WrittenAnswer,
+} from '../../middle/index.ts';
 import type { ReasoningDetail } from './reasoning-details.ts';
 
 export async function writeCompletion(
@@ -127,7 +134,7 @@ export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, ca
 export function toUsage(reported: LanguageModelV4Usage) {
   const tokens = tokensOf(reported);
   if (tokens === undefined) return undefined;
-  const { input, output, cached, cacheWrite, cacheWrite1h, reasoning } = tokens;
+  const { input, output, cached, cacheWrite, cacheWrite1h, reasoning, media = {} } = tokens;
   return {
     ...(input === undefined ? {} : { prompt_tokens: input }),
     ...(output === undefined ? {} : { completion_tokens: output }),
@@ -136,7 +143,8 @@ export function toUsage(reported: LanguageModelV4Usage) {
       cached_tokens: cached,
       cache_write_tokens: cacheWrite,
       ...(cacheWrite1h > 0 ? { cache_write_1h_tokens: cacheWrite1h } : {}),
+      ...mediaMembers(media.audioInput, media.imageInput),
     },
-    completion_tokens_details: { reasoning_tokens: reasoning },
+    completion_tokens_details: { reasoning_tokens: reasoning, ...mediaMembers(media.audioOutput, media.imageOutput) },
   };
 }

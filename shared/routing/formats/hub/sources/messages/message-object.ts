@@ -1,6 +1,6 @@
 // What a message says of itself, why it ended, and what it has used.
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage, SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import { type AnswerHead, estimatedOutputTokens, tokensOf } from '../../middle/index.ts';
+import { type AnswerHead, estimatedOutputTokens, mediaMembers, tokensOf } from '../../middle/index.ts';
 
 export const messageHead = ({ id, askedModel }: AnswerHead) => ({
   id: `msg_${id.replaceAll('-', '')}`,
@@ -43,6 +43,8 @@ export interface MessageUsage {
   readonly cache_read_input_tokens: number;
   readonly output_tokens: number;
   readonly output_tokens_details: { readonly thinking_tokens: number };
+  /** The interface has no word of its own for sound and images: left out where there are none. */
+  readonly input_tokens_details?: object;
   /** Null: nothing is known of what was written. */
   readonly cache_creation: {
     readonly ephemeral_5m_input_tokens: number;
@@ -54,13 +56,15 @@ export interface MessageUsage {
 export function toUsage(reported: LanguageModelV4Usage): MessageUsage | undefined {
   const tokens = tokensOf(reported);
   if (tokens === undefined) return undefined;
-  const { input = 0, output = 0, cached, cacheWrite, cacheWrite1h: hour, reasoning } = tokens;
+  const { input = 0, output = 0, cached, cacheWrite, cacheWrite1h: hour, reasoning, media = {} } = tokens;
+  const details = mediaMembers(media.audioInput, media.imageInput);
   return {
     input_tokens: Math.max(0, input - cached - cacheWrite),
     cache_creation_input_tokens: cacheWrite,
     cache_read_input_tokens: cached,
     output_tokens: output,
-    output_tokens_details: { thinking_tokens: reasoning },
+    output_tokens_details: { thinking_tokens: reasoning, ...mediaMembers(media.audioOutput, media.imageOutput) },
+    ...(Object.keys(details).length === 0 ? {} : { input_tokens_details: details }),
     cache_creation: { ephemeral_5m_input_tokens: cacheWrite - hour, ephemeral_1h_input_tokens: hour },
   };
 }
