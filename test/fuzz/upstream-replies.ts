@@ -33,7 +33,7 @@ export const goodChunks: readonly object[] = [
   chunk({ reasoning_content: 'hm' }),
   chunk({ content: 'Grüße ' }),
   chunk({ content: '🌍 line\nbreak' }),
-  chunk({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'f', arguments: '{"a":' } }] }),
+  chunk({ tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":' } }] }),
   chunk({}, 'stop'),
   { ...head, object: 'chat.completion.chunk', choices: [], usage },
 ];
