@@ -16,7 +16,7 @@ export interface OperatorDependencies extends AdministrationDependencies, Router
   /** Left out: only operator keys open the management interface. */
   readonly signIn?: SignIn | undefined;
   readonly statistics: StatisticsReader;
-  readonly cooldowns: Pick<Cooldowns, 'refresh' | 'coolingFor'>;
+  readonly cooldowns: Pick<Cooldowns, 'refresh' | 'coolingFor' | 'lastFailure'>;
   /** Left out where credentials are not for this process to read: then no provider is said to lack its own. */
   readonly credentials?: { find(provider: ProviderDocument): unknown } | undefined;
 }

@@ -138,7 +138,7 @@ describe('status', () => {
       statistics_age_ms: 0,
       providers: [
         { model: 'acme/small', provider: 'acme', cooling: false, uptime: null },
-        { model: 'acme/large', provider: 'acme', cooling: true },
+        { model: 'acme/large', provider: 'acme', cooling: true, state: 'limited' },
       ],
     });
     const { out } = await operate(`status ${local.option}`, { clock });
@@ -152,16 +152,20 @@ describe('status', () => {
   });
 
   it('tells a provider that only fails from one that is not used', async () => {
-    const recorder = createStatisticsRecorder({ store: local.store, clock, randomness: systemRandomness });
+    // No cooling goes on then.
+    const later: Clock = { ...clock, nowMs: () => nowMs + 31_000 };
+    const recorder = createStatisticsRecorder({ store: local.store, clock: later, randomness: systemRandomness });
     recorder.record({ model: 'acme/small', provider: 'acme', latencyMs: 5, outcome: 'failed' });
     await recorder.flush();
     const states = async () =>
-      (await operateJson<{ providers: object[] }>(`status ${local.option}`, { clock })).providers;
+      (await operateJson<{ providers: object[] }>(`status ${local.option}`, { clock: later })).providers;
     expect(await states()).toMatchObject([
       { model: 'acme/small', state: 'failing', uptime: 0, median_latency_ms: null },
       { model: 'acme/large', state: 'unused', uptime: null },
     ]);
-    expect((await operate(`status ${local.option}`, { clock })).out).toMatch(/^acme\/small +acme +failing +no /m);
+    expect((await operate(`status ${local.option}`, { clock: later })).out).toMatch(
+      /^acme\/small +acme +failing +no /m,
+    );
     recorder.record({ model: 'acme/small', provider: 'acme', latencyMs: 5, outcome: 'ok' });
     await recorder.flush();
     expect(await states()).toMatchObject([{ state: 'serving', uptime: 0.5 }, { state: 'unused' }]);

@@ -364,7 +364,12 @@ describe('the catalogue', () => {
     });
     expect(acme.models[0].limits.tpd.used).toBeGreaterThan(0);
     expect(globex.models).toEqual([
-      expect.objectContaining({ is_cooling: true, cooling_for: ['team'], limits: { rpm: null, tpm: null, tpd: null } }),
+      expect.objectContaining({
+        state: 'failing',
+        is_cooling: true,
+        cooling_for: ['team'],
+        limits: { rpm: null, tpm: null, tpd: null },
+      }),
     ]);
   });
 

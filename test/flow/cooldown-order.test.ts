@@ -317,6 +317,20 @@ describe('the memory of cooldowns', () => {
     expect(await readItem()).toHaveProperty([coolingMark]);
   });
 
+  it('says on every instance whether the last call that failed was limited, and nothing once that is over', async () => {
+    const [one, two] = [another(), another()];
+    one.report(entry, failed('a'));
+    expect(one.lastFailure(entry)).toBe('failing');
+    clock.advance(1);
+    one.report(entry, limited());
+    await one.flush();
+    await two.refresh();
+    expect([one, two].map((cooldowns) => cooldowns.lastFailure(entry))).toEqual(['limited', 'limited']);
+    expect(two.lastFailure({ ...entry, model: 'acme/other' })).toBeUndefined();
+    clock.advance(31_000);
+    expect([one, two].map((cooldowns) => cooldowns.lastFailure(entry))).toEqual([undefined, undefined]);
+  });
+
   it('takes a failure whose write was sent twice for one failure', async () => {
     const { store } = gateway.testStore;
     const update: Store['update'] = async (written) => {

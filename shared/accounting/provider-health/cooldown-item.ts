@@ -1,8 +1,9 @@
 // The item that tells instances of each other's failures:
 //
 //   cooling_until <provider> <model>            for all workspaces; written once per cooling, by the instance that begins it
-//   failure_of <workspace> <provider> <model>   { failed_at, cooling_until }: the last failed call of one workspace, and
-//                                               how long that workspace waits because of its own calls (0: it does not)
+//   failure_of <workspace> <provider> <model>   { failed_at, cooling_until, limited }: the last failed call of one workspace, how
+//                                               long that workspace waits because of its own calls (0: it does not), and
+//                                               whether the provider had limited that call
 //
 // Every write removes what is over, so that the item stays as small as what is going on.
 import type { Clock } from '../../foundation/time/index.ts';
@@ -24,6 +25,8 @@ export interface FailureMark {
   readonly failedAtMs: number;
   /** How long the entry cools for this workspace. 0: it does not. */
   readonly coolingUntilMs: number;
+  /** The provider had limited that call. */
+  readonly isRateLimited: boolean;
 }
 
 export interface NamedMark extends FailureMark {
@@ -56,7 +59,7 @@ const untilPrefix = 'cooling_until ';
 const markPrefix = 'failure_of ';
 
 /** As stored: an end, or what a workspace met. */
-type Value = number | { readonly failed_at: number; readonly cooling_until: number };
+type Value = number | { readonly failed_at: number; readonly cooling_until: number; readonly limited: boolean };
 
 export function createCooldownItem({ store, clock }: { readonly store: Store; readonly clock: Clock }): CooldownItem {
   let item: Item = {};
@@ -98,8 +101,8 @@ export function createCooldownItem({ store, clock }: { readonly store: Store; re
     async writeCooling(name, untilMs) {
       await write(untilPrefix + name, untilMs);
     },
-    async writeMark({ workspace, name, failedAtMs, coolingUntilMs }) {
-      const value = { failed_at: failedAtMs, cooling_until: coolingUntilMs };
+    async writeMark({ workspace, name, failedAtMs, coolingUntilMs, isRateLimited }) {
+      const value = { failed_at: failedAtMs, cooling_until: coolingUntilMs, limited: isRateLimited };
       return marksIn(await write(`${markPrefix}${workspace} ${name}`, value)).filter((mark) => mark.name === name);
     },
   };
@@ -110,12 +113,13 @@ const marksIn = (item: Item): NamedMark[] =>
     if (!attribute.startsWith(markPrefix)) return [];
     // Ids of workspaces have no spaces.
     const end = attribute.indexOf(' ', markPrefix.length);
-    const { failed_at, cooling_until } = value as Record<string, unknown>;
+    const { failed_at, cooling_until, limited } = value as Record<string, unknown>;
     return {
       workspace: attribute.slice(markPrefix.length, end),
       name: attribute.slice(end + 1),
       failedAtMs: Number(failed_at),
       coolingUntilMs: Number(cooling_until),
+      isRateLimited: limited === true,
     };
   });
 

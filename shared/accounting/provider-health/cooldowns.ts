@@ -28,6 +28,8 @@ export interface Cooldowns {
   isCooling(entry: CooledEntry, workspace: string): boolean;
   /** The workspaces for which the entry cools now. */
   coolingFor(entry: CooledEntry): 'all' | readonly string[];
+  /** What the last call met there, as far as its mark is still kept. Undefined: nothing is known. */
+  lastFailure(entry: CooledEntry): 'limited' | 'failing' | undefined;
   /** Asks the store what others reported, where that was long ago. Never rejects. */
   refresh(): Promise<void>;
   /** Of overlapping cooldowns the longest counts. Does no I/O. */
@@ -183,6 +185,12 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
       return failuresAt(name).flatMap((failure) => (coolsFor(failure) ? failure.workspace : []));
     },
 
+    lastFailure(entry) {
+      const recent = failuresAt(nameOf(entry)).filter((failure) => isRecent(failure, clock.nowMs()));
+      const last = recent.toSorted((a, b) => b.failedAtMs - a.failedAtMs)[0];
+      return last && (last.isRateLimited ? 'limited' : 'failing');
+    },
+
     report(entry, { workspace, callId, isRateLimited, retryAfterMs = 0 }) {
       const [name, nowMs] = [nameOf(entry), clock.nowMs()];
       const coolMs = Math.min(retryAfterMs || cooldownMs, cooldownMaxMs);
@@ -190,7 +198,8 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
       const own = recent.find((failure) => failure.workspace === workspace);
       const isSameCall = own?.callId === callId;
       const failedAtMs = isSameCall ? own.failedAtMs : nowMs;
-      const failure: Failure = { workspace, callId, failedAtMs, coolMs, coolingUntilMs: own?.coolingUntilMs ?? 0 };
+      const coolingUntilMs = own?.coolingUntilMs ?? 0;
+      const failure: Failure = { workspace, callId, failedAtMs, coolMs, coolingUntilMs, isRateLimited };
       remember(name, failure);
       // Failures of calls that were under way when the cooling began make it no longer; a named time does.
       if (coolsForAll(name) && retryAfterMs === 0) return;

@@ -23,7 +23,7 @@ export interface ProviderHealth extends ConfiguredProvider {
 
 export interface MeasuredHealth {
   readonly statistics: Statistics;
-  readonly cooldowns: Pick<Cooldowns, 'coolingFor'>;
+  readonly cooldowns: Pick<Cooldowns, 'coolingFor' | 'lastFailure'>;
 }
 
 export function readProviderHealth(
@@ -34,18 +34,23 @@ export function readProviderHealth(
     const { model, provider } = one;
     const coolingFor = cooldowns.coolingFor({ model, provider });
     const figures = statistics.ofCandidate(model, provider);
-    return { ...one, coolingFor, figures, state: stateOf({ ...one, coolingFor, figures }) };
+    const cause = coolingFor.length === 0 ? undefined : (cooldowns.lastFailure({ model, provider }) ?? 'failing');
+    return { ...one, coolingFor, figures, state: stateOf(one, figures, cause) };
   });
 }
 
-/** What the operator decided or forgot counts more than what happened lately. */
-function stateOf({ isDisabled, lacksCredential, coolingFor, figures }: Omit<ProviderHealth, 'state'>): ProviderState {
+/** What the operator decided or forgot counts more than what happened lately. `cause`: of what it cools for. */
+function stateOf(
+  { isDisabled, lacksCredential }: ConfiguredProvider,
+  figures: Figures | undefined,
+  cause: 'limited' | 'failing' | undefined,
+): ProviderState {
   if (isDisabled) return 'disabled';
   if (lacksCredential) return 'no credential';
-  if (figures === undefined) return 'unused';
-  // A provider that answered before it cooled does not serve now.
-  if (figures.medianLatencyMs !== undefined && coolingFor.length === 0) return 'serving';
-  return mostFrequent(figures);
+  // A provider that answered before it cooled does not serve now, and figures may be older than its failure.
+  if (figures === undefined) return cause ?? 'unused';
+  if (cause === undefined) return figures.medianLatencyMs === undefined ? mostFrequent(figures) : 'serving';
+  return mostFrequent(figures) === 'refusing' ? 'refusing' : cause;
 }
 
 /** Of equals the one that the operator must act on. */

@@ -159,7 +159,14 @@ describe('what providers lack', () => {
       catalogue: { current: async () => catalogueOf([], [bearer('A')]) },
       credentials: { find: () => undefined, warm: nothing, ready: nothing, refresh: nothing },
       credentialCheck,
-      cooldowns: { isCooling: () => false, coolingFor: () => [], refresh: nothing, report: () => {}, flush: nothing },
+      cooldowns: {
+        isCooling: () => false,
+        coolingFor: () => [],
+        lastFailure: () => undefined,
+        refresh: nothing,
+        report: () => {},
+        flush: nothing,
+      },
     });
     expect(lines).toHaveLength(1);
   });
