@@ -10,6 +10,8 @@ interface OpenBlock {
   /** The package's. */
   readonly id: string;
   hasArguments: boolean;
+  /** The beginning of arguments that are no object so far. */
+  held: string;
   /** Of thinking: what was signed of it, or of what stands beside it. */
   signed: Signed;
   readonly of?: SignedEnvelope['of'];
@@ -25,7 +27,7 @@ export function createBlocks(head: AnswerHead, emit: (event: AnswerEvent) => voi
   function begin(kind: OpenBlock['kind'], id: string, block: object, own?: Pick<OpenBlock, 'signed' | 'of'>): void {
     close();
     index += 1;
-    open = { kind, id, hasArguments: false, signed: {}, ...own };
+    open = { kind, id, hasArguments: false, held: '', signed: {}, ...own };
     write('content_block_start', { content_block: block });
   }
 

@@ -79,9 +79,13 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
   function addArguments(id: string, delta: string): void {
     const open = blocks.open();
     if (delta === '' || open?.id !== id) return;
+    const text = open.held + delta;
+    // What begins as something else goes out whole, at its end, as in a JSON answer: clients break at an input that is no object.
+    open.held = open.hasArguments || text.trimStart().startsWith('{') ? '' : text;
+    if (open.held !== '') return;
     open.hasArguments = true;
-    outputBytes += Buffer.byteLength(delta);
-    blocks.add({ type: 'input_json_delta', partial_json: delta });
+    outputBytes += Buffer.byteLength(text);
+    blocks.add({ type: 'input_json_delta', partial_json: text });
   }
 
   function addCall(part: PartOf<'tool-call'>): void {
@@ -89,6 +93,7 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
     if (!begun.has(id)) beginCall(part, id);
     const open = blocks.open();
     if (open?.kind !== 'tool_use' || open.id !== id) return;
+    open.held = '';
     if (!open.hasArguments) addArguments(id, inputText(part.input));
     blocks.close();
   }
