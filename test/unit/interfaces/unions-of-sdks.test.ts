@@ -14,11 +14,13 @@ import { messageMembers } from '../../../shared/routing/formats/hub/sources/mess
 import { responseMembers } from '../../../shared/routing/formats/hub/sources/responses/response-call.ts';
 import { readDeltaTypes, readEventTypes } from '../../../shared/routing/formats/hub/targets/anthropic-events.ts';
 import { isListedEvent } from '../../../shared/routing/formats/hub/targets/responses-events.ts';
+import { faultOfCode } from '../../../shared/routing/providers/fault-behind-invalid.ts';
 import { literalsOf } from '../../support/installed-types.ts';
 
 const imports = `
 import type * as Beta from '@anthropic-ai/sdk/resources/beta/messages/messages';
 import type * as Messages from '@anthropic-ai/sdk/resources/messages/messages';
+import type * as Shared from '@anthropic-ai/sdk/resources/shared';
 import type * as Chat from 'openai/resources/chat/completions/completions';
 import type * as Responses from 'openai/resources/responses/responses';
 type Names<Union> = Union extends unknown ? keyof Union : never;
@@ -118,7 +120,45 @@ const ends: readonly Union[] = [
     isListed: isListedEnd,
   },
 ];
-const unions: readonly Union[] = [...parts, ...ends];
+/** About the client's own request, or the organization of the user for whom it asks: they reach the client. */
+const codesOfRequests = [
+  'available_tools_limit_exceeded claude_code_version_too_old compaction_block_ambiguous compaction_block_misplaced',
+  'compaction_content_mismatch compaction_incomplete_turn compaction_nothing_to_summarize compaction_signature_invalid',
+  'compaction_too_many_tool_references compaction_tool_changes_mismatch compaction_unavailable file_expired',
+  'file_not_downloadable image_dimensions_too_large linked_organization_billing_unavailable',
+  'linked_organization_spend_limit_reached organization_not_enrolled_in_beta request_body_encoding_invalid',
+  'request_body_encoding_unsupported request_body_timeout request_body_too_large_after_decoding sandbox_egress_restricted',
+  'skill_read_blocked_undecryptable thread_already_continued thread_continue_in_flight thread_fingerprint_mismatch',
+  'thread_not_found thread_unsupported_request tool_name_conflict tool_reference_unresolved unsupported_charset',
+  'user_profile_billing_not_authorized user_profile_not_billable user_profile_not_found user_profile_required',
+];
+/** Of Anthropic's administration, files and agents, which the gateway never calls. */
+const codesOfOthers = [
+  'already_member api_key_scope_missing bundle_attachment_not_supported bundle_on_call',
+  'cannot_invite_emails_with_unverified_domains cannot_remove_last_member cannot_sign_out_managed_member',
+  'cannot_sign_out_membership_admin cannot_sign_out_owner cannot_sign_out_primary_owner cannot_sign_out_privileged_member',
+  'cannot_sign_out_self claude_tag_writes_not_enabled cmek_feature_unsupported compliance_configuration_restricted',
+  'concurrent_membership_change email_domain_not_allowed environment_archived environment_create_disabled',
+  'environment_not_found environment_update_disabled external_key_changed external_key_in_workspace_policy',
+  'external_key_validation_failed external_key_validation_timed_out heartbeat_precondition_failed',
+  'invalid_config_type_change invalid_metadata invite_already_exists key_profile_mismatch org_api_key_limit_exceeded',
+  'org_member_limit_exceeded organization_level_scoped_api_key_required plugin_name_taken rbac_group_grants_owner_access',
+  'rbac_group_managed_settings_not_found rbac_group_not_found rbac_group_order_limit_exceeded',
+  'rbac_group_owner_access_unconfirmed rbac_role_not_found registration_pending scan_failed scan_pending',
+  'settings_document_limit_exceeded settings_history_limit_exceeded skill_name_taken',
+  'slack_channel_set_up_environment_not_found slack_channel_set_up_settings_conflict slack_channel_set_up_settings_refused',
+  'spend_limits_admin_api_writes_not_enabled storage_quota_exceeded workspace_api_key_limit_exceeded',
+  'workspace_member_limit_exceeded workspace_policy_violation',
+];
+const codesOfNoAccount: ReadonlySet<string> = new Set([...codesOfRequests, ...codesOfOthers].join(' ').split(' '));
+const errors: readonly Union[] = [
+  {
+    title: "codes of Anthropic's errors",
+    type: "Shared.ErrorDetails['error_code']",
+    isListed: (code) => faultOfCode(code) !== undefined || codesOfNoAccount.has(code),
+  },
+];
+const unions: readonly Union[] = [...parts, ...ends, ...errors];
 
 const types = Object.fromEntries(unions.map(({ title, type }) => [title, type]));
 const found = literalsOf(imports, types);
