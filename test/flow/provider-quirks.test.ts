@@ -199,33 +199,6 @@ describe('tool calls of a server that writes them otherwise', () => {
     }
   });
 
-  it('are whole for the official SDK of chat completions without a role, a place or a type, and the rest of them as it came', async () => {
-    const client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
-    const call = '{ "id":"call_1", "function":{"name":"look","arguments":"{}"} }';
-    const asOf = (form: string) =>
-      `{"id":"c","choices":[{"index":0,"seed":1.50,${form},"finish_reason":"tool_calls"}]}`;
-    const question = {
-      model: 'acme/chat',
-      messages: asked.messages,
-      tools: [{ type: 'function' as const, function: { name: 'look' } }],
-    };
-    const expected = [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }];
-    answer = json(asOf(`"message":{"role":"assistant","tool_calls":[${call}]}`));
-    expect((await client.chat.completions.create(question)).choices[0]?.message.tool_calls).toEqual(expected);
-    answer = {
-      type: 'text/event-stream',
-      body: `data: ${asOf(`"delta":{"content":null,"tool_calls":[${call}]}`)}\n\n`,
-    };
-    const { choices } = await client.chat.completions.stream(question).finalChatCompletion();
-    expect(choices[0]?.message).toMatchObject({
-      role: 'assistant',
-      tool_calls: expected,
-    });
-    const text = await (await gateway.post({ ...question, stream: true })).text();
-    expect(text).toContain('"seed":1.50');
-    expect(text.match(/"role":"assistant"/g)).toHaveLength(1);
-  });
-
   it('and its texts are read where a whole message stands in place of pieces', async () => {
     const client = new Anthropic({ apiKey: gateway.key, baseURL: root(), maxRetries: 0 });
     answer = events({

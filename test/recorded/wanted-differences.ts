@@ -84,10 +84,11 @@ const wanted: readonly WantedDifference[] = [
     reason: 'The package refuses items of this provider that the gateway passes over.',
   },
   {
-    answers: /^mistral\/mistral-reasoning\./,
+    answers: /^mistral\/mistral-(incremental-tool-call|reasoning|tool-call)\./,
     clients: ['chat-completions'],
-    aspects: ['text', 'thinking'],
-    reason: 'A relayed content of parts stays one: this provider wants its thinking back in it.',
+    aspects: ['text', 'thinking', 'calls', 'error'],
+    reason:
+      'A relayed answer keeps what this provider writes otherwise than OpenAI: no role, calls without type and index, parts.',
   },
 ];
 

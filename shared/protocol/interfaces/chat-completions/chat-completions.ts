@@ -14,7 +14,7 @@ import {
 } from '../index.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { gatewayMembers, leftOutOfCacheKey } from './gateway-members.ts';
-import { completedChunk, readJsonAnswer, readStreamChunk } from './provider-answer.ts';
+import { readJsonAnswer, readStreamChunk } from './provider-answer.ts';
 import { readChatRequest } from './read-chat-request.ts';
 import { doneText } from './write-answer.ts';
 
@@ -39,7 +39,6 @@ export const chatCompletions: ClientInterface = {
 /** A stream is complete where every choice has finished, with or without its end marker. */
 function openChunkReader(choices: number): EventReader {
   const finished = new Map<number, boolean>();
-  const begun = new Set<number>();
   return {
     read({ text }) {
       if (text.trim() === doneText) return { kind: 'end' };
@@ -50,7 +49,7 @@ function openChunkReader(choices: number): EventReader {
       for (const choice of details.choices) {
         finished.set(choice.index, choice.finished || (finished.get(choice.index) ?? false));
       }
-      return { kind: 'event', event: completedChunk(chunk, begun) };
+      return { kind: 'event', event: chunk };
     },
     isComplete: () => finished.size >= choices && [...finished.values()].every((isFinished) => isFinished),
   };

@@ -28,7 +28,6 @@ import {
   rescanned,
   textBytesIn,
 } from '../index.ts';
-import { completedDeltas, completedMessages } from './completed-calls.ts';
 import { type OutputOfDeltas, outputOfDeltas, uncountedNames } from './output-of-deltas.ts';
 import { readUsageReport } from './read-usage.ts';
 
@@ -44,21 +43,19 @@ const factsShape = membersOf({
 export const readJsonAnswer = async (text: string): Promise<ReadAnswer> =>
   (await readInTurns(text, readCompletion)) ?? readUnscanned(text, readUsageReport);
 
-async function readCompletion(read: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
-  const details = pick(read, 0, factsShape) as Record<string, unknown>;
-  if (isError(details)) return { kind: 'error', error: readErrorObject(read) };
+async function readCompletion(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
+  const details = pick(json, 0, factsShape) as Record<string, unknown>;
+  if (isError(details)) return { kind: 'error', error: readErrorObject(json) };
   const choices = Array.isArray(details.choices) ? details.choices : [];
   if (choices.length === 0) return { kind: 'unreadable' };
   // More than any request can ask for is work, and no answer.
   if (choices.length > choicesMax) {
-    return { kind: 'refused', refused: { usage: readReportedUsage(read), outputBytes: read.text.length } };
+    return { kind: 'refused', refused: { usage: readReportedUsage(json), outputBytes: json.text.length } };
   }
   if (!choices.every(hasValidIndex)) return { kind: 'unreadable' };
   const broken = brokenEndIn(choices);
   if (broken !== undefined) return { kind: 'error', error: broken };
   await nextStep();
-  const completed = completedMessages(read, messagesIn(read, 'message'));
-  const json = completed === undefined ? read : await rescanned(completed);
   const outputBytes = messagesIn(json, 'message').reduce((sum, message) => sum + outputBytesOf(json, message), 0);
   const answer = { text: json.text, json, usage: readReportedUsage(json), outputBytes, model: modelIn(details) };
   return { kind: 'answer', answer: { ...answer, finishReasons: finishReasonsIn(choices) } };
@@ -163,18 +160,6 @@ export function readStreamChunk(text: string): StreamChunk | undefined {
   const usage = isJsonObject(head.usage) ? readReportedUsage(answerJson(text)) : usageOfGroq(head);
   const details = factsOf(head, outputOfDeltas(head.choices), usage, () => answerJson(text));
   return details.choices.every(({ index }) => isChoiceIndex(index)) ? new ParsedChunk(text, head, details) : undefined;
-}
-
-/** The chunk with what the official SDK needs of it. `begun`: the choices that said something before; this one's are added. */
-export function completedChunk(chunk: StreamChunk, begun: Set<number>): StreamChunk {
-  const { head, details } = chunk;
-  const begins = (place: number) => !begun.has(details.choices[place]?.index ?? place);
-  const text = completedDeltas(head.choices, begins, () => {
-    const { json } = chunk;
-    return { json, deltas: messageOfChoices(json, 'delta') };
-  });
-  for (const { index } of details.choices) begun.add(index);
-  return text === undefined ? chunk : new ParsedChunk(text, head, details);
 }
 
 /** Groq's own place for it. */
