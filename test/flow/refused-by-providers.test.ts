@@ -2,6 +2,9 @@
 // it in the same words (`provider-refusals.ts`), so that each answer here is one that the provider would have given.
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
+import { zodFunction } from 'openai/helpers/zod';
+import * as z4 from 'zod';
+import * as z3 from 'zod/v3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 
@@ -85,10 +88,13 @@ describe('chat completions with tools and no effort, of a model that thinks by i
     expect(sent()[0]?.body).not.toHaveProperty('reasoning');
   });
 
-  it('say that it is not to think where only chat is spoken', async () => {
-    await ask('chat/5.6');
-    expect(sent()).toMatchObject([{ format: 'chat-completions', body: { reasoning_effort: 'none' } }]);
-  });
+  it.each([{}, { reasoning: { exclude: true } }, { reasoning: {} }])(
+    'say that it is not to think where only chat is spoken, with %j',
+    async (more) => {
+      await ask('chat/5.6', more);
+      expect(sent()).toMatchObject([{ format: 'chat-completions', body: { reasoning_effort: 'none' } }]);
+    },
+  );
 
   it.each([
     ['chat/5.4', {}],
@@ -162,6 +168,25 @@ describe('strict tools', () => {
     const answer = await openai.chat.completions.create(asked).withResponse();
     expect(leftOutOf(answer)).toBe('');
     expect(sent()).toMatchObject([{ body: { tools: [{ strict: true }] } }]);
+  });
+
+  const place = z4.object({ name: z4.string(), zones: z4.array(z4.enum(['a', 'b'])) });
+  const node = z4.object({
+    value: z4.string(),
+    get next() {
+      return node.nullable();
+    },
+  });
+  const once = z3.object({ city: z3.string() });
+  it.each([
+    ['of Zod 4', zodFunction({ name: 'f', parameters: z4.object({ place }) })],
+    ['of Zod 4 that holds itself', zodFunction({ name: 'f', parameters: node })],
+    ['of Zod 3 that names one twice', zodFunction({ name: 'f', parameters: z3.object({ from: once, to: once }) })],
+  ])('stay strict for GPT with a schema %s, as the SDK of OpenAI writes it', async (_name, tool) => {
+    const asked = { model: 'responses/5.4', messages, tools: [tool] };
+    const answer = await openai.chat.completions.create(asked).withResponse();
+    expect(leftOutOf(answer)).toBe('');
+    expect(sent()).toMatchObject([{ body: { tools: [{ strict: true, parameters: tool.function.parameters }] } }]);
   });
 
   it('of Claude are loose for GPT where a property is optional', async () => {

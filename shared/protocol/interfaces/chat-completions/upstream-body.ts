@@ -12,15 +12,13 @@ export function toUpstreamBody(request: ChatMembers, target: UpstreamTarget): st
   for (const [name, value] of boundMembers(request, target)) changes.set(name, value);
   if (request.namesNoBound && defaultBound !== undefined) changes.set(defaultBound.chatMember, defaultBound.tokens);
   for (const [name, value] of Object.entries(reasoningMembers(request, reasoningStyle))) changes.set(name, value);
-  if (target.wantsNoEffortWithTools && hasTools(request) && saysNoEffort(request)) changes.set(effortName, 'none');
+  const hasEffort = changes.has(effortName) || (request.raw[effortName] ?? null) !== null;
+  if (target.wantsNoEffortWithTools && hasTools(request) && !hasEffort) changes.set(effortName, 'none');
   if (request.stream) changes.set('stream_options', streamOptions(request.raw.stream_options, reportsStreamUsage));
   return rewriteMembers(request.text(), changes);
 }
 
 const effortName = 'reasoning_effort';
-
-const saysNoEffort = ({ raw, reasoning }: ChatMembers): boolean =>
-  reasoning === undefined && (raw[effortName] ?? null) === null;
 
 const hasTools = ({ raw: { tools } }: ChatMembers): boolean => Array.isArray(tools) && tools.length > 0;
 
@@ -48,7 +46,7 @@ function reasoningMembers(
   if (options === undefined || style === 'none') return {};
   if (style === 'object') return { reasoning: raw.reasoning };
   const effort = toEffort(options);
-  return effort === undefined ? {} : { reasoning_effort: effort };
+  return effort === undefined ? {} : { [effortName]: effort };
 }
 
 /** Where a provider knows only effort, a token budget becomes the nearest level. */

@@ -7,18 +7,21 @@ interface Subset {
   readonly words: ReadonlySet<string>;
   /** Every property is required. */
   readonly requiresAll: boolean;
+  /** A schema may refer to itself. */
+  readonly isRecursive: boolean;
   /** What else is wrong with one schema, the schemas inside it apart. */
   readonly refuses?: (schema: JsonObject) => boolean;
 }
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
-/** https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, read on 2026-11-26. */
+/** https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, read on 2026-11-26, and what `openai/helpers/zod` writes. */
 const openAi: Subset = {
   words: wordsOf(
-    '$defs $ref additionalProperties anyOf const description enum exclusiveMaximum exclusiveMinimum format items maxItems maximum minItems minimum multipleOf pattern properties required title type',
+    '$defs $ref $schema additionalProperties anyOf const definitions description enum exclusiveMaximum exclusiveMinimum format items maxItems maximum minItems minimum multipleOf pattern properties required title type',
   ),
   requiresAll: true,
+  isRecursive: true,
 };
 
 /** https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations, read on 2026-11-26. */
@@ -27,16 +30,17 @@ const claude: Subset = {
     '$defs $ref $schema additionalProperties anyOf const default definitions description enum format items minItems properties required title type',
   ),
   requiresAll: false,
+  isRecursive: false,
   refuses: ({ minItems, enum: values }) =>
     (minItems !== undefined && minItems !== 0 && minItems !== 1) ||
     (Array.isArray(values) && values.some((value) => typeof value === 'object' && value !== null)),
 };
 
-/** A schema of the client's that refers to itself is refused by both, and its depth is that of a body. */
+/** Recursive: the depth of a schema is that of a body. */
 function holds(schema: unknown, subset: Subset, isInDefinition = false): boolean {
   if (!isJsonObject(schema) || !Object.keys(schema).every((word) => subset.words.has(word))) return false;
   const { type, properties, required, items, anyOf, $ref: reference, additionalProperties: more } = schema;
-  if (reference !== undefined && (isInDefinition || reference === '#')) return false;
+  if (reference !== undefined && !subset.isRecursive && (isInDefinition || reference === '#')) return false;
   const named = isJsonObject(properties) ? properties : {};
   if (type === 'object' || properties !== undefined) {
     const needed = new Set(Array.isArray(required) ? required : []);
