@@ -58,6 +58,7 @@ const references: readonly (readonly [string, readonly [string, Json]])[] = [
   ['input[0]', responses({ input: [{ id: 'msg_1' }] })],
   ['input[0]', responses({ input: [{ type: null, id: 'msg_1' }] })],
   ['input[0]', responses({ input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] })],
+  ['input[0]', responses({ input: [{ type: 'image_generation_call', id: 'ig_1' }] })],
   ['input[0].content[0]', inItem({ type: 'input_file', file_id: 'file-1' })],
   ['input[0].content[0]', inItem({ type: 'input_image', file_id: 'file-1' })],
   [

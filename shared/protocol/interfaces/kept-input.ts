@@ -47,7 +47,11 @@ export const keptPartShapes: Readonly<Record<string, Shape>> = {
   file: membersOf({ file_id: {} }),
   image_file: membersOf({ file_id: {} }),
 };
-export const keptItemShapes: Readonly<Record<string, Shape>> = { ...keptPartShapes, encrypted_content: presence };
+export const keptItemShapes: Readonly<Record<string, Shape>> = {
+  ...keptPartShapes,
+  encrypted_content: presence,
+  result: presence,
+};
 export const keptToolShapes: Readonly<Record<string, Shape>> = {
   vector_store_ids: { items: {} },
   container: membersOf({ file_ids: { items: {} } }),
@@ -115,7 +119,7 @@ const pathOf = (trail: readonly (string | number)[]): string =>
   );
 
 function* idsIn(value: JsonObject): Generator<unknown> {
-  if ((isItemReference(value) || refersToThinking(value)) && !isOwnItemId(value.id)) yield value.id;
+  if ((isItemReference(value) || isWithoutContent(value)) && !isOwnItemId(value.id)) yield value.id;
   for (const name of idNames) {
     const named = value[name];
     if (Array.isArray(named)) yield* named;
@@ -134,9 +138,14 @@ const isItemReference = ({ type, id, role, content }: JsonObject): boolean =>
   type === 'item_reference' ||
   ((type ?? null) === null && (content ?? null) === null && (role ?? null) === null && typeof id === 'string');
 
-/** Thinking whose content is not in it is looked up by its id. */
-const refersToThinking = ({ type, id, encrypted_content: content }: JsonObject): boolean =>
-  type === 'reasoning' && typeof id === 'string' && (content ?? null) === null;
+/** By the type of an item: the field that holds its content. Without it the item is looked up by its id. */
+const contentFields = { reasoning: 'encrypted_content', image_generation_call: 'result' } as const;
+
+function isWithoutContent(item: JsonObject): boolean {
+  const { type, id } = item;
+  if ((type !== 'reasoning' && type !== 'image_generation_call') || typeof id !== 'string') return false;
+  return (item[contentFields[type]] ?? null) === null;
+}
 
 // Ids of items of answers that the gateway wrote itself. They say so: no provider knows them.
 
