@@ -312,4 +312,42 @@ describe('marks of a client', () => {
       messages: [{ content: [{ text: 'Hello' }, point] }, {}, { content: [{ toolResult: {} }, point] }],
     });
   });
+
+  it.each(['chat', 'responses'])('of %s at tools, instructions and messages all reach Converse', async (name) => {
+    const fn = { name: 'look', parameters: { type: 'object' } };
+    const text = (type: string, words: string) => ({ type, text: words, ...control() });
+    const bodies: Readonly<Record<string, readonly [string, object]>> = {
+      chat: [
+        '/chat/completions',
+        {
+          tools: [{ type: 'function', function: fn, ...control() }],
+          messages: [
+            { role: 'system', content: [text('text', 'Rules.')] },
+            { role: 'user', content: [text('text', 'Hello')] },
+          ],
+        },
+      ],
+      responses: [
+        '/responses',
+        {
+          store: false,
+          tools: [{ type: 'function', ...fn, ...control() }],
+          input: [
+            { role: 'developer', content: [text('input_text', 'Rules.')] },
+            { role: 'user', content: [text('input_text', 'Hello')] },
+          ],
+        },
+      ],
+    };
+    const [path, body] = bodies[name] ?? ['', {}];
+    const { headers } = await gateway.postTo(path, { model: 'plain/converse', ...body });
+    expect(headers.get('x-gw-left-out')).toBeNull();
+    const point = { cachePoint: { type: 'default' } };
+    expect(claude.calls.at(-1)?.marks).toBe(3);
+    expect(claude.calls.at(-1)?.body).toMatchObject({
+      toolConfig: { tools: [{ toolSpec: { name: 'look' } }, point] },
+      system: [{ text: 'Rules.' }, point],
+      messages: [{ content: [{ text: 'Hello' }, point] }],
+    });
+  });
 });

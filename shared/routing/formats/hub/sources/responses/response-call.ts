@@ -84,7 +84,7 @@ function readOptional(body: JsonObject): OptionalMember[] {
   const said = (name: OptionalName, member: string, value: unknown, isAsked = isSent(value)): OptionalMember[] =>
     isAsked ? [{ name, member, value }] : [];
   return [
-    ...markedMembers({ input: body.input }, undefined),
+    ...markedMembers({ input: body.input }, body.tools),
     ...otherMembers(body, responseMembers),
     ...said('verbosity', 'text.verbosity', verbosity),
     ...otherMembers(body.text, inText),

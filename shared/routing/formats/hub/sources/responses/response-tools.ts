@@ -7,7 +7,7 @@ import {
   meantBy,
 } from '../../../../../protocol/interfaces/responses/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
-import { type OptionalMember, toInputSchema } from '../../middle/index.ts';
+import { cacheMark, type OptionalMember, toInputSchema } from '../../middle/index.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
 import { freeformParameters } from './freeform-input.ts';
 import { type OwnToolType, ownTools } from './own-tools.ts';
@@ -50,7 +50,8 @@ const pathOf = ({ tool: { type }, path }: DeclaredTool): string =>
 
 function toTool(tool: JsonObject, name: string): LanguageModelV4FunctionTool {
   const { type, description, parameters, strict } = tool;
-  if (type === 'custom') return { type: 'function', name, ...freeformParameters(tool), strict: false };
+  if (type === 'custom')
+    return { type: 'function', name, ...freeformParameters(tool), strict: false, ...cacheMark(tool) };
   const own = type === 'function' ? undefined : ownTools[type as OwnToolType];
   const said = typeof description === 'string' && description !== '' ? description : own?.description;
   return {
@@ -60,6 +61,7 @@ function toTool(tool: JsonObject, name: string): LanguageModelV4FunctionTool {
     inputSchema: isJsonObject(parameters) || own === undefined ? toInputSchema(parameters) : own.parameters,
     // Said outright: some targets take a tool that says nothing for a strict one.
     strict: strict === true,
+    ...cacheMark(tool),
   };
 }
 
