@@ -2,7 +2,6 @@
 // others serve. It accepts the connections and hands them out in turn (node:cluster): each process gets as many as the next
 // one. With a socket each (SO_REUSEPORT) the kernel would deal them out by chance, and on Linux alone.
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -68,9 +67,8 @@ export async function startProcesses(
       hasServed = true;
       served.resolve(message.port);
     });
-    const ended = once(worker, 'exit').then(([code, signal]) => {
+    const ended = endOf(worker).then((how) => {
       running.delete(worker);
-      const how = signal ?? `exit code ${code}`;
       served.reject(new Error(`a process ended before it served (${how})`));
       if (hasServed && !isStopping) void replace(how, clock.nowMs() - startedAtMs);
     });
@@ -101,4 +99,13 @@ export async function startProcesses(
     });
     await ended;
   }
+}
+
+/** Resolves with how it ended. Never rejects: a message that finds the process dead is an error of the worker too, before its end. */
+function endOf(worker: Worker): Promise<string> {
+  return new Promise((resolve) => {
+    worker.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+    // One that was never started has no other end.
+    worker.on('error', (error) => worker.process.pid ?? resolve(error.message));
+  });
 }

@@ -49,6 +49,8 @@ describe('an answer of a provider', () => {
           { provider: 'acme', upstream: 'scripted' },
           { provider: 'other', upstream: 'echo', more: { input_price_per_million: '9' } },
         ],
+        // Two of these requests are more than its minute.
+        'acme/limited': [{ provider: 'acme', upstream: 'scripted', more: { rate_limit_tpm: 20_000 } }],
       },
       providers: { acme: { base_url: provider.url } },
       replace: () => ({ memory: budget }),
@@ -100,6 +102,24 @@ describe('an answer of a provider', () => {
       expect(line).toMatchObject({ provider: 'acme', outcome: 'no_memory' });
     },
   );
+
+  it('is not asked for where what is sent finds no room: 503, nothing charged, and the tokens of the provider are free again', async () => {
+    [characters, isChunked] = [2_000, false];
+    const request = { ...hello('acme/limited'), messages: [{ role: 'user', content: 'a'.repeat(10_000) }] };
+    other = budget.open();
+    await other.reserve(maxBytes - 30_000);
+    const seen = provider.bodies.length;
+    const { available } = await gateway.credit();
+    const { message } = await expectError(await gateway.post(request), 503, 'RATE_LIMITER_UNAVAILABLE');
+    expect(message).toContain('memory');
+    await gateway.settled();
+    expect(provider.bodies.length).toBe(seen);
+    expect((await gateway.credit()).available).toBe(available);
+    const line = gateway.logLines.map((text) => JSON.parse(text)).findLast(({ event }) => event === 'attempt_failed');
+    expect(line).toMatchObject({ provider: 'acme', outcome: 'no_memory' });
+    other.end();
+    expect((await gateway.post(request)).status).toBe(200);
+  });
 
   it('that is small waits for no large one', async () => {
     [characters, isChunked] = [2_000, false];

@@ -1,11 +1,14 @@
 // `npm start -- --processes N`: one port and one store, several processes.
 import { spawnSync } from 'node:child_process';
+import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
+import { type Stop, stopAll } from '../../infra/local/open-composition.ts';
+import { startProcesses } from '../../infra/local/processes.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
@@ -178,5 +181,19 @@ describe('several processes', () => {
     const started = start(`--processes 2 --log off --data ${folder}`);
     await expect(started).rejects.toThrow(/gw: .*gw\.sqlite was made by another program: choose another folder\n$/);
     expect(existsSync(join(folder, 'gw.sqlite-wal'))).toBe(false);
+  });
+
+  it('that cannot be started at all fail the start, and are waited for no longer', async () => {
+    cluster.setupPrimary({ cwd: join(temporaryFolder(), 'no-folder') });
+    const started: Stop[] = [];
+    try {
+      const options = { port: 0, config: undefined, data: temporaryFolder(), dynamodb: undefined };
+      await expect(startProcesses(1, options, () => {}, started)).rejects.toThrow(
+        /^a process ended before it served \(spawn .* ENOENT\)$/,
+      );
+      await stopAll(started);
+    } finally {
+      cluster.setupPrimary({ cwd: process.cwd() });
+    }
   });
 });

@@ -21,12 +21,12 @@ export interface LoopOutcome {
 }
 
 export function conclude(call: ProviderCall, failures: readonly FailedAttempt[], outcome: LoopOutcome): GatewayError {
+  const refusal = failures.find((failure) => failure.refusal !== undefined)?.refusal;
+  if (refusal !== undefined) return refusal;
   const [unavailable] = failures.filter(({ isUnavailable }) => isUnavailable);
   if (unavailable !== undefined && failures.every(({ isOurFault }) => isOurFault)) {
     return fail('RATE_LIMITER_UNAVAILABLE', { cause: new Error(unavailable.cause) });
   }
-  const refusal = failures.find((failure) => failure.refusal !== undefined)?.refusal;
-  if (refusal !== undefined) return refusal;
   const kinds = new Set(failures.map(({ kind }) => kind));
   if (outcome.deadlineIsOver || kinds.has('deadline')) return fail('request_deadline_exceeded');
   const { schemaMismatch, attempts } = outcome;

@@ -1,12 +1,14 @@
 // The `send` that a format calls a candidate through: adds URL, credential and signature, ends a call that is silent for too
 // long, and classifies what is no success. Failures are values; a connection that breaks rejects.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
 import { once } from '../../../shared/foundation/cache/index.ts';
 import { streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { ConnectionBroken, readText as readBody } from '../../../shared/foundation/outgoing/index.ts';
 import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import type { CandidateRequest, NoAnswer, Send } from '../../../shared/routing/formats/index.ts';
 import {
+  type AttemptFailure,
   classifyStatus,
   type DescribeText,
   readProviderText,
@@ -60,7 +62,8 @@ export function createSend(
   async function start(request: CandidateRequest) {
     const { memory } = call;
     const sentBytes = formsOfSent * asked.text().text.length;
-    await memory.reserve(sentBytes);
+    const refusal = await refusalOf(memory.reserve(sentBytes));
+    if (refusal !== undefined) return { failure: noMemory(refusal) };
     const onSent = once(() => memory.release(sentBytes));
     const prepared = await prepareCall(deps, call, candidate, request);
     if ('failure' in prepared) {
@@ -122,6 +125,25 @@ export function createSend(
   };
   return { send, connection: () => sent };
 }
+
+/** Why there is no memory. Undefined: there is. */
+async function refusalOf(reserving: Promise<void> | undefined): Promise<GatewayError | undefined> {
+  try {
+    await reserving;
+    return undefined;
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+}
+
+const noMemory = (refusal: GatewayError): AttemptFailure => ({
+  kind: 'failed',
+  cause: 'no_memory',
+  isOurFault: true,
+  isUnavailable: true,
+  refusal,
+});
 
 function connect(
   { clock }: GatewayDependencies,

@@ -57,6 +57,8 @@ export async function provide(deps: GatewayDependencies, call: ProviderCall): Pr
         failures.push({ ...failure, byok: payment.byok?.sourceOf(admitted.candidate) });
         if (failure.refusedAnswer === undefined) {
           endAttempt(admitted, failure, clock.nowMs());
+          // It would be refused again, after the same wait.
+          if (failure.refusal !== undefined) break;
           continue;
         }
         // It is paid for: another provider would be paid once more.

@@ -30,7 +30,7 @@ export interface AttemptFailure {
   readonly isOurFault?: boolean | undefined;
   /** What is needed before the provider can be called did not answer: it was not called. */
   readonly isUnavailable?: boolean | undefined;
-  /** What the call is answered with, whatever other candidates said: there is no memory for the answer that came. */
+  /** What the call is answered with, whatever other candidates said: there is no memory for what is sent, or for the answer that came. */
   readonly refusal?: GatewayError | undefined;
   /** The provider did its work and is paid for it, though the gateway cannot hand it on: charged, and no other provider is asked. */
   readonly refusedAnswer?: RefusedAnswer | undefined;
