@@ -50,7 +50,7 @@ describe('an answer of a provider', () => {
           { provider: 'other', upstream: 'echo', more: { input_price_per_million: '9' } },
         ],
         // Two of these requests are more than its minute.
-        'acme/limited': [{ provider: 'acme', upstream: 'scripted', more: { rate_limit_tpm: 20_000 } }],
+        'acme/limited': [{ provider: 'acme', upstream: 'scripted', more: { rate_limit_tpm: 10_000 } }],
       },
       providers: { acme: { base_url: provider.url } },
       replace: () => ({ memory: budget }),
