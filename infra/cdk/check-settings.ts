@@ -13,6 +13,12 @@ const rules: ReadonlyArray<[member: string, isBroken: (settings: StageSettings) 
     ({ tasks = tasksDefault, compute, removal }) => compute === 'container' && removal === 'retain' && tasks.min < 2,
     "must be at least 2 where removal is 'retain'",
   ],
+  [
+    'consoleSharesTaskRole',
+    ({ consoleSharesTaskRole, console, compute }) =>
+      compute === 'container' && console === true && consoleSharesTaskRole !== true,
+    "must be true with compute: 'container' and console: true: the role of the tasks, which take clients' calls, has the rights of operators too",
+  ],
   ['zones', ({ zones, vpc }) => zones !== undefined && vpc !== undefined, 'has no effect beside vpc'],
   ['sign_in', ({ sign_in, console }) => Boolean(sign_in) && console !== true, 'needs console: true'],
   [

@@ -74,6 +74,11 @@ export const settingsShape = z.strictObject({
     .refine((ids) => new Set(ids).size === ids.length, must('a list of different zones'))
     .readonly()
     .optional(),
+  /**
+   * Of tasks: TCP ports at which they call providers, beside 443. Those of the collector of traces and of the identity provider go
+   * without saying. Left out: none, and what listens at another port is not reached.
+   */
+  providerPorts: z.array(wholeNumber(1, 65_535)).readonly().optional(),
   /** Memory of each function in MB. Processor time grows with it, and so does the price of waiting for a provider. */
   memoryMb: wholeNumber(128, 10_240),
   /**
@@ -195,6 +200,11 @@ export const settingsShape = z.strictObject({
   cell: text(shapes.cell, 'two letters or digits').optional(),
   /** The console at `/console`, and `/v1/manage` for operator keys: one more function. Left out: false. */
   console: switchedOn().optional(),
+  /**
+   * True accepts that the role of the tasks, which take clients' calls, has the rights of operators too: tasks serve the console beside
+   * everything else. Needed with `compute: 'container'` and `console: true`.
+   */
+  consoleSharesTaskRole: switchedOn().optional(),
   /**
    * The identity provider with which people sign in to the console, as a public client without a secret. What they may do stands
    * in `access` of the gateway file. Null or left out: operator keys alone open the console.

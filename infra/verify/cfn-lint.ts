@@ -15,7 +15,7 @@ const ignoredChecks = 'W3005';
 /** Property values and resource types differ between regions: old ones, some whose zones CloudFront does not all serve, a younger one. */
 const regions = ['us-east-1', 'us-west-1', 'eu-west-1', 'eu-central-1', 'ap-northeast-2', 'ap-southeast-3'];
 
-const tasks = { compute: 'container', console: true } as const;
+const tasks = { compute: 'container', console: true, consoleSharesTaskRole: true } as const;
 /** In place of members of `prod`, with what a deployment may say beside them. */
 const variants: readonly (readonly [Partial<StageSettings>, Partial<GatewayStageProps>?])[] = [
   [{ console: true, sign_in: { issuer: 'https://id.example.com', client_id: 'gw' } }],

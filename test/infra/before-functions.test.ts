@@ -108,8 +108,12 @@ describe('before the operator function', () => {
     expect(config.DefaultCacheBehavior).not.toHaveProperty('FunctionAssociations');
     // It changes after the function of Lambda, whose files it knows.
     const [door] = resourcesOf(api, 'AWS::CloudFront::Function');
-    expect(door?.DependsOn).toEqual(expect.arrayContaining([expect.stringMatching(/^OperatorFunction/)]));
-    for (const overrides of [{}, { console: true, edge: 'none' }, { console: true, compute: 'container' }] as const) {
+    expect(door?.DependsOn).toEqual(expect.arrayContaining([expect.stringMatching(/^OperatorLive/)]));
+    for (const overrides of [
+      {},
+      { console: true, edge: 'none' },
+      { console: true, consoleSharesTaskRole: true, compute: 'container' },
+    ] as const) {
       expect(resourcesOf(synthesizeStage('prod', overrides).api, 'AWS::CloudFront::Function')).toEqual([]);
     }
   });

@@ -47,7 +47,7 @@ const sourcesWith = async (handler: string, container = server): Promise<string>
   return root;
 };
 
-const { api } = synthesizeStage('prod', { compute: 'container', console: true });
+const { api } = synthesizeStage('prod', { compute: 'container', console: true, consoleSharesTaskRole: true });
 const container = taskContainerOf(api.toJSON());
 
 const residentMib = ({ pid }: Task): number =>

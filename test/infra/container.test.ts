@@ -26,7 +26,8 @@ const vpc = {
 };
 const withTasks = (more: Partial<StageSettings> = {}, options = {}) =>
   synthesizeStage('prod', { compute: 'container', ...more }, options);
-const stage = withTasks({ console: true });
+const withConsole = { console: true, consoleSharesTaskRole: true } as const;
+const stage = withTasks(withConsole);
 
 const only = ({ api }: SynthesizedStage, type: string) => {
   const [one, ...others] = resourcesOf(api, type);
@@ -227,6 +228,48 @@ describe('a stage with tasks', () => {
     );
   });
 
+  it('lets the load balancer call its tasks alone, and tasks the ports alone that the settings lead to', () => {
+    const outOf = (one: SynthesizedStage) => ({
+      inGroups: resourcesOf(one.api, 'AWS::EC2::SecurityGroup').flatMap(({ id, Properties }) =>
+        (
+          Properties.SecurityGroupEgress as { CidrIp: string; IpProtocol: string; FromPort?: number; ToPort?: number }[]
+        ).map(({ CidrIp, IpProtocol, FromPort, ToPort }) => [id, IpProtocol, CidrIp, FromPort, ToPort]),
+      ),
+      toGroups: resourcesOf(one.api, 'AWS::EC2::SecurityGroupEgress').map(({ Properties }) => Properties),
+    });
+    const group = (prefix: string) => ({ 'Fn::GetAtt': [expect.stringMatching(prefix), 'GroupId'] });
+    const ports = (...each: number[]) =>
+      each.map((port) => [expect.stringMatching(/^ContainerTaskAccess/), 'tcp', '0.0.0.0/0', port, port]);
+    // Without a rule in the group itself EC2 lets everything out.
+    const balancerNowhere = [
+      expect.stringMatching(/^ContainerFrontAccess/),
+      '-1',
+      '127.0.0.1/32',
+      undefined,
+      undefined,
+    ];
+    const balancerToTasks = expect.objectContaining({
+      GroupId: group('^ContainerFrontAccess'),
+      DestinationSecurityGroupId: group('^ContainerTaskAccess'),
+      IpProtocol: 'tcp',
+      FromPort: 8_080,
+      ToPort: 8_080,
+    });
+    for (const one of [stage, withTasks({ vpc }), withTasks(privateWay)]) {
+      expect(outOf(one)).toEqual({ inGroups: [balancerNowhere, ...ports(443)], toGroups: [balancerToTasks] });
+    }
+    const more = withTasks({
+      ...withConsole,
+      providerPorts: [8_000],
+      telemetry: { endpoint: 'https://otlp.example:4318' },
+      sign_in: { issuer: 'https://id.example:8443/realm', client_id: 'gw' },
+    });
+    expect(outOf(more)).toEqual({
+      inGroups: [balancerNowhere, ...ports(443, 8_000, 4_318, 8_443)],
+      toGroups: [balancerToTasks],
+    });
+  });
+
   it('is called by the distribution through a VPC origin, at the same base URL, once its tasks serve', () => {
     const [distribution] = resourcesOf(stage.api, 'AWS::CloudFront::Distribution');
     const config = distribution?.Properties.DistributionConfig as { CacheBehaviors?: unknown; Origins: object[] };
@@ -254,7 +297,10 @@ describe('a stage with tasks', () => {
     });
     own.api.hasOutput('BaseUrl', { Value: 'https://llm.example.com/v1' });
     own.api.hasOutput('LoadBalancerName', {});
-    expect(JSON.stringify(own.api.toJSON())).not.toMatch(/"CidrIp":"0\.0\.0\.0\/0","[^}]*FromPort/);
+    const [access] = resourcesOf(own.api, 'AWS::EC2::SecurityGroup');
+    expect(JSON.stringify(access?.Properties.SecurityGroupIngress)).not.toContain('0.0.0.0/0');
+    const ingress = resourcesOf(own.api, 'AWS::EC2::SecurityGroupIngress').map(({ Properties }) => Properties);
+    expect(ingress).toEqual([expect.objectContaining({ SourceSecurityGroupId: expect.anything(), FromPort: 8_080 })]);
     expect(JSON.stringify(own.api.toJSON())).not.toContain('GW_ORIGIN_SECRET_SHA256');
     expect(own.findings).toEqual([]);
   });

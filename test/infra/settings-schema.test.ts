@@ -35,6 +35,8 @@ describe('the settings of a stage', () => {
     const privateWay = { edge: 'none', customDomain: { domainNames, certificateArn: regionalCertificate }, vpc };
     expect(check({ compute: 'container', ...privateWay })).not.toThrow();
     for (const console of [true, false, undefined]) expect(check({ console })).not.toThrow();
+    expect(check({ compute: 'container', console: true, consoleSharesTaskRole: true })).not.toThrow();
+    expect(check({ compute: 'container', console: false, providerPorts: [8_000] })).not.toThrow();
     expect(check({ console: 'yes' })).toThrow('console must be true or false');
     const collector = { endpoint: 'https://otlp.example', headersSecret: 'gw/prod/otlp', sampleRatio: 0.1 };
     for (const telemetry of [null, { cloudwatch: true }, collector]) expect(check({ telemetry })).not.toThrow();
@@ -85,6 +87,11 @@ describe('the settings of a stage', () => {
       { compute: 'container', tasks: { min: 2, max: 2, cpu: 1_024, memoryMiB: 1_024 } },
       'tasks must be a size that Fargate has',
     ],
+    ...[undefined, false].map((consoleSharesTaskRole): [Record<string, unknown>, string] => [
+      { compute: 'container', console: true, consoleSharesTaskRole },
+      "consoleSharesTaskRole must be true with compute: 'container' and console: true: the role of the tasks, which take clients' calls, has the rights of operators too",
+    ]),
+    [{ providerPorts: [0] }, 'providerPorts[0] must be a whole number from 1 to 65535'],
     [
       { compute: 'container', edge: 'none' },
       "customDomain must be set: with compute: 'container' and edge: 'none' clients call by its names",

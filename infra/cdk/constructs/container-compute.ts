@@ -2,6 +2,7 @@
 // process under the environment that the template gives it; never run on a live account.
 import { join } from 'node:path';
 import { Aws, Duration, Validations } from 'aws-cdk-lib';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as elbv2 from 'aws-cdk-lib/aws-elasticloadbalancingv2';
@@ -16,7 +17,7 @@ import {
   rootPaths,
   tableNaming,
 } from '../../../shared/foundation/constants/index.ts';
-import { canaryOf } from '../settings-schema.ts';
+import { canaryOf, type StageSettings } from '../settings-schema.ts';
 import { mergeAccess, tableAccess, wildcardId } from './access.ts';
 import type { Compute, ComputeProps } from './compute.ts';
 import { stageMetric } from './gateway-metrics.ts';
@@ -29,6 +30,7 @@ import { gatewayTableActions, modelsTableActions, operatorTableActions, tablesOf
 import { callsPerTask, heapOptions, scaledAtShare, tasksDefault } from './task-size.ts';
 
 const cpuPercent = 50;
+const httpsPort = 443;
 const containerName = 'Gateway';
 /** Of the digest of what the image is built from. */
 const versionCharacters = 12;
@@ -71,6 +73,7 @@ function createService(
     cluster: cluster as ecs.ICluster,
     taskDefinition,
     vpcSubnets: taskSubnets,
+    securityGroups: [taskAccess(scope, vpc, props.settings)],
     assignPublicIp,
     // Without a desired count: a deployment leaves as many tasks as there are.
     minHealthyPercent: 100,
@@ -86,6 +89,24 @@ function createService(
   // A task that starts before it can reach anything fails, and with it the deployment.
   service.node.addDependency(...ways, taskDefinition.obtainExecutionRole());
   return service;
+}
+
+/** DNS and credentials come from addresses of AWS that no security group filters. */
+function taskAccess(scope: Construct, vpc: Network['vpc'], settings: StageSettings): ec2.SecurityGroup {
+  const access = new ec2.SecurityGroup(scope, 'TaskAccess', {
+    vpc,
+    description: 'Who may call the tasks, and whom they may call',
+    allowAllOutbound: false,
+  });
+  for (const port of calledPorts(settings)) {
+    access.addEgressRule(ec2.Peer.anyIpv4(), ec2.Port.tcp(port), 'AWS, providers, collector, identity provider');
+  }
+  return access;
+}
+
+function calledPorts({ providerPorts = [], telemetry, sign_in }: StageSettings): ReadonlySet<number> {
+  const urls = [telemetry?.cloudwatch ? undefined : telemetry?.endpoint, sign_in?.issuer].filter((url) => url != null);
+  return new Set([httpsPort, ...providerPorts, ...urls.map((url) => Number(new URL(url).port || httpsPort))]);
 }
 
 function createTask(

@@ -41,6 +41,8 @@ export class LoadBalancer extends Construct {
       description: 'Who may call the load balancer',
       allowAllOutbound: false,
     });
+    // A group whose rules are all resources of their own keeps the one that EC2 gives each group: everything may go out.
+    securityGroup.addEgressRule(ec2.Peer.ipv4('127.0.0.1/32'), ec2.Port.allTraffic(), 'None, in place of all');
     this.balancer = new elbv2.ApplicationLoadBalancer(this, 'Balancer', {
       vpc,
       vpcSubnets: balancerSubnets,
