@@ -4,6 +4,9 @@ import { brand } from '../../shared/foundation/constants/index.ts';
 export const dataStackName = (stage: string): string => `${brand}-${stage}-data`;
 export const apiStackName = (stage: string): string => `${brand}-${stage}-api`;
 
+/** Of every resource of a stage that takes tags. */
+export const stageTags = (stage: string) => ({ application: brand, stage });
+
 /** Of a bootstrapped region, unless it was chosen otherwise. */
 export const usualQualifier = 'hnb659fds';
 

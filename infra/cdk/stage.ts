@@ -1,12 +1,11 @@
 // One environment: its data stack and its api stack, deployed in that order and named after the stage.
 import { BOOTSTRAP_QUALIFIER_CONTEXT, PermissionsBoundary, Stage, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { brand } from '../../shared/foundation/constants/index.ts';
 import { ApiStack, type ComputeKind } from './api-stack.ts';
 import { checkSettings } from './check-settings.ts';
 import type { ImportPlace } from './constructs/spill-bucket.ts';
 import { DataStack } from './data-stack.ts';
-import { apiStackName, dataStackName } from './resource-names.ts';
+import { apiStackName, dataStackName, stageTags } from './resource-names.ts';
 import type { StageSettings } from './settings-schema.ts';
 
 export interface GatewayStageProps {
@@ -46,7 +45,7 @@ export class GatewayStage extends Stage {
     checkSettings(stage, props.settings);
     const { bundlesRoot, importsIn, isImportingRestored, alsoAccepts, alsoRuns, isAtOnce, commit } = props;
     const settings = props.isFirstDeployment === true ? withoutProtection(props.settings, importsIn) : props.settings;
-    const tags = { application: brand, stage };
+    const tags = stageTags(stage);
     const common = { tags, stage, settings };
     if (settings.bootstrapQualifier !== undefined) {
       this.node.setContext(BOOTSTRAP_QUALIFIER_CONTEXT, settings.bootstrapQualifier);

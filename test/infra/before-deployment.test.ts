@@ -3,11 +3,13 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { DescribeStacksCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { DescribeAvailabilityZonesCommand } from '@aws-sdk/client-ec2';
 import { GetPolicyCommand, GetRoleCommand } from '@aws-sdk/client-iam';
+import { DescribeKeyCommand } from '@aws-sdk/client-kms';
 import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand } from '@aws-sdk/client-lambda';
+import { GetResourcesCommand } from '@aws-sdk/client-resource-groups-tagging-api';
 import { HeadBucketCommand } from '@aws-sdk/client-s3';
 import { DescribeSecretCommand } from '@aws-sdk/client-secrets-manager';
 import { GetServiceQuotaCommand } from '@aws-sdk/client-service-quotas';
@@ -25,7 +27,7 @@ import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 const secretArn = `arn:aws:secretsmanager:${region}:${account}:secret:gw/prod/providers-a1B2c3`;
 const { dev, prod } = stageSettings as Record<'dev' | 'prod', StageSettings>;
-const { mocks, haveTable, haveStack } = mockAccount();
+const { mocks, haveTable, haveStack, askedOperations } = mockAccount();
 
 const check = async (
   more: { stage?: string; settings?: StageSettings; isAdopting?: boolean; region?: string } = {},
@@ -77,6 +79,57 @@ describe('before a deployment', () => {
     await expect(check({ isAdopting: true })).rejects.toThrow('secret gw/prod/providers');
     const adopting = { ...prod, adopt: { keyArn: null, secretArn } };
     expect(await check({ settings: adopting, isAdopting: true })).toMatchObject({ questions: [] });
+  });
+
+  describe('the key of a stage that was destroyed', () => {
+    const keyArn = (at: number) => `arn:aws:kms:${region}:${account}:key/0d1f6c6e-000${at}`;
+    const haveKeys = (...states: ('Enabled' | 'PendingDeletion')[]) => {
+      const ofStage = { ResourceTypeFilters: ['kms:key'], TagFilters: tagsOf('prod') };
+      const ResourceTagMappingList = states.map((_state, at) => ({ ResourceARN: keyArn(at) }));
+      mocks.tags.on(GetResourcesCommand, ofStage).resolves({ ResourceTagMappingList });
+      for (const [at, KeyState] of states.entries()) {
+        const KeyMetadata = { KeyId: keyArn(at), KeyState, CreationDate: new Date(Date.UTC(2026, at)) };
+        mocks.kms.on(DescribeKeyCommand, { KeyId: keyArn(at) }).resolves({ KeyMetadata });
+      }
+    };
+    const tagsOf = (stage: string) => [
+      { Key: 'application', Values: ['gw'] },
+      { Key: 'stage', Values: [stage] },
+    ];
+
+    it('is found by its tags, with what adopts it; tables alone are not adopted without it', async () => {
+      for (const name of allTables) haveTable(name);
+      haveKeys('Enabled', 'PendingDeletion');
+      await expect(check({ isAdopting: true })).rejects.toThrow(
+        `key ${keyArn(0)} of 2026-01-01T00:00:00.000Z; to take over what is there, set adopt: { keyArn: '${keyArn(0)}', secretArn: null } in the settings of prod`,
+      );
+      haveKeys('Enabled', 'Enabled');
+      await expect(check({ isAdopting: true })).rejects.toThrow(`keyArn: '${keyArn(0)}' or '${keyArn(1)}'`);
+      // Who says that there is none, or names one, is not asked again.
+      for (const adopted of [null, keyArn(0)]) {
+        const settings = { ...prod, adopt: { keyArn: adopted, secretArn: null } };
+        expect(await check({ settings, isAdopting: true })).toMatchObject({ questions: [] });
+      }
+    });
+
+    it('stands in the way of no new stage, and of no stage that has one', async () => {
+      haveKeys('Enabled');
+      expect(await check()).toMatchObject({ questions: [] });
+      const [orphan = '', ...others] = allTables;
+      for (const name of allTables) haveTable(name);
+      haveStack('gw-prod-data', others);
+      mocks.cloudFormation.on(ListStackResourcesCommand, { StackName: 'gw-prod-data' }).resolves({
+        StackResourceSummaries: [...others, 'key'].map((name) => ({
+          LogicalResourceId: name,
+          PhysicalResourceId: name,
+          ResourceType: name === 'key' ? 'AWS::KMS::Key' : 'AWS::DynamoDB::GlobalTable',
+          ResourceStatus: 'CREATE_COMPLETE' as const,
+          LastUpdatedTimestamp: new Date(0),
+        })),
+      });
+      await expect(check()).rejects.toThrow(`table ${orphan}; to take over what is there, run npm run deploy`);
+      expect(askedOperations()).not.toContain('GetResourcesCommand');
+    });
   });
 
   it('a release that does not know a table of the stack asks, because the table stays behind', async () => {

@@ -9,7 +9,9 @@ import {
 import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { DescribeAvailabilityZonesCommand, EC2Client } from '@aws-sdk/client-ec2';
 import { GetRoleCommand, IAMClient } from '@aws-sdk/client-iam';
+import { KMSClient } from '@aws-sdk/client-kms';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetResourcesCommand, ResourceGroupsTaggingAPIClient } from '@aws-sdk/client-resource-groups-tagging-api';
 import { HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { GetServiceQuotaCommand, ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
@@ -46,6 +48,8 @@ export function mockAccount() {
     dynamo: mockClient(DynamoDBClient),
     s3: mockClient(S3Client),
     secrets: mockClient(SecretsManagerClient),
+    tags: mockClient(ResourceGroupsTaggingAPIClient),
+    kms: mockClient(KMSClient),
     lambda: mockClient(LambdaClient),
     iam: mockClient(IAMClient),
     ec2: mockClient(EC2Client),
@@ -53,7 +57,8 @@ export function mockAccount() {
   };
   beforeEach(() => {
     for (const mock of Object.values(mocks)) mock.reset();
-    const { sts, cloudFormation, dynamo, s3, secrets, lambda, iam, ec2, quotas } = mocks;
+    const { sts, cloudFormation, dynamo, s3, secrets, tags, lambda, iam, ec2, quotas } = mocks;
+    tags.on(GetResourcesCommand).resolves({ ResourceTagMappingList: [] });
     iam.on(GetRoleCommand).resolves({});
     ec2.on(DescribeAvailabilityZonesCommand).resolves({ AvailabilityZones: zonesOf('euw1', region) });
     quotas.on(GetServiceQuotaCommand).resolves({ Quota: { Value: 100 } });

@@ -1,18 +1,20 @@
 // What stands in the account under a name that this stage is about to create, without belonging to its stacks. A stage
 // that retains leaves it behind: a destroyed stack does, and so does a roll-back to a release without the table.
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DescribeKeyCommand, KeyState, KMSClient } from '@aws-sdk/client-kms';
+import { GetResourcesCommand, ResourceGroupsTaggingAPIClient } from '@aws-sdk/client-resource-groups-tagging-api';
 import { HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { tableNames, tableNaming, unrecoveredTables } from '../../../shared/foundation/constants/index.ts';
 import type { AwsAccount, StackResource } from '../aws-account.ts';
-import { providerSecretName, spillBucketName } from '../resource-names.ts';
+import { providerSecretName, spillBucketName, stageTags } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { type AllowedCalls, unlessAbsent } from './allowed-calls.ts';
 
 export interface Orphan {
-  readonly kind: 'table' | 'bucket' | 'secret';
+  readonly kind: 'table' | 'bucket' | 'secret' | 'key';
   readonly name: string;
-  /** Of a secret: what the settings adopt. */
+  /** Of a secret or a key: what the settings adopt. */
   readonly arn?: string;
 }
 
@@ -52,10 +54,38 @@ export async function findOrphans(
     ),
   );
   const secret = settings.adopt?.secretArn == null ? await findSecret(stage, clientOptions, allowed) : undefined;
-  return [
+  const named = [
     ...found.flat(),
     ...(secret === undefined || [...owned].some((id) => id.includes(secret.name)) ? [] : [secret]),
   ];
+  // A key has no name that another one could not have: alone it is in nobody's way.
+  const isAfterTeardown = named.length > 0 && settings.adopt === null;
+  const hasKey = resources.some(({ type, physicalId }) => type === 'AWS::KMS::Key' && physicalId !== '');
+  return isAfterTeardown && !hasKey ? [...named, ...(await findKeys(stage, clientOptions, allowed))] : named;
+}
+
+/** By the tags that a stack gives its resources: its alias ended with the stack. Those that are to be deleted are left out. */
+async function findKeys(
+  stage: string,
+  clientOptions: AwsAccount['clientOptions'],
+  allowed: AllowedCalls,
+): Promise<Orphan[]> {
+  const tags = Object.entries(stageTags(stage)).map(([Key, value]) => ({ Key, Values: [value] }));
+  const tagged = await allowed.try('tag:GetResources', () =>
+    // One page holds a hundred: each is of a stage of this name that was destroyed.
+    new ResourceGroupsTaggingAPIClient(clientOptions).send(
+      new GetResourcesCommand({ ResourceTypeFilters: ['kms:key'], TagFilters: tags }),
+    ),
+  );
+  const kms = new KMSClient(clientOptions);
+  const keys = (tagged?.ResourceTagMappingList ?? []).map(async ({ ResourceARN: arn = '' }) => {
+    const key = await allowed.try('kms:DescribeKey', () => kms.send(new DescribeKeyCommand({ KeyId: arn })));
+    const { KeyState: state, CreationDate: made } = key?.KeyMetadata ?? {};
+    return state === KeyState.Enabled || state === KeyState.Disabled
+      ? [{ kind: 'key' as const, name: `${arn} of ${made?.toISOString() ?? 'an unknown time'}`, arn }]
+      : [];
+  });
+  return (await Promise.all(keys)).flat();
 }
 
 async function findSecret(stage: string, clientOptions: AwsAccount['clientOptions'], allowed: AllowedCalls) {
@@ -95,15 +125,17 @@ export function refuseOrphans(
   isAdopting: boolean,
 ) {
   const secret = orphans.find(({ kind }) => kind === 'secret');
-  const importable = orphans.filter((orphan) => orphan !== secret);
-  if (secret === undefined && (importable.length === 0 || isAdopting)) return;
-  const left = orphans.filter((orphan) => !isAdopting || orphan === secret);
+  const keys = orphans.filter(({ kind }) => kind === 'key');
+  const named = [...keys, ...(secret === undefined ? [] : [secret])];
+  const importable = orphans.filter((orphan) => !named.includes(orphan));
+  if (named.length === 0 && (importable.length === 0 || isAdopting)) return;
+  const left = orphans.filter((orphan) => !isAdopting || named.includes(orphan));
   const list = left.map(({ kind, name }) => `${kind} ${name}`).join(', ');
   const steps = [
-    ...(secret === undefined
+    ...(named.length === 0
       ? []
       : [
-          `set adopt: { keyArn: null, secretArn: '${secret.arn}' } in the settings of ${stage} (keyArn: the key that wrapped stored BYOK keys, if there are any)`,
+          `set adopt: { keyArn: ${quoted(keys)}, secretArn: ${quoted(secret)} } in the settings of ${stage} (keyArn: the key that wrapped stored BYOK keys, null if there are none)`,
         ]),
     `run npm run deploy -- --stage ${stage}${importable.length > 0 ? ' --adopt' : ''}`,
   ];
@@ -113,6 +145,12 @@ export function refuseOrphans(
       : `delete them, or set removal: 'retain'`;
   throw new Error(`these stand there without belonging to the stacks of ${stage}: ${list}; ${solution}`);
 }
+
+const quoted = (orphans: Orphan | readonly Orphan[] | undefined): string =>
+  [orphans ?? []]
+    .flat()
+    .map(({ arn }) => `'${arn}'`)
+    .join(' or ') || 'null';
 
 /** Tables of the stack that this release does not know: they stay, outside of the stack, where the stage retains. */
 export const leftBehind = (
