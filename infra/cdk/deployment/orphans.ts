@@ -58,7 +58,7 @@ export async function findOrphans(
     ...found.flat(),
     ...(secret === undefined || [...owned].some((id) => id.includes(secret.name)) ? [] : [secret]),
   ];
-  // A key has no name that another one could not have: alone it is in nobody's way.
+  // A key has no name that a new stage would take: alone it blocks no deployment.
   const isAfterTeardown = named.length > 0 && settings.adopt === null;
   const hasKey = resources.some(({ type, physicalId }) => type === 'AWS::KMS::Key' && physicalId !== '');
   return isAfterTeardown && !hasKey ? [...named, ...(await findKeys(stage, clientOptions, allowed))] : named;
