@@ -1,6 +1,10 @@
 // One process of a local gateway: its store, its dependencies, its server.
 import { type Composition, createComposition } from '../../shared/composition/index.ts';
-import { readKeptBytesMax, readTelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
+import {
+  readKeptBytesMax,
+  readStageLimits,
+  readTelemetryEnvironment,
+} from '../../shared/foundation/environment/index.ts';
 import { collectGarbage } from '../../shared/foundation/heap/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
@@ -33,7 +37,7 @@ export async function openComposition(options: StartOptions, started: Stop[]): P
   const { log = 'off', streamBudgetSeconds, dynamodb } = options;
   const store = await openStore(options, started);
   const { telemetry } = readTelemetryEnvironment();
-  const limits = { streamBudgetSeconds, keptBytesMax: readKeptBytesMax() };
+  const limits = { streamBudgetSeconds, ...readStageLimits(), keptBytesMax: readKeptBytesMax() };
   const environment = { stage: localStage, originSecretHashes: [], logLevel: logLevels[log], ...limits, telemetry };
   const composition = createComposition({
     environment,

@@ -4,7 +4,7 @@ import type { StageSettings } from '../../cdk/settings-schema.ts';
 import { stageSettings } from '../../cdk/stage-settings.ts';
 import { callCosts, sumOf, usualCall } from '../costs.ts';
 import { createClient, drive } from '../measuring-client.ts';
-import { atLeast, type SectionReport, sum } from '../report.ts';
+import { atLeast, atMost, type SectionReport, sum } from '../report.ts';
 import { limitedCall } from '../test-bed/bench-file.ts';
 import { callForAMinute, flushMs, whileInFlight } from '../test-bed/measured-calls.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
@@ -25,6 +25,7 @@ const callsInFlight = 100;
 const countedCalls = 20;
 const durationsSeconds = [1, 5, 30];
 const oneKeyMin = 200;
+const writeUnitsMax = 9.2;
 const ratesEnd = 100_000;
 const unitBytes = 1_024;
 const partitionWritesPerSecond = 1_000;
@@ -70,9 +71,12 @@ export function scaleReport(measured: Measured, prod: StageSettings | undefined 
         ],
       },
     ],
-    targets: refused.map((ofSeconds, at) =>
-      atLeast(`${columns[at]}, one key with every limit, before DynamoDB refuses`, oneKey(ofSeconds), oneKeyMin),
-    ),
+    targets: [
+      ...refused.map((ofSeconds, at) =>
+        atLeast(`${columns[at]}, one key with every limit, before DynamoDB refuses`, oneKey(ofSeconds), oneKeyMin),
+      ),
+      atMost('write units of a call with every limit', units, writeUnitsMax),
+    ],
   };
 }
 

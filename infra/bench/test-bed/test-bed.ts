@@ -3,6 +3,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { physicalTableName, type TableName } from '../../../shared/foundation/constants/index.ts';
+import { stageSettings } from '../../cdk/stage-settings.ts';
+import { concurrencyVariables, keyRateVariables } from '../../cdk/stage-variables.ts';
 import { startDynamoEngine } from '../../dynamodb-engine/start-engine.ts';
 import { gatewayFileText, newKeys } from './bench-file.ts';
 import { startGateway } from './gateway-process.ts';
@@ -12,6 +14,13 @@ import { startProvider } from './provider.ts';
 import { startStoreProxy } from './store-proxy.ts';
 
 export type TestBed = Awaited<ReturnType<typeof startTestBed>>;
+
+/** Of the template of `prod`, and of Lambda. */
+function functionVariables(): Readonly<Record<string, string>> {
+  const { prod } = stageSettings;
+  if (prod === undefined) throw new Error('the settings have no stage prod');
+  return { ...concurrencyVariables(prod), ...keyRateVariables(prod), AWS_LAMBDA_FUNCTION_NAME: 'gw-prod' };
+}
 
 async function startTestBed(folder: string, choice: PeerChoice, stops: (() => unknown)[]) {
   const keep = <Part extends { stop(): unknown }>(part: Part): Part => {
@@ -25,8 +34,9 @@ async function startTestBed(folder: string, choice: PeerChoice, stops: (() => un
   const configFile = join(folder, 'gateway.yaml');
   await writeFile(configFile, gatewayFileText(provider.url, keys));
   const gateway = keep(await startGateway({ configFile, storeUrl: store.endpoint, folder }));
-  /** One more, just started. */
-  const startCountedGateway = () => startGateway({ configFile, storeUrl: proxy.url, folder });
+  /** One more, just started: as a function of `prod`, whose limits are counted too. */
+  const startCountedGateway = () =>
+    startGateway({ configFile, storeUrl: proxy.url, folder, environment: functionVariables() });
   /** One more on the store of the timed one, which sends its spans to the provider: that answers whatever it is sent. */
   const startTracingGateway = () => {
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: provider.url };

@@ -11,10 +11,10 @@ import {
   streamBudget,
 } from '../../../shared/foundation/constants/index.ts';
 import { connectionKeyAlias, providerSecretName, spillBucketName } from '../resource-names.ts';
-import { defaultAccountConcurrency, type StageSettings } from '../settings-schema.ts';
+import type { StageSettings } from '../settings-schema.ts';
 import { stageRegion } from '../settings-values.ts';
+import { concurrencyVariables, keyRateVariables } from '../stage-variables.ts';
 import { type TableActions, tableActionsOf } from './table-actions.ts';
-import { callsPerTask, tasksDefault } from './task-size.ts';
 
 export interface Access {
   readonly statements: readonly PolicyStatementProps[];
@@ -37,18 +37,14 @@ export const streamBudgetAccess = (seconds: number): Access => ({
     seconds === streamBudget.defaultSeconds ? {} : { [environmentNames.streamBudgetSeconds]: String(seconds) },
 });
 
-/** Calls that the stage can run at once: from it follows what the gateway lets in. */
-export function concurrencyAccess(settings: StageSettings): Access {
-  const { compute, gatewayReservedConcurrency, accountConcurrency, tasks = tasksDefault } = settings;
-  const ofFunctions = gatewayReservedConcurrency ?? accountConcurrency ?? defaultAccountConcurrency;
-  const calls = compute === 'container' ? tasks.max * callsPerTask(tasks) : ofFunctions;
-  return { statements: [], environment: { [environmentNames.stageConcurrency]: String(calls) } };
-}
-
-/** A key of one caller that runs wild slows the others of its partition: every key has a rate, its own or this one. */
-export const keyRateAccess = ({ keyRequestsPerMinute: rate }: StageSettings): Access => ({
+/** No right, but variables. */
+export const concurrencyAccess = (settings: StageSettings): Access => ({
   statements: [],
-  environment: rate == null ? {} : { [environmentNames.keyRequestsPerMinute]: String(rate) },
+  environment: concurrencyVariables(settings),
+});
+export const keyRateAccess = (settings: StageSettings): Access => ({
+  statements: [],
+  environment: keyRateVariables(settings),
 });
 
 /** No right, but a variable. */

@@ -49,16 +49,13 @@ export function readEnvironment(variables: Variables = process.env): Environment
   const logLevel = logLevels.find((known) => known === level);
   if (logLevel === undefined) throw new Error(`${environmentNames.logLevel} must be one of ${logLevels.join(', ')}`);
   const streamBudgetSeconds = readStreamBudget(variables[environmentNames.streamBudgetSeconds]);
-  const stageConcurrency = readCount(variables, environmentNames.stageConcurrency);
-  const keyRequestsPerMinute = readCount(variables, environmentNames.keyRequestsPerMinute);
   const keptBytesMax = readKeptBytesMax(variables);
   const { telemetry, notes: telemetryNotes } = readTelemetryEnvironment(variables);
   const tableSuffix = variables[environmentNames.tableSuffix];
-  const isFunction = variables.AWS_LAMBDA_FUNCTION_NAME !== undefined;
   const cell = readCell(variables[environmentNames.cell]);
   const gatewayUrl = readGatewayUrl(variables[environmentNames.gatewayUrl]);
   const aws = readAwsEnvironment(variables);
-  const limits = { streamBudgetSeconds, stageConcurrency, keyRequestsPerMinute, keptBytesMax };
+  const limits = { streamBudgetSeconds, ...readStageLimits(variables), keptBytesMax };
   const version = variables.AWS_LAMBDA_FUNCTION_VERSION ?? variables[environmentNames.version];
   return {
     stage,
@@ -69,12 +66,18 @@ export function readEnvironment(variables: Variables = process.env): Environment
     telemetry,
     telemetryNotes,
     tableSuffix,
-    isFunction,
     cell,
     gatewayUrl,
     aws,
   };
 }
+
+/** What bounds the calls of a deployed stage, and where they run. */
+export const readStageLimits = (variables: Variables = process.env) => ({
+  stageConcurrency: readCount(variables, environmentNames.stageConcurrency),
+  keyRequestsPerMinute: readCount(variables, environmentNames.keyRequestsPerMinute),
+  isFunction: variables.AWS_LAMBDA_FUNCTION_NAME !== undefined,
+});
 
 function readCount(variables: Variables, name: string, least = 1): number | undefined {
   const text = variables[name];

@@ -1,0 +1,16 @@
+// Variables that follow from the settings of a stage alone. Without the CDK library: the bench runs a gateway under them.
+import { environmentNames } from '../../shared/foundation/constants/index.ts';
+import { callsPerTask, tasksDefault } from './constructs/task-size.ts';
+import { defaultAccountConcurrency, type StageSettings } from './settings-schema.ts';
+
+/** Calls that the stage can run at once: from it follows what the gateway lets in. */
+export function concurrencyVariables(settings: StageSettings): Readonly<Record<string, string>> {
+  const { compute, gatewayReservedConcurrency, accountConcurrency, tasks = tasksDefault } = settings;
+  const ofFunctions = gatewayReservedConcurrency ?? accountConcurrency ?? defaultAccountConcurrency;
+  const calls = compute === 'container' ? tasks.max * callsPerTask(tasks) : ofFunctions;
+  return { [environmentNames.stageConcurrency]: String(calls) };
+}
+
+/** A key of one caller that runs wild slows the others of its partition: every key has a rate, its own or this one. */
+export const keyRateVariables = ({ keyRequestsPerMinute: rate }: StageSettings): Readonly<Record<string, string>> =>
+  rate == null ? {} : { [environmentNames.keyRequestsPerMinute]: String(rate) };
