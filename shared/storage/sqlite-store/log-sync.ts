@@ -1,7 +1,6 @@
 // Brings committed writes to the disk before they are answered, for a store that survives a loss of power. SQLite's own way
 // (`synchronous=FULL`) syncs inside the commit: the event loop, and every process on the file, would wait for the disk.
-import { open } from 'node:fs/promises';
-import { once } from '../../foundation/cache/index.ts';
+import { type FileHandle, open } from 'node:fs/promises';
 import { shareRuns } from '../store/index.ts';
 
 export interface LogSync {
@@ -12,17 +11,14 @@ export interface LogSync {
 
 /** The log is there as long as a connection to its file is, once one transaction was committed. */
 export function createLogSync(databasePath: string): LogSync {
-  // Windows syncs no file that is open for reading alone.
-  const log = once(() => open(`${databasePath}-wal`, 'r+'));
-  let isOpen = false;
+  let log: FileHandle | undefined;
   const sync = shareRuns<undefined, void>(async () => {
-    isOpen = true;
-    await (await log()).datasync();
+    // Windows syncs no file that is open for reading alone. Where it cannot be opened now, the next sync may.
+    log ??= await open(`${databasePath}-wal`, 'r+');
+    await log.datasync();
   });
   return {
     untilSynced: () => sync(undefined),
-    async close() {
-      if (isOpen) await (await log()).close();
-    },
+    close: async () => log?.close(),
   };
 }
