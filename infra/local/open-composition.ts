@@ -28,8 +28,17 @@ export type StartOptions = Omit<LocalOptions, 'host' | 'log'> & Partial<Pick<Loc
 /** Ends something that was started; the last one goes first. */
 export type Stop = () => Promise<void> | void;
 
+/** Each of them, whether the ones before could end or not. Rejects with the first failure. */
 export async function stopAll(started: Stop[]): Promise<void> {
-  for (const stopOne of started.splice(0).reverse()) await stopOne();
+  const failures: unknown[] = [];
+  for (const stopOne of started.splice(0).reverse()) {
+    try {
+      await stopOne();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Without `log` nothing is logged. Throws an Error with one line for the terminal. */
