@@ -21,7 +21,11 @@ beforeAll(async () => {
     const next = () => {
       const piece = rest.shift();
       if (piece === undefined) outgoing.end();
-      else outgoing.write(piece, () => setImmediate(next));
+      // Never ends, and never is silent.
+      else if (piece === neverEnds) {
+        const alive = setInterval(() => outgoing.write(': alive\n\n'), 20);
+        outgoing.once('close', () => clearInterval(alive));
+      } else outgoing.write(piece, () => setImmediate(next));
     };
     setImmediate(next);
   });
@@ -70,6 +74,7 @@ const chunk = (more: Json) =>
 const said = chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'So.' }, finish_reason: null }] });
 const finished = (more: Json = {}) => chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], ...more });
 const done = 'data: [DONE]\n\n';
+const neverEnds = 'and so on';
 const stream = (...body: string[]) => ({ type: 'text/event-stream', body });
 const sent = () => JSON.parse(provider.bodies.at(-1) ?? '') as Json;
 const messagesCall = { max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] };
@@ -126,6 +131,17 @@ describe('what a server says it has used', () => {
         expect(text.match(/\[DONE\]/g)).toHaveLength(1);
       }
     }
+  });
+});
+
+describe('a server that keeps its connection open behind the end marker', () => {
+  it.each(['/chat/completions', '/messages'])('holds no client of %s: what it tells by then is all', async (path) => {
+    answer = stream(said, finished(), done, neverEnds);
+    const response = await gateway.postTo(path, { model: 'acme/model', ...messagesCall, stream: true });
+    const text = await response.text();
+    expect(text).toContain(path === '/messages' ? 'event: message_stop' : 'data: [DONE]');
+    expect(text).not.toContain('error');
+    expect(await lastRecord()).toMatchObject({ outcome: 'ok', attempts: 1, estimated: true });
   });
 });
 

@@ -105,6 +105,7 @@ export function createSend(
         kind: 'answer',
         contentType: String(answer.headers['content-type'] ?? ''),
         body: silence.timed(answer.body),
+        endCame: silence.endCame,
         drain: answer.drain,
         readText: async () => {
           const text = await readText(maxBytes);

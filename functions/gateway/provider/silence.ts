@@ -5,6 +5,9 @@ import { firstChunkTimeoutDefaultMs, reservePerCandidateMs } from '../../../shar
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { Watch } from '../../../shared/routing/providers/index.ts';
 
+/** For what some servers tell behind the end marker of a stream: how long the client waits for its own. */
+const behindEndMaxMs = 1_000;
+
 /** Each candidate behind keeps at least 10 seconds, or an even share of less. The last one has until the deadline. */
 export function silenceLimitMs(remainingMs: number, behind: number): number {
   if (behind === 0) return Number.POSITIVE_INFINITY;
@@ -25,6 +28,8 @@ export interface Silence {
   readonly outputCame: () => void;
   /** So is something beside the thinking of the model: from now on no byte may be longer away than the provider's idle limit. */
   readonly answerCame: () => void;
+  /** The end marker came, and something may come behind it: what takes longer is closed, whatever else comes meanwhile. */
+  readonly endCame: () => void;
   /** The bytes of a stream. While their reader is busy the provider is not silent, however long that takes. */
   readonly timed: (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 }
@@ -53,6 +58,8 @@ export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, l
       isAnswering = true;
       if (isAwaited) watch.expect('idle', idleMs);
     },
+    // Cancelled with the watch: it aborts nothing once it has finished.
+    endCame: () => void clock.after(behindEndMaxMs, watch.abort),
     timed(body) {
       const bytes = body[Symbol.asyncIterator]();
       async function next(): Promise<IteratorResult<Uint8Array>> {

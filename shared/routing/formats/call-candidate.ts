@@ -110,10 +110,10 @@ async function relay(call: CandidateCall, candidate: Candidate, send: Send): Pro
     },
   });
   if (sent.kind === 'failure') return sent;
-  const { describe, drain } = sent;
+  const { drain } = sent;
   if (request.stream && !sent.contentType.includes('application/json')) {
     const reader = clientInterface.openEventReader(request.size().choices);
-    const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, describe);
+    const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, sent);
     return { kind: 'stream', batches, drain, spoken };
   }
   return readWhole(sent, clientInterface, request.stream, spoken);

@@ -3,7 +3,7 @@
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import type { JsonAnswer } from '../../protocol/interfaces/index.ts';
 import type { AttemptFailure } from './classify.ts';
-import type { DescribeText, EventBatch } from './stream-reader.ts';
+import type { EventBatch, StreamSource } from './stream-reader.ts';
 
 export interface EventStream {
   readonly batches: AsyncGenerator<EventBatch, void, undefined>;
@@ -37,15 +37,13 @@ export interface CandidateRequest {
 }
 
 /** A success, as far as its status says. */
-export interface CandidateAnswer {
+export interface CandidateAnswer extends StreamSource {
   readonly contentType: string;
   /** Reads a body to its end. Undefined: it is larger than any answer, and was closed. */
   readonly readText: () => Promise<string | undefined>;
   /** In place of `readText`. Leaving it early keeps the socket: `drain` what is left. */
   readonly body: AsyncIterable<Uint8Array>;
   readonly drain: () => void;
-  /** The words of an error in it. */
-  readonly describe: DescribeText;
 }
 
 export type NoAnswer = { readonly kind: 'failure'; readonly failure: AttemptFailure };

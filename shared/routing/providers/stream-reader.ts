@@ -15,6 +15,13 @@ export interface EventBatch {
 /** The words of an error. */
 export type DescribeText = (body: unknown) => ProviderText | undefined;
 
+/** Of an answer whose events are read. */
+export interface StreamSource {
+  readonly describe: DescribeText;
+  /** Its end marker came, and its reader waits for what may come behind that. From now on the body ends soon, or breaks. */
+  readonly endCame: () => void;
+}
+
 /**
  * Returns after the provider's end marker, or where the stream ends, in whatever way, after everything was said. Throws where
  * the connection breaks before that. A batch without events is a comment or an event without text.
@@ -22,7 +29,7 @@ export type DescribeText = (body: unknown) => ProviderText | undefined;
 export async function* readStream(
   events: AsyncIterable<EventText[]>,
   reader: EventReader,
-  describe: DescribeText,
+  { describe, endCame }: StreamSource,
 ): AsyncGenerator<EventBatch, void, undefined> {
   let hasUsage = false;
   let isEnded = false;
@@ -42,6 +49,7 @@ export async function* readStream(
         if (batch.length + late.length > 0) yield { events: [...batch, ...late] };
         if (late.length > 0) return;
         isEnded = true;
+        endCame();
         continue;
       }
       if (batch.length > 0 || (fault === undefined && !isEnd)) yield { events: batch };

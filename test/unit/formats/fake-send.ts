@@ -50,6 +50,7 @@ export function fakeSend(answer: FakeAnswer | AttemptFailure | Error): FakeSend 
         return Buffer.concat(answer.bytes).toString('utf8');
       },
       body: bodyOf(answer),
+      endCame: () => {},
       drain: () => {
         drained += 1;
       },

@@ -395,7 +395,10 @@ const chunk = (delta: object, finish_reason: string | null = null, index = 0) =>
   JSON.stringify({ choices: [{ index, delta, finish_reason }] });
 const role = chunk({ role: 'assistant', content: '' });
 const readStream = (body: AsyncIterable<Uint8Array>, choices = 1) =>
-  readEventStream(readEvents(body, 1_000_000), chatCompletions.openEventReader(choices), () => undefined);
+  readEventStream(readEvents(body, 1_000_000), chatCompletions.openEventReader(choices), {
+    describe: () => undefined,
+    endCame: () => {},
+  });
 const word = chunk({ content: 'Hi' });
 const stop = chunk({}, 'stop');
 const events = (...texts: string[]) => texts.map((text) => `data: ${text}\n\n`).join('');

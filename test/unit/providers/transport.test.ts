@@ -45,11 +45,10 @@ describe('a call to a provider', () => {
       const controller = new AbortController();
       const { body } = await transport.send(requestFor(model, controller.signal, true));
       try {
-        for await (const _batch of readStream(
-          readEvents(body, 100_000),
-          chatCompletions.openEventReader(1),
-          () => undefined,
-        ));
+        for await (const _batch of readStream(readEvents(body, 100_000), chatCompletions.openEventReader(1), {
+          describe: () => undefined,
+          endCame: () => {},
+        }));
       } catch {
         // How it broke is another test's business.
       }

@@ -77,7 +77,7 @@ export function createExchange({
     }
     answer = sent;
     if (stream && !sent.contentType.includes('application/json')) {
-      const bounded = boundedStream(target.readStream(sent.body, takeOut), noteBroken);
+      const bounded = boundedStream(target.readStream(sent.body, takeOut, sent.endCame), noteBroken);
       gavePart = bounded.gavePart;
       return new Response(bounded.stream, { headers: { 'content-type': sent.contentType } });
     }

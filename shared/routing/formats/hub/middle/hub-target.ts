@@ -87,11 +87,12 @@ export interface HubTarget {
   readonly streamType: string;
   /**
    * A stream as its package can read it: events bounded, nothing in it that the package would end it for. `takeOut`: of an event,
-   * the arguments of calls, where they are no texts.
+   * the arguments of calls, where they are no texts. `endCame`: told where the reader waits for what may come behind the end.
    */
   readonly readStream: (
     bytes: AsyncIterable<Uint8Array>,
     takeOut: (text: string) => string,
+    endCame: () => void,
   ) => AsyncGenerator<Uint8Array, void, undefined>;
   /** Left out: the arguments of calls are texts. */
   readonly argumentsForm?: ArgumentsForm;

@@ -21,14 +21,17 @@ const endMark = '[DONE]';
 /** Of the events only those with one of these are looked into. */
 const said = /"usage"\s*:\s*[^n\s]|"finish_reason"\s*:\s*"/;
 
-export async function* chatEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
+export async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, endCame: () => void): Bytes {
   let isFinished = false;
   let hasUsage = false;
   let isEnded = false;
   /** Something came that is no chunk: what is behind it is no good end without a word. */
   let isGarbled = false;
   const readable = (text: string): string[] => {
-    isEnded ||= text === endMark;
+    if (text === endMark && !isEnded) {
+      isEnded = true;
+      if (!hasUsage) endCame();
+    }
     if (text === endMark) return isFinished || isGarbled ? [] : [unspokenEnd];
     const hasOther = hasDialectInPieces(text);
     if (!hasOther && !said.test(text)) {
