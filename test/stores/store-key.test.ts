@@ -65,6 +65,16 @@ it('is made anew where the master key that wrapped it is gone', async () => {
   expect(Buffer.from(await keyOn(wrapper).read()).equals(made)).toBe(true);
 });
 
+it('is not taken from an item that nothing wrapped, where a master key wraps it', async () => {
+  const planted = Buffer.alloc(32, 7).toString('base64');
+  await database.store.put({ table: 'spans', item: { pk: 'STOREKEY', key: planted } });
+  const wrapper = ofAccount();
+  const key = Buffer.from(await keyOn(wrapper).read());
+  expect(key.toString('base64')).not.toBe(planted);
+  expect(await stored()).not.toHaveProperty('key');
+  expect(Buffer.from(await keyOn(wrapper).read()).equals(key)).toBe(true);
+});
+
 it('is asked for again after a failure of the store or of the master key', async () => {
   const wrapper = ofAccount();
   await keyOn(wrapper).read();

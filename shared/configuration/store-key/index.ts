@@ -9,7 +9,7 @@ import { createReadCache } from '../../foundation/cache/index.ts';
 import { storeCallTimeoutMs, storeKeyItem } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
-import { absent, equals, type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
+import { absent, type Condition, equals, type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
 import { type KeyWrapper, SealBroken } from '../byok/index.ts';
 
 const keyBytes = 32;
@@ -41,7 +41,8 @@ export function createStoreKey({ store, wrapper, stage, clock, randomness }: Sto
 
   /** Undefined: there is none, or a master key wrapped it that is gone. */
   async function openItem(item: Item | undefined): Promise<Uint8Array | undefined> {
-    if (typeof item?.key === 'string') return Buffer.from(item.key, 'base64');
+    // Where a master key wraps it, one that is not wrapped was put there without it.
+    if (!wrapper.isShared && typeof item?.key === 'string') return Buffer.from(item.key, 'base64');
     if (typeof item?.wrapped_key !== 'string') return undefined;
     try {
       return await asked(wrapper.unwrap(Buffer.from(item.wrapped_key, 'base64'), context));
@@ -58,6 +59,12 @@ export function createStoreKey({ store, wrapper, stage, clock, randomness }: Sto
     return { pk: storeKeyItem.key, wrapped_key: Buffer.from(wrapped).toString('base64') };
   }
 
+  const isAsRead = (found: Item | undefined): Condition => {
+    if (found === undefined) return absent('pk');
+    const { wrapped_key: wrapped, key } = found;
+    return wrapped === undefined ? equals('key', key) : equals('wrapped_key', wrapped);
+  };
+
   async function readOrMake(): Promise<Uint8Array> {
     const found = await store.get('spans', storeKeyItem.key);
     const known = await openItem(found);
@@ -67,7 +74,7 @@ export function createStoreKey({ store, wrapper, stage, clock, randomness }: Sto
     const written = await store.put({
       table: 'spans',
       item,
-      condition: found === undefined ? absent('pk') : equals('wrapped_key', found.wrapped_key),
+      condition: isAsRead(found),
     });
     const made = await openItem(written.kind === 'written' ? item : await store.get('spans', storeKeyItem.key));
     if (made === undefined) throw new StoreUnavailable('the key of the store does not open');

@@ -1,7 +1,14 @@
 // What an answer is packed in: unpacked as it comes, so that a bound on it is one on the plain bytes, and an event of a stream is
 // there with the piece that ends it.
 import { pipeline, type Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
 
 /** The plain bytes of an answer cannot be had. */
 export class AnswerNotDecoded extends Error {
@@ -27,13 +34,15 @@ const beginsWith =
 /** Of the two forms that servers call `deflate`, the one with a head. */
 const hasZlibHead = ([first = 0, second = 0]: Buffer) => (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
 
+/** Of the text before, a decoder keeps as much as it is told to: 8 MB is what every decoder has to allow. */
+const zstdOptions = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 const gzip: Encoding = { open: () => createGunzip(), canBegin: beginsWith(0x1f, 0x8b) };
 const encodings: Readonly<Record<string, Encoding>> = {
   gzip,
   'x-gzip': gzip,
   deflate: { open: (start) => (hasZlibHead(start) ? createInflate() : createInflateRaw()) },
   br: { open: () => createBrotliDecompress() },
-  zstd: { open: () => createZstdDecompress(), canBegin: beginsWith(0x28, 0xb5, 0x2f, 0xfd) },
+  zstd: { open: () => createZstdDecompress(zstdOptions), canBegin: beginsWith(0x28, 0xb5, 0x2f, 0xfd) },
 };
 
 /** `named`: the `content-encoding` of the answer. Without `return`: leaving the loop early closes nothing. */

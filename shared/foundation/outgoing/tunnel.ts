@@ -21,6 +21,7 @@ export class ProxyFailed extends Error {
 
 /** `authority`: host and port. Rejects with ProxyFailed, or with the signal's reason. */
 export function openTunnel(proxy: ProxyServer, authority: string, signal: AbortSignal): Promise<Socket> {
+  if (signal.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const { protocol, hostname, port, servername } = proxy;
   const open = protocol === 'https:' ? httpsRequest : httpRequest;
