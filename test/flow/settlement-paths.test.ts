@@ -100,10 +100,14 @@ describe('a call', () => {
   it.each(failing)(
     'that fails before its first output costs nothing: %s, %s, stream %s',
     async (name, code, stream) => {
+      const before = harness.simulator.calls.length;
       expect(await outcomeOf(await harness.post(hello(`alone/${name}`, { stream })))).toBe(code);
       const { charged, record } = await booked();
       expect(charged).toBe(0n);
-      expect(record).toMatchObject({ outcome: code, attempts: 1, promptTokens: 0, completionTokens: 0 });
+      // A reset on a socket that was used before may be a call that nobody read: it is sent once more, and counted.
+      const attempts = harness.simulator.calls.length - before;
+      expect(attempts).toBeLessThanOrEqual(name === 'reset' ? 2 : 1);
+      expect(record).toMatchObject({ outcome: code, attempts, promptTokens: 0, completionTokens: 0 });
       expect(record).not.toHaveProperty('provider');
     },
   );

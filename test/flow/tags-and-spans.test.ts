@@ -138,7 +138,6 @@ describe('tags of a call', () => {
     });
 
     it.each([
-      ['', 'nothing'],
       ['team', 'no value'],
       ['team=', 'an empty value'],
       ['=search', 'no name'],

@@ -116,14 +116,6 @@ describe('the store', () => {
       expect(await bodyOf(catalogues, version ?? '')).toBeDefined();
     });
 
-    it('of a provider that was stored without its interfaces speaks chat completions', async () => {
-      const catalogues = createCatalogueStore(database.store);
-      const document = documentWith(99);
-      const former = { ...document, providers: document.providers.map(({ apis: _apis, ...provider }) => provider) };
-      const { version } = await catalogues.write(() => former as unknown as CatalogueDocument, nowMs);
-      expect(await bodyOf(catalogues, version)).toEqual(document);
-    });
-
     it('answers undefined for a version that is not there', async () => {
       expect(await bodyOf(createCatalogueStore(database.store), '0'.repeat(64))).toBeUndefined();
     });

@@ -259,7 +259,8 @@ it('what the plan asks of a long body is read in turns of their own, and the who
       readWholeBody: async () => read('body')(),
       hubNeeds: read('hub needs'),
     } as unknown as ClientRequest;
-    const call = { catalogue: catalogue(api), workspace: { models: 'all' } } as unknown as IdentifiedCall;
+    const scope = { memory: { reserve: async () => {} } };
+    const call = { catalogue: catalogue(api), workspace: { models: 'all' }, scope } as unknown as IdentifiedCall;
     let isOver = false;
     const others = (async () => {
       for (; !isOver; turn += 1) await nextTurn();
