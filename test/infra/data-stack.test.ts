@@ -439,7 +439,7 @@ describe('the specification', () => {
     });
 
     it.each<[string, Partial<StageSettings>]>([
-      ['behind a distribution', { console: true }],
+      ['behind a distribution', { console: true, consoleSharesTaskRole: true }],
       [
         'on the private way, in a given network',
         {
