@@ -21,6 +21,7 @@ describe('the source tree', () => {
     const dotfilesAndOutput = /^\.|^(node_modules|dist|cdk\.out|coverage)$/;
     const found = readdirSync(projectRoot).filter((name) => !dotfilesAndOutput.test(name));
     const tooling = [
+      'CHANGELOG.md',
       'LICENSE',
       'README.md',
       'biome.json',
