@@ -24,7 +24,7 @@ export interface ProviderCall {
   readonly request: ProviderRequest;
   readonly payment: Payment;
   readonly signals: Signals;
-  /** What is kept of answers draws on it. */
+  /** Kept answers draw on it. */
   readonly memory: CallMemory;
   readonly times: Times;
 }

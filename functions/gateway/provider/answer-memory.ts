@@ -1,4 +1,4 @@
-// What a whole answer of a provider takes of the memory of its call, from its first byte until it is handed on.
+// Reserves the memory of a provider's whole answer, from its first byte until it is handed on.
 import { GatewayError } from '../../../shared/errors/index.ts';
 import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
 

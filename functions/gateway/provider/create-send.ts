@@ -38,7 +38,7 @@ export interface Connection {
   wasDead: boolean;
 }
 
-/** What is written anew, that with its head, and its bytes. */
+/** Three copies: the text that is written anew, the same with its head, and its bytes. */
 const formsOfSent = 3;
 
 export interface Sending {
@@ -58,7 +58,7 @@ export function createSend(
   const { asked, clientInterface } = call.request;
   let sent: Connection | undefined;
 
-  /** What is sent is kept by nothing once it has left: the client's own text is there for another candidate. */
+  /** Nothing keeps a sent body once it has left: the client's own text is there for another candidate. */
   async function start(request: CandidateRequest) {
     const { memory } = call;
     const sentBytes = formsOfSent * asked.text().text.length;

@@ -28,7 +28,7 @@ export interface RelayOptions {
   /** Sent while nothing comes. Left out: comments. */
   readonly keepAlive?: string | undefined;
   readonly cost: () => AnswerCost;
-  /** What is kept of it until its end, if anything: each line with so many copies. Without memory for them they are dropped. */
+  /** Copies of each line that are kept until the end. Without memory for them they are dropped. */
   readonly copies: { readonly count: number; readonly memory: CallMemory; readonly drop: () => void };
   /** Called with every event of the provider. */
   readonly onEvent?: ((event: AnswerEvent) => void) | undefined;

@@ -1,4 +1,4 @@
-// What a process keeps under each kind of load that fills it, with the heap of a task: its resident memory before, at most and a
+// Measures a process with the heap of a task under each kind of load that fills it: its resident memory before, at most and a
 // minute later, and small calls that are made beside it.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';

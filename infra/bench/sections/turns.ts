@@ -7,7 +7,7 @@ import { models } from '../test-bed/bench-file.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
 const turnMaxMs = 50;
-/** What a body may hold, less its frame. */
+/** Bounds of a body, less its frame. */
 const charactersMax = 3_900_000;
 const valuesMax = 90_000;
 /** Of the calls of each size: a collection of garbage is none of a request's. */

@@ -16,7 +16,7 @@ export interface PeerChoice {
 
 export interface Peer extends Endpoint {
   readonly pid: number;
-  /** What it keeps of calls while it is measured. */
+  /** Memory of calls while it is measured. */
   readonly keeps: string;
   stop(): Promise<void>;
 }

@@ -33,7 +33,7 @@ const countedLines = {
   ].join(' || ')} }`,
   /** Refused because the stage is too small; `exhausted` says what of it, one of `stageResources`. */
   RefusedAtMaximum: '{ $.event = "request" && $.exhausted = "*" }',
-  /** What a version of the code fails at, whatever providers and clients do. By version: two run at once during a deployment. */
+  /** Failures of the code itself, whatever providers and clients do. By version: two run at once during a deployment. */
   VersionFailures:
     '{ $.event = "request" && ($.outcome = "internal_error" || ($.outcome = "RATE_LIMITER_UNAVAILABLE" && $.exhausted NOT EXISTS)) }',
   /** Refused because DynamoDB, KMS, S3 or Secrets Manager did not answer, and for no limit of the stage. */
