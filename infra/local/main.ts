@@ -27,13 +27,17 @@ try {
   const gateway = await startLocalGateway(options, sayOn(options.log === 'json' ? process.stderr : process.stdout));
   let isStopping = false;
   const stop = () => {
-    if (!isStopping) void gateway.stop().then(() => process.exit(0));
+    if (!isStopping) void gateway.stop().then(() => process.exit(0), endWith);
     isStopping = true;
   };
   // A terminal sends SIGINT to npm and to this process, and npm passes its own on: the second one changes nothing.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
   if (process.env.npm_lifecycle_event !== undefined) void stopWithParent(parent, stop);
 } catch (error) {
+  endWith(error);
+}
+
+function endWith(error: unknown): never {
   for (const line of linesOf(error)) process.stderr.write(`gw: ${line}\n`);
   process.exit(1);
 }

@@ -13,9 +13,16 @@ let isStopping = false;
 async function stop(): Promise<void> {
   if (isStopping) return;
   isStopping = true;
-  await stopAll(started);
-  process.exit(0);
+  try {
+    await stopAll(started);
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`gw: ${lineOf(error)}\n`);
+    process.exit(1);
+  }
 }
+
+const lineOf = (error: unknown): string => String((error as Error).message).split('\n')[0] ?? '';
 
 // A reader of the output that is gone takes no request with it.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
@@ -38,6 +45,5 @@ try {
   const composition = await openComposition(options, started);
   tell({ port: await listen(composition, options, started) });
 } catch (error) {
-  const [failure = ''] = (error as Error).message.split('\n');
-  process.send?.({ failure } satisfies ServingMessage, () => process.exit(1));
+  process.send?.({ failure: lineOf(error) } satisfies ServingMessage, () => process.exit(1));
 }

@@ -197,3 +197,23 @@ describe('several processes', () => {
     }
   });
 });
+
+describe('a stop that fails', () => {
+  const noEnd =
+    "import { DatabaseSync } from 'node:sqlite'; DatabaseSync.prototype.close = () => { throw new Error('no end') };";
+  const variables = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(noEnd)}` };
+
+  it('ends the process with 1 and one line, and no trace', async () => {
+    const gateway = await start('--log off', variables);
+    await gateway.stop();
+    expect([gateway.process.exitCode, gateway.error()]).toEqual([1, 'gw: no end\n']);
+  });
+
+  it('of processes that serve is one line of each, and all of them end', async () => {
+    const gateway = await start(`--processes 2 --log off --data ${temporaryFolder()}`, variables);
+    const serving = servingOf(gateway);
+    await gateway.stop();
+    expect(serving.filter(isRunning)).toEqual([]);
+    expect([gateway.process.exitCode, gateway.error()]).toEqual([1, 'gw: no end\n'.repeat(3)]);
+  });
+});

@@ -21,7 +21,7 @@ const endOfChunks = '0\r\n\r\n';
 export interface SharedByConnections {
   /**
    * Calls back behind all that stand in line already, in a turn of the event loop of its own. The line stands until the
-   * request that was begun is answered, which is what `next` returns, or for a bounded time.
+   * request that was begun is answered, which is what `next` returns, or for a bounded time. Neither may fail.
    */
   inTurn(next: () => Promise<void> | undefined): void;
   readonly open: OpenConnections;
@@ -108,16 +108,13 @@ export class NodeConnection extends Duplex {
       current.isAnswered = true;
       this.#shared.open.answered(this);
       if (this.#isLast) this.destroySoon();
-      else if (this.#waiting.length > 0) this.#shared.inTurn(() => this.#handInTurn());
+      else if (this.#waiting.length > 0) this.#inTurn(() => this.#handNow());
     });
     const serveUnlessGone = () => {
       if (!outgoing.destroyed) serve();
     };
     if (!this.#isInTurn && this.#hasMoreThan(bodyLeftBytes)) {
-      this.#shared.inTurn(() => {
-        serveUnlessGone();
-        return this.#untilAnswered();
-      });
+      this.#inTurn(serveUnlessGone);
     } else if (hasLength) serve();
     else queueMicrotask(serveUnlessGone);
   }
@@ -217,11 +214,22 @@ export class NodeConnection extends Duplex {
     this.#count();
   }
 
-  #handInTurn(): Promise<void> | undefined {
+  /** A fault of ours ends this connection, and not the line, in which those of others stand. */
+  #inTurn(work: () => void): void {
+    this.#shared.inTurn(() => {
+      try {
+        work();
+      } catch (error) {
+        this.destroy(error as Error);
+      }
+      return this.#untilAnswered();
+    });
+  }
+
+  #handNow(): void {
     this.#isInTurn = true;
     this.#hand();
     this.#isInTurn = false;
-    return this.#untilAnswered();
   }
 
   /** Resolves once the answer to the current request has left. Undefined: there is none on its way. */

@@ -11,7 +11,7 @@ export const isBusy = (error: unknown): boolean =>
   ((error as { errcode?: number } | null)?.errcode ?? 0) % 256 === busyCode;
 
 /** The pause after this number of tries. */
-export const pauseAfter = (tries: number): number => Math.min(pauseMaxMs, firstPauseMs * 2 ** (tries - 1));
+const pauseAfter = (tries: number): number => Math.min(pauseMaxMs, firstPauseMs * 2 ** (tries - 1));
 
 export interface BusyWait {
   readonly clock: Clock;

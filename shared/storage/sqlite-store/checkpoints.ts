@@ -48,9 +48,13 @@ export function createCheckpoints(file: CheckpointFile): Checkpoints {
       pages += written;
       if (isRunning || pages < pagesPerCheckpoint) return;
       pages = 0;
-      isRunning = true;
-      worker ??= start();
-      worker.postMessage('checkpoint');
+      try {
+        worker ??= start();
+        worker.postMessage('checkpoint');
+        isRunning = true;
+      } catch {
+        // A process that may have no more threads: the next one is tried after as many pages.
+      }
     },
     async close() {
       await worker?.terminate();

@@ -6,19 +6,33 @@ import { shareRuns } from '../store/index.ts';
 export interface LogSync {
   /** Resolves once all that was committed before is on the disk. Those that ask during a sync share the next one. */
   untilSynced(): Promise<void>;
+  /** Throws once a sync has failed. */
+  throwIfFailed(): void;
   close(): Promise<void>;
 }
 
 /** The log is there as long as a connection to its file is, once one transaction was committed. */
 export function createLogSync(databasePath: string): LogSync {
   let log: FileHandle | undefined;
+  let failure: Error | undefined;
+  const throwIfFailed = () => {
+    if (failure !== undefined) throw failure;
+  };
   const sync = shareRuns<undefined, void>(async () => {
+    throwIfFailed();
     // Windows syncs no file that is open for reading alone. Where it cannot be opened now, the next sync may.
     log ??= await open(`${databasePath}-wal`, 'r+');
-    await log.datasync();
+    await log.datasync().catch((cause: unknown) => {
+      // The system drops what it could not write, and its next sync says nothing of that.
+      failure = new Error('the disk did not take the log of the store: nothing is written until a new start', {
+        cause,
+      });
+      throw failure;
+    });
   });
   return {
     untilSynced: () => sync(undefined),
+    throwIfFailed,
     close: async () => log?.close(),
   };
 }

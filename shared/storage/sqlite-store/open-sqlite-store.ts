@@ -41,7 +41,10 @@ export async function openSqliteStore(options: SqliteStoreOptions = {}): Promise
     database,
     clock,
     limitMs,
-    onBegin: items.begin,
+    onBegin: () => {
+      logSync?.throwIfFailed();
+      items.begin();
+    },
     onEnd: items.end,
     onCommitted: () => {
       const changedPages = items.committed();

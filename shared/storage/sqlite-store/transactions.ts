@@ -1,8 +1,8 @@
 // One transaction for what one turn of the event loop asks for: it begins when everything that the turn has to serve has
 // asked, and each caller is answered behind its commit.
 import type { DatabaseSync } from 'node:sqlite';
-import { atTurnEnd, type Clock, sleep } from '../../foundation/time/index.ts';
-import { isBusy, pauseAfter } from './busy.ts';
+import { atTurnEnd, type Clock } from '../../foundation/time/index.ts';
+import { isBusy, whileBusy } from './busy.ts';
 
 /** Some 10 ms of work: beyond it other requests have their turn in between. */
 const transactionWeightMax = 500;
@@ -20,7 +20,7 @@ export interface TransactionsOptions {
   readonly clock: Clock;
   /** How long work may wait for a file that another process has locked. */
   readonly limitMs: number;
-  /** Once it has begun. */
+  /** Once it has begun. Where it throws, nothing of it is done. */
   readonly onBegin: () => void;
   /** Writes what the work made, the transaction's last step. */
   readonly onEnd: () => void;
@@ -55,6 +55,9 @@ export function createTransactions(options: TransactionsOptions): Transactions {
   /** Of the last transaction: those before it are answered before it. */
   let unanswered: Promise<void> | undefined;
 
+  /** They wait as long as the file is locked: each of them ends that for itself. */
+  const locked = { clock, limitMs: Number.POSITIVE_INFINITY };
+
   /** Those whose transaction is next. */
   function takeNext(): Waiting[] {
     let weight = 0;
@@ -66,21 +69,26 @@ export function createTransactions(options: TransactionsOptions): Transactions {
   }
 
   async function serve(): Promise<void> {
-    for (let tries = 0; waiting.length > 0; ) {
-      const taken = takeNext().filter(isWanted);
-      if (taken.length === 0) continue;
-      const cause = tryBegin();
-      tries = cause === undefined ? 0 : tries + 1;
-      if (cause === undefined) {
-        transact(taken);
-        if (waiting.length > 0) await new Promise<void>(atTurnEnd);
-      } else {
-        const nowMs = clock.nowMs();
-        waiting = [...taken.filter((work) => mayWait(work, nowMs, cause)), ...waiting];
-        await sleep(clock, pauseAfter(tries));
-      }
+    while (waiting.length > 0) {
+      await whileBusy(locked, transactNext);
+      if (waiting.length > 0) await new Promise<void>(atTurnEnd);
     }
     serving = undefined;
+  }
+
+  /** Throws where the file is locked, and some still wait for it. */
+  function transactNext(): void {
+    waiting = waiting.filter(isWanted);
+    if (waiting.length === 0) return;
+    try {
+      begin.run();
+    } catch (error) {
+      const nowMs = clock.nowMs();
+      waiting = waiting.filter((work) => mayWait(work, nowMs, error));
+      if (waiting.length > 0) throw error;
+      return;
+    }
+    transact(takeNext());
   }
 
   function isWanted({ signal, reject }: Waiting): boolean {
@@ -104,16 +112,6 @@ export function createTransactions(options: TransactionsOptions): Transactions {
     } catch {}
   }
 
-  /** Its error. */
-  function tryBegin(): unknown {
-    try {
-      begin.run();
-      return undefined;
-    } catch (error) {
-      return error;
-    }
-  }
-
   function transact(taken: readonly Waiting[]): void {
     const answers: (() => void)[] = [];
     try {
@@ -130,9 +128,13 @@ export function createTransactions(options: TransactionsOptions): Transactions {
     const answerAll = () => {
       for (const answer of answers) answer();
     };
-    const durable = onCommitted();
-    if (durable === undefined) answerAll();
-    else unanswered = durable.then(answerAll, (cause) => rejectAll(taken, cause));
+    try {
+      const durable = onCommitted();
+      if (durable === undefined) answerAll();
+      else unanswered = durable.then(answerAll, (cause) => rejectAll(taken, cause));
+    } catch (error) {
+      rejectAll(taken, error);
+    }
   }
 
   return {

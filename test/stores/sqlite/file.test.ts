@@ -167,6 +167,34 @@ describe('the log of writes', () => {
     await close();
     syncs.stop();
   });
+
+  it('that the disk did not take once ends all writes of a durable store, and reads go on: no later sync says what was lost', async () => {
+    const { folder, store, close } = await openFolder({ isDurable: true });
+    const put = (pk: string) => store.put({ table: 'keys', item: { pk } }).catch((error: unknown) => error);
+    expect(await put('before')).toMatchObject({ kind: 'written' });
+    const syncs = await holdSyncs();
+    const inSync = put('in-sync');
+    await syncs.begun();
+    const meanwhile = put('meanwhile');
+    while ((await store.get('keys', 'meanwhile')) === undefined)
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    syncs.release(new Error('EIO'));
+    const outcomes = [await inSync, await meanwhile, await put('after')];
+    syncs.stop();
+    outcomes.push(await put('later'));
+    for (const outcome of outcomes) {
+      expect(outcome).toBeInstanceOf(StoreUnavailable);
+      expect((outcome as Error).cause).toMatchObject({ message: expect.stringContaining('until a new start') });
+    }
+    expect(await store.get('keys', 'before')).toEqual({ pk: 'before' });
+    await close();
+    expect(look(folder, (database) => database.prepare('SELECT pk FROM keys ORDER BY pk').all())).toEqual(
+      ['before', 'in-sync', 'meanwhile'].map((pk) => ({ pk })),
+    );
+    const again = await openFolder({ folder, isDurable: true });
+    expect(await again.store.put({ table: 'keys', item: { pk: 'after' } })).toMatchObject({ kind: 'written' });
+    await again.close();
+  });
 });
 
 describe('a store that is closed', () => {

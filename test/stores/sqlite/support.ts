@@ -89,24 +89,25 @@ export function watchStatements(): Statements {
   return { texts, connections, stop: () => void Object.assign(DatabaseSync.prototype, { exec, prepare }) };
 }
 
-/** Syncs of this process wait until they are released. */
+/** Syncs of this process wait until they are released, then do their work or fail. */
 export async function holdSyncs() {
   const probe = await open(import.meta.filename);
   const handles = Object.getPrototypeOf(probe) as { datasync: () => Promise<void> };
   await probe.close();
   const { datasync } = handles;
   const begun = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<Error | undefined>();
   let count = 0;
   handles.datasync = async function (this: unknown) {
     count += 1;
     begun.resolve();
-    await released.promise;
+    const failure = await released.promise;
+    if (failure !== undefined) throw failure;
     return datasync.call(this);
   };
   return {
     begun: () => begun.promise,
-    release: () => released.resolve(),
+    release: (failure?: Error) => released.resolve(failure),
     count: () => count,
     stop: () => void Object.assign(handles, { datasync }),
   };

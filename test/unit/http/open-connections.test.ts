@@ -18,6 +18,7 @@ async function serve(bounds: NodeConnectionBounds) {
   const connections = createNodeConnections(server, manualClock(), bounds);
   server.on('request', (incoming, outgoing) =>
     connections.begin(incoming, outgoing, () => {
+      if (incoming.url === '/fails') throw new Error('a fault of ours');
       if (incoming.url !== '/waits') outgoing.end('{}');
     }),
   );
@@ -83,5 +84,18 @@ describe('connections', () => {
     const more = [await open(part), await open(part), await open(part)];
     await call(port);
     expect([...heads.slice(2), ...more].map(({ closed }) => closed)).toEqual(new Array(7).fill(false));
+  });
+});
+
+describe('requests that were sent together', () => {
+  it('of which one meets a fault of ours lose their connection, and those of others are served in their turn', async () => {
+    const { port, open } = await serve({});
+    const faulty = await open('GET /fails HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n');
+    await ended(faulty);
+    const socket = await connected(port);
+    socket.write('GET / HTTP/1.1\r\n\r\n'.repeat(2));
+    let text = '';
+    while (text.split('HTTP/1.1 200').length < 3) text += String((await once(socket, 'data'))[0]);
+    socket.destroy();
   });
 });
