@@ -94,11 +94,17 @@ export interface ProviderRun {
   readonly result: ProvidedAnswer | { readonly kind: 'failed'; readonly error: unknown };
 }
 
+/** Releases what is reserved for a whole answer, all but so many bytes of it, or everything. */
+export type ReleaseMemory = (keptBytes?: number) => void;
+
 /** Which candidate answered, and how. */
 export type ProvidedAnswer = {
   readonly admitted: AdmittedCandidate;
   readonly spoken: Spoken;
-} & ({ readonly kind: 'json'; readonly answer: JsonAnswer } | { readonly kind: 'stream'; readonly stream: OpenStream });
+} & (
+  | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly release: ReleaseMemory }
+  | { readonly kind: 'stream'; readonly stream: OpenStream }
+);
 
 /** The rest of a stream whose first output has arrived. */
 export interface OpenStream {

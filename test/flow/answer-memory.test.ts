@@ -23,6 +23,7 @@ const chunk = (content: string, finish_reason: string | null) =>
     model: 'scripted',
     choices: [{ index: 0, delta: { content }, finish_reason }],
   });
+const wanted = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 const longStream = [...Array(40).fill(chunk('a'.repeat(20_000), null)), chunk('', 'stop'), '[DONE]'];
 
 describe('an answer of a provider', () => {
@@ -32,6 +33,9 @@ describe('an answer of a provider', () => {
   let other: CallMemory | undefined;
   let characters = 0;
   let isChunked = false;
+  /** At each answer of the provider, and at each write of a stored one. */
+  let keptBytes: number[] = [];
+  const noteKept = () => void keptBytes.push(budget.keptBytes());
 
   beforeAll(async () => {
     provider = await startScriptedProvider((outgoing, call) => {
@@ -39,6 +43,7 @@ describe('an answer of a provider', () => {
         outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
         return void outgoing.end(longStream.map((text) => `data: ${text}\n\n`).join(''));
       }
+      noteKept();
       const body = answerOf(characters);
       if (!isChunked) outgoing.setHeader('content-length', Buffer.byteLength(body));
       sendJson(outgoing, body);
@@ -54,6 +59,13 @@ describe('an answer of a provider', () => {
       },
       providers: { acme: { base_url: provider.url } },
       replace: () => ({ memory: budget }),
+      wrapStore: (store) => ({
+        ...store,
+        update(update, options) {
+          if (update.table === 'idempotency') noteKept();
+          return store.update(update, options);
+        },
+      }),
     });
   });
   afterEach(async () => {
@@ -120,6 +132,31 @@ describe('an answer of a provider', () => {
     other.end();
     expect((await gateway.post(request)).status).toBe(200);
   });
+
+  it('that fails its schema is kept no longer once another one is asked for', async () => {
+    [characters, isChunked, keptBytes] = [200_000, false, []];
+    const schema = { type: 'json_schema', json_schema: { name: 'a', strict: true, schema: wanted } };
+    const response = await gateway.post(hello('acme/model', { response_format: schema }));
+    expect(response.status).toBe(422);
+    expect(keptBytes.length).toBeGreaterThan(1);
+    expect(Math.max(...keptBytes)).toBeLessThan(characters);
+  });
+
+  it.each([
+    [false, 2],
+    [true, 3],
+  ])(
+    'that was written for the client is kept as that and its bytes, and once more for the cache (%s)',
+    async (isCached, copies) => {
+      [characters, isChunked, keptBytes] = [200_000, true, []];
+      const cache = isCached ? { cache: { ttl: 60 } } : {};
+      const response = await gateway.post(hello('acme/model', cache), { 'idempotency-key': `json-${isCached}` });
+      const { length } = await response.text();
+      expect(keptBytes.length).toBeGreaterThan(1);
+      expect(keptBytes.at(-1)).toBeGreaterThan((copies - 0.1) * length);
+      expect(keptBytes.at(-1)).toBeLessThan((copies + 0.1) * length);
+    },
+  );
 
   it('that is small waits for no large one', async () => {
     [characters, isChunked] = [2_000, false];

@@ -24,8 +24,8 @@ export interface AnswerMemory {
   reserving(body: AsyncIterable<Uint8Array>, declaredBytes: number): AsyncIterable<Uint8Array>;
   /** Keeps so many bytes of the beginning of a stream, those from before included. Rejects with AnswerNotKept. */
   hold(bytes: number): Promise<void>;
-  /** Of an answer that is not handed on, or has been. */
-  release(): void;
+  /** Releases all but so many bytes; left out, everything: of an answer that is not handed on, or has been. */
+  release(keptBytes?: number): void;
 }
 
 export function openAnswerMemory(memory: CallMemory): AnswerMemory {
@@ -57,9 +57,10 @@ export function openAnswerMemory(memory: CallMemory): AnswerMemory {
       return { [Symbol.asyncIterator]: () => ({ next }) };
     },
     hold: (bytes) => grow(bytes, bytes),
-    release() {
-      memory.release(reservedBytes);
-      reservedBytes = 0;
+    release(keptBytes = 0) {
+      const released = Math.max(0, reservedBytes - keptBytes);
+      memory.release(released);
+      reservedBytes -= released;
     },
   };
 }

@@ -4,12 +4,12 @@ import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import { callCandidate, type NoAnswer, type Spoken } from '../../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { OpenStream, ProviderCall } from '../provider-call.ts';
+import type { OpenStream, ProviderCall, ReleaseMemory } from '../provider-call.ts';
 import { createSend } from './create-send.ts';
 import { openStream, readBrokenCall } from './open-stream.ts';
 
 type Answer = { readonly spoken: Spoken } & (
-  | { readonly kind: 'json'; readonly answer: JsonAnswer }
+  | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly release: ReleaseMemory }
   | { readonly kind: 'stream'; readonly stream: OpenStream }
 );
 
@@ -26,9 +26,9 @@ export async function attemptCandidate(
   // Where telemetry is on, what the provider does belongs to the span of this attempt.
   const traceparent = signals.trace && spanId ? traceparentOf(signals.trace, spanId) : signals.traceparent;
   const traced = { ...call, signals: { ...signals, traceparent } };
-  const { send, connection } = createSend(deps, traced, candidate, silenceLimitMs);
+  const { send, connection, release } = createSend(deps, traced, candidate, silenceLimitMs);
   const failed = (failure: NoAnswer['failure']): NoAnswer => {
-    connection()?.memory.release();
+    release();
     return { kind: 'failure', failure };
   };
   try {
@@ -40,7 +40,7 @@ export async function attemptCandidate(
       const refusedAnswer = called.failure.refusedAnswer ?? sent?.refusedAnswer;
       return failed({ ...called.failure, ...(refusedAnswer && { refusedAnswer }) });
     }
-    if (called.kind === 'json') return { ...called, answeredAtMs: deps.clock.nowMs() };
+    if (called.kind === 'json') return { ...called, release, answeredAtMs: deps.clock.nowMs() };
     if (sent === undefined) throw new Error('a stream came of a call that was not sent');
     const stream = await openStream(deps, called, sent);
     if ('kind' in stream) {

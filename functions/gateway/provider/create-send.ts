@@ -19,7 +19,7 @@ import {
   type Watch,
 } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ProviderCall } from '../provider-call.ts';
+import type { ProviderCall, ReleaseMemory } from '../provider-call.ts';
 import { type AnswerMemory, openAnswerMemory } from './answer-memory.ts';
 import { prepareCall } from './prepare-call.ts';
 import { limitSilence, type Silence } from './silence.ts';
@@ -45,6 +45,8 @@ export interface Sending {
   readonly send: Send;
   /** Undefined: nothing was sent. */
   readonly connection: () => Connection | undefined;
+  /** Of its answer. */
+  readonly release: ReleaseMemory;
 }
 
 /** `silenceLimitMs`: infinite for the last candidate, which leaves no time for another. */
@@ -124,7 +126,7 @@ export function createSend(
     memory.release();
     return classified;
   };
-  return { send, connection: () => sent };
+  return { send, connection: () => sent, release: (keptBytes) => sent?.memory.release(keptBytes) };
 }
 
 /** Why there is no memory. Undefined: there is. */

@@ -70,12 +70,15 @@ export async function provide(deps: GatewayDependencies, call: ProviderCall): Pr
       firstOutputAtMs = outcome.answeredAtMs;
       // The attempt of a stream ends with the stream.
       if (outcome.kind === 'stream') return { ...outcome, admitted };
-      const { answer, spoken } = outcome;
+      const { answer, spoken, release } = outcome;
       const { charge, verdict } = await output.check(admitted, answer);
       const tokens = charge.usage.promptTokens + charge.usage.completionTokens;
       const schemaMismatch = verdict.kind === 'mismatch' ? verdict.mismatch : undefined;
-      endAttempt(admitted, 'ok', outcome.answeredAtMs, { tokens, charge, said: answer, schemaMismatch, spoken });
-      if (verdict.kind === 'accepted') return { kind: 'json', answer: verdict.answer, admitted, spoken };
+      // Not the answer itself: an attempt lives until the call is settled.
+      const said = { model: answer.model, finishReasons: answer.finishReasons };
+      endAttempt(admitted, 'ok', outcome.answeredAtMs, { tokens, charge, said, schemaMismatch, spoken });
+      if (verdict.kind === 'accepted') return { kind: 'json', answer: verdict.answer, release, admitted, spoken };
+      release();
       if (!verdict.mayBeAsked) break;
       queue.again(admitted.candidate);
     }

@@ -5,7 +5,6 @@ import { okStatus } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, headerNames, servingApis } from '../../../shared/foundation/constants/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import { type Charge, unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
@@ -42,11 +41,18 @@ export async function respond(
 ): Promise<Responded> {
   const answered = { call, run, provided, headers: servedHeaders(deps, call, run, provided) };
   return provided.kind === 'json'
-    ? jsonResponse(deps, answered, provided.answer)
+    ? jsonResponse(deps, answered, provided)
     : streamResponse(deps, answered, provided.stream);
 }
 
-async function jsonResponse(deps: GatewayDependencies, answered: Answered, answer: JsonAnswer): Promise<Responded> {
+/** The text of the answer, and its bytes for the client. */
+const formsForClient = 2;
+
+async function jsonResponse(
+  deps: GatewayDependencies,
+  answered: Answered,
+  { answer, release }: Extract<ProvidedAnswer, { readonly kind: 'json' }>,
+): Promise<Responded> {
   const { call, run, provided, headers } = answered;
   const charge = call.bill.charges.at(-1);
   if (charge === undefined) throw new Error('an answer was given that nothing was charged for');
@@ -58,13 +64,19 @@ async function jsonResponse(deps: GatewayDependencies, answered: Answered, answe
     headers: { ...headers, ...written.headers, ...jsonHeaders },
     body: written.body,
   };
+  const { text } = answer;
+  const writeCache = jsonCacheWriter(deps, call, charge, text);
+  // The provider's own text lives on for the cache alone.
+  release(formsForClient * written.body.length + (writeCache === undefined ? 0 : text.length));
   const keeper = openKeeperMemory(deps, call, provided);
   keeper.hear(answer.keptIds);
   await Promise.all([call.claims.store(response, sourceOf(provided)), call.freeSlots?.(), keeper.written()]);
-  const { text } = answer;
-  const readContent = () => (text.length > collectedStreamMaxBytes ? undefined : ({ kind: 'json', text } as const));
-  return { response, end: () => ({ stream: undefined, writeCache: cacheWriter(deps, call, charge, readContent) }) };
+  return { response, end: () => ({ stream: undefined, writeCache }) };
 }
+
+/** By itself: what ends the call keeps the text alive no longer than the cache needs it. */
+const jsonCacheWriter = (deps: GatewayDependencies, call: AdmittedPlain, charge: Charge, text: string) =>
+  cacheWriter(deps, call, charge, () => (text.length > collectedStreamMaxBytes ? undefined : { kind: 'json', text }));
 
 function streamResponse(deps: GatewayDependencies, answered: Answered, stream: OpenStream): Responded {
   const { call, run, provided, headers } = answered;
