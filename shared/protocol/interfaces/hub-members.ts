@@ -1,7 +1,7 @@
 // What every interface says for its translation.
 import { once } from '../../foundation/cache/index.ts';
 import { openAiStopsMax, ownStopMaxCharacters, ownStopsMax } from '../../foundation/constants/index.ts';
-import { type HubNeed, type JsonObject, type JsonText, parseInTurns, parseJson } from '../wire/index.ts';
+import { type HubNeed, isJsonObject, type JsonObject, type JsonText, parseInTurns, parseJson } from '../wire/index.ts';
 import type { ClientRequest } from './client-interface.ts';
 
 /** What a request says for its translation. `readNeeds`: left out where its interface is not translated. */
@@ -59,3 +59,6 @@ export function neededStops(stops: unknown, member: string): HubNeed[] {
 }
 
 const isStop = (stop: unknown): stop is string => typeof stop === 'string' && stop !== '';
+
+/** A call that is to warm a prompt's cache, and to answer nothing. */
+export const preparesCache = (options: unknown): boolean => isJsonObject(options) && options.prewarm === true;

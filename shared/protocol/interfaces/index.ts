@@ -8,7 +8,7 @@ export {
   openAiUsualTiers,
   toolShape,
 } from './dearer-features.ts';
-export { firstOfEachNeed, hubMembers, isWebUrl, neededStops } from './hub-members.ts';
+export { firstOfEachNeed, hubMembers, isWebUrl, neededStops, preparesCache } from './hub-members.ts';
 export { imageTypeOf, openPixelReader, type Pixels } from './image-pixels.ts';
 export * from './kept-input.ts';
 export { answerMaxBytes } from './large-answer.ts';

@@ -1,6 +1,6 @@
 // What a chat completion asks for that not every format of a provider has words for.
 import { type HubNeed, type HubNeedKind, isJsonObject, type JsonObject } from '../../wire/index.ts';
-import { firstOfEachNeed, isWebUrl, neededStops, openAiUsualTiers } from '../index.ts';
+import { firstOfEachNeed, isWebUrl, neededStops, openAiUsualTiers, preparesCache } from '../index.ts';
 
 export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
   firstOfEachNeed([
@@ -32,6 +32,7 @@ function neededMembers(body: JsonObject): HubNeed[] {
     ['response_format', 'response_format', !formatTypes.includes(format)],
     ['service_tier', 'service_tier', !openAiUsualTiers.includes(body.service_tier ?? 'auto')],
     ['web_search', 'web_search_options', isSent(body.web_search_options)],
+    ['no_output', 'prompt_cache_options.prewarm', preparesCache(body.prompt_cache_options)],
     ['plugins', 'plugins', isSent(body.plugins) && !(Array.isArray(body.plugins) && body.plugins.length === 0)],
   ];
   return asked.flatMap(([kind, member, isAsked]) => (isAsked ? [{ kind, member }] : []));
@@ -70,9 +71,9 @@ function neededEffort({ tools, reasoning, reasoning_effort: effort }: JsonObject
 
 const neededParts = (messages: unknown): HubNeed[] =>
   (Array.isArray(messages) ? messages : []).flatMap((message, index): HubNeed[] => {
-    const { role, content, audio } = isJsonObject(message) ? message : {};
+    const { role, content, audio, function_call: called } = isJsonObject(message) ? message : {};
     const member = `messages[${index}]`;
-    if (role === 'function') return [{ kind: 'tools', member }];
+    if (role === 'function' || isJsonObject(called)) return [{ kind: 'tools', member }];
     const answer: HubNeed[] = isJsonObject(audio) ? [{ kind: 'audio_id', member: `${member}.audio` }] : [];
     const parts = (Array.isArray(content) ? content : []).flatMap((part, place): HubNeed[] => {
       const need = neededPart(part, role);

@@ -1,5 +1,5 @@
 export { type DeclaredTool, declaredTools, isNeedless, meantBy } from './declared-tools.ts';
-export { itemUse } from './item-types.ts';
+export { itemType, itemUse } from './item-types.ts';
 export { type EventToWrite, writtenEvent } from './response-events.ts';
 export { ownItemId, ownResponseId, responseText } from './response-opening.ts';
 export { responseSettings } from './response-settings.ts';

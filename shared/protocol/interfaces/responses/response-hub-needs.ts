@@ -1,6 +1,6 @@
 // What a Responses request asks for that not every format of a provider has words for.
 import { type HubNeed, type HubNeedKind, isJsonObject, type JsonObject } from '../../wire/index.ts';
-import { firstOfEachNeed, isWebUrl } from '../index.ts';
+import { firstOfEachNeed, isWebUrl, preparesCache } from '../index.ts';
 import { declaredTools, meantBy } from './declared-tools.ts';
 import { itemUse } from './item-types.ts';
 
@@ -33,8 +33,6 @@ function neededMembers({ text, top_logprobs: logprobs, include, ...body }: JsonO
   ];
   return asked.flatMap(([kind, member, isAsked]) => (isAsked ? [{ kind, member }] : []));
 }
-
-const preparesCache = (options: unknown): boolean => isJsonObject(options) && options.prewarm === true;
 
 /** A tool of a provider's own is left out where it may be; where it must be called there is nothing to call. */
 function neededChoice(body: JsonObject): HubNeed[] {

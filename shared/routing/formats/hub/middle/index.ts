@@ -6,7 +6,15 @@ export type * from './hub-source.ts';
 export * from './hub-target.ts';
 export { clientCallId, createKnownCalls, type KnownCall, type KnownCalls } from './known-calls.ts';
 export { oneCallAtATime } from './one-call-at-a-time.ts';
-export { forEachObject, isListedMember, type MembersRead, otherMembers, toldPathsMax } from './other-members.ts';
+export {
+  type FieldsUse,
+  fieldsInside,
+  forEachObject,
+  isListedMember,
+  type MembersRead,
+  otherMembers,
+  toldPathsMax,
+} from './other-members.ts';
 export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
 export { type ContentPart, fileOfData, fileOfUrl, isBlank, textParts } from './prompt-parts.ts';
 export { base64Of, contentOf, estimatedOutputTokens, jsonResponse, mediaMembers, tokensOf } from './read-result.ts';

@@ -3,6 +3,8 @@ import { blockUse } from '../../../../../protocol/interfaces/messages/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AskedReasoning,
+  type FieldsUse,
+  fieldsInside,
   type HubCall,
   isEffort,
   type MembersRead,
@@ -11,7 +13,6 @@ import {
   type OptionalMember,
   type OptionalName,
   otherMembers,
-  toldPathsMax,
   withTopMarks,
 } from '../../middle/index.ts';
 import { type PromptReading, toPrompt } from './message-prompt.ts';
@@ -19,7 +20,7 @@ import { toToolOptions } from './message-tools.ts';
 
 export async function toHubCall(body: JsonObject, reading: PromptReading): Promise<HubCall> {
   const { names } = reading;
-  const { prompt, untold } = await toPrompt(body, reading);
+  const { prompt, strangers } = await toPrompt(body, reading);
   const { tools, toolChoice, parallelToolCalls, leftOut } = toToolOptions(body, names);
   const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.filter((one) => typeof one === 'string') : [];
   const call: HubCall = {
@@ -33,7 +34,7 @@ export async function toHubCall(body: JsonObject, reading: PromptReading): Promi
     ...(toolChoice === undefined ? {} : { toolChoice }),
     reasoning: readReasoning(body),
     parallelToolCalls,
-    optional: [...leftOut, ...readOptional(body), ...untold],
+    optional: [...leftOut, ...readOptional(body), ...strangers],
   };
   return withTopMarks(call, body);
 }
@@ -112,34 +113,28 @@ function readOptional(body: JsonObject): OptionalMember[] {
     ...otherMembers(body.output_config, inOutput),
     ...said('serial_calls', 'tool_choice.disable_parallel_tool_use', isSerial === true ? true : null),
     ...markedMembers({ system: body.system, messages: body.messages }, body.tools),
-    ...citedDocument(body),
-    ...blocksLeftOut(body),
+    ...fieldsInside('system', body.system, useInMessages),
+    ...fieldsInside('messages', body.messages, useInMessages),
   ];
 }
 
 const membersIn = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-/** Where a document asks for citations of it: only its own provider makes them. */
-function citedDocument({ messages }: JsonObject): OptionalMember[] {
-  for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
-    const { content } = membersIn(message);
-    const blocks = Array.isArray(content) ? content : [];
-    const at = blocks.findIndex((block) => membersIn(membersIn(block).citations).enabled === true);
-    if (at >= 0) return [{ name: 'other', member: `messages[${index}].content[${at}].citations`, value: true }];
-  }
-  return [];
-}
+const marks = ['type', 'cache_control'];
+/** What says who called a tool, and what an answer said of itself beside its text, comes back with the block. */
+const blockFields: Readonly<Record<string, FieldsUse>> = {
+  text: { '': new Set([...marks, 'text']) },
+  image: { '': new Set([...marks, 'source']) },
+  document: { '': new Set([...marks, 'source', 'title', 'context']) },
+  search_result: { '': new Set([...marks, 'source', 'title', 'content']) },
+  tool_use: { '': new Set([...marks, 'id', 'name', 'input', 'caller']) },
+  tool_result: { '': new Set([...marks, 'tool_use_id', 'content', 'is_error']) },
+};
+const messageFields: FieldsUse = { '': new Set(['role', 'content', 'output_config']), output_config: new Set() };
 
-/** Of what says nothing to another model no more than are told. */
-function blocksLeftOut({ messages }: JsonObject): OptionalMember[] {
-  const left: OptionalMember[] = [];
-  for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
-    const { content } = membersIn(message);
-    for (const [place, block] of (Array.isArray(content) ? content : []).entries()) {
-      if (left.length === toldPathsMax) return left;
-      if (blockUse(membersIn(block).type) !== 'left_out') continue;
-      left.push({ name: 'other', member: `messages[${index}].content[${place}]`, value: true });
-    }
-  }
-  return left;
+function useInMessages(one: JsonObject): FieldsUse {
+  const { type, role } = one;
+  if (typeof role === 'string') return messageFields;
+  if (blockUse(type) === 'left_out') return 'left_out';
+  return typeof type === 'string' && Object.hasOwn(blockFields, type) ? (blockFields[type] ?? 'as_text') : 'as_text';
 }

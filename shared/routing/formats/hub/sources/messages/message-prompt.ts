@@ -17,12 +17,10 @@ import {
   type KnownCall,
   type KnownCalls,
   type OptionalMember,
-  otherMembers,
   type ToolMessage,
   type ToolNames,
   type ToolOutput,
   textParts,
-  toldPathsMax,
 } from '../../middle/index.ts';
 import { toParts, toTextParts } from './message-parts.ts';
 
@@ -34,39 +32,28 @@ export interface PromptReading {
 
 interface ReadPrompt {
   readonly prompt: LanguageModelV4Prompt;
-  /** What of the messages no target gets: their own fields, and the first thinking that this workspace did not get from the gateway. */
-  readonly untold: readonly OptionalMember[];
+  /** Where thinking stands first that this workspace did not get from the gateway. */
+  readonly strangers: readonly OptionalMember[];
 }
 
 export async function toPrompt({ system, messages }: JsonObject, reading: PromptReading): Promise<ReadPrompt> {
   const prompt: LanguageModelV4Prompt = [...toSystem(system)];
   const calls = createKnownCalls();
-  const untold: OptionalMember[] = [];
-  let hasStranger = false;
+  const strangers: OptionalMember[] = [];
   const known = {
     ...reading,
     calls,
     foundStranger(member: string): void {
-      if (!hasStranger) untold.push({ name: 'other', member, value: true });
-      hasStranger = true;
+      if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
     },
   };
   await forEachObject(messages, reading.nextStep, (message, at) => {
-    if (untold.length < toldPathsMax) untold.push(...fieldsOf(message, `messages[${at}].`));
     if (message.role === 'assistant') prompt.push(...toAssistant(message.content, `messages[${at}].content`, known));
     else if (message.role === 'system') prompt.push(...toSystem(message.content));
     else addUser(prompt, message.content, calls);
   });
-  return { prompt, untold };
+  return { prompt, strangers };
 }
-
-/** Settings of one turn, which no other format has. */
-const fieldsOf = (message: JsonObject, path: string): OptionalMember[] => [
-  ...otherMembers(message, { read: messageFields, isSent, path }),
-  ...otherMembers(message.output_config, { read: new Set(), isSent, path: `${path}output_config.` }),
-];
-const messageFields: ReadonlySet<string> = new Set(['role', 'content', 'output_config']);
-const isSent = (value: unknown): boolean => (value ?? null) !== null && value !== 'never';
 
 const toSystem = (content: unknown): LanguageModelV4Prompt =>
   toTextParts(content).map(({ text, ...marked }) => ({ role: 'system', content: text, ...withoutType(marked) }));

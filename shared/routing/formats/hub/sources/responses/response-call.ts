@@ -1,8 +1,10 @@
 // A request of Responses as a call of the hub. What not every target has words for is optional: the call tells what was left out.
-import { itemUse } from '../../../../../protocol/interfaces/responses/index.ts';
+import { itemType, itemUse } from '../../../../../protocol/interfaces/responses/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AskedReasoning,
+  type FieldsUse,
+  fieldsInside,
   type HubCall,
   isEffort,
   type MembersRead,
@@ -11,7 +13,6 @@ import {
   type OptionalMember,
   type OptionalName,
   otherMembers,
-  toldPathsMax,
   toResponseFormat,
   withTopMarks,
 } from '../../middle/index.ts';
@@ -99,18 +100,32 @@ function readOptional(body: JsonObject): OptionalMember[] {
     ),
     ...said('other', 'truncation', body.truncation, body.truncation === 'auto'),
     ...said('store', 'store', body.store, body.store === true),
-    ...itemsLeftOut(body.input),
+    ...fieldsInside('input', body.input, useInInput),
   ];
 }
 
-/** Of what says nothing to another model no more than are told. */
-function itemsLeftOut(input: unknown): OptionalMember[] {
-  const left: OptionalMember[] = [];
-  for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
-    if (left.length === toldPathsMax) break;
-    if (isJsonObject(item) && itemUse(item) === 'left_out') {
-      left.push({ name: 'other', member: `input[${index}]`, value: true });
-    }
-  }
-  return left;
+const ofItem = ['type', 'id', 'status'];
+const ofCall = [...ofItem, 'call_id', 'name', 'namespace', 'caller'];
+const ofOutput = [...ofItem, 'call_id', 'output', 'caller'];
+/** What an item says of itself in an answer comes back with it. */
+const itemFields: Readonly<Record<string, FieldsUse>> = {
+  message: { '': new Set([...ofItem, 'role', 'content']) },
+  function_call: { '': new Set([...ofCall, 'arguments']) },
+  custom_tool_call: { '': new Set([...ofCall, 'input']) },
+  function_call_output: { '': new Set(ofOutput) },
+  custom_tool_call_output: { '': new Set(ofOutput) },
+};
+const partFields: FieldsUse = {
+  '': new Set([
+    ...['type', 'text', 'refusal', 'annotations', 'logprobs', 'image_url', 'input_audio'],
+    ...['file_data', 'file_url', 'filename', 'cache_control', 'prompt_cache_breakpoint'],
+  ]),
+};
+const partTypes = /^(input|output)_(text|image|audio|file)$|^(text|refusal|computer_screenshot)$/;
+
+function useInInput(one: JsonObject): FieldsUse {
+  if (typeof one.type === 'string' && partTypes.test(one.type)) return partFields;
+  if (itemUse(one) === 'left_out') return 'left_out';
+  const type = itemType(one);
+  return Object.hasOwn(itemFields, type) ? (itemFields[type] ?? 'as_text') : 'as_text';
 }
