@@ -11,6 +11,8 @@ export interface SignedEnvelope {
   readonly model: string;
   readonly signature?: string | undefined;
   readonly encrypted?: string | undefined;
+  /** Of the text that comes next: what its provider calls it. */
+  readonly phase?: string | undefined;
   /**
    * The tool call that is signed, as the client has its id; `text`: the text that comes next; `text_before`: the one before it. Left out:
    * the thinking that it stands with.

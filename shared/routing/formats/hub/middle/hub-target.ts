@@ -51,6 +51,8 @@ export interface Signed {
   readonly signature?: string;
   /** Thinking that is encrypted as a whole. */
   readonly encrypted?: string;
+  /** What its provider calls a text: on the way in alone. */
+  readonly phase?: string;
 }
 
 export type SignedPart = 'text' | 'reasoning' | 'tool-call' | 'file';

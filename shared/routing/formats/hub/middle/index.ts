@@ -29,6 +29,6 @@ export {
   thinkingOf,
   unknown,
 } from './reasoning.ts';
-export { envelopeOptions, isSigned, sealed, signedOptions, withOwnSigned } from './signed.ts';
+export { envelopeOptions, isSigned, phaseOf, phaseOptions, sealed, signedOptions, withOwnSigned } from './signed.ts';
 export { type Strictness, withStrictness } from './strict-tools.ts';
 export { createToolNames, type ToolNames } from './tool-names.ts';

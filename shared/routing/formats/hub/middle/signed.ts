@@ -1,6 +1,6 @@
 // Signed and encrypted thinking in a prompt. A part of a prompt carries it in the words of no package until the
 // target is known: only who made it gets it back.
-import type { LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4Prompt, SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { SignedEnvelope } from '../../../../protocol/wire/index.ts';
 import type { AssistantPart } from './hub-call.ts';
 import type { AnswerHead } from './hub-source.ts';
@@ -28,12 +28,24 @@ export const envelopeOptions = ({ origin, model, signature, encrypted }: SignedE
     ...(encrypted === undefined ? {} : { encrypted }),
   });
 
+/** For the text behind a thinking that came back. Undefined: its provider called it nothing. */
+export const phaseOptions = ({ origin, model, phase }: SignedEnvelope): SharedV4ProviderOptions | undefined =>
+  phase === undefined ? undefined : signedOptions({ origin, model, phase });
+
+/** What the provider calls a text of its answer, as a target says it. */
+export function phaseOf(
+  part: { readonly providerMetadata?: SharedV4ProviderMetadata | undefined } | undefined,
+): string | undefined {
+  const phase = part?.providerMetadata?.[ownName]?.phase;
+  return typeof phase === 'string' ? phase : undefined;
+}
+
 /** Of thinking that is not signed too: no other model may get it, and a relay knows that it is none of its provider's. */
 export const sealed = (
   { origin, model, seal }: AnswerHead,
-  { signature, encrypted }: Signed,
+  { signature, encrypted, phase }: Signed,
   of?: SignedEnvelope['of'],
-): string => seal({ origin, model, signature, encrypted, of });
+): string => seal({ origin, model, signature, encrypted, phase, of });
 
 export const isSigned = (signed: Signed): boolean => Object.keys(signed).length > 0;
 

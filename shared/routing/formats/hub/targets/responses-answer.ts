@@ -69,7 +69,10 @@ function readableItem(item: Json): Json[] {
   return [{ type, id: textOr(item.id, id), call_id: id, name, arguments: textOr(text, '{}') }];
 }
 
-function readableMessages({ id, content }: Json): Json[] {
+/** How far the answer is, as OpenAI's newer models say it; its package refuses any other. */
+export const phaseIn = ({ phase }: Json): Json => (phase === 'commentary' || phase === 'final_answer' ? { phase } : {});
+
+function readableMessages({ id, content, ...message }: Json): Json[] {
   const parts = (Array.isArray(content) ? content : []).filter(isJsonObject);
   const own = textOr(id, 'msg');
   return parts.flatMap((part) => {
@@ -81,6 +84,7 @@ function readableMessages({ id, content }: Json): Json[] {
         type: 'message',
         role: 'assistant',
         id: isRefusal ? refusalIdPrefix + own : own,
+        ...phaseIn(message),
         content: [{ type: 'output_text', text, annotations: [] }],
       },
     ];

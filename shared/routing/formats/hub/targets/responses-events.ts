@@ -4,7 +4,7 @@ import { jsonValuesMax, upstreamEventMaxBytes } from '../../../../foundation/con
 import { isJsonObject, readEvents, scanJson } from '../../../../protocol/wire/index.ts';
 import { type Bytes, eventBytes, type Json, parsedObject } from './body-members.ts';
 import { readableOpenAiUsage, responseUsage } from './openai-usage.ts';
-import { readableIncomplete, refusalIdPrefix, textOr } from './responses-answer.ts';
+import { phaseIn, readableIncomplete, refusalIdPrefix, textOr } from './responses-answer.ts';
 
 /** Where it stands in front, as most providers write it. Undefined: it has to be looked for. */
 const typeOf = (text: string): string | undefined =>
@@ -162,7 +162,7 @@ function readableItem(type: string, item: Json, place: unknown, refusals: Set<st
     case 'message':
       return [
         ...(type.endsWith('done') && refusals.has(id) ? [refusalEvent(type, refusalIdPrefix + id)] : []),
-        { ...head, item: { type: 'message', id } },
+        { ...head, item: { type: 'message', id, ...phaseIn(item) } },
       ];
     case 'reasoning':
       // What is encrypted at first is not what it is in the end.

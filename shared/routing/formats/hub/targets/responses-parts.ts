@@ -55,20 +55,26 @@ function ownContent(part: LanguageModelV4Content, next: LanguageModelV4Content |
     const isLast = next?.type !== 'reasoning' || itemIdOf(next.providerMetadata) !== itemIdOf(metadata);
     return { ...part, providerMetadata: ownReasoning(metadata, isLast) };
   }
-  const isRefused = part.type === 'text' && isRefusal(itemIdOf(metadata));
-  return { ...plain, ...(isRefused ? refused : {}) } as LanguageModelV4Content;
+  return { ...plain, ...(part.type === 'text' ? ownText(itemIdOf(metadata), metadata) : {}) } as LanguageModelV4Content;
 }
 
 function ownPart(part: HubPart): HubPart {
   if (part.type === 'reasoning-end') return { ...part, providerMetadata: ownReasoning(part.providerMetadata, true) };
-  if (!('providerMetadata' in part)) {
-    return part.type === 'text-delta' && isRefusal(part.id) ? { ...part, ...refused } : part;
+  if (part.type === 'text-start' || part.type === 'text-delta' || part.type === 'text-end') {
+    const { providerMetadata: metadata, ...plain } = part;
+    return { ...plain, ...ownText(part.id, metadata) };
   }
+  if (!('providerMetadata' in part)) return part;
   const { providerMetadata: _metadata, ...plain } = part;
-  return { ...plain, ...('id' in part && isRefusal(part.id) ? refused : {}) } as HubPart;
+  return plain as HubPart;
 }
 
-const refused = { providerMetadata: { gw: { isRefusal: true } } };
+/** In the words of the hub. */
+function ownText(id: unknown, metadata: Metadata): { readonly providerMetadata?: SharedV4ProviderMetadata } {
+  const phase = metadata?.openai?.phase;
+  const said = { ...(isRefusal(id) ? { isRefusal: true } : {}), ...(typeof phase === 'string' ? { phase } : {}) };
+  return Object.keys(said).length === 0 ? {} : { providerMetadata: { gw: said } };
+}
 
 function ownReasoning(metadata: Metadata, isLast: boolean): SharedV4ProviderMetadata {
   const { itemId, reasoningEncryptedContent: encrypted } = metadata?.openai ?? {};

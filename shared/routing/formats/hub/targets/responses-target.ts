@@ -69,7 +69,8 @@ export const target: HubTarget = {
     ...nonEmpty('signature', gw.signature),
     ...nonEmpty('encrypted', gw.encrypted),
   }),
-  signedOptions(part, { signature, encrypted }) {
+  signedOptions(part, { signature, encrypted, phase }) {
+    if (part === 'text') return phase === undefined ? undefined : { openai: { phase } };
     if (part !== 'reasoning') return undefined;
     if (encrypted === undefined) return signature === undefined ? undefined : { openai: { itemId: signature } };
     const read = readEncrypted(encrypted);

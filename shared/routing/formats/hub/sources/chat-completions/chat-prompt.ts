@@ -43,9 +43,9 @@ function toUser(message: JsonObject): LanguageModelV4Prompt {
 }
 
 function toAssistant(message: JsonObject, calls: KnownCalls): LanguageModelV4Prompt {
-  const { thoughts, signatures } = readReasoningDetails(message);
+  const { thoughts, signatures, phase } = readReasoningDetails(message);
   const texts = [...toTextParts(message.content), ...toTextParts(message.refusal)];
-  const signed = signatures.get('');
+  const signed = signatures.get('') ?? (texts.length > 0 ? phase : undefined);
   if (signed !== undefined) {
     const last = texts.pop() ?? emptyText;
     texts.push({ ...last, providerOptions: { ...last.providerOptions, ...signedOptions(signed) } });

@@ -4,7 +4,7 @@ import type { LanguageModelV4ReasoningPart } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import { type Signed, signedOptions } from '../../middle/index.ts';
 
-export type ReasoningDetail = { readonly format: string; readonly index: number } & (
+export type ReasoningDetail = { readonly format: string; readonly index: number; readonly phase?: string } & (
   | { readonly type: 'reasoning.text'; readonly text: string; readonly signature?: string }
   | { readonly type: 'reasoning.encrypted'; readonly data: string; readonly id?: string }
 );
@@ -19,6 +19,8 @@ export interface SentReasoning {
   readonly thoughts: readonly LanguageModelV4ReasoningPart[];
   /** By the tool call they belong to; '' is that of the text. */
   readonly signatures: ReadonlyMap<string, SentSigned>;
+  /** What its provider called the text. Undefined: nothing, or more than one name for all of it. */
+  readonly phase: SentSigned | undefined;
 }
 
 interface Detail {
@@ -27,6 +29,7 @@ interface Detail {
   data: string | undefined;
   id: string | undefined;
   format: string | undefined;
+  phase: string | undefined;
 }
 
 /** What of a message that came back was signed. Encrypted data may be either where nothing says who made it. */
@@ -38,7 +41,15 @@ export function readReasoningDetails(message: JsonObject): SentReasoning {
       signatures.set(id ?? '', signedBy(format, { signature: data }));
     }
   }
-  return { thoughts: isWhole(details, message.reasoning) ? details.flatMap(toThought) : [], signatures };
+  const thoughts = isWhole(details, message.reasoning) ? details.flatMap(toThought) : [];
+  return { thoughts, signatures, phase: phaseIn(details) };
+}
+
+function phaseIn(details: readonly Detail[]): SentSigned | undefined {
+  const named = details.filter(({ phase }) => phase !== undefined);
+  const [{ phase, format } = nothing] = named;
+  if (phase === undefined || named.some((one) => one.phase !== phase)) return undefined;
+  return signedBy(format, { phase });
 }
 
 function toThought({ text, signature, data, id, format }: Detail): LanguageModelV4ReasoningPart[] {
@@ -73,9 +84,17 @@ function mergeFragments(details: unknown): Detail[] {
     if (typeof one.data === 'string') known.data = (known.data ?? '') + one.data;
     if (typeof one.id === 'string') known.id = one.id;
     if (typeof one.format === 'string') known.format = one.format;
+    if (typeof one.phase === 'string') known.phase = one.phase;
     merged.set(key, known);
   }
   return [...merged.values()];
 }
 
-const nothing: Detail = { text: '', signature: undefined, data: undefined, id: undefined, format: undefined };
+const nothing: Detail = {
+  text: '',
+  signature: undefined,
+  data: undefined,
+  id: undefined,
+  format: undefined,
+  phase: undefined,
+};

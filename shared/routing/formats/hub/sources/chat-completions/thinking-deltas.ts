@@ -1,5 +1,5 @@
 // Thinking of a streamed answer, and what was signed of it, as deltas of `reasoning_details`.
-import type { AnswerHead, PartOf } from '../../middle/index.ts';
+import { type AnswerHead, type PartOf, phaseOf } from '../../middle/index.ts';
 
 export type Delta = Readonly<Record<string, unknown>>;
 
@@ -15,6 +15,8 @@ export function openThinkingDeltas({ origin: format, readSigned }: AnswerHead): 
   const details = new Map<string, number>();
   /** Signatures that were written: a package gives the same one with every piece of a part. */
   const signatures = new Set<string>();
+  /** Of thinking: the detail that was written last. */
+  let last: Delta | undefined;
 
   /** Its first piece says the format: some clients add up every text that comes again. */
   function detail(key: string, members: Delta): Delta {
@@ -39,17 +41,24 @@ export function openThinkingDeltas({ origin: format, readSigned }: AnswerHead): 
       if (text !== '' || signed) {
         const piece = { type: 'reasoning.text', text, ...(signed ? { signature } : {}) };
         deltas.push({ ...(text === '' ? {} : { reasoning: text }), ...detail(block, piece) });
+        last = { type: 'reasoning.text', text: '', index: details.get(block) };
       }
       if (encrypted !== undefined && isNew(block, encrypted)) {
-        deltas.push(detail(`encrypted of ${block}`, { type: 'reasoning.encrypted', data: encrypted }));
+        const key = `encrypted of ${block}`;
+        deltas.push(detail(key, { type: 'reasoning.encrypted', data: encrypted }));
+        last = { type: 'reasoning.encrypted', data: '', index: details.get(key) };
       }
       return deltas;
     },
     ofSigned(block, { providerMetadata }, callId) {
       const { signature } = readSigned(providerMetadata);
-      if (signature === undefined || !isNew(block, signature)) return [];
+      const phase = phaseOf({ providerMetadata });
+      const called = last !== undefined && phase !== undefined ? [{ reasoning_details: [{ ...last, phase }] }] : [];
+      // Of one text.
+      last = undefined;
+      if (signature === undefined || !isNew(block, signature)) return called;
       const of = callId === undefined ? {} : { id: callId };
-      return [detail(`of ${block}`, { type: 'reasoning.encrypted', data: signature, ...of })];
+      return [...called, detail(`of ${block}`, { type: 'reasoning.encrypted', data: signature, ...of })];
     },
   };
 }

@@ -7,6 +7,7 @@ import {
   base64Of,
   type HubResult,
   mediaMembers,
+  phaseOf,
   tokensOf,
   type WrittenAnswer,
 } from '../../middle/index.ts';
@@ -94,7 +95,7 @@ function detailsOf(
   { origin: format, readSigned }: AnswerHead,
 ): ReasoningDetail[] {
   const details: ReasoningDetail[] = [];
-  for (const part of content) {
+  for (const [at, part] of content.entries()) {
     const { signature, encrypted } = readSigned(part.providerMetadata);
     const common = { format, index: details.length };
     if (part.type === 'reasoning') {
@@ -103,6 +104,8 @@ function detailsOf(
         details.push({ type: 'reasoning.text', text: part.text, ...signed, ...common });
       if (encrypted !== undefined)
         details.push({ type: 'reasoning.encrypted', data: encrypted, ...common, index: details.length });
+      const [last, phase] = [details.pop(), phaseOf(content[at + 1])];
+      if (last !== undefined) details.push(phase === undefined ? last : { ...last, phase });
     } else if (signature !== undefined && part.type !== 'file') {
       const id = isClientCall(part) ? { id: part.toolCallId } : {};
       details.push({ type: 'reasoning.encrypted', data: signature, ...id, ...common });

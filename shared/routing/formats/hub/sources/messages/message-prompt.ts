@@ -1,5 +1,5 @@
 // The messages of a request of Messages as a prompt.
-import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import {
   type Envelopes,
   isJsonObject,
@@ -17,6 +17,7 @@ import {
   type KnownCall,
   type KnownCalls,
   type OptionalMember,
+  phaseOptions,
   type ToolMessage,
   type ToolNames,
   type ToolOutput,
@@ -116,27 +117,35 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
   const signedCalls = new Map<string, SignedEnvelope>();
   const parts: AssistantPart[] = textParts(content);
   let lastText = -1;
-  let ofNextText: SignedEnvelope | undefined;
+  let ofNextText: SharedV4ProviderOptions | undefined;
+  /** A signature is sent back without its text too. */
+  let isSignedText = false;
   const add = (part: AssistantPart): void => {
     if (part.type !== 'text') {
       parts.push(part);
       return;
     }
     lastText = parts.length;
-    parts.push(ofNextText === undefined ? part : withSigned(part, ofNextText));
+    parts.push(ofNextText === undefined ? part : withOptions(part, ofNextText));
     ofNextText = undefined;
+    isSignedText = false;
   };
   for (const [at, block] of (Array.isArray(content) ? content : []).entries()) {
     if (!isJsonObject(block)) continue;
     const envelope = openThinking(block, `${path}[${at}]`, reading);
     if (typeof envelope?.of === 'object') signedCalls.set(envelope.of.call, envelope);
-    else if (envelope?.of === 'text') ofNextText = envelope;
-    else if (envelope?.of === 'text_before') {
+    else if (envelope?.of === 'text') {
+      ofNextText = envelopeOptions(envelope);
+      isSignedText = true;
+    } else if (envelope?.of === 'text_before') {
       if (lastText < 0) add({ type: 'text', text: '' });
-      parts[lastText] = withSigned(parts[lastText] as AssistantPart, envelope);
-    } else for (const part of toAssistantParts(block, envelope, { ...reading, signedCalls })) add(part);
+      parts[lastText] = withOptions(parts[lastText] as AssistantPart, envelopeOptions(envelope));
+    } else {
+      for (const part of toAssistantParts(block, envelope, { ...reading, signedCalls })) add(part);
+      if (envelope !== undefined) ofNextText = phaseOptions(envelope) ?? ofNextText;
+    }
   }
-  if (ofNextText !== undefined) add({ type: 'text', text: '' });
+  if (ofNextText !== undefined && isSignedText) add({ type: 'text', text: '' });
   return parts.length === 0 ? [] : [{ role: 'assistant', content: parts }];
 }
 
@@ -155,9 +164,9 @@ function openThinking(
 
 const isThinking = (type: unknown): boolean => type === 'thinking' || type === 'redacted_thinking';
 
-const withSigned = (part: AssistantPart, envelope: SignedEnvelope): AssistantPart => ({
+const withOptions = (part: AssistantPart, options: SharedV4ProviderOptions): AssistantPart => ({
   ...part,
-  providerOptions: { ...part.providerOptions, ...envelopeOptions(envelope) },
+  providerOptions: { ...part.providerOptions, ...options },
 });
 
 interface Known extends AssistantReading {

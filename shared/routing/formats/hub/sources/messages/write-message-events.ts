@@ -7,6 +7,7 @@ import {
   type HubPart,
   isSigned,
   type PartOf,
+  phaseOf,
   type Signed,
   type ToolNames,
 } from '../../middle/index.ts';
@@ -35,6 +36,9 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
 
   function addText(part: PartOf<'text-start' | 'text-delta' | 'text-end'>): void {
     const signed = readSigned(part.providerMetadata);
+    const [open, phase] = [blocks.open(), phaseOf(part)];
+    // Of the thinking before it, whose signature has waited for it.
+    if (open?.kind === 'thinking' && phase !== undefined) open.signed = { ...open.signed, phase };
     if (part.type === 'text-delta' && part.delta !== '') {
       if (blocks.open()?.kind !== 'text') blocks.begin('text', part.id, { type: 'text', text: '', citations: null });
       outputBytes += Buffer.byteLength(part.delta);
@@ -61,7 +65,6 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
       outputBytes += Buffer.byteLength(part.delta);
       blocks.add({ type: 'thinking_delta', thinking: part.delta });
     }
-    if (part.type === 'reasoning-end') blocks.close();
   }
 
   function beginCall(part: PartOf<'tool-input-start'> | PartOf<'tool-call'>, id: string): void {

@@ -8,6 +8,7 @@ import {
   contentOf,
   type HubResult,
   isSigned,
+  phaseOf,
   sealed,
   type ToolNames,
   type WrittenAnswer,
@@ -23,7 +24,7 @@ export async function writeMessage(
   const content = contentOf(result);
   const calls = content.filter((part) => part.type === 'tool-call').length;
   const blocks: string[] = [];
-  for (const block of content.flatMap((part) => blocksOf(part, head, names))) {
+  for (const block of content.flatMap((part, at) => blocksOf(part, phaseOf(content[at + 1]), head, names))) {
     blocks.push(typeof block === 'string' ? block : await stringifyInTurns(block, nextStep));
   }
   const outputBytes = content.reduce((sum, part) => sum + bytesOf(part), 0);
@@ -50,10 +51,17 @@ function bytesOf(part: LanguageModelV4Content): number {
   return part.type === 'text' || part.type === 'reasoning' ? Buffer.byteLength(part.text) : 0;
 }
 
-/** Those of calls are texts: arguments are written as the model wrote them. */
-function blocksOf(part: LanguageModelV4Content, head: AnswerHead, names: ToolNames): (object | string)[] {
+/** Those of calls are texts: arguments are written as the model wrote them. `phase`: of the text that comes next. */
+function blocksOf(
+  part: LanguageModelV4Content,
+  phase: string | undefined,
+  head: AnswerHead,
+  names: ToolNames,
+): (object | string)[] {
   const signed = head.readSigned(part.providerMetadata);
-  if (part.type === 'reasoning') return [thinkingBlock(part.text, sealed(head, signed))];
+  if (part.type === 'reasoning') {
+    return [thinkingBlock(part.text, sealed(head, { ...signed, ...(phase === undefined ? {} : { phase }) }))];
+  }
   if (part.type === 'text') {
     if (part.text === '') return [];
     const text = { type: 'text', text: part.text, citations: null };
