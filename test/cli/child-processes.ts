@@ -1,7 +1,7 @@
 // The operator's command line as a person starts it: processes of its own.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { bareShell, projectRoot, startScript } from '../support/gateway-process.ts';
@@ -41,13 +41,16 @@ export interface Shell {
 
 /**
  * One bash in the folder of the project, so that a command sees the variables and functions of those before it. Lines of
- * `npm run gw` run in this process, as forty processes would take most of the time of a session.
+ * `npm run gw` run in this process, as forty processes would take most of the time of a session. `beforeLine` is told how
+ * many requests curl has sent by then.
  */
-export function startShell(): Shell {
+export function startShell(beforeLine: (requests: number) => Promise<void>): Shell {
   const stdio = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
   const child = spawn('bash', ['--noprofile', '--norc'], { cwd: projectRoot, env: bareShell(), stdio: [...stdio] });
   const printed = temporaryFolder();
-  answerLines(child.stdio[3] as Duplex, child.stdio[4] as Duplex, printed);
+  const sent = join(printed, 'requests');
+  writeFileSync(sent, '');
+  answerLines(child.stdio[3] as Duplex, child.stdio[4] as Duplex, printed, () => beforeLine(statSync(sent).size));
   let text = '';
   let onText = () => {};
   for (const output of [child.stdout, child.stderr]) {
@@ -56,7 +59,8 @@ export function startShell(): Shell {
       onText();
     });
   }
-  child.stdin?.write(`npm() {
+  child.stdin?.write(`curl() { printf . >>"${sent}"; command curl "$@"; }
+  npm() {
     [ "$1 $2 $3 $4" = "run --silent gw --" ] || return 127
     shift 4
     printf '%s\\0' "$@" '' >&3
@@ -80,13 +84,14 @@ export function startShell(): Shell {
 }
 
 /** Runs each line, whose words end in an empty one: what it prints is in two files once its exit code is answered. */
-function answerLines(lines: Duplex, codes: Duplex, printed: string): void {
+function answerLines(lines: Duplex, codes: Duplex, printed: string, before: () => Promise<void>): void {
   let text = '';
   lines.on('data', async (chunk: Buffer) => {
     text += chunk.toString();
     if (!text.endsWith('\0\0')) return;
     const words = text.slice(0, -2).split('\0');
     text = '';
+    await before();
     const { code, out, error } = await operate(words, { variables: bareShell() });
     for (const [name, content] of Object.entries({ out, error })) {
       writeFileSync(join(printed, name), content === '' ? '' : `${content}\n`);

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { projectRoot, type RunningGateway, startGateway } from '../support/gateway-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -47,16 +49,20 @@ function matchesPrinted(expected: readonly string[], actual: readonly string[]):
   return actual[0] !== undefined && stable(first) === stable(actual[0]) && matchesPrinted(rest, actual.slice(1));
 }
 
-const looksMax = 100;
-const isLook = (command: string): boolean => /^gw (calls|usage|status)\b/.test(command);
+/** Resolves when the gateway has logged, and so settled, as many requests: records follow their answers. */
+async function untilSettled({ process, out }: RunningGateway, requests: number): Promise<void> {
+  while (out().split('"event":"request"').length - 1 < requests) await once(process.stdout as Readable, 'data');
+}
 
 describe('a session of the README prints what stands there, line by line', () => {
   const sessions = readSessions();
   const folder = temporaryFolder();
   const data = join(folder, 'readme');
   let running: RunningGateway;
+  /** That sessions have sent. */
+  let requests = 0;
   beforeAll(async () => {
-    running = await startGateway(`--data ${data}`, folder);
+    running = await startGateway(`--log json --data ${data}`, folder);
   });
   afterAll(() => running.stop());
 
@@ -66,7 +72,11 @@ describe('a session of the README prints what stands there, line by line', () =>
   ])('%s', async (_name, index, stepsMin) => {
     const steps = sessions[index] ?? [];
     expect(steps.length).toBeGreaterThan(stepsMin);
-    const shell = startShell();
+    const earlierRequests = requests;
+    const shell = startShell((ofShell) => {
+      requests = earlierRequests + ofShell;
+      return untilSettled(running, requests);
+    });
     try {
       for (const { command, printed } of steps) {
         const line = command
@@ -74,11 +84,7 @@ describe('a session of the README prints what stands there, line by line', () =>
           .replace('http://127.0.0.1:8787/v1', running.url)
           .replace('gateway.yaml', join(folder, 'exported.yaml'))
           .replace('sleep 1', 'sleep 0.1');
-        let actual = await shell.run(line);
-        // The record of a call follows its answer, and commands of this process take no time to start.
-        for (let looks = 1; looks < looksMax && isLook(command) && !matchesPrinted(printed, actual); looks += 1) {
-          actual = await shell.run(line);
-        }
+        const actual = await shell.run(line);
         if (!matchesPrinted(printed, actual)) expect({ command, printed: actual }).toEqual({ command, printed });
       }
     } finally {

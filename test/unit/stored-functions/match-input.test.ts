@@ -61,23 +61,44 @@ describe('a call of a prompt', () => {
     expect(calls).toBeLessThan(10);
   });
 
-  it('with a long input lets others have the event loop before it is read, and before it is checked', async () => {
-    // The first schema of a process loads the validator.
-    await match(label, [user(JSON.stringify({ ticket: 'x' }))]);
-    let turns = 0;
-    const count = () => {
-      turns += 1;
-      next = setImmediate(count);
-    };
-    let next = setImmediate(count);
-    const ofLength = (length: number) => user(JSON.stringify({ ticket: 'x'.repeat(length) }));
-    await match(label, [ofLength(1_000)]);
-    expect(turns).toBe(0);
-    await match(label, [ofLength(100_000)]);
-    clearImmediate(next);
-    // What other files of this process have left may take turns too.
-    expect(turns).toBeGreaterThanOrEqual(2);
-  });
+  it.each([
+    [1_000, 0, 0],
+    [100_000, 1, 2],
+  ])(
+    'with an input of %i characters is read in turn %i of the event loop, and checked in turn %i',
+    async (length, ...inTurns) => {
+      // The first schema of a process loads the validator.
+      await match(label, [user(JSON.stringify({ ticket: 'x' }))]);
+      let turns = 0;
+      const count = () => {
+        turns += 1;
+        next = setImmediate(count);
+      };
+      let next = setImmediate(count);
+      const { parse } = JSON;
+      const steps = new Map<string, number>();
+      const note = (step: string) => steps.has(step) || steps.set(step, turns);
+      const parsing = jest.spyOn(JSON, 'parse').mockImplementation((text, reviver) => {
+        note('read');
+        return parse(text, reviver);
+      });
+      // Where the check begins. It may end in a thread, later by as much as the machine is busy.
+      const input = {
+        type: 'object' as const,
+        schema: {
+          ...schema,
+          get required() {
+            note('checked');
+            return schema.required;
+          },
+        },
+      };
+      await match({ ...label, input }, [user(JSON.stringify({ ticket: 'x'.repeat(length) }))]);
+      clearImmediate(next);
+      parsing.mockRestore();
+      expect([steps.get('read'), steps.get('checked')]).toEqual(inTurns);
+    },
+  );
 
   it('has as fixed messages those without a reference, wherever they stand', async () => {
     const content = promptOf({
