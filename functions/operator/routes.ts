@@ -1,6 +1,6 @@
 // The routes of the operator function: the management interface, and the console that uses it.
-import type { Role } from '../../shared/configuration/access/index.ts';
-import { basePaths, managePaths, rootPaths } from '../../shared/foundation/constants/index.ts';
+import { type RouteName, routeNames } from '../../shared/configuration/management/index.ts';
+import { basePaths, rootPaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { createRouter, type Endpoint } from '../../shared/protocol/router/index.ts';
 import { changeKey, listKeys, makeKey, rotate } from './accounts/serve-keys.ts';
@@ -28,59 +28,49 @@ import {
 } from './functions/serve-functions.ts';
 import { listCalls, showCall } from './reports/serve-calls.ts';
 import { overview } from './reports/serve-overview.ts';
-import { inTurn } from './request/in-turn.ts';
-import { manage, type Need, type Work } from './request/manage.ts';
+import { manage, type Works } from './request/manage.ts';
 
-interface ManageRoute {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT';
-  readonly path: string;
-  readonly needs: Need;
-  readonly work: Work;
-  /** It reads many calls. */
-  readonly isReport?: boolean;
-}
+const works: Works = {
+  'GET /session': showSession,
+  'GET /overview': overview,
+  'GET /calls': listCalls,
+  'GET /calls/{id}': showCall,
+  'GET /providers': listProviders,
+  'POST /providers/{id}/enable': switchProvider('enabled'),
+  'POST /providers/{id}/disable': switchProvider('disabled'),
+  'GET /models': listCatalogue,
+  'POST /models/update': takeListOver,
+  'GET /keys': listKeys,
+  'POST /keys': makeKey,
+  'PATCH /keys/{public_id}': changeKey,
+  'POST /keys/{public_id}/rotate': rotate,
+  'GET /workspaces': listWorkspaces,
+  'POST /workspaces': makeWorkspace,
+  'PATCH /workspaces/{id}': editWorkspace,
+  'GET /workspaces/{id}/credits': showCreditHistory,
+  'POST /workspaces/{id}/credits': changeCredit,
+  'GET /functions': listFunctions,
+  'GET /functions/{workspace}/{id}': readFunction,
+  'POST /functions/{workspace}/{id}/enable': switchFunction('enable'),
+  'POST /functions/{workspace}/{id}/disable': switchFunction('disable'),
+  'POST /functions/{workspace}/{id}/activate': activateRevision,
+  'POST /functions/{workspace}/{id}/revisions': publishRevision,
+  'POST /functions/{workspace}/{id}/cases': judgeCases,
+  'GET /configuration': readConfiguration,
+  'PUT /configuration': replaceConfiguration,
+};
 
-const some = (role: Role): Need => ({ role, in: 'some' });
-const inAll = (role: Role): Need => ({ role, in: 'all' });
-const inPath = (role: Role): Need => ({ role, in: 'path' });
-
-/** Every route of the management interface, with the role that opens it. */
-export const manageRoutes: readonly ManageRoute[] = [
-  { method: 'GET', path: managePaths.session, needs: some('member'), work: showSession },
-  { method: 'GET', path: managePaths.overview, needs: some('member'), work: overview, isReport: true },
-  { method: 'GET', path: managePaths.calls, needs: some('member'), work: listCalls },
-  { method: 'GET', path: managePaths.call, needs: some('member'), work: showCall },
-  { method: 'GET', path: managePaths.providers, needs: some('viewer'), work: listProviders },
-  { method: 'POST', path: managePaths.enableProvider, needs: inAll('editor'), work: switchProvider('enabled') },
-  { method: 'POST', path: managePaths.disableProvider, needs: inAll('editor'), work: switchProvider('disabled') },
-  { method: 'GET', path: managePaths.models, needs: some('viewer'), work: listCatalogue },
-  { method: 'POST', path: managePaths.modelUpdate, needs: inAll('owner'), work: takeListOver },
-  { method: 'GET', path: managePaths.keys, needs: some('member'), work: listKeys },
-  { method: 'POST', path: managePaths.keys, needs: some('member'), work: makeKey },
-  { method: 'POST', path: managePaths.rotateKey, needs: some('member'), work: rotate },
-  { method: 'PATCH', path: managePaths.key, needs: some('member'), work: changeKey },
-  { method: 'GET', path: managePaths.workspaces, needs: some('viewer'), work: listWorkspaces },
-  { method: 'POST', path: managePaths.workspaces, needs: inAll('owner'), work: makeWorkspace },
-  { method: 'GET', path: managePaths.credits, needs: inPath('viewer'), work: showCreditHistory },
-  { method: 'POST', path: managePaths.credits, needs: inPath('owner'), work: changeCredit },
-  { method: 'PATCH', path: managePaths.workspace, needs: inPath('owner'), work: editWorkspace },
-  { method: 'GET', path: managePaths.functions, needs: some('viewer'), work: listFunctions },
-  { method: 'POST', path: managePaths.enableFunction, needs: inPath('editor'), work: switchFunction('enable') },
-  { method: 'POST', path: managePaths.disableFunction, needs: inPath('editor'), work: switchFunction('disable') },
-  { method: 'POST', path: managePaths.activateFunction, needs: inPath('editor'), work: activateRevision },
-  { method: 'POST', path: managePaths.revisions, needs: inPath('editor'), work: publishRevision },
-  { method: 'POST', path: managePaths.cases, needs: inPath('editor'), work: judgeCases },
-  { method: 'GET', path: managePaths.function, needs: inPath('viewer'), work: readFunction },
-  { method: 'GET', path: managePaths.configuration, needs: inAll('owner'), work: readConfiguration },
-  { method: 'PUT', path: managePaths.configuration, needs: inAll('owner'), work: replaceConfiguration },
-];
+/** As the router matches it. */
+const patternOf = (path: string): string => `/manage${path.replaceAll(/\{\w+\}/g, '*')}`;
 
 export function createOperatorGateway(deps: OperatorDependencies, page: Page): Gateway {
   const endpoints = new Map<string, Record<string, Endpoint>>();
-  for (const { method, path, needs, work, isReport } of manageRoutes) {
-    const paced = isReport === true ? inTurn(work) : work;
-    endpoints.set(path, { ...endpoints.get(path), [method]: manage(deps, needs, paced) });
-  }
+  const add = <Name extends RouteName>(name: Name) => {
+    const [method = '', path = ''] = name.split(' ');
+    const pattern = patternOf(path);
+    endpoints.set(pattern, { ...endpoints.get(pattern), [method]: manage(deps, name, works[name]) });
+  };
+  routeNames.forEach(add);
   return createRouter(
     {
       v1Only: Object.fromEntries(endpoints),

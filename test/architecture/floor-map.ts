@@ -86,7 +86,8 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   {
     'shared/configuration/byok': rules,
     'shared/configuration/administration': 'What operators change: asks and prints nothing, and knows no file.',
-    'shared/configuration/management-documents': 'Shapes alone: the page in the browser takes its types from here.',
+    'shared/configuration/management':
+      'The table of management routes and its shapes alone: the page in the browser takes its types from here.',
   },
   { 'shared/configuration/store-key': rules },
   { 'shared/configuration/gateway-file': 'Operator side: of the functions, for the one of operators alone.' },
@@ -270,7 +271,7 @@ export const powerHomes: readonly PowerHome[] = [
       'shared/configuration/keys/key-schema.ts',
       'shared/configuration/workspaces/workspace-schema.ts',
       'shared/configuration/administration/',
-      'shared/configuration/management-documents/',
+      'shared/configuration/management/',
       'shared/configuration/gateway-file/',
       `${operator}/`,
       'infra/cdk/',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { manageRoutes } from '../../functions/operator/routes.ts';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
+import { routeNames } from '../../shared/configuration/management/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -197,7 +197,7 @@ describe('the description of the interface', () => {
     );
     expect(faultsOf(bodyOf('POST', '/v1/manage/functions/{workspace}/{id}/activate'), { revision: 'r2' })).toEqual([]);
     expect(Object.keys(description.paths).filter((path) => path.startsWith('/v1/manage/'))).toHaveLength(
-      new Set(manageRoutes.map(({ path }) => path)).size,
+      new Set(routeNames.map((name) => name.split(' ')[1])).size,
     );
   });
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { manageRoutes } from '../../functions/operator/routes.ts';
+import { managementRoutes, type RouteName, routeNames } from '../../shared/configuration/management/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -73,84 +73,79 @@ const people = {
 type Who = keyof typeof people;
 
 /** Status by who asks; `-` where the request before made another answer impossible. In the order of `people`. */
-const routeTable: Readonly<
-  Record<string, { readonly of?: string; readonly body?: object; readonly statuses: string }>
-> = {
-  'GET /manage/session': { statuses: '403 200 200 200 200 200 200' },
-  'GET /manage/overview': { statuses: '403 200 200 200 200 200 200' },
-  'GET /manage/calls': { statuses: '403 200 200 200 200 200 200' },
-  'GET /manage/calls/*': { statuses: '403 404 200 200 200 200 200' },
-  'GET /manage/providers': { statuses: '403 403 200 200 200 200 200' },
-  'GET /manage/models': { statuses: '403 403 200 200 200 200 200' },
-  'POST /manage/models/update': { body: {}, statuses: '403 403 403 403 403 403 200' },
-  'GET /manage/keys': { statuses: '403 200 200 200 200 200 200' },
-  'POST /manage/keys': { body: { workspace: 'team', name: 'NAME' }, statuses: '403 200 403 200 200 200 200' },
-  'PATCH /manage/keys/*': { body: { rpm: 5 }, statuses: '403 404 403 200 200 200 200' },
-  'POST /manage/keys/*/rotate': { body: { grace: '1h' }, statuses: '403 404 403 200 200 200 200' },
-  'GET /manage/workspaces': { statuses: '403 403 200 200 200 200 200' },
-  'POST /manage/workspaces/*/credits': { body: { amount_usd: '1', id: 'i' }, statuses: '403 403 403 403 200 403 200' },
-  'POST /manage/workspaces': { body: { id: 'new-NAME' }, statuses: '403 403 403 403 403 403 200' },
-  'PATCH /manage/workspaces/*': { body: { function_concurrency: 9 }, statuses: '403 403 403 403 200 403 200' },
-  'GET /manage/workspaces/*/credits': { statuses: '403 403 200 200 200 200 200' },
-  'POST /manage/providers/*/enable': { statuses: '403 403 403 403 403 200 200' },
-  'POST /manage/providers/*/disable': { statuses: '403 403 403 403 403 200 200' },
-  'GET /manage/functions/*/*': { statuses: '403 403 200 200 200 200 200' },
-  'POST /manage/functions/*/*/revisions': {
+const routeTable: Readonly<Record<RouteName, { readonly body?: object; readonly statuses: string }>> = {
+  'GET /session': { statuses: '403 200 200 200 200 200 200' },
+  'GET /overview': { statuses: '403 200 200 200 200 200 200' },
+  'GET /calls': { statuses: '403 200 200 200 200 200 200' },
+  'GET /calls/{id}': { statuses: '403 404 200 200 200 200 200' },
+  'GET /providers': { statuses: '403 403 200 200 200 200 200' },
+  'GET /models': { statuses: '403 403 200 200 200 200 200' },
+  'POST /models/update': { body: {}, statuses: '403 403 403 403 403 403 200' },
+  'GET /keys': { statuses: '403 200 200 200 200 200 200' },
+  'POST /keys': { body: { workspace: 'team', name: 'NAME' }, statuses: '403 200 403 200 200 200 200' },
+  'PATCH /keys/{public_id}': { body: { rpm: 5 }, statuses: '403 404 403 200 200 200 200' },
+  'POST /keys/{public_id}/rotate': { body: { grace: '1h' }, statuses: '403 404 403 200 200 200 200' },
+  'GET /workspaces': { statuses: '403 403 200 200 200 200 200' },
+  'POST /workspaces/{id}/credits': { body: { amount_usd: '1', id: 'i' }, statuses: '403 403 403 403 200 403 200' },
+  'POST /workspaces': { body: { id: 'new-NAME' }, statuses: '403 403 403 403 403 403 200' },
+  'PATCH /workspaces/{id}': { body: { function_concurrency: 9 }, statuses: '403 403 403 403 200 403 200' },
+  'GET /workspaces/{id}/credits': { statuses: '403 403 200 200 200 200 200' },
+  'POST /providers/{id}/enable': { statuses: '403 403 403 403 403 200 200' },
+  'POST /providers/{id}/disable': { statuses: '403 403 403 403 403 200 200' },
+  'GET /functions/{workspace}/{id}': { statuses: '403 403 200 200 200 200 200' },
+  'POST /functions/{workspace}/{id}/revisions': {
     body: { kind: 'prompt', revision: { id: 'NAME', model: 'acme/echo', messages: [{ role: 'user', content: 'x' }] } },
     statuses: '403 403 403 200 200 200 200',
   },
-  'POST /manage/functions/*/*/cases': { body: { revision: 'r1' }, statuses: '403 403 403 200 200 200 200' },
-  'GET /manage/functions': { statuses: '403 403 200 200 200 200 200' },
-  'POST /manage/functions/*/*/enable': { statuses: '403 403 403 200 200 200 200' },
-  'POST /manage/functions/*/*/disable': { statuses: '403 403 403 200 200 200 200' },
-  'GET /manage/configuration': { statuses: '403 403 403 403 403 403 200' },
-  'PUT /manage/configuration': { statuses: '403 403 403 403 403 403 412' },
-  'POST /manage/functions/*/*/activate': { body: { revision: 'r1' }, statuses: '403 403 403 200 200 200 200' },
+  'POST /functions/{workspace}/{id}/cases': { body: { revision: 'r1' }, statuses: '403 403 403 200 200 200 200' },
+  'GET /functions': { statuses: '403 403 200 200 200 200 200' },
+  'POST /functions/{workspace}/{id}/enable': { statuses: '403 403 403 200 200 200 200' },
+  'POST /functions/{workspace}/{id}/disable': { statuses: '403 403 403 200 200 200 200' },
+  'GET /configuration': { statuses: '403 403 403 403 403 403 200' },
+  'PUT /configuration': { statuses: '403 403 403 403 403 403 412' },
+  'POST /functions/{workspace}/{id}/activate': { body: { revision: 'r1' }, statuses: '403 403 403 200 200 200 200' },
 };
 
 let made = 0;
 /** The path of a route with something that is there in place of each `*`. */
 async function pathOf(path: string, workspace = 'team'): Promise<string> {
   let parts: (string | undefined)[] = [workspace, 'label'];
-  if (path.startsWith('/manage/providers')) parts = ['acme'];
-  if (path.startsWith('/manage/calls')) parts = [(await gateway.records(workspace))[0]?.executionId];
-  if (path.startsWith('/manage/keys/')) {
+  if (path.startsWith('/providers')) parts = ['acme'];
+  if (path.startsWith('/calls')) parts = [(await gateway.records(workspace))[0]?.executionId];
+  if (path.startsWith('/keys/')) {
     made += 1;
     const { body } = await (await operatorOfAll()).send('POST', '/keys', { workspace, name: `number ${made}` });
     parts = [body.data.public_id];
   }
-  return path.slice('/manage'.length).replaceAll('*', () => String(parts.shift()));
+  return path.replaceAll(/\{\w+\}/g, () => String(parts.shift()));
 }
 let everything: Promise<Operator> | undefined;
 const operatorOfAll = () => (everything ??= operatorOf(gateway, 'everything'));
 
 describe('every route of the management interface', () => {
-  const routes = manageRoutes.map(({ method, path }) => `${method} ${path}`);
-
-  it('stands in this table', () => {
-    expect(Object.keys(routeTable).toSorted()).toEqual(routes.toSorted());
-  });
-
   it('stands in the README with its role, and nothing else does', () => {
     const page = readFileSync(join(import.meta.dirname, '../../functions/operator/README.md'), 'utf8');
     const rows = page.matchAll(/^\| `([A-Z]+ \/[^`]*)` +\| ([a-z ]+?) +\|/gm);
-    const written = [...rows].map(([, route = '', role]) => `${route.replaceAll(/\{[a-z_]+\}/g, '*')}: ${role}`);
-    const served = manageRoutes.map(({ method, path, needs }) => {
-      const role = needs.in === 'all' ? `${needs.role} of all` : needs.role;
-      return `${method} ${path.slice('/manage'.length)}: ${role}`;
-    });
+    const written = [...rows].map(([, route, role]) => `${route}: ${role}`);
+    const served = Object.entries(managementRoutes).map(
+      ([name, { role, in: place }]) => `${name}: ${role}${place === 'all' ? ' of all' : ''}`,
+    );
     expect(written.toSorted()).toEqual(served.toSorted());
   });
 
-  it.each(routes)('answers each role as the table says: %s', async (route) => {
+  it.each(routeNames)('answers each role as the table says: %s', async (route) => {
     const [method = '', path = ''] = route.split(' ');
-    const { body, statuses = '' } = routeTable[route] ?? {};
+    const { body, statuses } = routeTable[route];
     const found: string[] = [];
     // No key but an operator's opens it, and no body is read before.
     for (const authorization of [undefined, gateway.key, newKey(), 'sk-gw-x']) {
       const headers = authorization === undefined ? {} : { authorization: `Bearer ${authorization}` };
       const init = { method, headers, ...(method === 'GET' ? {} : { body: 'no JSON' }) };
-      await expectError(await fetch(server.url + path.replaceAll('*', 'x'), init), 401, 'UNAUTHORIZED');
+      await expectError(
+        await fetch(`${server.url}/manage${path.replaceAll(/\{\w+\}/g, 'x')}`, init),
+        401,
+        'UNAUTHORIZED',
+      );
     }
     for (const who of Object.keys(people) as Who[]) {
       const sent = body && JSON.parse(JSON.stringify(body).replace('NAME', who));
@@ -163,11 +158,11 @@ describe('every route of the management interface', () => {
     expect(found.join(' ')).toBe(statuses);
   });
 
-  it.each(routes.filter((route) => route.includes('*') && !route.includes('/providers/')))(
+  it.each(routeNames.filter((route) => route.includes('{') && !route.includes('/providers/')))(
     'is answered for a workspace that is not theirs as for one that does not exist: %s',
     async (route) => {
       const [method = '', path = ''] = route.split(' ');
-      const { body } = routeTable[route] ?? {};
+      const { body } = routeTable[route];
       const owner = await person(people.owner);
       const [theirs, none] = [
         await pathOf(path, 'other'),

@@ -1,36 +1,27 @@
 // GET and POST /v1/manage/keys, PATCH /v1/manage/keys/{public_id}, POST /v1/manage/keys/{public_id}/rotate: API keys in the words
 // of the gateway file. Only the answer that makes a key has its text. Editors change the keys of their workspaces, members their own.
-import * as z from 'zod/mini';
 import {
   ChangeFailed,
   createKey,
   type KeyFigures,
-  keyChangesSchema,
-  newKeySchema,
   readKey,
   readKeyFigures,
   rotateKey,
-  rotationSchema,
   updateKey,
 } from '../../../shared/configuration/administration/index.ts';
 import { fromWrittenKey, type KeyRecord, writtenKey } from '../../../shared/configuration/keys/index.ts';
-import type { ManagedKey } from '../../../shared/configuration/management-documents/index.ts';
-import { id } from '../../../shared/configuration/value-forms/index.ts';
+import type { Documents, ReadBody } from '../../../shared/configuration/management/index.ts';
 import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import { dayMs } from '../../../shared/foundation/time/index.ts';
 import type { OperatorDependencies } from '../dependencies.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { ManageRequest, Work } from '../request/manage.ts';
-import { pageOf, pageParameters } from '../request/pages.ts';
-import { readBody, readQuery } from '../request/read-asked.ts';
+import { pageOf } from '../request/pages.ts';
 import { allowChange, allowNewKey, isOwn } from './key-permissions.ts';
 
-const parameters = z.strictObject({ ...pageParameters, workspace: z.optional(id) });
-
-export const listKeys: Work = async (deps, request) => {
-  const { workspace, ...page } = readQuery(request, parameters);
-  const { operator } = request;
+export const listKeys: Work<'GET /keys'> = async (deps, { operator, query }) => {
+  const { workspace, ...page } = query;
   const isSeen = (key: KeyRecord) => mayRead(operator, key.workspace) || isOwn(operator, key);
   const seen = (await collect(deps.keys.list())).filter(isSeen);
   const records = seen.filter((record) => workspace === undefined || record.workspace === workspace);
@@ -39,16 +30,16 @@ export const listKeys: Work = async (deps, request) => {
   return { data: figures.map(keyDocument), next_cursor };
 };
 
-export const makeKey: Work = async (deps, request) => {
-  const { workspace, ...written } = await readBody(request, newKeySchema);
+export const makeKey: Work<'POST /keys'> = async (deps, request) => {
+  const { workspace, ...written } = request.body;
   const allowed = await allowNewKey(deps, request.operator, workspace, changesOf(written));
   const { publicId, text } = await createKey(deps, { ...allowed, workspace, name: written.name });
   request.tellChange('key created', `${workspace}/${publicId}`);
   return { data: { ...(await shownKey(deps, publicId)), key: text } };
 };
 
-export const changeKey: Work = async (deps, request) => {
-  const { status, ...written } = await readBody(request, keyChangesSchema);
+export const changeKey: Work<'PATCH /keys/{public_id}'> = async (deps, request) => {
+  const { status, ...written } = request.body;
   const before = await readAllowed(deps, request);
   const changes = { ...changesOf(written), ...(status === undefined ? {} : { status }) };
   await allowChange(deps, request.operator, before, changes);
@@ -59,8 +50,8 @@ export const changeKey: Work = async (deps, request) => {
   return { data: keyDocument(key) };
 };
 
-export const rotate: Work = async (deps, request) => {
-  const { grace: graceMs = dayMs, expires_at: end } = await readBody(request, rotationSchema);
+export const rotate: Work<'POST /keys/{public_id}/rotate'> = async (deps, request) => {
+  const { grace: graceMs = dayMs, expires_at: end } = request.body;
   const former = await readAllowed(deps, request);
   const expiresAtMs = typeof end === 'string' ? Date.parse(end) : end;
   const { claim } = await allowChange(deps, request.operator, former, { expiresAtMs });
@@ -73,15 +64,14 @@ export const rotate: Work = async (deps, request) => {
 /** The key that the path names. Throws ChangeFailed where there is none that the operator may see. */
 async function readAllowed(
   deps: OperatorDependencies,
-  { pathParameters, operator }: ManageRequest,
+  { names: { public_id: publicId }, operator }: ManageRequest<'PATCH /keys/{public_id}'>,
 ): Promise<KeyRecord> {
-  const [publicId = ''] = pathParameters;
   const record = await readKey(deps, publicId);
   if (mayRead(operator, record.workspace) || isOwn(operator, record)) return record;
   throw new ChangeFailed('absent', `there is no key ${publicId}`);
 }
 
-type Written = Omit<z.output<typeof newKeySchema>, 'workspace' | 'name'> & { readonly name?: string | undefined };
+type Written = Omit<ReadBody<'POST /keys'>, 'workspace' | 'name'> & { readonly name?: string | undefined };
 
 function changesOf({ spend_limit_usd: limit, ...written }: Written) {
   const spend_limit_usd = typeof limit === 'string' ? formatUsd(parseUsd(limit) ?? 0n) : limit;
@@ -89,11 +79,11 @@ function changesOf({ spend_limit_usd: limit, ...written }: Written) {
   return changes;
 }
 
-const shownKey = async (deps: OperatorDependencies, publicId: string): Promise<ManagedKey> =>
+const shownKey = async (deps: OperatorDependencies, publicId: string): Promise<Documents['ManagedKey']> =>
   keyDocument(await readKeyFigures(deps, await readKey(deps, publicId)));
 
 /** No more of a key than its public id. Spending is counted on keys that have a limit. */
-export const keyDocument = (key: KeyFigures): ManagedKey => ({
+export const keyDocument = (key: KeyFigures): Documents['ManagedKey'] => ({
   public_id: key.publicId,
   workspace: key.workspace,
   ...writtenKey(key),
@@ -105,7 +95,7 @@ export const keyDocument = (key: KeyFigures): ManagedKey => ({
 });
 
 /** `ending`: a rotation gave it a successor, and it has not ended yet. */
-function stateOf({ status, replacedBy, isExpired }: KeyFigures): ManagedKey['state'] {
+function stateOf({ status, replacedBy, isExpired }: KeyFigures): Documents['ManagedKey']['state'] {
   if (status === 'revoked') return 'revoked';
   if (isExpired) return 'expired';
   return replacedBy === null ? 'active' : 'ending';

@@ -1,15 +1,15 @@
 // GET /v1/manage/session: who asks, and what they may do. The page shows no more than this allows; every request is checked anyway.
 import type { Role } from '../../../shared/configuration/access/index.ts';
-import type { ManagedSession } from '../../../shared/configuration/management-documents/index.ts';
+import type { Documents } from '../../../shared/configuration/management/index.ts';
 import type { Work } from '../request/manage.ts';
 
-export const showSession: Work = async (_deps, { operator }) => {
+export const showSession: Work<'GET /session'> = async (_deps, { operator }) => {
   const { name, rights, owner, signInEndsAtMs } = operator;
   const workspacesOf = (role: Role) => {
     const workspaces = rights.workspacesOf(role);
     return workspaces === 'all' ? workspaces : [...workspaces].sort();
   };
-  const data: ManagedSession = {
+  const data: Documents['ManagedSession'] = {
     name,
     is_person: owner !== undefined,
     ends_at: signInEndsAtMs === undefined ? null : new Date(signInEndsAtMs).toISOString(),

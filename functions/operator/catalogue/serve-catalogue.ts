@@ -1,28 +1,22 @@
 // /v1/manage/models: the catalogue in the words of the gateway file, with the state of each provider, and beside the model list.
-import * as z from 'zod/mini';
 import type { ProviderHealth } from '../../../shared/accounting/reports/index.ts';
-import { listUpdateSchema } from '../../../shared/configuration/administration/index.ts';
 import type { CatalogueDocument, ModelDocument } from '../../../shared/configuration/catalogue/index.ts';
 import type { ListDifference } from '../../../shared/configuration/gateway-file/index.ts';
-import type { ManagedListUpdate, ManagedModel } from '../../../shared/configuration/management-documents/index.ts';
+import type { Documents } from '../../../shared/configuration/management/index.ts';
 import type { Operator } from '../request/identify-operator.ts';
 import { namesOf, type Work } from '../request/manage.ts';
-import { pageOf, pageParameters } from '../request/pages.ts';
-import { readBody, readQuery } from '../request/read-asked.ts';
+import { pageOf } from '../request/pages.ts';
 import { healthDocument, readHealths } from './serve-providers.ts';
-
-const parameters = z.strictObject(pageParameters);
 
 /** With the list, and a reader of YAML, which few requests need. */
 const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');
 
-export const listCatalogue: Work = async (deps, request) => {
-  const asked = readQuery(request, parameters);
+export const listCatalogue: Work<'GET /models'> = async (deps, { operator, query }) => {
   const document = await deps.catalogues.read();
-  const { items, next_cursor } = pageOf(document?.models ?? [], asked, ({ id }) => [id]);
+  const { items, next_cursor } = pageOf(document?.models ?? [], query, ({ id }) => [id]);
   const providers = document?.providers ?? [];
   const [healths, differences] = await Promise.all([readHealths(deps, document), differencesOf(document, items)]);
-  const facts = { providers, healths, differences, operator: request.operator };
+  const facts = { providers, healths, differences, operator };
   return { data: items.map((model) => modelDocument(model, facts)), next_cursor };
 };
 
@@ -42,7 +36,7 @@ interface ModelDocuments {
 const modelDocument = (
   model: ModelDocument,
   { providers, healths, differences, operator }: ModelDocuments,
-): ManagedModel => ({
+): Documents['ManagedModel'] => ({
   ...model,
   providers: model.providers.map((entry) => {
     const health = healths.find((one) => one.model === model.id && one.provider === entry.provider);
@@ -62,14 +56,14 @@ const differenceDocument = ({ provider, member, stored, listed, isWritten }: Lis
 });
 
 /** Prices, bounds, features, modalities and interfaces as the list of this release has them. */
-export const takeListOver: Work = async (deps, request) => {
-  const { models } = await readBody(request, listUpdateSchema);
+export const takeListOver: Work<'POST /models/update'> = async (deps, request) => {
+  const { models } = request.body;
   const { planListUpdate } = await loadGatewayFile();
   const { listDate, differences, write } = await planListUpdate(deps.catalogues, models);
   await write(deps.clock.nowMs());
   const changed = [...new Set(differences.map(({ model }) => model))];
   if (changed.length > 0) request.tellChange(`model list of ${listDate} taken over`, namesOf(changed));
-  const data: ManagedListUpdate = {
+  const data: Documents['ManagedListUpdate'] = {
     list_date: listDate,
     models: changed,
     differences: differences.map((one) => ({ model: one.model, ...differenceDocument(one) })),

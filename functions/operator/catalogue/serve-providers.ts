@@ -1,38 +1,32 @@
 // GET /v1/manage/providers: how each provider does at each of its models, and what is used of its limits.
-import * as z from 'zod/mini';
 import { readLimitUse } from '../../../shared/accounting/limits/index.ts';
 import { awaitStatistics } from '../../../shared/accounting/provider-health/index.ts';
 import { type ProviderHealth, readProviderHealth } from '../../../shared/accounting/reports/index.ts';
 import { configuredProviders, planProviderStatus } from '../../../shared/configuration/administration/index.ts';
 import type { CatalogueDocument, ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
-import type { ManagedProvider } from '../../../shared/configuration/management-documents/index.ts';
+import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import type { OperatorDependencies } from '../dependencies.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { Operator } from '../request/identify-operator.ts';
 import type { Work } from '../request/manage.ts';
-import { pageOf, pageParameters } from '../request/pages.ts';
-import { readQuery } from '../request/read-asked.ts';
+import { pageOf } from '../request/pages.ts';
 
-const parameters = z.strictObject(pageParameters);
-
-export const listProviders: Work = async (deps, request) => {
-  const asked = readQuery(request, parameters);
+export const listProviders: Work<'GET /providers'> = async (deps, { operator, query }) => {
   const document = await deps.catalogues.read();
-  const { items, next_cursor } = pageOf(document?.providers ?? [], asked, ({ id }) => [id]);
+  const { items, next_cursor } = pageOf(document?.providers ?? [], query, ({ id }) => [id]);
   const healths = await readHealths(deps, document);
-  const data = await mapParallel(items, parallelReads, (item) => show(deps, document, item, healths, request.operator));
+  const data = await mapParallel(items, parallelReads, (item) => show(deps, document, item, healths, operator));
   return { data, next_cursor };
 };
 
 export const switchProvider =
-  (status: ProviderDocument['status']): Work =>
-  async (deps, request) => {
-    const [id = ''] = request.pathParameters;
+  (status: ProviderDocument['status']): Work<'POST /providers/{id}/enable'> =>
+  async (deps, { names: { id }, tellChange }) => {
     const { isChange, unserved, write } = await planProviderStatus(deps, id, status);
     if (isChange) await write();
-    if (isChange) request.tellChange(`provider ${status}`, id);
-    return { data: { id, status, models_without_provider: unserved } };
+    if (isChange) tellChange(`provider ${status}`, id);
+    return { data: { id, status, models_without_provider: [...unserved] } };
   };
 
 export async function readHealths(
@@ -51,7 +45,7 @@ async function show(
   { id, display_name, status, base_url, data_policy }: ProviderDocument,
   healths: readonly ProviderHealth[],
   operator: Operator,
-): Promise<ManagedProvider> {
+): Promise<Documents['ManagedProvider']> {
   const own = healths.filter(({ provider }) => provider === id);
   const models = await mapParallel(own, parallelReads, async (health) => {
     const entry = document?.models

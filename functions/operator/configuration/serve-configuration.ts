@@ -1,25 +1,22 @@
 // GET and PUT /v1/manage/configuration: the gateway file of what is stored, and its replacement by the machinery that the command line
 // applies files with. What a replacement would change is told by `dry_run=true`.
-import * as z from 'zod/mini';
 import { fail } from '../../../shared/errors/index.ts';
-import { plainBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import { absent, atMost, equals, or, type Store } from '../../../shared/storage/store/index.ts';
 import { type ManageRequest, namesOf, TextAnswer, type Work } from '../request/manage.ts';
-import { readBytes, readQuery } from '../request/read-asked.ts';
 import { planReplacement, readStored } from './stored-configuration.ts';
 
 /** Lambda gives an answer of 6 MB at the most. */
 const answerMaxBytes = 5_500_000;
 
-export const readConfiguration: Work = async (deps, { http }) => {
+export const readConfiguration: Work<'GET /configuration'> = async (deps, { headers: sent }) => {
   const { file, text, etag } = await readStored(deps);
   if (Buffer.byteLength(text) > answerMaxBytes) {
     throw fail('request_too_large', {
       message: 'The configuration is too large for one answer: read it with gw export.',
     });
   }
-  const isJson = (http.headers.accept ?? []).some((one) => one.includes('application/json'));
+  const isJson = (sent.accept ?? []).some((one) => one.includes('application/json'));
   const headers = { ...(isJson ? jsonHeaders : yamlHeaders), etag, 'cache-control': 'no-store' };
   return new TextAnswer(headers, isJson ? JSON.stringify({ data: file }) : text);
 };
@@ -30,19 +27,15 @@ const yamlHeaders = {
   'x-content-type-options': 'nosniff',
 };
 
-const parameters = z.strictObject({
-  dry_run: z.optional(z.enum(['true', 'false'], { error: 'must be true or false, or be left out' })),
-});
-
-export const replaceConfiguration: Work = async (deps, request) => {
-  const isDry = readQuery(request, parameters).dry_run === 'true';
-  const wanted = ifMatch(request);
+export const replaceConfiguration: Work<'PUT /configuration'> = async (deps, request) => {
+  const isDry = request.query.dry_run === 'true';
+  const wanted = ifMatch(request.headers);
   if (wanted === undefined && !isDry) {
     throw fail('precondition_failed', {
       message: 'If-Match is required: read GET /v1/manage/configuration, and send the ETag of its answer as If-Match.',
     });
   }
-  const text = (await readBytes(request, plainBodyMaxBytes)).toString('utf8');
+  const text = await request.body();
   if (isDry) {
     const { document, etag } = await planReplacement(deps, text, wanted);
     return new TextAnswer({ ...jsonHeaders, etag }, JSON.stringify({ data: document }));
@@ -66,8 +59,8 @@ export const replaceConfiguration: Work = async (deps, request) => {
 const tagShape = /^(?:W\/)?("[\x21\x23-\x7e]*"|\*)$/;
 
 /** Undefined: none was sent. */
-function ifMatch({ http }: ManageRequest): readonly string[] | undefined {
-  const sent = http.headers['if-match'];
+function ifMatch(headers: ManageRequest<'PUT /configuration'>['headers']): readonly string[] | undefined {
+  const sent = headers['if-match'];
   return sent?.flatMap((header) => header.split(',')).map((one) => tagShape.exec(one.trim())?.[1] ?? '');
 }
 

@@ -1,7 +1,7 @@
 // The configuration as one document: what is stored, read with a tag that each change of it changes, and what a replacement makes of
 // it. The catalogue is replaced only where it still is what was read; of everything else only what the new file says differently.
 import type { GatewayFilePlan, Problem } from '../../../shared/configuration/gateway-file/index.ts';
-import type { ManagedReplacement } from '../../../shared/configuration/management-documents/index.ts';
+import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { sha256Hex } from '../../../shared/foundation/ids/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
@@ -9,10 +9,11 @@ import type { OperatorDependencies } from '../dependencies.ts';
 
 /** With a reader of YAML and the list of models: loaded by those who read or replace the whole configuration. */
 const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');
+type Replacement = Documents['ManagedReplacement'];
 type GatewayFileModule = Awaited<ReturnType<typeof loadGatewayFile>>;
 
 interface Replaced {
-  readonly document: ManagedReplacement;
+  readonly document: Replacement;
   /** Of what is stored then. */
   readonly etag: string;
 }
@@ -68,8 +69,8 @@ export async function planReplacement(
 const replacementDocument = (
   { destructiveChanges, restoredKeys }: GatewayFileModule,
   { changes, filled, notes }: GatewayFilePlan,
-  created_keys: ManagedReplacement['created_keys'],
-): ManagedReplacement => ({
+  created_keys: Replacement['created_keys'],
+): Replacement => ({
   changes: changes.flatMap(({ resource, change, members }) =>
     change === 'unchanged' ? [] : [{ resource, change, members: [...members] }],
   ),

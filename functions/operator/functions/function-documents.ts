@@ -1,8 +1,5 @@
 // Stored functions as the management interface shows them.
-import type {
-  ManagedFunction,
-  ShownManagedFunction,
-} from '../../../shared/configuration/management-documents/index.ts';
+import type { Documents } from '../../../shared/configuration/management/index.ts';
 import type {
   FunctionRecord,
   RevisionContent,
@@ -11,13 +8,16 @@ import type {
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { instantOf } from '../../../shared/foundation/time/index.ts';
 
-export const functionDocument = (record: FunctionRecord, nowMs: number): ManagedFunction => ({
+export const functionDocument = (record: FunctionRecord, nowMs: number): Documents['ManagedFunction'] => ({
   ...headOf(record),
   revisions: [...record.revisions.values()].map((revision) => revisionDocument(revision, nowMs)),
 });
 
 /** With what each revision holds, in the words of the gateway file. */
-export const shownFunctionDocument = ({ record, contents }: ShownFunction, nowMs: number): ShownManagedFunction => ({
+export const shownFunctionDocument = (
+  { record, contents }: ShownFunction,
+  nowMs: number,
+): Documents['ShownFunction'] => ({
   ...headOf(record),
   revisions: [...record.revisions.values()].map((revision) => ({
     ...revisionDocument(revision, nowMs),
@@ -32,7 +32,10 @@ function withoutKind(content: RevisionContent | undefined): Record<string, unkno
   return members;
 }
 
-const revisionDocument = (revision: RevisionRecord, nowMs: number): ManagedFunction['revisions'][number] => ({
+const revisionDocument = (
+  revision: RevisionRecord,
+  nowMs: number,
+): Documents['ManagedFunction']['revisions'][number] => ({
   id: revision.id,
   // Expiry is not stored: every reader compares the time.
   state: revision.expiresAtMs !== null && revision.expiresAtMs <= nowMs ? 'expired' : revision.state,

@@ -1,8 +1,8 @@
 // POST /v1/manage/functions/{workspace}/{id}/cases: judges the test cases of a revision. This function calls no model: it says which
 // calls are missing, the page makes them with an API key of its user, and sends their answers along the next time. Once all
 // cases pass, the revision is qualified.
-import { ChangeFailed, caseAnswersSchema, showFunction } from '../../../shared/configuration/administration/index.ts';
-import type { ManagedCases } from '../../../shared/configuration/management-documents/index.ts';
+import { ChangeFailed, showFunction } from '../../../shared/configuration/administration/index.ts';
+import type { Documents } from '../../../shared/configuration/management/index.ts';
 import {
   type FunctionRequest,
   type RevisionContent,
@@ -12,18 +12,14 @@ import {
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { canonicalJson, sha256Hex } from '../../../shared/foundation/ids/index.ts';
 import type { Work } from '../request/manage.ts';
-import { readBody } from '../request/read-asked.ts';
-import { nameOf } from './serve-functions.ts';
+import { checkName } from './serve-functions.ts';
 
-/** Texts of answers, of all calls of all cases. */
-const answersMaxBytes = 4 * 1024 * 1024;
-
-type Case = ManagedCases['cases'][number];
+type Case = Documents['ManagedCases']['cases'][number];
 type MissingCall = Case['calls'][number];
 
-export const judgeCases: Work = async (deps, request) => {
-  const name = nameOf(request.pathParameters);
-  const { revision: revisionId, answers = [] } = await readBody(request, caseAnswersSchema, answersMaxBytes);
+export const judgeCases: Work<'POST /functions/{workspace}/{id}/cases'> = async (deps, request) => {
+  const name = checkName(request.names);
+  const { revision: revisionId, answers = [] } = request.body;
   const { record, contents } = await showFunction(deps, name);
   const [revision, content] = [record.revisions.get(revisionId), contents.get(revisionId)];
   if (revision === undefined || content === undefined) {
@@ -41,7 +37,7 @@ export const judgeCases: Work = async (deps, request) => {
     await deps.functionStore.qualify(name.workspace, name.id, judged, deps.clock.nowMs());
     request.tellChange(`revision ${revisionId} qualified`, `${name.workspace}/${name.id}`);
   }
-  return { data: { revision: revisionId, is_qualified: isQualified, cases } satisfies ManagedCases };
+  return { data: { revision: revisionId, is_qualified: isQualified, cases } };
 };
 
 /** An answer that is not known yet. */

@@ -1,9 +1,7 @@
 // GET /v1/manage/functions, and below it of one function: what it holds, its switches, and POST …/revisions, which publishes one.
 import * as z from 'zod/mini';
 import {
-  activationSchema,
   changeFunction,
-  publicationSchema,
   publishFunction,
   readFunctions,
   showFunction,
@@ -12,50 +10,43 @@ import { id } from '../../../shared/configuration/value-forms/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { Work } from '../request/manage.ts';
-import { pageOf, pageParameters } from '../request/pages.ts';
-import { readBody, readQuery } from '../request/read-asked.ts';
+import { pageOf } from '../request/pages.ts';
 import { functionDocument, shownFunctionDocument } from './function-documents.ts';
 
-const parameters = z.strictObject({ ...pageParameters, workspace: z.optional(id) });
-
-export const listFunctions: Work = async (deps, request) => {
-  const { workspace, ...page } = readQuery(request, parameters);
+export const listFunctions: Work<'GET /functions'> = async (deps, request) => {
+  const { workspace, ...page } = request.query;
   const seen = (await readFunctions(deps, workspace)).filter((one) => mayRead(request.operator, one.workspace));
   const { items, next_cursor } = pageOf(seen, page, (one) => [one.workspace, one.id]);
   return { data: items.map((record) => functionDocument(record, deps.clock.nowMs())), next_cursor };
 };
 
-export const readFunction: Work = async (deps, { pathParameters }) => {
-  const shown = await showFunction(deps, nameOf(pathParameters));
+export const readFunction: Work<'GET /functions/{workspace}/{id}'> = async (deps, { names }) => {
+  const shown = await showFunction(deps, checkName(names));
   return { data: shownFunctionDocument(shown, deps.clock.nowMs()) };
 };
 
 export const switchFunction =
-  (kind: 'enable' | 'disable'): Work =>
+  (kind: 'enable' | 'disable'): Work<'POST /functions/{workspace}/{id}/enable'> =>
   async (deps, request) => {
-    const name = nameOf(request.pathParameters);
+    const name = checkName(request.names);
     const record = await changeFunction(deps, name, { kind });
     request.tellChange(`function ${kind}d`, `${name.workspace}/${name.id}`);
     return { data: functionDocument(record, deps.clock.nowMs()) };
   };
 
 /** Makes a revision the one that serves, and the function serve again. */
-export const activateRevision: Work = async (deps, request) => {
-  const name = nameOf(request.pathParameters);
-  const { revision } = await readBody(request, activationSchema);
+export const activateRevision: Work<'POST /functions/{workspace}/{id}/activate'> = async (deps, request) => {
+  const name = checkName(request.names);
+  const { revision } = request.body;
   const record = await changeFunction(deps, name, { kind: 'activate', revision });
   request.tellChange(`revision ${revision} activated`, `${name.workspace}/${name.id}`);
   return { data: functionDocument(record, deps.clock.nowMs()) };
 };
 
-/** A revision holds up to four calls of the largest size. */
-const publicationMaxBytes = 1024 * 1024 + 64 * 1024;
-
 /** Makes a function where there is none. An activated revision never changes: a new text is a new revision. */
-export const publishRevision: Work = async (deps, request) => {
-  const { workspace, id: functionId } = nameOf(request.pathParameters);
-  const body = await readBody(request, publicationSchema, publicationMaxBytes);
-  const { kind, revision, activate = false, skip_cases: skipsCases = false } = body;
+export const publishRevision: Work<'POST /functions/{workspace}/{id}/revisions'> = async (deps, request) => {
+  const { workspace, id: functionId } = checkName(request.names);
+  const { kind, revision, activate = false, skip_cases: skipsCases = false } = request.body;
   // With a reader of YAML: loaded by those who publish.
   const { readPublication } = await import('../../../shared/configuration/gateway-file/index.ts');
   const models = (await deps.catalogues.read())?.models.map((model) => model.id) ?? [];
@@ -70,8 +61,7 @@ export const publishRevision: Work = async (deps, request) => {
   return { data: functionDocument(record, deps.clock.nowMs()) };
 };
 
-export function nameOf([workspace = '', functionId = '']: readonly string[]) {
-  const areIds = [workspace, functionId].every((part) => z.safeParse(id, part).success);
-  if (areIds) return { workspace, id: functionId };
+export function checkName(name: { readonly workspace: string; readonly id: string }) {
+  if (Object.values(name).every((part) => z.safeParse(id, part).success)) return name;
   throw fail('not_found', { message: 'There is no such function.' });
 }

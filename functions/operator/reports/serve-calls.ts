@@ -1,6 +1,5 @@
 // GET /v1/manage/calls and /v1/manage/calls/{id}: calls by their records, with what providers said of their failures. Never a prompt
 // or an answer: a record has none.
-import * as z from 'zod/mini';
 import {
   type CallRecord,
   csvHeader,
@@ -14,44 +13,15 @@ import {
   matchesFilter,
   readCallPage,
 } from '../../../shared/accounting/reports/index.ts';
-import { id } from '../../../shared/configuration/value-forms/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
-import { interfaceIds } from '../../../shared/foundation/constants/index.ts';
 import { timeOfUuidv7 } from '../../../shared/foundation/ids/index.ts';
-import { readTags } from '../../../shared/protocol/wire/index.ts';
-import { anyText, sinceParameter } from '../request/forms.ts';
 import { inTurn } from '../request/in-turn.ts';
 import { type ManageRequest, TextAnswer, type Work } from '../request/manage.ts';
-import { cursorParameter, fromCursor, limitParameter, toCursor } from '../request/pages.ts';
-import { readQuery } from '../request/read-asked.ts';
+import { fromCursor, toCursor } from '../request/pages.ts';
 import { seenCalls } from '../request/seen-calls.ts';
 
-const parameters = z.strictObject({
-  since: sinceParameter,
-  workspace: z.optional(id),
-  /** A name or a public id. */
-  key: z.optional(anyText),
-  model: z.optional(anyText),
-  provider: z.optional(anyText),
-  /** `team=search`; of several, with commas between them, all. */
-  tag: z.optional(
-    z.pipe(
-      z
-        .string()
-        .check(z.refine((text) => readTags(text) !== undefined, { error: 'must be a tag such as team=search' })),
-      z.transform((text) => readTags(text)),
-    ),
-  ),
-  outcome: z.optional(z.enum(['failed', 'refused'], { error: 'must be failed or refused, or be left out' })),
-  code: z.optional(anyText),
-  interface: z.optional(z.enum(interfaceIds, { error: `must be ${interfaceIds.join(', ')}` })),
-  session: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
-  before: cursorParameter,
-  limit: limitParameter,
-});
-
-export const listCalls: Work = async (deps, request) => {
-  const { since, workspace, tag: tags, before, limit, ...filter } = readQuery(request, parameters);
+export const listCalls: Work<'GET /calls'> = async (deps, request) => {
+  const { since, workspace, tag: tags, before, limit, ...filter } = request.query;
   const nowMs = deps.clock.nowMs();
   const query = {
     ...(await seenCalls(deps, request.operator, workspace)),
@@ -70,10 +40,10 @@ export const listCalls: Work = async (deps, request) => {
 /** A list of everything holds as much memory as an overview. */
 const csvInTurn = inTurn(callsAsCsv);
 
-const wantsCsv = ({ http }: ManageRequest): boolean =>
-  (http.headers.accept ?? []).some((one) => one.includes('text/csv'));
+const wantsCsv = ({ headers }: ManageRequest<'GET /calls'>): boolean =>
+  (headers.accept ?? []).some((one) => one.includes('text/csv'));
 
-export const showCall: Work = async (deps, { operator, pathParameters: [callId = ''] }) => {
+export const showCall: Work<'GET /calls/{id}'> = async (deps, { operator, names: { id: callId } }) => {
   const madeAtMs = timeOfUuidv7(callId.toLowerCase());
   const range = { sinceMs: 0, beforeMs: 0 };
   const found =

@@ -1,30 +1,20 @@
 // GET /v1/manage/overview: what was spent, called and failed, over the time and by model, provider and key.
-import * as z from 'zod/mini';
 import { readOverview, type UsageSummary } from '../../../shared/accounting/reports/index.ts';
-import type { Overview } from '../../../shared/configuration/management-documents/index.ts';
-import { matching } from '../../../shared/configuration/value-forms/index.ts';
+import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { instantOf } from '../../../shared/foundation/time/index.ts';
-import { tagNameShape } from '../../../shared/protocol/wire/index.ts';
-import { sinceParameter } from '../request/forms.ts';
+import { inTurn } from '../request/in-turn.ts';
 import type { Work } from '../request/manage.ts';
-import { readQuery } from '../request/read-asked.ts';
 import { seenCalls } from '../request/seen-calls.ts';
 
-const parameters = z.strictObject({
-  since: sinceParameter,
-  /** By whose values calls are grouped too. */
-  tag: z.optional(matching(tagNameShape, 'the name of a tag')),
-});
-
-export const overview: Work = async (deps, request) => {
-  const { since, tag } = readQuery(request, parameters);
+/** It reads many calls. */
+export const overview: Work<'GET /overview'> = inTurn(async (deps, { operator, query: { since, tag } }) => {
   const nowMs = deps.clock.nowMs();
-  const seen = await seenCalls(deps, request.operator);
+  const seen = await seenCalls(deps, operator);
   // A call that ends in this very millisecond is one of them.
   const range = { ...seen, sinceMs: nowMs - since, beforeMs: nowMs + 1 };
   const read = await readOverview(range, tag);
-  const data: Overview = {
+  const data: Documents['ManagedOverview'] = {
     since: instantOf(range.sinceMs),
     until: instantOf(nowMs),
     interval: read.interval,
@@ -50,7 +40,7 @@ export const overview: Work = async (deps, request) => {
     other_tags: read.otherTags && figuresOf(read.otherTags),
   };
   return { data };
-};
+});
 
 /** Latencies are those of calls that were answered well; null: there are none. */
 const figuresOf = (summary: UsageSummary) => ({

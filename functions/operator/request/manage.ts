@@ -1,22 +1,24 @@
 // One request of the management interface: who asks, what is asked, the answer. A change is told in the line of its request, with
 // the operator's name.
-import type { Role } from '../../../shared/configuration/access/index.ts';
 import { ChangeFailed, type ChangeFailure } from '../../../shared/configuration/administration/index.ts';
 import { refuseWhilePaused } from '../../../shared/configuration/catalogue/index.ts';
+import {
+  type AnswerOf,
+  type ManagementRoute,
+  managementRoutes,
+  type RouteName,
+} from '../../../shared/configuration/management/index.ts';
 import { type ErrorCode, fail, okStatus } from '../../../shared/errors/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
-import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope } from '../../../shared/protocol/router/index.ts';
 import type { OperatorDependencies } from '../dependencies.ts';
 import { requireInAll, requireRole, requireSomewhere } from './allowed.ts';
 import { identifyOperator, type Operator } from './identify-operator.ts';
+import { type Asked, readAsked } from './read-asked.ts';
 
-export interface ManageRequest {
+export interface ManageRequest<Name extends RouteName> extends Asked<Name> {
   readonly operator: Operator;
-  readonly query: string;
-  readonly pathParameters: readonly string[];
-  readonly http: GatewayRequest;
-  readonly memory: CallMemory;
+  readonly headers: GatewayRequest['headers'];
   /** Called once a change is made: `what` happened to `target`, both fit for the log. */
   tellChange(what: string, target: string): void;
 }
@@ -32,45 +34,44 @@ export class TextAnswer {
   }
 }
 
-/** The body of the answer. Throws a GatewayError or a ChangeFailed. */
-export type Work = (deps: OperatorDependencies, request: ManageRequest) => Promise<object>;
-
-/**
- * The role without which a route does nothing, asked before anything of the request is read. `path`: in the workspace that the path
- * names first; `some`: in any, and the work itself says in which; `all`: in all of them.
- */
-export interface Need {
-  readonly role: Role;
-  readonly in: 'path' | 'some' | 'all';
-}
+/** Throws a GatewayError or a ChangeFailed. */
+export type Work<Name extends RouteName> = (
+  deps: OperatorDependencies,
+  request: ManageRequest<Name>,
+) => Promise<AnswerOf<Name> | TextAnswer>;
+export type Works = { readonly [Name in RouteName]: Work<Name> };
 
 export const manage =
-  (deps: OperatorDependencies, need: Need, work: Work): Endpoint =>
+  <Name extends RouteName>(deps: OperatorDependencies, name: Name, work: Work<Name>): Endpoint =>
   async (http, scope) => {
     const operator = await identifyOperator(deps, http, scope);
-    requireNeed(operator, need, scope.pathParameters);
+    const { pathParameters, memory } = scope;
+    requireRoleOf(managementRoutes[name], operator, pathParameters);
     // What is shown holds the calls that have their answer; a change waits for none.
     if (http.method === 'GET') await scope.earlierSettled();
     else refuseWhilePaused(await deps.catalogues.readPointer());
-    const { query } = http;
-    const { pathParameters, memory } = scope;
     memory.nameKey(operator.id);
-    const asked = { operator, query, pathParameters, http, memory, tellChange: tellChangeIn(scope) };
-    const body = await work(deps, asked).catch((error: unknown) => {
+    const asked = await readAsked(name, pathParameters, http, memory);
+    const request = { ...asked, operator, headers: http.headers, tellChange: tellChangeIn(scope) };
+    const body = await work(deps, request).catch((error: unknown) => {
       throw toClientError(error);
     });
     if (body instanceof TextAnswer) return { status: okStatus, headers: body.headers, body: body.text };
     return { status: okStatus, headers: jsonHeaders, body: JSON.stringify(body) };
   };
 
-function requireNeed(operator: Operator, need: Need, [workspace = '']: readonly string[]): void {
-  if (need.in === 'all') requireInAll(operator, need.role);
-  else if (need.in === 'some') requireSomewhere(operator, need.role);
-  else requireRole(operator, need.role, workspace, `there is no workspace ${workspace}`);
+function requireRoleOf(
+  { role, in: place }: ManagementRoute,
+  operator: Operator,
+  [workspace = '']: readonly string[],
+): void {
+  if (place === 'all') requireInAll(operator, role);
+  else if (place === 'some') requireSomewhere(operator, role);
+  else requireRole(operator, role, workspace, `there is no workspace ${workspace}`);
 }
 
 const tellChangeIn =
-  ({ logContext }: RequestScope): ManageRequest['tellChange'] =>
+  ({ logContext }: RequestScope): ManageRequest<RouteName>['tellChange'] =>
   (change, change_target) => {
     logContext.fields = { ...logContext.fields, change, change_target };
   };

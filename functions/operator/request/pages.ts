@@ -1,23 +1,5 @@
 // Lists in pages. A cursor is the place of the last item, so that what is added or removed meanwhile moves no page.
-import * as z from 'zod/mini';
-import { matching } from '../../../shared/configuration/value-forms/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
-
-export const limitMax = 200;
-const limitDefault = 50;
-const cursorMaxCharacters = 512;
-
-export const limitParameter = z._default(
-  z.pipe(
-    matching(/^\d{1,3}$/, `a whole number from 1 to ${limitMax}`),
-    z.pipe(z.transform(Number), z.number().check(z.minimum(1), z.maximum(limitMax))),
-  ),
-  limitDefault,
-);
-export const cursorParameter = z.optional(
-  matching(/^[A-Za-z0-9_-]+$/, 'a next_cursor of the page before').check(z.maxLength(cursorMaxCharacters)),
-);
-export const pageParameters = { limit: limitParameter, cursor: cursorParameter };
 
 export const toCursor = (position: string): string => Buffer.from(position, 'utf8').toString('base64url');
 

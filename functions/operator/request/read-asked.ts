@@ -1,13 +1,48 @@
-// The query and the body of a request, checked before anything is read or changed. A name that is not known is refused: a filter
-// that is dropped would show, or change, something else.
+// The query and the body of a request, checked as its route says before anything is read or changed. A name that is not known is
+// refused: a filter that is dropped would show, or change, something else.
 import type * as z from 'zod/mini';
+import {
+  type ManagementRoute,
+  managementRoutes,
+  type NamesOf,
+  namesIn,
+  type ReadBody,
+  type ReadQuery,
+  type RouteName,
+} from '../../../shared/configuration/management/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
-import { readPlainBody } from '../../../shared/protocol/http/index.ts';
+import { type GatewayRequest, readPlainBody } from '../../../shared/protocol/http/index.ts';
+import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
 import { checkMembers, readUnambiguousBody } from '../../../shared/protocol/wire/index.ts';
-import type { ManageRequest } from './manage.ts';
 
-/** Throws invalid_request with the name of the parameter. */
-export function readQuery<Shape extends z.ZodMiniObject>({ query }: ManageRequest, schema: Shape): z.output<Shape> {
+/** What a request asks for, read and checked. */
+export interface Asked<Name extends RouteName> {
+  /** What stands in the path for each of its names, as it was sent. */
+  readonly names: { readonly [One in NamesOf<Name>]: string };
+  readonly query: ReadQuery<Name>;
+  readonly body: ReadBody<Name>;
+}
+
+/** Throws request_too_large, or invalid_request with the name of the parameter or the path of the member. */
+export async function readAsked<Name extends RouteName>(
+  name: Name,
+  pathParameters: readonly string[],
+  http: GatewayRequest,
+  memory: CallMemory,
+): Promise<Asked<Name>> {
+  const { query, body, bodyMaxBytes }: ManagementRoute = managementRoutes[name];
+  const names = Object.fromEntries(namesIn(name).map((one, at) => [one, pathParameters[at] ?? '']));
+  return {
+    names,
+    query: query && readQuery(http.query, query),
+    body:
+      body === 'gateway file'
+        ? async () => (await readBytes(http, memory, bodyMaxBytes)).toString('utf8')
+        : body && checkBody(await readBytes(http, memory, bodyMaxBytes), body),
+  } as Asked<Name>;
+}
+
+function readQuery(query: string, schema: z.ZodMiniObject) {
   const sent = [...new URLSearchParams(query)];
   const twice = sent.find(([name], at) => sent.findIndex(([other]) => other === name) !== at)?.[0];
   if (twice !== undefined) {
@@ -17,25 +52,19 @@ export function readQuery<Shape extends z.ZodMiniObject>({ query }: ManageReques
 }
 
 /** What most changes need at the most. */
-const bodyMaxBytes = 64 * 1024;
+const bodyMaxBytesDefault = 64 * 1024;
 
-/** Throws request_too_large, or invalid_request with the path of the member. */
-export async function readBody<Shape extends z.ZodMiniObject>(
-  request: ManageRequest,
-  schema: Shape,
-  maxBytes = bodyMaxBytes,
-): Promise<z.output<Shape>> {
-  const body = readUnambiguousBody(await readBytes(request, maxBytes));
-  if (body.kind === 'unreadable') throw body.error;
-  return checkMembers(schema, body.value);
-}
-
-/** Throws request_too_large. */
-export async function readBytes({ http, memory }: ManageRequest, maxBytes: number): Promise<Buffer> {
+async function readBytes(http: GatewayRequest, memory: CallMemory, maxBytes = bodyMaxBytesDefault): Promise<Buffer> {
   if (http.declaredBodyBytes > maxBytes) throw tooLarge(maxBytes);
   const bytes = await readPlainBody(http, memory);
   if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
   return bytes;
+}
+
+function checkBody(bytes: Buffer, schema: z.ZodMiniObject) {
+  const body = readUnambiguousBody(bytes);
+  if (body.kind === 'unreadable') throw body.error;
+  return checkMembers(schema, body.value);
 }
 
 const tooLarge = (maxBytes: number) =>

@@ -1,11 +1,8 @@
 // The whole interface as one OpenAPI 3.1 document, made of what the gateway itself checks and answers with.
-import { callDocumentSchemas } from '../../../shared/accounting/call-records/index.ts';
-import { jsonSchemaOf } from '../../../shared/configuration/administration/index.ts';
-import * as managed from '../../../shared/configuration/management-documents/index.ts';
 import { accountSchemas } from './account-schemas.ts';
 import { componentSchemas } from './answer-schemas.ts';
 import { errorTable } from './error-responses.ts';
-import { objectSchema } from './json-schema.ts';
+import { manageSchemas } from './manage-operations.ts';
 import { paths } from './operations.ts';
 import { requestBodySchema } from './request-body.ts';
 
@@ -18,25 +15,6 @@ const description = [
   'Chat completions, Responses, embeddings and models are served below `/openai/v1` too, the base URL for those SDKs and the frameworks on them: errors have that form without the header, a stream that broke ends with its error line, and `stream` with a `json_schema` is served.',
   'What is below `/v1/manage` is for operator keys, which open nothing else; a deployed stage has it where its settings say `console: true`.',
 ].join('\n\n');
-
-const manageSchemas = () => ({
-  ManagedReplacement: jsonSchemaOf(managed.replacementDocument),
-  ManagedSwitch: jsonSchemaOf(managed.switchDocument),
-  ManagedAddition: jsonSchemaOf(managed.additionDocument),
-  ManagedCases: jsonSchemaOf(managed.casesDocument),
-  ShownFunction: jsonSchemaOf(managed.shownFunctionDocument),
-  ManagedSession: jsonSchemaOf(managed.sessionDocument),
-  ManagedOverview: jsonSchemaOf(managed.overviewDocument),
-  ManagedCall: objectSchema(callDocumentSchemas()),
-  ManagedProvider: jsonSchemaOf(managed.providerDocument),
-  ManagedModel: jsonSchemaOf(managed.modelDocument),
-  ManagedListUpdate: jsonSchemaOf(managed.listUpdateDocument),
-  ManagedKey: jsonSchemaOf(managed.keyDocument),
-  NewKey: jsonSchemaOf(managed.newKeyDocument),
-  ManagedWorkspace: jsonSchemaOf(managed.workspaceDocument),
-  ManagedCredit: jsonSchemaOf(managed.creditDocument),
-  ManagedFunction: jsonSchemaOf(managed.functionDocument),
-});
 
 /** `serverUrl`: without `/v1`. */
 export const openApiDocument = (serverUrl: string = defaultServerUrl) => ({

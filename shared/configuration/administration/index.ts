@@ -1,5 +1,4 @@
 export { addCredit, readCredit, readCredits, type WorkspaceCredit } from './add-credit.ts';
-export * from './change-bodies.ts';
 export { ChangeFailed, type ChangeFailure } from './change-failed.ts';
 export { changeFunction, publishFunction, readFunction, readFunctions, showFunction } from './change-functions.ts';
 export {

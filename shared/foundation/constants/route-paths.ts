@@ -53,33 +53,6 @@ export const notOffered: readonly string[] = [
   '/organization',
 ];
 
-/** Below the first base path: for operator keys. `*`: one part. */
-export const managePaths = {
-  session: '/manage/session',
-  overview: '/manage/overview',
-  calls: '/manage/calls',
-  call: '/manage/calls/*',
-  providers: '/manage/providers',
-  models: '/manage/models',
-  modelUpdate: '/manage/models/update',
-  keys: '/manage/keys',
-  key: '/manage/keys/*',
-  rotateKey: '/manage/keys/*/rotate',
-  workspaces: '/manage/workspaces',
-  workspace: '/manage/workspaces/*',
-  credits: '/manage/workspaces/*/credits',
-  enableProvider: '/manage/providers/*/enable',
-  disableProvider: '/manage/providers/*/disable',
-  function: '/manage/functions/*/*',
-  revisions: '/manage/functions/*/*/revisions',
-  cases: '/manage/functions/*/*/cases',
-  functions: '/manage/functions',
-  enableFunction: '/manage/functions/*/*/enable',
-  disableFunction: '/manage/functions/*/*/disable',
-  activateFunction: '/manage/functions/*/*/activate',
-  configuration: '/manage/configuration',
-} as const;
-
 /** Paths of their own. */
 export const rootPaths = {
   landing: '/',

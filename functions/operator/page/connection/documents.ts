@@ -1,27 +1,21 @@
 // What the management interface answers with, as far as the page shows it.
-import type { operatorCallDocument } from '../../../../shared/accounting/call-records/index.ts';
-import type {
-  ManagedKey,
-  ManagedProvider,
-  Overview,
-} from '../../../../shared/configuration/management-documents/index.ts';
+import type { Documents } from '../../../../shared/configuration/management/index.ts';
 
-export type {
-  ManagedAddition as Addition,
-  ManagedCases as Cases,
-  ManagedFunction as StoredFunction,
-  ManagedKey as Key,
-  ManagedModel as Model,
-  ManagedProvider as Provider,
-  ManagedReplacement as Replacement,
-  ManagedSession as Session,
-  ManagedSwitch as Switched,
-  ManagedWorkspace as Workspace,
-  Overview,
-  ShownManagedFunction as ShownFunction,
-} from '../../../../shared/configuration/management-documents/index.ts';
-
-export type Call = ReturnType<typeof operatorCallDocument>;
+export type Addition = Documents['ManagedAddition'];
+export type Cases = Documents['ManagedCases'];
+export type StoredFunction = Documents['ManagedFunction'];
+export type Key = Documents['ManagedKey'];
+export type Model = Documents['ManagedModel'];
+export type Provider = Documents['ManagedProvider'];
+export type Replacement = Documents['ManagedReplacement'];
+export type Session = Documents['ManagedSession'];
+export type Switched = Documents['ManagedSwitch'];
+export type Workspace = Documents['ManagedWorkspace'];
+export type Overview = Documents['ManagedOverview'];
+export type ShownFunction = Documents['ShownFunction'];
+/** `key` is the text, which no other answer has. */
+export type NewKey = Documents['NewKey'];
+export type Call = Documents['ManagedCall'];
 
 export interface Single<Value> {
   readonly data: Value;
@@ -34,10 +28,7 @@ export interface List<Value> {
 
 export type Figures = Overview['totals'];
 /** One model at one provider. */
-export type ProviderModel = ManagedProvider['models'][number];
+export type ProviderModel = Provider['models'][number];
 export type Health = Omit<ProviderModel, 'model' | 'limits'>;
 export type LimitUse = NonNullable<ProviderModel['limits']['rpm']>;
-/** `key` is the text, which no other answer has. */
-export type NewKey = ManagedKey & { readonly key: string };
-
 export type Attempt = Call['attempts'][number];

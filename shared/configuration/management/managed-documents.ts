@@ -1,6 +1,7 @@
 // What the management interface answers with. Its description and the types of the console's page follow from here, and what
 // makes the documents is held to them by its types. Money is exact decimal text.
 import * as z from 'zod/mini';
+import type { operatorCallDocument } from '../../accounting/call-records/index.ts';
 import { keySchema } from '../keys/index.ts';
 import { policySchema, workspaceSettings } from '../workspaces/index.ts';
 
@@ -28,7 +29,7 @@ const figures = z.object({
 
 const allOrSome: z.ZodMiniType<'all' | readonly string[]> = z.union([z.literal('all'), z.array(text)]);
 
-export const sessionDocument = z.object({
+const sessionDocument = z.object({
   name: text,
   is_person: flag.check(z.describe('False: an operator key.')),
   ends_at: instantOrNull.check(z.describe('When a sign-in ends. Null: an operator key.')),
@@ -37,7 +38,7 @@ export const sessionDocument = z.object({
     .check(z.describe('Where the role, or a higher one, is held.')),
 });
 
-export const overviewDocument = z.object({
+const overviewDocument = z.object({
   since: instant,
   until: instant,
   interval: z.enum(['hour', 'day']),
@@ -66,7 +67,7 @@ const health = z.object({
 const limitUse = z.nullable(z.object({ limit: count, used: count }));
 const limits = z.object({ rpm: limitUse, tpm: limitUse, tpd: limitUse });
 
-export const providerDocument = z.object({
+const providerDocument = z.object({
   id: text,
   display_name: text,
   status: z.enum(['enabled', 'disabled']),
@@ -98,7 +99,7 @@ const written = z
     z.describe('Members that the gateway file wrote itself: the others are of the model list. Absent: it wrote all.'),
   );
 
-export const modelDocument = z.object({
+const modelDocument = z.object({
   id: text,
   display_name: text,
   created: count,
@@ -148,13 +149,13 @@ export const modelDocument = z.object({
     .check(z.describe('Where the model list of this release differs from what is stored.')),
 });
 
-export const listUpdateDocument = z.object({
+const listUpdateDocument = z.object({
   list_date: text,
   models: z.array(text).check(z.describe('Those that were changed.')),
   differences: z.array(z.extend(listDifference, { model: text })).check(z.describe('What was taken over.')),
 });
 
-export const keyDocument = z.extend(keySchema, {
+const keyDocument = z.extend(keySchema, {
   public_id: text,
   workspace: text,
   state: z
@@ -166,18 +167,18 @@ export const keyDocument = z.extend(keySchema, {
   held_usd: textOrNull,
   replaced_by: textOrNull,
 });
-export const newKeyDocument = z.extend(keyDocument, {
+const newKeyDocument = z.extend(keyDocument, {
   key: text.check(z.describe('Its text: in this answer only.')),
 });
 
-export const workspaceDocument = z.extend(workspaceSettings, {
+const workspaceDocument = z.extend(workspaceSettings, {
   id: text,
   granted_usd: amount,
   spent_usd: amount,
   held_usd: amount.check(z.describe('By calls that may still be running.')),
   available_usd: amount.check(z.describe('Neither spent nor held: with both, what was granted.')),
 });
-export const creditDocument = z.object({
+const creditDocument = z.object({
   id: text,
   amount_usd: amount,
   change: z.enum(['added', 'unchanged']),
@@ -192,7 +193,7 @@ const revisionDocument = z.object({
   activated_at: instantOrNull,
   expires_at: instantOrNull,
 });
-export const functionDocument = z.object({
+const functionDocument = z.object({
   workspace: text,
   id: text,
   kind: z.enum(['prompt', 'workflow']),
@@ -201,7 +202,7 @@ export const functionDocument = z.object({
   revisions: z.array(revisionDocument),
 });
 
-export const shownFunctionDocument = z.extend(functionDocument, {
+const shownFunctionDocument = z.extend(functionDocument, {
   revisions: z.array(
     z.extend(revisionDocument, {
       content: z.record(z.string(), z.unknown()).check(z.describe('As in the gateway file.')),
@@ -209,7 +210,7 @@ export const shownFunctionDocument = z.extend(functionDocument, {
   ),
 });
 
-export const casesDocument = z.object({
+const casesDocument = z.object({
   revision: text,
   is_qualified: flag.check(z.describe('All cases passed.')),
   cases: z.array(
@@ -225,13 +226,13 @@ export const casesDocument = z.object({
   ),
 });
 
-export const switchDocument = z.object({
+const switchDocument = z.object({
   id: text,
   status: z.enum(['enabled', 'disabled']),
   models_without_provider: z.array(text),
 });
 
-export const replacementDocument = z.object({
+const replacementDocument = z.object({
   changes: z.array(
     z.object({
       resource: text.check(z.describe('`catalogue`, `workspace team-a`, `key ci of team-a`.')),
@@ -258,18 +259,28 @@ export const replacementDocument = z.object({
     .check(z.describe('Keys that were made: their texts are in this answer only.')),
 });
 
-export const additionDocument = z.object({ id: text, amount_usd: amount, time: instant });
+const additionDocument = z.object({ id: text, amount_usd: amount, time: instant });
 
-export type ShownManagedFunction = z.output<typeof shownFunctionDocument>;
-export type ManagedCases = z.output<typeof casesDocument>;
-export type ManagedReplacement = z.output<typeof replacementDocument>;
-export type ManagedAddition = z.output<typeof additionDocument>;
-export type ManagedSwitch = z.output<typeof switchDocument>;
-export type ManagedSession = z.output<typeof sessionDocument>;
-export type Overview = z.output<typeof overviewDocument>;
-export type ManagedProvider = z.output<typeof providerDocument>;
-export type ManagedListUpdate = z.output<typeof listUpdateDocument>;
-export type ManagedModel = z.output<typeof modelDocument>;
-export type ManagedKey = z.output<typeof keyDocument>;
-export type ManagedWorkspace = z.output<typeof workspaceDocument>;
-export type ManagedFunction = z.output<typeof functionDocument>;
+/** By the names that the description of the interface gives them. That of a call is made beside its record. */
+export const documents = {
+  ManagedReplacement: replacementDocument,
+  ManagedSwitch: switchDocument,
+  ManagedAddition: additionDocument,
+  ManagedCases: casesDocument,
+  ShownFunction: shownFunctionDocument,
+  ManagedSession: sessionDocument,
+  ManagedOverview: overviewDocument,
+  ManagedProvider: providerDocument,
+  ManagedModel: modelDocument,
+  ManagedListUpdate: listUpdateDocument,
+  ManagedKey: keyDocument,
+  NewKey: newKeyDocument,
+  ManagedWorkspace: workspaceDocument,
+  ManagedCredit: creditDocument,
+  ManagedFunction: functionDocument,
+};
+type Schemas = typeof documents;
+export type Documents = { readonly [Name in keyof Schemas]: z.output<Schemas[Name]> } & {
+  readonly ManagedCall: ReturnType<typeof operatorCallDocument>;
+};
+export type DocumentName = keyof Documents;

@@ -1,0 +1,31 @@
+// The types of a request and of its answer, by the row of its route.
+import type * as z from 'zod/mini';
+import type { DocumentName, Documents } from './managed-documents.ts';
+import type { managementRoutes, RouteName } from './management-routes.ts';
+import type { GatewayFileText } from './route-form.ts';
+
+type Routes = typeof managementRoutes;
+
+/** The names that a path holds, in its order. */
+export const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+
+export type NamesOf<Name> = Name extends `${string}{${infer One}}${infer Rest}` ? One | NamesOf<Rest> : never;
+
+type MemberOf<Name extends RouteName, Member extends string> = Member extends keyof Routes[Name]
+  ? Routes[Name][Member]
+  : undefined;
+
+/** A file is read when it is asked for: what is refused by its headers is not read. */
+type ReadForm<Form> = Form extends z.ZodMiniObject
+  ? z.output<Form>
+  : Form extends GatewayFileText
+    ? () => Promise<string>
+    : undefined;
+export type ReadBody<Name extends RouteName> = ReadForm<MemberOf<Name, 'body'>>;
+export type ReadQuery<Name extends RouteName> = ReadForm<MemberOf<Name, 'query'>>;
+
+export type AnswerOf<Name extends RouteName> = Routes[Name]['answer'] extends { readonly one: infer One }
+  ? { readonly data: Documents[One & DocumentName] }
+  : Routes[Name]['answer'] extends { readonly list: infer Item }
+    ? { readonly data: readonly Documents[Item & DocumentName][]; readonly next_cursor: string | null }
+    : { readonly data: object };

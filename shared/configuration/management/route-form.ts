@@ -1,0 +1,28 @@
+// What a row of the table of management routes says.
+import type * as z from 'zod/mini';
+import type { Role } from '../access/index.ts';
+import type { DocumentName } from './managed-documents.ts';
+
+/** A gateway file as text, in place of JSON. */
+export type GatewayFileText = 'gateway file';
+
+export interface ManagementRoute {
+  /** In the description of the interface. */
+  readonly operation: string;
+  readonly summary: string;
+  /**
+   * The role without which a request does nothing, asked before anything of it is read. `path`: in the workspace that the path names
+   * first; `some`: in any, and the work itself says in which; `all`: in all of them.
+   */
+  readonly role: Role;
+  readonly in: 'path' | 'some' | 'all';
+  /** What stands for each name of the path. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** Left out: it is not read. */
+  readonly query?: z.ZodMiniObject;
+  /** Left out: it is not read. */
+  readonly body?: z.ZodMiniObject | GatewayFileText;
+  /** Default: what most changes need at the most. */
+  readonly bodyMaxBytes?: number;
+  readonly answer: { readonly one: DocumentName } | { readonly list: DocumentName } | GatewayFileText;
+}
