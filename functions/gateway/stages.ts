@@ -91,6 +91,8 @@ export interface IdentifiedCall extends Call {
 export interface RoutedCall extends IdentifiedCall {
   readonly plan: Plan;
   readonly size: CallSize;
+  /** Ids of what the request refers to where this workspace has not made all of it. */
+  readonly unmadeInput: readonly string[];
   readonly byok: ByokSources | undefined;
   /** Of thinking that crosses formats. */
   readonly envelopes: Envelopes;

@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
 type Any = any;
 
 const apis = ['chat-completions', 'messages', 'responses'];
-const extras = ['prompt', 'file_search', 'code_interpreter', 'image_generation', 'code_execution', 'shell'];
+const extras = ['mcp', 'prompt', 'file_search', 'code_interpreter', 'image_generation', 'code_execution', 'shell'];
 const more = { supported_params: { tools: true, vision: true, extras } };
 const otherKey = newKey();
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -32,6 +32,9 @@ beforeAll(async () => {
       globex: { apis },
       shared: { apis, shared_state: true },
     },
+    modelMembers: Object.fromEntries(
+      ['on/own', 'on/shared'].map((id) => [id, { modalities: ['text', 'image', 'audio'] }]),
+    ),
     workspace: { features: { byok: true } },
     moreWorkspaces: [{ id: 'other', credit_usd: '100', keys: [{ name: 'first', key: otherKey }] }],
   });
@@ -47,6 +50,8 @@ const inChat = (part: Json) => chat({ messages: [{ role: 'user', content: [part]
 const inMessage = (part: Json) => messages({ messages: [{ role: 'user', content: [part] }] });
 const inItem = (part: Json) => responses({ input: [{ role: 'user', content: [part] }] });
 const tool = (one: Json) => responses({ tools: [one] });
+
+const shellCall = { type: 'shell_call', call_id: 'call_a', action: { commands: ['ls'] } };
 
 /** Each way to refer to something, and the field that is named. */
 const references: readonly (readonly [string, readonly [string, Json]])[] = [
@@ -91,6 +96,26 @@ const references: readonly (readonly [string, readonly [string, Json]])[] = [
     'messages[0].content[0].image_url',
     inChat({ type: 'image_url', image_url: { url: 'https://generativelanguage.googleapis.com/v1beta/files/abc' } }),
   ],
+  ['messages[1]', chat({ messages: [...said.messages, { role: 'assistant', audio: { id: 'audio_1' } }] })],
+  ['audio.voice', chat({ modalities: ['text', 'audio'], audio: { format: 'wav', voice: { id: 'voice_1' } } })],
+  ['tools[0]', tool({ type: 'mcp', server_label: 'a', tunnel_id: 'tunnel_1' })],
+  [
+    'tools[0].environment.skills[0]',
+    tool({
+      type: 'shell',
+      environment: { type: 'container_auto', skills: [{ type: 'skill_reference', skill_id: 'skill_1' }] },
+    }),
+  ],
+  ['tools[0].environment', tool({ type: 'shell', environment: { type: 'container_auto', file_ids: ['file-1'] } })],
+  [
+    'input[0].environment',
+    responses({ input: [{ ...shellCall, environment: { type: 'container_reference', container_id: 'cntr_1' } }] }),
+  ],
+  [
+    'input[0]',
+    responses({ input: [{ type: 'code_interpreter_call', id: 'ci_1', code: '1', container_id: 'cntr_1' }] }),
+  ],
+  ['container.skills[0]', messages({ container: { skills: [{ type: 'custom', skill_id: 'skill_1' }] } })],
   ['cached_content', chat({ cached_content: 'cachedContents/1' })],
   ['extra_body.google.cached_content', chat({ extra_body: { google: { cached_content: 'cachedContents/1' } } })],
 ];

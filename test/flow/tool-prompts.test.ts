@@ -11,7 +11,7 @@ const clients = {
     body: { messages: [{ role: 'user', content: 'Hi.' }] },
     bound: 'max_tokens',
     tools: [{ type: 'function', function: { name: 'f' } }],
-    added: 530,
+    added: 804,
     json: { response_format: { type: 'json_object' } },
   },
   '/messages': {
@@ -21,15 +21,20 @@ const clients = {
       { type: 'computer_20250124', name: 'computer', display_width_px: 1, display_height_px: 1 },
       { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' },
       { type: 'bash_20250124', name: 'bash' },
+      { type: 'computer_toolset_20260801' },
+      { type: 'browser_toolset_20260801' },
+      // Of which nothing is documented.
+      { type: 'memory_20250818', name: 'memory' },
+      { type: 'bash_toolset_20270101' },
     ],
-    added: 530 + 1_234 + 700 + 245,
+    added: 804 + 1_234 + 700 + 325 + 4_590 + 7_550 + 1_234 + 7_550,
     json: { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
   },
   '/responses': {
     body: { input: 'Hi.' },
     bound: 'max_output_tokens',
     tools: [{ type: 'function', name: 'f', parameters: { type: 'object' } }],
-    added: 530,
+    added: 804,
     json: { text: { format: { type: 'json_object' } } },
   },
 } as const;
@@ -78,7 +83,7 @@ describe.each(formats)('at a provider that speaks %s', (format) => {
       };
       expect(await added({})).toEqual([0, 0]);
       expect(await added({ tools: client.tools })).toEqual([client.added, client.added]);
-      expect(await added(client.json)).toEqual([530, 530]);
+      expect(await added(client.json)).toEqual([804, 804]);
     },
   );
 });

@@ -1,6 +1,6 @@
-// Unions in the types of installed packages, read by TypeScript itself: what a package knows of is what its own declarations say.
+// Types of installed packages, read by TypeScript itself: what a package knows of is what its own declarations say.
 import { join } from 'node:path';
-import { API } from 'typescript/unstable/sync';
+import { API, type Checker, type Type } from 'typescript/unstable/sync';
 import { projectRoot } from './source-files.ts';
 
 /** Nothing is written: both files are there for the compiler alone. */
@@ -16,10 +16,75 @@ const config = {
  * The literals in each of these types, sorted. `imports`: the lines before them. Throws where a type holds none: a name that the
  * package has no more is no empty union.
  */
-export function literalsOf(
+export const literalsOf = (
   imports: string,
   types: Readonly<Record<string, string>>,
-): Readonly<Record<string, readonly string[]>> {
+): Readonly<Record<string, readonly string[]>> =>
+  readTypes(imports, types, (type, name) => {
+    const literals = membersOfUnion(type).flatMap((one) => (one.isStringLiteralType() ? [one.value] : []));
+    if (literals.length === 0) throw new Error(`${name}: holds no literal`);
+    return literals.toSorted();
+  });
+
+/** From the type inwards: each field, whether it is a list, and the last `type` that the object with it can have. */
+export interface FieldStep {
+  readonly name: string;
+  readonly isList: boolean;
+  readonly typeOfOwner: string | undefined;
+}
+
+/** Ways to all fields within each of these types whose name matches. Of a type that is met twice the first way counts. */
+export const fieldsNamed = (
+  imports: string,
+  types: Readonly<Record<string, string>>,
+  pattern: RegExp,
+): Readonly<Record<string, readonly (readonly FieldStep[])[]>> =>
+  readTypes(imports, types, (type, name, checker) => {
+    const found = waysTo(type, pattern, checker);
+    if (found.length === 0) throw new Error(`${name}: has no such field`);
+    return found;
+  });
+
+function waysTo(from: Type, pattern: RegExp, checker: Checker): (readonly FieldStep[])[] {
+  const found: (readonly FieldStep[])[] = [];
+  const seen = new Set<unknown>();
+  const waiting: { readonly type: Type; readonly way: readonly FieldStep[] }[] = [{ type: from, way: [] }];
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const { type, way } = next;
+    if (seen.has(type.id)) continue;
+    seen.add(type.id);
+    const last = way.at(-1);
+    if (type.isUnionType()) waiting.push(...type.getTypes().map((one) => ({ type: one, way })));
+    else if (checker.isArrayLikeType(type) && last !== undefined) {
+      const list = [...way.slice(0, -1), { ...last, isList: true }];
+      waiting.push(...checker.getTypeArguments(type as never).map((one) => ({ type: one, way: list })));
+    } else if (type.isObjectType()) {
+      const typeOfOwner = literalsIn(checker.getPropertyOfType(type, 'type'), checker).toSorted().at(-1);
+      for (const field of checker.getPropertiesOfType(type)) {
+        const inner = [...way, { name: field.name, isList: false, typeOfOwner }];
+        if (pattern.test(field.name)) found.push(inner);
+        const ofField = checker.getTypeOfSymbol(field);
+        if (ofField !== undefined) waiting.push({ type: ofField, way: inner });
+      }
+    }
+  }
+  return found;
+}
+
+function literalsIn(symbol: ReturnType<Checker['getPropertyOfType']>, checker: Checker): string[] {
+  const type = symbol && checker.getTypeOfSymbol(symbol);
+  return type === undefined
+    ? []
+    : membersOfUnion(type).flatMap((one) => (one.isStringLiteralType() ? [one.value] : []));
+}
+
+const membersOfUnion = (type: Type): readonly Type[] => (type.isUnionType() ? type.getTypes() : [type]);
+
+function readTypes<Read>(
+  imports: string,
+  types: Readonly<Record<string, string>>,
+  read: (type: Type, name: string, checker: Checker) => Read,
+): Readonly<Record<string, Read>> {
   const names = Object.keys(types);
   const lines = names.map((name, place) => `export type T${place} = ${types[name]};`);
   const texts = new Map([
@@ -48,10 +113,7 @@ export function literalsOf(
         const symbol = exported.get(`T${place}`);
         if (symbol === undefined) throw new Error(`${name}: is not there`);
         const type = checker.getDeclaredTypeOfSymbol(symbol);
-        const members = type.isUnionType() ? type.getTypes() : [type];
-        const literals = members.flatMap((one) => (one.isStringLiteralType() ? [one.value] : []));
-        if (literals.length === 0) throw new Error(`${name}: holds no literal`);
-        return [name, literals.toSorted()];
+        return [name, read(type, name, checker)];
       }),
     );
   } finally {

@@ -1,8 +1,8 @@
-// Which provider keeps an answer, for the calls that will refer to it: written while the answer is under way, so that it is
-// known before the client has its end and may ask again.
-import type { KeptIds } from '../../../shared/accounting/provider-affinity/index.ts';
-import { speaksOwn } from '../../../shared/configuration/catalogue/index.ts';
+// Which provider keeps an answer, for the calls that will refer to it: written before the client has its end, so that it is known
+// when the client asks again.
+import { servingApis } from '../../../shared/foundation/constants/index.ts';
 import { startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
+import type { AnswerDetails } from '../../../shared/protocol/interfaces/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProvidedAnswer } from '../provider-call.ts';
@@ -13,59 +13,51 @@ const answerWaitsMaxMs = 1_000;
 /** Within the time that an adapter gives to what follows an answer. */
 const writesMaxMs = 5_000;
 /** Of one answer: a response and its items. */
-const keptIdsMax = 64;
+const keptIdsMax = 256;
 
 export interface KeeperMemory {
-  /** Told of an answer, or of each event of it. The first id is that of the answer, which is written at once. */
-  readonly hear: (keptIds: readonly string[] | undefined) => void;
-  /** What was heard is written, or the answer has waited long enough. Never rejects. */
+  /** Told of an answer, or of each event of it. */
+  readonly hear: (said: Pick<AnswerDetails, 'storedIds' | 'keptIds'>) => void;
+  /** What was heard is written, in one request as a rule, or the answer has waited long enough. Never rejects. */
   readonly written: () => Promise<void>;
 }
 
 export function openKeeperMemory(
   { providerAffinity, clock, log }: GatewayDependencies,
-  call: AdmittedPlain,
-  { admitted: { candidate } }: ProvidedAnswer,
+  { request, workspace, scope, unmadeInput }: AdmittedPlain,
+  { admitted: { candidate }, spoken }: ProvidedAnswer,
 ): KeeperMemory {
-  const { request, workspace, scope } = call;
-  const isKept = request.keepsAnswer && speaksOwn(candidate, request.interfaceId);
+  const isOwn = spoken.format === servingApis[request.interfaceId].own;
+  const isNamed = request.answerIs === 'compared' || (request.answerIs === 'stored' && isOwn);
   const heard = new Set<string>();
   let unwritten: string[] = [];
   let writing: Promise<unknown> | undefined;
 
-  function write(ids: KeptIds): Promise<void> {
+  function write(): Promise<unknown> | undefined {
+    const ids = { made: unwritten, referred: writing === undefined && isOwn ? unmadeInput : [] };
+    if (unwritten.length === 0) return writing;
+    unwritten = [];
     const remember = () => providerAffinity.remember(workspace.id, ids, candidate.provider.id);
     const deadline = startDeadline(clock, clock.nowMs(), writesMaxMs);
-    return retryWrite(clock, remember, { deadline }).catch((error: unknown) =>
+    const written = retryWrite(clock, remember, { deadline }).catch((error: unknown) =>
       log.error({ event: 'keeper_not_remembered', correlation_id: scope.correlationId }, error),
     );
-  }
-
-  function writeRest(): Promise<unknown> | undefined {
-    const made = unwritten;
-    unwritten = [];
-    if (made.length > 0) writing = Promise.all([writing, write({ made })]);
+    writing = Promise.all([writing, written]);
     return writing;
   }
 
   return {
-    hear(keptIds = []) {
-      if (!isKept) return;
-      const made = keptIds.filter((id) => !heard.has(id)).slice(0, keptIdsMax - heard.size);
-      for (const id of made) heard.add(id);
-      if (made.length === 0) return;
-      if (writing !== undefined) {
-        unwritten.push(...made);
-        return;
+    hear({ storedIds = [], keptIds = [] }) {
+      for (const id of [...(isNamed ? storedIds : []), ...(isOwn ? keptIds : [])]) {
+        if (heard.has(id) || heard.size === keptIdsMax) continue;
+        // A process may be frozen after the last byte: what is still to be written is waited for.
+        if (heard.size === 0) scope.deferred.add(async () => void (await write()));
+        heard.add(id);
+        unwritten.push(id);
       }
-      writing = write({ made, referred: request.keptInput.flatMap(({ id }) => (id === undefined ? [] : [id])) });
-      // A process may be frozen after the last byte: what is still to be written is waited for.
-      scope.deferred.add(async () => {
-        await writeRest();
-      });
     },
     written: async () => {
-      const rest = writeRest();
+      const rest = write();
       if (rest !== undefined) await waitAtMost(clock, answerWaitsMaxMs, rest, () => undefined);
     },
   };

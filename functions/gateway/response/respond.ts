@@ -69,7 +69,7 @@ async function jsonResponse(
   // The provider's own text lives on for the cache alone.
   release(formsForClient * written.body.length + (writeCache === undefined ? 0 : text.length));
   const keeper = openKeeperMemory(deps, call, provided);
-  keeper.hear(answer.keptIds);
+  keeper.hear(answer);
   await Promise.all([call.claims.store(response, sourceOf(provided)), call.freeSlots?.(), keeper.written()]);
   return { response, end: () => ({ stream: undefined, writeCache }) };
 }
@@ -103,7 +103,7 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
       drop: kept.drop,
     },
     onEvent: (event) => {
-      keeper.hear(event.details.keptIds);
+      keeper.hear(event.details);
       kept.add?.(event);
     },
     onComplete:

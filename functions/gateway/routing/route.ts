@@ -59,8 +59,9 @@ export async function route(
   });
   if (plan instanceof GatewayError) return plan;
   const policy = tighten(request.provider.policy, workspace.data_policy);
+  const unmadeInput = kept.unknownInput === undefined ? [] : request.keptInput.flatMap(({ id }) => id ?? []);
   const envelopes = await admissionTime.wait(openEnvelopes(deps, { ...call, request, workspace }, plan));
-  return { ...call, request, workspace, plan, size: request.size(), byok, policy, envelopes };
+  return { ...call, request, workspace, plan, size: request.size(), unmadeInput, byok, policy, envelopes };
 }
 
 /** Only what crosses formats has some, and only such a call waits for the key of the store, which a process reads once. */
@@ -97,7 +98,7 @@ async function findKept(
     const looked = keptInput.slice(at, at + lookedAtOnce);
     const ids = looked.map(({ id = '' }) => id);
     const found = await providerAffinity.find(workspace, ids);
-    keeper ??= found.find((one) => one !== undefined)?.provider;
+    keeper ??= found.find((one, place) => one !== undefined && looked[place]?.isCompared !== true)?.provider;
     const unknown = looked.find((_input, place) => found[place]?.isMade !== true);
     if (unknown !== undefined) return { keeper, unknownInput: unknown };
   }

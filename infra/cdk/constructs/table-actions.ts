@@ -14,7 +14,7 @@ export const gatewayTableActions = {
   limits: ['GetItem', 'UpdateItem'],
   statistics: ['GetItem', 'PutItem', 'UpdateItem'],
   idempotency: ['PutItem', 'UpdateItem'],
-  spans: ['GetItem', 'PutItem', 'UpdateItem'],
+  spans: ['BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'],
   // Written once; GET /v1/generation reads one by its whole key, and no request lists, queries or changes records.
   records: ['BatchWriteItem', 'GetItem'],
   cache: ['GetItem', 'PutItem'],

@@ -33,11 +33,15 @@ export interface ProviderAffinity {
   remember(workspace: string, ids: KeptIds, provider: string, options?: CallOptions): Promise<void>;
 }
 
+const table = 'spans' as const;
+/** What was made stays so, however often it is referred to. */
+const isNotMade = { kind: 'absent', at: 'made' } as const;
+
 interface Known extends KeptIn {
   readonly untilMs: number;
 }
 
-export function createProviderAffinity(store: Pick<Store, 'get' | 'put'>, clock: Clock): ProviderAffinity {
+export function createProviderAffinity(store: Pick<Store, 'get' | 'put' | 'batchPut'>, clock: Clock): ProviderAffinity {
   const known = createCache<Known>({ sizeMax: knownMax });
 
   async function read(key: string, options: CallOptions): Promise<Known | undefined> {
@@ -58,13 +62,14 @@ export function createProviderAffinity(store: Pick<Store, 'get' | 'put'>, clock:
       }),
     async remember(workspace, { made, referred = [] }, provider, options = {}) {
       const expires = { expires_at_epoch_seconds: Math.ceil(clock.nowMs() / 1_000) + lifeSeconds };
-      const items = new Map([
-        ...referred.map((id) => [id, { pk: keyOf(workspace, id), provider, ...expires }] as const),
-        ...made.map((id) => [id, { pk: keyOf(workspace, id), provider, made: true, ...expires }] as const),
+      const itemOf = (id: string) => ({ pk: keyOf(workspace, id), provider, ...expires });
+      const puts = [...new Set(made)].map((id) => ({ table, item: { ...itemOf(id), made: true } }));
+      await Promise.all([
+        store.batchPut(puts, options),
+        ...referred.map((id) =>
+          store.put({ table, item: itemOf(id), condition: isNotMade, repeatable: true }, options),
+        ),
       ]);
-      await Promise.all(
-        [...items.values()].map((item) => store.put({ table: 'spans', item, repeatable: true }, options)),
-      );
     },
   };
 }

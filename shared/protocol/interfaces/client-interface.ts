@@ -129,7 +129,9 @@ export interface AnswerDetails {
   readonly model?: string | undefined;
   /** Of each choice that has ended, in words of the interface. */
   readonly finishReasons?: readonly string[] | undefined;
-  /** Ids under which its provider keeps it, or parts of it, for calls that refer to them. Left out: it says of none. */
+  /** Ids under which its provider stores it and its items. Left out: it says of none. */
+  readonly storedIds?: readonly string[] | undefined;
+  /** Of what else its provider keeps, stored or not: containers, files that were made in them, sound. */
   readonly keptIds?: readonly string[] | undefined;
 }
 

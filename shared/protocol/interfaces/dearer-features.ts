@@ -9,10 +9,7 @@ type DearerFeature = Extract<Feature, { readonly extra: Extra }>;
 
 /** What of a tool is read. A namespace holds tools of its own. */
 export const toolShape: Shape = membersOf({ ...keptToolShapes, type: {}, name: {}, max_uses: {} });
-(toolShape.members as Map<string, Shape>)
-  .set('function', membersOf({ name: {} }))
-  .set('environment', membersOf({ type: {}, container_id: {} }))
-  .set('tools', { items: toolShape });
+(toolShape.members as Map<string, Shape>).set('function', membersOf({ name: {} })).set('tools', { items: toolShape });
 
 /** They run at the client, or search among the tools that the request brings. Each may have versions: `bash_20250124`. */
 const tokensOnly =

@@ -5,6 +5,8 @@ import { isJsonObject, type JsonObject, type KeptInput, presence, type Shape } f
 import { membersOf } from './read-members.ts';
 
 const idShape = membersOf({ id: {} });
+const skillsShape: Shape = { items: membersOf({ type: {}, skill_id: {} }) };
+const filesShape: Shape = { items: {} };
 const googleShape = membersOf({ cached_content: {} });
 
 /** Fields of a body, as they are to be read. */
@@ -17,7 +19,10 @@ export const keptMemberShapes: Readonly<Record<string, Shape>> = {
   google: googleShape,
   extra_body: membersOf({ google: googleShape }),
   thread: membersOf({ type: {}, previous_message_id: {} }),
-  container: membersOf({ id: {} }),
+  container: membersOf({ id: {}, skills: skillsShape }),
+  audio: membersOf({ voice: idShape }),
+  prompt_cache_options: membersOf({ comparison_response_id: {} }),
+  diagnostics: membersOf({ previous_message_id: {} }),
 };
 
 /** The value that names it. Undefined, null: it names nothing. */
@@ -33,6 +38,15 @@ const keptMembers: Readonly<Record<string, (body: JsonObject) => unknown>> = {
   thread: ({ thread }) => (inside(thread).type === 'continue' ? (inside(thread).previous_message_id ?? thread) : null),
   // One without an id is made for this call.
   container: ({ container }) => (isJsonObject(container) ? container.id : container),
+  // A voice that everybody has is a text.
+  'audio.voice': ({ audio }) => inside(inside(audio).voice).id,
+};
+
+/** Answers that a provider compares the request with. */
+const comparedMembers: Readonly<Record<string, (body: JsonObject) => unknown>> = {
+  'prompt_cache_options.comparison_response_id': ({ prompt_cache_options: options }) =>
+    inside(options).comparison_response_id,
+  'diagnostics.previous_message_id': ({ diagnostics }) => inside(diagnostics).previous_message_id,
 };
 
 const inside = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
@@ -47,23 +61,30 @@ export const keptPartShapes: Readonly<Record<string, Shape>> = {
   file: membersOf({ file_id: {} }),
   image_file: membersOf({ file_id: {} }),
 };
+/** Of a message of a chat completion. */
+export const keptMessageShapes: Readonly<Record<string, Shape>> = { audio: idShape };
+const environmentShape = membersOf({ type: {}, container_id: {}, file_ids: filesShape, skills: skillsShape });
 export const keptItemShapes: Readonly<Record<string, Shape>> = {
   ...keptPartShapes,
   encrypted_content: presence,
   result: presence,
+  container_id: {},
+  environment: environmentShape,
 };
 export const keptToolShapes: Readonly<Record<string, Shape>> = {
   vector_store_ids: { items: {} },
-  container: membersOf({ file_ids: { items: {} } }),
+  tunnel_id: {},
+  container: membersOf({ file_ids: filesShape }),
+  environment: environmentShape,
   input_image_mask: membersOf({ file_id: {} }),
 };
 
-const idNames = ['file_id', 'container_id', 'file_ids', 'vector_store_ids'] as const;
+const idNames = ['file_id', 'container_id', 'tunnel_id', 'file_ids', 'vector_store_ids'] as const;
 const urlNames = ['url', 'image_url', 'file_url'] as const;
 /** Where parts and such names are, in messages, items and tools. */
 const containers = [
   ...['content', 'output', 'source', 'file', 'image_file', 'image_url'],
-  ...['input_image_mask', 'container', 'environment', 'tools', 'tool', 'definition'],
+  ...['input_image_mask', 'container', 'environment', 'skills', 'tools', 'tool', 'definition'],
 ] as const;
 
 /** A provider opens these with the credential of the call. */
@@ -75,20 +96,23 @@ export const keptInputMax = 1_024;
 /** In the order of the body, each id once; of more than may be in one request the first that is too many is the last. */
 export function keptInputIn(body: JsonObject): readonly KeptInput[] {
   const found = new Map<string, KeptInput>();
-  const add = (member: string, value: unknown): void => {
-    if (found.size > keptInputMax) return;
+  const add = (member: string, value: unknown, isCompared = false): void => {
+    if (found.size > keptInputMax || (value ?? null) === null || value === '') return;
     const named = isJsonObject(value) && typeof value.id === 'string' ? value.id : value;
     const id = typeof named === 'string' ? named : undefined;
     const key = id ?? ` ${member}`;
-    if (!found.has(key)) found.set(key, id === undefined ? { member } : { member, id });
+    if (!found.has(key)) found.set(key, { member, isCompared, ...(id === undefined ? {} : { id }) });
   };
-  for (const [member, valueIn] of Object.entries(keptMembers)) {
-    const value = valueIn(body);
-    if ((value ?? null) !== null && value !== '') add(member, value);
-  }
+  for (const [member, valueIn] of Object.entries(keptMembers)) add(member, valueIn(body));
   for (const name of ['messages', 'input', 'system', 'tools'] as const) addParts(body[name], [name], add);
+  addParts(inside(body.container).skills, ['container', 'skills'], add);
+  // What is input too is found before.
+  for (const [member, valueIn] of Object.entries(comparedMembers)) add(member, valueIn(body), true);
   return [...found.values()];
 }
+
+/** What the model is given, or what the provider works with. */
+export const bringsInput = (kept: readonly KeptInput[]): boolean => kept.some(({ isCompared }) => !isCompared);
 
 type Add = (member: string, id: unknown) => void;
 
@@ -131,6 +155,10 @@ function* idsIn(value: JsonObject): Generator<unknown> {
   }
   // A container that is named by its id alone.
   if (typeof value.container === 'string') yield value.container;
+  // One that an account keeps: those of the maker are everybody's.
+  if (typeof value.skill_id === 'string' && value.type !== 'anthropic') yield value.skill_id;
+  // What an assistant said, as sound.
+  if ((value.role ?? null) !== null && isJsonObject(value.audio)) yield value.audio.id;
 }
 
 /** An item of Responses: by its type, or an id with neither content nor type. */
@@ -138,14 +166,16 @@ const isItemReference = ({ type, id, role, content }: JsonObject): boolean =>
   type === 'item_reference' ||
   ((type ?? null) === null && (content ?? null) === null && (role ?? null) === null && typeof id === 'string');
 
-/** By the type of an item: the field that holds its content. Without it the item is looked up by its id. */
-const contentFields = { reasoning: 'encrypted_content', image_generation_call: 'result' } as const;
+/** Without any of these the item is looked up by its id. Open models think in plain texts. */
+const contentFields = { reasoning: ['encrypted_content', 'content'], image_generation_call: ['result'] } as const;
 
 function isWithoutContent(item: JsonObject): boolean {
   const { type, id } = item;
   if ((type !== 'reasoning' && type !== 'image_generation_call') || typeof id !== 'string') return false;
-  return (item[contentFields[type]] ?? null) === null;
+  return contentFields[type].every((name) => isEmpty(item[name]));
 }
+
+const isEmpty = (value: unknown): boolean => (value ?? null) === null || (Array.isArray(value) && value.length === 0);
 
 // Ids of items of answers that the gateway wrote itself. They say so: no provider knows them.
 

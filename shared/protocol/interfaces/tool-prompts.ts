@@ -1,25 +1,41 @@
-// Tokens that Claude's hosts add to a prompt for tools, beside what the body says of them. As Anthropic documents them
-// (platform.claude.com: "Pricing", "Tool use"; and the pages of the tools; read November 2026). Other makers document none.
+// Tokens that Claude's hosts add to a prompt for tools, beside what the body says of them. Each row names the page of
+// platform.claude.com/docs/en that says so, as it was on 2026-08-22 (the newest copy at github.com/gpambrozio/ClaudeDocs, read on
+// 2026-11-26). Where models differ, the most of any counts. Other makers document none.
 import { isJsonObject } from '../wire/index.ts';
 
-/** The prompt that makes a model use tools, once a request: the most of any model and choice, that of Claude 3 Opus. Claude 4: 346. */
-const toolUseTokens = 530;
+/**
+ * The prompt that makes a model use tools, once a request: Claude Opus 4.7 with `any` or `tool` (agents-and-tools/tool-use/overview,
+ * 286 to 804).
+ */
+const toolUseTokens = 804;
 
 interface ToolRow {
   /** Its type, with any version behind it. */
   readonly type: RegExp;
   readonly tokens: number;
+  /** Of many tools. */
+  readonly isSet?: true;
 }
 
+/** The first that matches counts. */
 const toolRows: readonly ToolRow[] = [
-  { type: /^bash(_|$)/, tokens: 245 },
-  { type: /^text_editor(_|$)/, tokens: 700 },
-  // Its definition, and what it adds to the instructions: 466 to 499.
-  { type: /^computer(_|$)/, tokens: 735 + 499 },
+  // tool-use/bash-tool, Pricing: 325 from Claude Opus 4.7 on, 244 before.
+  { type: /^bash(_\d+)?$/, tokens: 325 },
+  // tool-use/text-editor-tool, Pricing: of `text_editor_20250429`; of later ones nothing is said.
+  { type: /^text_editor(_\d+)?$/, tokens: 700 },
+  // tool-use/computer-use-tool, Pricing: "about 4,500", on Claude Sonnet 5 "about 4,590", with the prompt for tools.
+  { type: /^computer_toolset(_\d+)?$/, tokens: 4_590, isSet: true },
+  // The same page, of earlier versions: "about 735" for the definition and 466 to 499 in the instructions.
+  { type: /^computer(_\d+)?$/, tokens: 735 + 499 },
+  // tool-use/browser-use-tool, Pricing: on Claude Sonnet 5 "about 6,670", and "about 880" for members that are off by default.
+  { type: /^browser_toolset(_\d+)?$/, tokens: 6_670 + 880, isSet: true },
 ];
 
-/** Of a type that Anthropic writes the definition of and documents no count for (memory, a browser): the most that it documents. */
-const unknownTypeTokens = Math.max(...toolRows.map(({ tokens }) => tokens));
+// Of a type that Anthropic writes the definition of and documents no count for (memory, what a host runs): the most that it documents
+// of one tool, or of a set.
+const setTypes = /_toolset(_|$)/;
+const unknownSetTokens = Math.max(...toolRows.map(({ tokens }) => tokens));
+const unknownToolTokens = Math.max(...toolRows.filter(({ isSet }) => !isSet).map(({ tokens }) => tokens));
 
 /** They say themselves what they are. */
 const plainTypes: ReadonlySet<unknown> = new Set(['function', 'custom', 'namespace']);
@@ -34,5 +50,6 @@ export function claudeToolTokens(tools: unknown, asksForJson: boolean): number {
 function tokensOf(tool: unknown): number {
   const { type } = isJsonObject(tool) ? tool : {};
   if (typeof type !== 'string' || plainTypes.has(type)) return 0;
-  return toolRows.find((row) => row.type.test(type))?.tokens ?? unknownTypeTokens;
+  const unknownTokens = setTypes.test(type) ? unknownSetTokens : unknownToolTokens;
+  return toolRows.find((row) => row.type.test(type))?.tokens ?? unknownTokens;
 }

@@ -25,8 +25,8 @@ export interface RoutedRequest {
   readonly responseSchema: unknown;
   /** What it refers to that one provider keeps, so that no other can serve it. */
   readonly keptInput: readonly KeptInput[];
-  /** Its provider keeps the answer, unless the answer says otherwise: later calls refer to it by its id. */
-  readonly keepsAnswer: boolean;
+  /** Whether later calls may name the answer: where its provider stores it (`stored`), or whoever gave it (`compared`). */
+  readonly answerIs: 'stored' | 'compared' | 'unnamed';
   /** The member that holds the prompt. */
   readonly promptMember: string;
   /** `user`, for the record. */
@@ -48,6 +48,8 @@ export interface KeptInput {
   readonly member: string;
   /** As the provider gave it. Left out: the client names none that can be read. */
   readonly id?: string;
+  /** The provider only compares the request with it: it adds nothing, and every provider can be asked. */
+  readonly isCompared: boolean;
 }
 
 /** Each is something that not every format has words for. */

@@ -3,6 +3,7 @@
 import { type Candidate, serves } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
 import { listedAs } from '../../foundation/constants/index.ts';
+import { bringsInput } from '../../protocol/interfaces/index.ts';
 import type { HubNeed, KeptInput, PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
 import { wayTo } from '../formats/index.ts';
 import type { ByokSources } from './byok.ts';
@@ -37,7 +38,7 @@ export function makePlan(request: RoutedRequest, input: PlanInput): Plan | Gatew
   const plans = models.map((model) => planModel({ ...request, model }, input));
   const [first, ...rest] = new Set(plans.flatMap((plan) => (plan instanceof GatewayError ? [] : plan)));
   const error = plans.find((plan) => plan instanceof GatewayError);
-  if (first !== undefined) return request.keptInput.length === 0 ? [first, ...rest] : [first];
+  if (first !== undefined) return bringsInput(request.keptInput) ? [first] : [first, ...rest];
   if (error === undefined) throw new Error('a plan without candidates gave no error');
   return error;
 }
@@ -108,7 +109,10 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
     // A translation carries none of it, and says so.
     {
       refuse: () => failUnknownInput(unknownInput),
-      keeps: (candidate) => unknownInput === undefined || mayReach(candidate),
+      keeps: (candidate) =>
+        unknownInput === undefined ||
+        mayReach(candidate) ||
+        (unknownInput.isCompared && wayTo(candidate, request)?.kind === 'hub'),
     },
     {
       refuse: () => failUnstructured(needs.schemaMember),

@@ -1,7 +1,7 @@
 // How much of a chat completion goes in, and how much may come out.
 import { chargedAnswersMax } from '../../../foundation/constants/index.ts';
 import { type CallSize, findMember, isJsonObject, type JsonText } from '../../wire/index.ts';
-import { boundedByContext, claudeToolTokens, type Media, openImageMeasure, sumOfMedia } from '../index.ts';
+import { boundedByContext, bringsInput, claudeToolTokens, type Media, openImageMeasure, sumOfMedia } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
 
 export function callSizeOf(request: ChatMembers): CallSize {
@@ -16,7 +16,7 @@ export function callSizeOf(request: ChatMembers): CallSize {
     predictionBytes: raw.prediction == null ? 0 : bytesOfMember(json, 'prediction'),
     textBytes: json.compactBytes - dataCharacters,
     // What a provider keeps comes into the context too, and only the context bounds it.
-    mediaTokens: keptInput.length > 0 ? undefined : tokens,
+    mediaTokens: bringsInput(keptInput) ? undefined : tokens,
     claudeToolTokens: claudeToolTokens(raw.tools ?? raw.functions, asksForJson(raw.response_format)),
     hasMediaElsewhere: isElsewhere,
     contexts: 1,

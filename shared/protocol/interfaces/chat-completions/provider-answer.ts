@@ -37,7 +37,7 @@ const factsShape = membersOf({
   model: {},
   object: {},
   error: {},
-  choices: { items: membersOf({ index: {}, finish_reason: {} }) },
+  choices: { items: membersOf({ index: {}, finish_reason: {}, message: membersOf({ audio: membersOf({ id: {} }) }) }) },
 });
 
 export const readJsonAnswer = async (text: string): Promise<ReadAnswer> =>
@@ -58,8 +58,17 @@ async function readCompletion(json: JsonText, nextStep: () => Promise<void>): Pr
   await nextStep();
   const outputBytes = messagesIn(json, 'message').reduce((sum, message) => sum + outputBytesOf(json, message), 0);
   const answer = { text: json.text, json, usage: readReportedUsage(json), outputBytes, model: modelIn(details) };
-  return { kind: 'answer', answer: { ...answer, finishReasons: finishReasonsIn(choices) } };
+  const said = { finishReasons: finishReasonsIn(choices), keptIds: soundIn(choices, 'message') };
+  return { kind: 'answer', answer: { ...answer, ...said } };
 }
+
+/** Its provider keeps it for an hour, for messages that name it. */
+const soundIn = (choices: readonly unknown[], name: 'message' | 'delta'): readonly string[] =>
+  choices.flatMap((choice) => {
+    const said = isJsonObject(choice) ? choice[name] : undefined;
+    const audio = isJsonObject(said) ? said.audio : undefined;
+    return isJsonObject(audio) && typeof audio.id === 'string' ? [audio.id] : [];
+  });
 
 const modelIn = ({ model }: Record<string, unknown>): string | undefined =>
   typeof model === 'string' ? model : undefined;
@@ -212,6 +221,7 @@ function factsOf(
     isOnlyThinking: output.isOnlyThinking && !isFinishing,
     model: modelIn(head),
     finishReasons: isFinishing ? finishReasonsIn(choices) : undefined,
+    keptIds: soundIn(choices, 'delta'),
     isLast: false,
     isUsageOnly: read.length === 0 && usage !== undefined,
     usage,

@@ -15,6 +15,7 @@ import {
   hubMembers,
   keptInputIn,
   keptMemberShapes,
+  keptMessageShapes,
   keptPartShapes,
   membersOf,
   orFault,
@@ -44,7 +45,6 @@ import { openChunkWriter, writeAnswer } from './write-answer.ts';
 const otherUsedNames = [
   'functions',
   'modalities',
-  'audio',
   'store',
   'prompt_cache_retention',
   'reasoning_effort',
@@ -60,7 +60,7 @@ const refuseOtherCase = otherCaseCheck(readNames);
 const restricting = ['provider', 'cache', 'preset', 'usage', 'reasoning', 'response_format', 'stream_options'];
 
 const part = membersOf({ ...keptPartShapes, text: {} });
-const message = membersOf({ role: {}, content: { items: part }, audio: {} });
+const message = membersOf({ ...keptMessageShapes, role: {}, content: { items: part } });
 
 const reading = {
   names: readNames,
@@ -112,7 +112,7 @@ function toChatRequest(raw: JsonObject, text: () => JsonText): ChatRequest {
     choices: body.n ?? 1,
     responseSchema: readResponseSchema(body),
     keptInput: keptInputIn(raw),
-    keepsAnswer: false,
+    answerIs: 'unnamed',
     promptMember: 'messages',
     user: typeof raw.user === 'string' ? raw.user : undefined,
   };

@@ -58,7 +58,7 @@ function check(json: JsonText): ClientRequest {
     preset: undefined,
     responseSchema: undefined,
     keptInput: [],
-    keepsAnswer: false,
+    answerIs: 'unnamed',
     promptMember: 'input',
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: () => ({ features: [], schemaMember: undefined, storingMember: undefined, promptBytes: longestCharacters }),

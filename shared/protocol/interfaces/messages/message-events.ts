@@ -11,7 +11,7 @@ import {
   textBytesOf,
 } from '../index.ts';
 import { mergeUsage, readUsageReport } from './message-usage.ts';
-import { answerDetails, brokenEnd, structuralNames, toolResult } from './read-message.ts';
+import { answerDetails, brokenEnd, filesIn, structuralNames, toolResult } from './read-message.ts';
 
 /** A stream is complete where its message has ended, with or without the `message_stop` behind it. */
 export function openEventReader(): EventReader {
@@ -60,8 +60,9 @@ const usageIn = ({ type, message, usage }: JsonObject): unknown =>
 const brokenEndIn = ({ type, delta }: JsonObject): object | undefined =>
   type === 'message_delta' && isJsonObject(delta) ? brokenEnd(delta) : undefined;
 
-/** Undefined: most events tell of a block. */
-function tellsOfMessage({ type, message, delta }: JsonObject): AnswerDetails | undefined {
+/** Undefined: most events bring a piece of a block. */
+function tellsOfMessage({ type, message, delta, content_block: block }: JsonObject): AnswerDetails | undefined {
+  if (type === 'content_block_start') return { keptIds: filesIn(block) };
   const told = type === 'message_start' ? message : type === 'message_delta' ? delta : undefined;
   return isJsonObject(told) ? answerDetails(told) : undefined;
 }

@@ -1,6 +1,6 @@
 // How much of a Messages call goes in, and how much may come out.
 import { type CallSize, isJsonObject, type JsonObject, scanJson, toCount } from '../../wire/index.ts';
-import { type ClientRequest, claudeToolTokens, type JsonAnswer } from '../index.ts';
+import { bringsInput, type ClientRequest, claudeToolTokens, type JsonAnswer } from '../index.ts';
 import { mediaOf } from './message-media.ts';
 import { readUsageReport } from './message-usage.ts';
 import type { MessagesMembers } from './messages-request.ts';
@@ -23,7 +23,7 @@ export function callSizeOf({ raw, text, maxOutputTokens, keptInput }: MessagesMe
     ...(advices > 0 && { answersBeside: advices }),
     textBytes: (text().compactBytes - dataCharacters) * samplings,
     // What a provider keeps comes into the context too, and only the context bounds it.
-    mediaTokens: tokens === undefined || keptInput.length > 0 ? undefined : tokens * samplings,
+    mediaTokens: tokens === undefined || bringsInput(keptInput) ? undefined : tokens * samplings,
     claudeToolTokens: toolTokensOf(raw) * samplings,
     hasMediaElsewhere: isElsewhere,
     contexts: samplings,

@@ -25,6 +25,9 @@ const factsShape = membersOf({
   ...{ type: {}, id: {}, error: {}, input_tokens: {}, model: {}, stop_reason: {} },
   container: membersOf({ id: {} }),
 });
+const resultsShape = {
+  items: membersOf({ type: {}, content: membersOf({ content: { items: membersOf({ file_id: {} }) } }) }),
+};
 
 export const readMessage = async (text: string): Promise<ReadAnswer> =>
   (await readInTurns(text, readDetails)) ?? readUnscanned(text, readUsageReport);
@@ -40,15 +43,26 @@ async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promi
   const broken = brokenEnd(details);
   if (broken !== undefined) return { kind: 'error', error: broken };
   const said = answerDetails(details);
-  return { kind: 'answer', answer: { text: json.text, json, usage, outputBytes, ...said } };
+  const files = (pick(json, content, resultsShape) as readonly unknown[]).flatMap(filesIn);
+  const keptIds = [...(said.keptIds ?? []), ...files];
+  return { kind: 'answer', answer: { text: json.text, json, usage, outputBytes, ...said, keptIds } };
 }
 
 /** Of a message, whole or as it begins and ends in events. */
 export const answerDetails = ({ id, container, model, stop_reason: reason }: JsonObject): AnswerDetails => ({
-  keptIds: [id, isJsonObject(container) ? container.id : undefined].filter((one) => typeof one === 'string'),
+  storedIds: typeof id === 'string' ? [id] : undefined,
+  keptIds: isJsonObject(container) && typeof container.id === 'string' ? [container.id] : undefined,
   model: typeof model === 'string' ? model : undefined,
   finishReasons: isEndWord(reason) ? [reason] : undefined,
 });
+
+/** Made by a tool that the provider ran: a later message may hand them to it again. */
+export function filesIn(block: unknown): readonly string[] {
+  const { type, content } = isJsonObject(block) ? block : {};
+  if (typeof type !== 'string' || !toolResult.test(type) || !isJsonObject(content)) return [];
+  const outputs = Array.isArray(content.content) ? content.content : [];
+  return outputs.flatMap((one) => (isJsonObject(one) && typeof one.file_id === 'string' ? [one.file_id] : []));
+}
 
 /** An end that says that something broke, as an error of the provider's. */
 export const brokenEnd = ({ stop_reason: word }: JsonObject): object | undefined =>

@@ -5,7 +5,6 @@ import { headerNames } from '../../../foundation/constants/index.ts';
 import {
   brokenStreamMessages,
   isJsonObject,
-  type JsonObject,
   type JsonText,
   readProviderPreferences,
   rewriteMembers,
@@ -126,7 +125,7 @@ function check(
     preset: undefined,
     responseSchema: undefined,
     keptInput: keptInputIn(raw),
-    keepsAnswer: isThreaded || runsInContainer(raw),
+    answerIs: isJsonObject(raw.diagnostics) ? 'compared' : isThreaded ? 'stored' : 'unnamed',
     promptMember: 'messages',
     user: userOf(raw.metadata),
   };
@@ -148,11 +147,6 @@ function userOf(metadata: unknown): string | undefined {
   const { user_id: user } = (metadata ?? {}) as { readonly user_id?: unknown };
   return typeof user === 'string' ? user : undefined;
 }
-
-/** A container outlives its call, and a later one may name it. */
-const runsInContainer = ({ container, tools }: JsonObject): boolean =>
-  (container ?? null) !== null ||
-  (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && /^code_execution/.test(String(tool.type))));
 
 // What the client gets: the provider's message or events, byte for byte. Clients are strict about members of `usage` here, so
 // the cost of a message stands in a header.

@@ -9,7 +9,7 @@ import {
   readUsageMember,
   textBytesIn,
 } from '../index.ts';
-import { brokenEnd, keptIdsOf, readResponseUsage } from './response-events.ts';
+import { brokenEnd, idsOf, itemShape, readResponseUsage } from './response-events.ts';
 
 const factsShape = membersOf({
   id: {},
@@ -21,7 +21,7 @@ const factsShape = membersOf({
   error: membersOf({ code: {}, type: {}, message: {}, param: {} }),
 });
 
-const itemsShape = { items: membersOf({ id: {}, container_id: {} }) };
+const itemsShape = { items: itemShape };
 
 export const readResponse = async (text: string): Promise<ReadAnswer> =>
   (await readInTurns(text, readDetails)) ?? readUnscanned(text, readResponseUsage);
@@ -46,7 +46,7 @@ async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promi
       outputBytes,
       model: typeof model === 'string' ? model : undefined,
       finishReasons: typeof status === 'string' ? [status] : undefined,
-      keptIds: keptIdsOf(details, pick(json, output, itemsShape) as unknown[]),
+      ...idsOf(details, pick(json, output, itemsShape) as unknown[]),
     },
   };
 }

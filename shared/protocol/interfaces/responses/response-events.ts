@@ -1,6 +1,7 @@
 // The stateful reader of a stream of Responses events.
 import { isBrokenEnd, isJsonObject, type JsonObject, mediaIn, toCount, type UsageReport } from '../../wire/index.ts';
 import {
+  type AnswerDetails,
   type AnswerEvent,
   type EventDetails,
   type EventReader,
@@ -48,11 +49,18 @@ const usage = membersOf({
   input_tokens_details: details,
   output_tokens_details: details,
 });
+/** Of an item of the output: what it names. */
+export const itemShape = membersOf({
+  id: {},
+  type: {},
+  container_id: {},
+  environment: membersOf({ container_id: {} }),
+});
 /** An image of some megabytes is passed over, not made a value. */
 const longEvent = membersOf({
   ...errorMembers,
   delta: {},
-  item: membersOf({ id: {}, type: {}, container_id: {} }),
+  item: itemShape,
   sequence_number: {},
   error,
   response: membersOf({
@@ -93,18 +101,26 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
     finishReasons: isLast && typeof response.status === 'string' ? [response.status] : undefined,
     responseId: typeof response.id === 'string' ? response.id : undefined,
     createdSeconds: toCount(response.created_at),
-    keptIds: type === 'response.output_item.done' ? idsOfItem(event.item) : keptIdsOf(response),
+    ...(type === 'response.output_item.done' ? idsOf({}, [event.item]) : idsOf(response)),
   };
   return { kind: 'event', event: new ParsedEvent(name, text, details) };
 }
 
-/** A provider of this interface keeps a response unless it says otherwise. */
-export const keptIdsOf = ({ id, store }: JsonObject, output: readonly unknown[] = []): readonly string[] =>
-  typeof id === 'string' && store !== false ? [id, ...output.flatMap(idsOfItem)] : [];
+/** Of a response, or of an item of it. A provider of this interface stores both unless it says otherwise. */
+export function idsOf(
+  { id, store }: JsonObject,
+  output: readonly unknown[] = [],
+): Pick<AnswerDetails, 'storedIds' | 'keptIds'> {
+  const items = output.filter(isJsonObject);
+  const stored = store === false ? [] : [id, ...items.map((item) => item.id)];
+  const containers = items.flatMap(({ container_id: own, environment }) => [
+    own,
+    isJsonObject(environment) ? environment.container_id : undefined,
+  ]);
+  return { storedIds: stored.filter(isText), keptIds: containers.filter(isText) };
+}
 
-/** Those of its containers too. */
-const idsOfItem = (item: unknown): readonly string[] =>
-  isJsonObject(item) ? [item.id, item.container_id].filter((id) => typeof id === 'string') : [];
+const isText = (id: unknown): id is string => typeof id === 'string';
 
 /** What the gateway knows of an event that it wrote itself. */
 export interface EventToWrite {

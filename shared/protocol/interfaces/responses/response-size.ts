@@ -1,6 +1,6 @@
 // How much of a Responses request goes in, and how much may come out.
 import { type CallSize, isJsonObject, type JsonObject, type JsonText, type KeptInput } from '../../wire/index.ts';
-import { boundedByContext, claudeToolTokens, type Media, openImageMeasure, sumOfMedia } from '../index.ts';
+import { boundedByContext, bringsInput, claudeToolTokens, type Media, openImageMeasure, sumOfMedia } from '../index.ts';
 import { imageTypes, partsOf, toolListsOf } from './response-parts.ts';
 import type { ResponsesBody } from './responses-body.ts';
 
@@ -8,7 +8,7 @@ export function responseSize(body: ResponsesBody, json: JsonText, keptInput: rea
   const { tokens, dataCharacters, isElsewhere } = sumOfMedia(mediaIn(body));
   // The provider reads all of it, writes a summary, and only then the answer: two on one bill.
   const samplings = asksForCompaction(body.context_management) ? 2 : 1;
-  const mediaTokens = keptInput.length === 0 && tokens !== undefined ? tokens * samplings : undefined;
+  const mediaTokens = !bringsInput(keptInput) && tokens !== undefined ? tokens * samplings : undefined;
   return {
     maxOutputTokens: body.max_output_tokens ?? undefined,
     isOutputOpen: (body.max_output_tokens ?? null) === null,

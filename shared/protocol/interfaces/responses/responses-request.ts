@@ -84,7 +84,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     preset: undefined,
     responseSchema: undefined,
     keptInput,
-    keepsAnswer: isKept,
+    answerIs: isKept ? 'stored' : 'unnamed',
     promptMember: 'input',
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: once(() => responseNeeds(body, { json, betas })),

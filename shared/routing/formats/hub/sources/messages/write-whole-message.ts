@@ -36,13 +36,15 @@ export async function writeMessage(
     container: null,
     diagnostics: null,
   };
-  const opening = JSON.stringify(messageHead(head)).slice(0, -1);
+  const messageOpening = messageHead(head);
+  const opening = JSON.stringify(messageOpening).slice(0, -1);
   return {
     text: `${opening},"content":[${blocks.join(',')}],${JSON.stringify(rest).slice(1)}`,
     usage: readUsageReport(usage),
     outputBytes,
     model: result.response?.modelId ?? head.model,
     finishReasons: [end.stop_reason],
+    storedIds: [messageOpening.id],
   };
 }
 
