@@ -38,7 +38,7 @@ const keptMembers: Readonly<Record<string, (body: JsonObject) => unknown>> = {
   thread: ({ thread }) => (inside(thread).type === 'continue' ? (inside(thread).previous_message_id ?? thread) : null),
   // One without an id is made for this call.
   container: ({ container }) => (isJsonObject(container) ? container.id : container),
-  // A voice that everybody has is a text.
+  // One of the provider's own is a text.
   'audio.voice': ({ audio }) => inside(inside(audio).voice).id,
 };
 
@@ -155,7 +155,7 @@ function* idsIn(value: JsonObject): Generator<unknown> {
   }
   // A container that is named by its id alone.
   if (typeof value.container === 'string') yield value.container;
-  // One that an account keeps: those of the maker are everybody's.
+  // One that an account keeps: those of the maker are open to all.
   if (typeof value.skill_id === 'string' && value.type !== 'anthropic') yield value.skill_id;
   // What an assistant said, as sound.
   if ((value.role ?? null) !== null && isJsonObject(value.audio)) yield value.audio.id;

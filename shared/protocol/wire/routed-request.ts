@@ -25,7 +25,7 @@ export interface RoutedRequest {
   readonly responseSchema: unknown;
   /** What it refers to that one provider keeps, so that no other can serve it. */
   readonly keptInput: readonly KeptInput[];
-  /** Whether later calls may name the answer: where its provider stores it (`stored`), or whoever gave it (`compared`). */
+  /** Whether later calls may name the answer: where its provider stores it (`stored`), or of any provider (`compared`). */
   readonly answerIs: 'stored' | 'compared' | 'unnamed';
   /** The member that holds the prompt. */
   readonly promptMember: string;
