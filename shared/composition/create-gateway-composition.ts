@@ -112,7 +112,7 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
     storeKey: createStoreKey({ store, wrapper, stage: environment.stage, clock, randomness }),
     functions: createFunctionReader({ functions: createFunctionReads(store), clock }),
     counters,
-    slotPools: createSlotPools(counters, randomness.fraction),
+    slotPools: createSlotPools({ counters, clock, randomness }),
     callsUnderWay,
     stageConcurrency: environment.stageConcurrency,
     keyRequestsPerMinute,

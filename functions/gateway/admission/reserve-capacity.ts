@@ -2,13 +2,15 @@
 // service's function_concurrency too. A slot is a hold of amount 1, so that of a dead instance comes back at its end.
 // Slots are released when the call ends, before the client knows: its next call must find them free.
 import type { Hold } from '../../../shared/accounting/holds/index.ts';
-import type { SlotHold, SlotPool } from '../../../shared/accounting/slots/index.ts';
+import type { SlotPool } from '../../../shared/accounting/slots/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import type { StageResource } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { HeldSlots, IdentifiedCall } from '../stages.ts';
-import { type ConcurrencyLimits, concurrencyError, retryAfterSeconds } from './concurrency.ts';
+import type { IdentifiedCall } from '../stages.ts';
+import { type ConcurrencyLimits, concurrencyError, retryAfterSeconds, serviceError } from './concurrency.ts';
+import { createPoolSlots } from './pool-slots.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
+import { reserveKeyless } from './reserve-keyless.ts';
 
 interface Asked {
   readonly holder: Pick<Hold, 'owner' | 'expiresAtMs'>;
@@ -19,55 +21,59 @@ interface Asked {
 
 /** Undefined: nothing limits the call. */
 export function reserveCapacity(
-  { slotPools }: GatewayDependencies,
+  deps: GatewayDependencies,
   call: IdentifiedCall,
   { holder, ...asked }: Asked,
 ): Reservation | undefined {
+  const { slotPools } = deps;
+  const { ofKeyless } = asked.limits;
+  if (ofKeyless !== undefined) return reserveKeyless(deps, call, { holder, limits: ofKeyless });
   const levels = levelsOf(call, asked);
   if (levels.length === 0) return undefined;
-  const taken: SlotHold[] = [];
-  const slots: HeldSlots = {
-    giveBack: untilDone(async (options) => {
-      await Promise.all(taken.map((slot) => slotPools.giveBack(slot, options)));
-    }),
-    counters: () => taken.map(({ counter }) => counter),
-  };
+  const { slots, add } = createPoolSlots(slotPools);
   const giveBack = () => slots.giveBack();
   async function reserve(): Promise<Reserved> {
     // One after the other: two calls that took one level each would refuse each other, and neither would run.
-    for (const { pool, error } of levels) {
-      const slot = await slotPools.take(pool, holder);
-      if (slot === undefined) return { ...refused('capacity', error()), giveBack };
-      taken.push(slot);
+    for (const { pools, error } of levels) {
+      if (!(await takeOne(pools))) return { ...refused('capacity', error()), giveBack };
     }
     return { giveBack, holdings: { slots } };
+  }
+  async function takeOne(pools: readonly SlotPool[]): Promise<boolean> {
+    for (const pool of pools) if (add(await slotPools.take(pool, holder))) return true;
+    return false;
   }
   return { rank: 'capacity', reserve, giveBackUnknown: giveBack };
 }
 
 interface Level {
-  readonly pool: SlotPool;
-  /** Where it has no slot left. */
+  /** One slot of any of them. */
+  readonly pools: readonly SlotPool[];
+  /** Where they have no slot left. */
   readonly error: () => GatewayError;
 }
 
-function levelsOf(
-  { asksFunction, workspace, catalogue }: IdentifiedCall,
-  { limits, isCreditSharded }: Omit<Asked, 'holder'>,
-): readonly Level[] {
-  const ofWorkspace = { whose: `The workspace ${workspace.id}` };
+function levelsOf(call: IdentifiedCall, { limits, isCreditSharded }: Omit<Asked, 'holder'>): readonly Level[] {
+  const { asksFunction, workspace, catalogue } = call;
+  const whose = `The workspace ${workspace.id}`;
   const functionLevel = (owner: SlotOwner, key: string, slots: number | null): Level[] =>
-    slots === null || !asksFunction ? [] : [{ pool: { key, slots }, error: () => functionsError(owner, slots) }];
-  const level = ({ whose, exhausted }: SlotOwner, key: string, slots: number | null): Level[] =>
-    slots === null
-      ? []
-      : [{ pool: { key, slots }, error: () => concurrencyError(whose, slots, { asksFunction, exhausted }) }];
+    slots === null || !asksFunction ? [] : [{ pools: [{ key, slots }], error: () => functionsError(owner, slots) }];
+  const ofWorkspace = isCreditSharded ? limits.workspace : null;
   const { function_concurrency: ofFunctions } = catalogue.service;
   return [
-    ...functionLevel(ofWorkspace, `SLOTS#${workspace.id}`, workspace.function_concurrency),
-    ...level(ofWorkspace, `CALLS#${workspace.id}`, isCreditSharded ? limits.workspace : null),
+    ...functionLevel({ whose }, `SLOTS#${workspace.id}`, workspace.function_concurrency),
+    ...(ofWorkspace === null
+      ? []
+      : [
+          {
+            pools: [{ key: `CALLS#${workspace.id}`, slots: ofWorkspace }],
+            error: () => concurrencyError(whose, ofWorkspace, { asksFunction }),
+          },
+        ]),
     ...functionLevel({ whose: 'The gateway', exhausted: 'service_function_concurrency' }, 'SLOTS', ofFunctions),
-    ...level({ whose: 'The gateway', exhausted: 'service_concurrency' }, 'SERVICECALLS', limits.service),
+    ...(limits.servicePools.length === 0
+      ? []
+      : [{ pools: limits.servicePools, error: () => serviceError(limits, call) }]),
   ];
 }
 
@@ -84,13 +90,3 @@ const functionsError = ({ whose, exhausted }: SlotOwner, limit: number): Gateway
     ...(exhausted === undefined ? {} : { exhausted }),
     message: `${whose} may run ${limit} functions at once, its function_concurrency, and so many are running; try again in ${retryAfterSeconds} s.`,
   });
-
-/** Done once, however often it is called; a call that failed may be repeated. */
-function untilDone(task: HeldSlots['giveBack']): HeldSlots['giveBack'] {
-  let isDone = false;
-  return async (options) => {
-    if (isDone) return;
-    await task(options);
-    isDone = true;
-  };
-}

@@ -15,6 +15,8 @@ export interface Counter extends ItemAddress {
   readonly spentAttribute?: string;
   /** How many calls may hold a slot of it at once, beside what they hold of the balances. Left out or null: any number. */
   readonly slotsMax?: number | null;
+  /** So many free slots are enough for one to come back a moment later. Left out: half of a shard of a large pool. */
+  readonly spareSlotsMin?: bigint;
 }
 
 /** A number in the item: what was put in, less what is held, less what was spent. An absent one is 0. */

@@ -3,6 +3,7 @@
 // counter at the same time share its writes.
 import { createCache } from '../../foundation/cache/index.ts';
 import { holdLifeMs as holdLifeDefaultMs } from '../../foundation/constants/index.ts';
+import { createEveryNth, type Randomness } from '../../foundation/ids/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import {
   bucketSecondsOf,
@@ -64,10 +65,19 @@ export interface CountersOptions extends ItemWriterOptions {
   readonly holdLifeMs?: number;
   /** Of keys that have none of their own. Left out: any number. */
   readonly keyRequestsPerMinute?: number | undefined;
+  readonly randomness: Pick<Randomness, 'bytes' | 'fraction'>;
 }
 
 /** Half of a shard of a large pool: more than other processes take in the time for which a settlement may gather. */
-const spareSlotsMin = 25n;
+const spareSlotsMinDefault = 25n;
+/**
+ * A default rate is there to keep one caller from slowing others: where it would be all that a request writes, one of ten is
+ * counted for all of them, of a smaller rate fewer. Six hundred counts a minute are right to some percent.
+ */
+const requestsPerCountMax = 10;
+const countsPerMinuteMin = 600;
+/** Keys whose next counted request is remembered. */
+const sampledKeysMax = 5_000;
 /** Calls of replaced keys whose last write was not answered yet. */
 const owedMax = 1_000;
 /** A write that was made for others gives back what was seen before it; the next look sees the rest. */
@@ -79,7 +89,23 @@ export function createCounters({
   ...options
 }: CountersOptions): Counters {
   const writer = createItemWriter(options);
-  const { clock } = options;
+  const { clock, randomness } = options;
+  const samplers = createCache<() => boolean>({ sizeMax: sampledKeysMax });
+  const requestsPerCount = requestsPerCountOf(defaultRequestsPerMinute ?? 0);
+  const samplingOf = (publicId: string): KeyRequest['sampling'] => {
+    if (requestsPerCount === 1) return undefined;
+    const isNth = samplers.get(publicId) ?? createEveryNth(requestsPerCount, randomness);
+    samplers.set(publicId, isNth);
+    /** Asked again where others came first: the answer stays. */
+    let isOne: boolean | undefined;
+    return {
+      requestsPerCount,
+      isCounted() {
+        isOne ??= isNth();
+        return isOne;
+      },
+    };
+  };
   const bucketsOf = ({ expiresAtMs, slot }: Hold): HoldBuckets => {
     const bucketSeconds = bucketSecondsOf(holdLifeMs);
     const slotBucket = slot === true ? heldAttribute('heldSlots', expiresAtMs, bucketSeconds) : undefined;
@@ -147,7 +173,7 @@ export function createCounters({
   function hasSpareSlots(counter: Counter): boolean {
     const item = writer.seen(counter);
     if (item === undefined) return false;
-    const { balances, slotsMax } = counter;
+    const { balances, slotsMax, spareSlotsMin = spareSlotsMinDefault } = counter;
     const free = readAvailable(slotsMax === undefined ? balances : [slotBalance(slotsMax)], item);
     return free === null || free >= spareSlotsMin;
   }
@@ -169,7 +195,8 @@ export function createCounters({
 
     async admitKey(request) {
       const { hold, publicId } = request;
-      const admission = await admitKey(writer, { defaultRequestsPerMinute, ...request }, hold && bucketsOf(hold));
+      const defaults = { defaultRequestsPerMinute, sampling: samplingOf(publicId) };
+      const admission = await admitKey(writer, { ...defaults, ...request }, hold && bucketsOf(hold));
       const successorId = admission.kind === 'admitted' ? successorOf(admission.item) : undefined;
       if (admission.kind !== 'admitted' || successorId === undefined || !hold?.amount) return admission;
       const taken = await takeFromSuccessor(writer, successorId, hold, bucketsOf(hold).bucket);
@@ -187,3 +214,6 @@ export function createCounters({
     settleKey,
   };
 }
+
+const requestsPerCountOf = (requestsPerMinute: number): number =>
+  Math.min(requestsPerCountMax, Math.max(1, Math.floor(requestsPerMinute / countsPerMinuteMin)));

@@ -11,7 +11,7 @@ export {
 export { type Counters, createCounters } from './counters.ts';
 export { type ItemWriter, queueWaitMaxMs, type SettlementOptions } from './item-writer.ts';
 export type { KeyAdmission, KeyCount, KeyHold, KeyRequest, PaidKeyRequest } from './key-admission.ts';
-export { concurrencyOf } from './key-admission.ts';
+export { concurrencyOf, hasOwnLimits } from './key-admission.ts';
 export {
   carriedSpending,
   keyAttributes,

@@ -6,7 +6,7 @@ import { type Item, unchanged } from '../../storage/store/index.ts';
 import { checkHold, type Hold, type SeenItem } from './counter.ts';
 import type { ItemWriter } from './item-writer.ts';
 import { balanceLimit, keyAttributes, keyCounter, openPeriod, readKeyLimits, successorOf } from './key-limits.ts';
-import type { Demand, Limited, Refusal, Refused } from './requests.ts';
+import type { Count, Demand, Limited, Refusal, Refused } from './requests.ts';
 import type { UpdateDraft } from './update-draft.ts';
 import { requestsPerMinute } from './windows.ts';
 
@@ -20,6 +20,11 @@ export interface KeyRequest {
   readonly countsRequest?: boolean;
   /** Of a key that has none of its own. Left out: any number. */
   readonly defaultRequestsPerMinute?: number | undefined;
+  /**
+   * One of so many is counted, for all of them, where the default alone would make the request a write. Left out: each is
+   * counted.
+   */
+  readonly sampling?: { readonly requestsPerCount: number; readonly isCounted: () => boolean } | undefined;
 }
 
 export interface PaidKeyRequest extends KeyRequest {
@@ -109,6 +114,12 @@ export async function admitKey(
   return { kind: 'admitted', item, hold: isHeld ? { ...hold, amount, slot, publicId, slotsMax } : undefined };
 }
 
+/** A request writes to such a key whatever else is limited. */
+export const hasOwnLimits = (item: Item): boolean =>
+  [keyAttributes.concurrency, keyAttributes.requestsPerMinute, keyAttributes.spendLimitUsd].some(
+    (attribute) => item[attribute] != null,
+  );
+
 /** Null: any number of calls. */
 export const concurrencyOf = (
   { defaultConcurrency = null }: Pick<PaidKeyRequest, 'defaultConcurrency'>,
@@ -120,6 +131,8 @@ function limitedHold(request: PaidKeyRequest, { amount, slot = false }: Hold, it
   const isLimited = readKeyLimits(item, nowMs).spendLimitUsd !== null && successorOf(item) === undefined;
   return { amount: isLimited ? amount : 0n, slot: slot && concurrencyOf(request, item) !== null };
 }
+
+const nothingHeld = { amount: 0n, slot: false };
 
 type Unusable = 'unknown' | 'revoked';
 
@@ -142,32 +155,41 @@ function assess(
   nowMs: number,
 ): CountDemand | Refusal<Unusable> | 'look' {
   if (seen === undefined) return 'look';
-  const { secretSha256, countsRequest = true } = request;
+  const { secretSha256 } = request;
   const { item } = seen;
   const secret = item[keyAttributes.secretSha256];
   // A key never changes its secret, so an old copy of the item answers this as well as a new one.
   if (!equalInConstantTime(String(secret), secretSha256)) return { reason: 'unknown', isFinal: secret !== undefined };
   const { isActive } = readKeyLimits(item, nowMs);
-  const rpm = requestsPerMinuteOf(request, item);
   if (!isActive) return { reason: 'revoked', isFinal: false };
   return {
     balances: keyCounter('', balanceLimit(item, nowMs)).balances,
-    counts: countsRequest && rpm !== null ? [{ window: requestsPerMinute, amount: 1n, limit: BigInt(rpm) }] : [],
+    counts: countsOf(request, item),
     prepare: (draft) => requireAsSeen(draft, item, settingAttributes),
   };
 }
 
+function countsOf({ countsRequest = true, sampling, ...request }: KeyRequest, item: Item): readonly Count[] {
+  const limit = requestsPerMinuteOf(request, item);
+  if (!countsRequest || limit === null) return [];
+  const count = { window: requestsPerMinute, limit: BigInt(limit) };
+  if (sampling === undefined) return [{ ...count, amount: 1n }];
+  return [{ ...count, amount: BigInt(sampling.requestsPerCount), isCounted: sampling.isCounted() }];
+}
+
 function assessWithHold(
-  { hold, ...request }: PaidKeyRequest,
+  { hold, sampling, ...request }: PaidKeyRequest,
   buckets: HoldBuckets | undefined,
   seen: SeenItem | undefined,
   nowMs: number,
 ): (CountDemand & Pick<Demand, 'hold' | 'slot'>) | Refusal<Unusable> | 'look' {
-  const assessed = assess(request, seen, nowMs);
-  if (assessed === 'look' || 'reason' in assessed || seen === undefined) return assessed;
-  if (hold === undefined || buckets === undefined) return assessed;
+  if (seen === undefined) return 'look';
   const { item } = seen;
-  const { amount, slot } = limitedHold(request, hold, item, nowMs);
+  const { amount, slot } = hold === undefined ? nothingHeld : limitedHold(request, hold, item, nowMs);
+  const isWritten = amount > 0n || slot || item[keyAttributes.requestsPerMinute] != null;
+  const assessed = assess(isWritten ? request : { ...request, sampling }, seen, nowMs);
+  if (assessed === 'look' || 'reason' in assessed) return assessed;
+  if (hold === undefined || buckets === undefined) return assessed;
   const { bucket, slotBucket } = buckets;
   return {
     ...assessed,

@@ -26,6 +26,8 @@ export interface Count {
   readonly window: Window;
   readonly amount: bigint;
   readonly limit: bigint;
+  /** Default true. False: another one is counted for it, and it is only held against the limit. */
+  readonly isCounted?: boolean;
 }
 
 export interface Refusal<Reason = unknown> {

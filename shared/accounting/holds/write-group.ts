@@ -69,15 +69,14 @@ export class WriteGroup {
   /** `isWriting`: others write in any case. */
   judge(demand: Demand, isWriting: boolean): Verdict {
     const { hold, balances = [], slot, counts = [] } = demand;
-    const takesNothing = hold === undefined && slot === undefined && counts.length === 0;
-    if (takesNothing && !isWriting && !this.#amounts.givesBack && !this.#slots.givesBack) {
-      // It wants no write, only a look.
-      return this.#seen === undefined ? 'look' : { kind: 'reserved', item: this.#seen.item, atMs: this.#nowMs };
-    }
-    if (counts.length > 0 && this.#seen === undefined) return 'look';
+    const takesNothing =
+      hold === undefined && slot === undefined && counts.every(({ isCounted }) => isCounted === false);
+    const wantsNoWrite = takesNothing && !isWriting && !this.#amounts.givesBack && !this.#slots.givesBack;
+    if ((wantsNoWrite || counts.length > 0) && this.#seen === undefined) return 'look';
     const item = this.#seen?.item ?? {};
     const waits = counts.map((count) => this.#waitOf(count));
     if (waits.some((wait) => wait > 0)) return { kind: 'limited', item, retryAfterMs: Math.max(...waits) };
+    if (wantsNoWrite) return { kind: 'reserved', item, atMs: this.#nowMs };
     const amounts = hold && { fund: this.#amounts, balances, taken: hold, short: 'amount' as const };
     const slots = slot && {
       fund: this.#slots,
@@ -99,7 +98,7 @@ export class WriteGroup {
     });
     if (!fits || counts.some(({ window, amount, limit }) => this.#usedOf(window) + amount > limit)) return 'wait';
     for (const { fund, balances: limited, taken } of takes) fund.take(limited, taken);
-    this.#count(counts);
+    this.#count(counts.filter(({ isCounted }) => isCounted !== false));
     demand.prepare?.(this.#draft);
     return 'fits';
   }

@@ -1,6 +1,6 @@
 // Counts provider calls, off the client's path: a call is noted in memory, and one write after the last byte adds it to
 // counters that any number of instances share. Statistics are never a reason for a call to fail or for memory to grow.
-import type { Randomness } from '../../foundation/ids/index.ts';
+import { createEveryNth, type Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type Gathering, type Store, shareRuns } from '../../storage/store/index.ts';
 import {
@@ -69,8 +69,7 @@ interface CounterWrite {
 
 export function createStatisticsRecorder(options: StatisticsRecorderOptions): StatisticsRecorder {
   const { onFailure = () => {}, callsPerSample = 1, randomness } = options;
-  /** A process that ends early has noted its calls as likely as any other. */
-  let untilSample = Math.floor(randomness.fraction() * callsPerSample);
+  const isSample = createEveryNth(callsPerSample, randomness);
   /** By group and counter: memory grows with what is counted, not with the number of calls. */
   let waiting = new Map<number, Map<string, number>>();
   let waitingCount = 0;
@@ -92,9 +91,7 @@ export function createStatisticsRecorder(options: StatisticsRecorderOptions): St
 
   return {
     record(call) {
-      untilSample -= 1;
-      if (untilSample >= 0) return;
-      untilSample = callsPerSample - 1;
+      if (!isSample()) return;
       const group = groupOf(call.model);
       const counts = waiting.get(group) ?? new Map<string, number>();
       for (const name of countersOf(call)) {

@@ -2,20 +2,27 @@
 // them. A large pool is spread over shards, each with its part of the slots, so the sum is exact; a slot is
 // refused only where every shard was found full.
 import { createCache } from '../../foundation/cache/index.ts';
+import type { Randomness } from '../../foundation/ids/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
 import type { Counter, Counters, Hold, SettlementOptions } from '../holds/index.ts';
 
 /** A counter takes some 500 writes a second, two for each call: 50 calls at once are as many where each takes 0.2 s. */
 const slotsPerShard = 50;
 /** A full pool is looked through within an admission. */
 const shardsMax = 32;
+const substitutedShardsMax = 4;
 /** Pools whose last shard is remembered. */
 const poolsMax = 1_000;
+/** As long as who is refused is to wait. */
+const fullMs = 1_000;
 
 export interface SlotPool {
   /** In the ledger. */
   readonly key: string;
   /** At least 1. */
   readonly slots: number;
+  /** Who finds none takes another slot: it is looked through in few steps. Default: false. */
+  readonly hasSubstitute?: boolean;
 }
 
 /** A slot that was taken: what its giveBack needs. */
@@ -27,18 +34,27 @@ export interface SlotHold {
 export interface SlotPools {
   /** Undefined: none is free. Throws StoreUnavailable: what may have been taken ends by itself. */
   take(pool: SlotPool, holder: Pick<Hold, 'owner' | 'expiresAtMs'>): Promise<SlotHold | undefined>;
+  /** This process has found it full within the last second: a hint. */
+  wasFull(pool: SlotPool): boolean;
   /** Once, however often it is asked. Throws StoreUnavailable, and asking again is safe. */
   giveBack(slot: SlotHold, options?: SettlementOptions): Promise<void>;
 }
 
-export function createSlotPools(counters: Pick<Counters, 'take' | 'settle'>, fraction: () => number): SlotPools {
+interface SlotPoolsOptions {
+  readonly counters: Pick<Counters, 'take' | 'settle'>;
+  readonly clock: Clock;
+  readonly randomness: Pick<Randomness, 'fraction'>;
+}
+
+export function createSlotPools({ counters, clock, randomness }: SlotPoolsOptions): SlotPools {
   /** A process goes on where it found a slot last, so that its calls share writes. */
   const lastShards = createCache<number>({ sizeMax: poolsMax });
+  const fullPools = createCache<true>({ sizeMax: poolsMax, age: { freshMs: fullMs, clock } });
 
   return {
     async take(pool, holder) {
       const shards = shardsOf(pool);
-      const first = lastShards.get(pool.key) ?? Math.floor(fraction() * shards.length);
+      const first = lastShards.get(pool.key) ?? Math.floor(randomness.fraction() * shards.length);
       const hold = { ...holder, amount: 1n };
       for (let probe = 0; probe < shards.length; probe += 1) {
         const index = (first + probe) % shards.length;
@@ -49,8 +65,11 @@ export function createSlotPools(counters: Pick<Counters, 'take' | 'settle'>, fra
         lastShards.set(pool.key, index);
         return { counter, hold };
       }
+      fullPools.set(pool.key, true);
       return undefined;
     },
+
+    wasFull: ({ key }) => fullPools.get(key) === true,
 
     async giveBack({ counter, hold }, options) {
       await counters.settle(counter, hold, 0n, options);
@@ -59,15 +78,17 @@ export function createSlotPools(counters: Pick<Counters, 'take' | 'settle'>, fra
 }
 
 /** Parts that differ by one slot at most. */
-export function shardsOf({ key, slots }: SlotPool): readonly Counter[] {
-  const count = Math.min(shardsMax, Math.ceil(slots / slotsPerShard));
-  return Array.from({ length: count }, (_none, index) => ({
-    table: 'ledger',
-    key: index === 0 ? key : `${key}#${index}`,
-    balances: [
-      { attribute: 'balance_slots', limit: BigInt(Math.floor(slots / count) + (index < slots % count ? 1 : 0)) },
-    ],
-  }));
+export function shardsOf({ key, slots, hasSubstitute = false }: SlotPool): readonly Counter[] {
+  const count = Math.min(hasSubstitute ? substitutedShardsMax : shardsMax, Math.ceil(slots / slotsPerShard));
+  return Array.from({ length: count }, (_none, index) => {
+    const limit = BigInt(Math.floor(slots / count) + (index < slots % count ? 1 : 0));
+    return {
+      table: 'ledger',
+      key: index === 0 ? key : `${key}#${index}`,
+      balances: [{ attribute: 'balance_slots', limit }],
+      ...(hasSubstitute ? { spareSlotsMin: (limit + 1n) / 2n } : {}),
+    };
+  });
 }
 
 // Calls in this process, also those that have no slot yet: a hint that needs no store, and decides nothing.

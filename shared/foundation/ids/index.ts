@@ -1,2 +1,3 @@
+export { createEveryNth } from './every-nth.ts';
 export { canonicalJson, createKeyedHash, equalInConstantTime, isRawNumber, rawNumber, sha256Hex } from './sha256.ts';
 export { type Randomness, systemRandomness, timeOfUuidv7, uuidv7 } from './uuid.ts';

@@ -1,0 +1,57 @@
+// A slot of the service for a call that would write to its key for nothing else than a slot: first one of those that need none
+// of the key, then one of the key and one of the rest.
+import { type Hold, keySlots } from '../../../shared/accounting/holds/index.ts';
+import type { SlotPool } from '../../../shared/accounting/slots/index.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
+import type { IdentifiedCall } from '../stages.ts';
+import { admitKey, keyErrorOf } from './admit-key.ts';
+import { type KeylessLimits, keylessError, serviceError } from './concurrency.ts';
+import { createPoolSlots } from './pool-slots.ts';
+import { type Reservation, type Reserved, refused } from './reservation.ts';
+import { slotRefusal } from './reservation-rounds.ts';
+
+interface Asked {
+  readonly holder: Pick<Hold, 'owner' | 'expiresAtMs'>;
+  readonly limits: KeylessLimits;
+}
+
+export function reserveKeyless(
+  deps: GatewayDependencies,
+  call: IdentifiedCall,
+  { holder, limits }: Asked,
+): Reservation {
+  const { slotPools, recentRefusals } = deps;
+  const { publicId, secretSha256 } = call.credential;
+  const { keyless, rest, keySlotsMax } = limits;
+  const { slots, add } = createPoolSlots(slotPools);
+  const take = async (pool: SlotPool): Promise<boolean> => add(await slotPools.take(pool, holder));
+
+  /** Of its own owner: where the key has got a spend limit meanwhile, what it holds of that is settled by itself. */
+  const askKey = () =>
+    admitKey(deps, {
+      ...{ publicId, secretSha256, known: call.key.item, countsRequest: false, defaultConcurrency: keySlotsMax },
+      hold: { ...holder, owner: `${holder.owner}-slot`, amount: 0n, slot: true },
+    });
+
+  async function reserve(): Promise<Reserved> {
+    const wasFull = slotPools.wasFull(keyless);
+    if (!wasFull && (await take(keyless))) return taken;
+    const admission = await askKey();
+    const error = keyErrorOf(admission, call.asksFunction);
+    if (error !== undefined) return refused('key', error);
+    if (admission.kind === 'concurrency') {
+      // A key that was over its limit already does not ask for those of others again and again.
+      const wasRefused = recentRefusals.has(slotRefusal(publicId));
+      if (wasFull && !wasRefused && (await take(keyless))) return taken;
+      recentRefusals.set(slotRefusal(publicId), true);
+      return refused('capacity', keylessError(limits));
+    }
+    const hold = admission.kind === 'admitted' ? admission.hold : undefined;
+    if (hold !== undefined) add({ counter: keySlots(publicId, hold.slotsMax ?? null), hold });
+    if ((await take(rest)) || (await take(keyless))) return taken;
+    return { ...refused('capacity', serviceError(limits, call)), giveBack };
+  }
+  const giveBack = () => slots.giveBack();
+  const taken = { giveBack, holdings: { slots } };
+  return { rank: 'capacity', reserve, giveBackUnknown: giveBack };
+}
