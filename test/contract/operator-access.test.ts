@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { managementRoutes, type RouteName, routeNames } from '../../shared/configuration/management/index.ts';
+import {
+  type ManagementRoute,
+  managementRoutes,
+  type RouteName,
+  routeNames,
+} from '../../shared/configuration/management/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -128,7 +133,7 @@ describe('every route of the management interface', () => {
     const rows = page.matchAll(/^\| `([A-Z]+ \/[^`]*)` +\| ([a-z ]+?) +\|/gm);
     const written = [...rows].map(([, route, role]) => `${route}: ${role}`);
     const served = Object.entries(managementRoutes).map(
-      ([name, { role, in: place }]) => `${name}: ${role}${place === 'all' ? ' of all' : ''}`,
+      ([name, { role, in: place }]: [string, ManagementRoute]) => `${name}: ${role}${place === 'all' ? ' of all' : ''}`,
     );
     expect(written.toSorted()).toEqual(served.toSorted());
   });

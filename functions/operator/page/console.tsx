@@ -1,7 +1,6 @@
 import type { ComponentChild } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { type Address, useAddress, type ViewName } from './connection/address.ts';
-import type { Session, Single } from './connection/documents.ts';
 import { useManaged } from './connection/management.ts';
 import { signOut, useCredential } from './connection/operator-session.ts';
 import { type Rights, RightsContext, rightsOf } from './connection/session-rights.ts';
@@ -59,7 +58,7 @@ export const Console = () => {
 };
 
 const SignedIn = () => {
-  const { answer, failure, reload } = useManaged<Single<Session>>('session');
+  const { answer, failure, reload } = useManaged('GET /session');
   const rights = useMemo(() => answer && rightsOf(answer.data), [answer]);
   if (rights !== undefined) return <Views rights={rights} />;
   return (

@@ -66,7 +66,7 @@ function requireRoleOf(
   [workspace = '']: readonly string[],
 ): void {
   if (place === 'all') requireInAll(operator, role);
-  else if (place === 'some') requireSomewhere(operator, role);
+  else if (place === undefined) requireSomewhere(operator, role);
   else requireRole(operator, role, workspace, `there is no workspace ${workspace}`);
 }
 

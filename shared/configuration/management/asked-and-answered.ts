@@ -15,6 +15,11 @@ type MemberOf<Name extends RouteName, Member extends string> = Member extends ke
   ? Routes[Name][Member]
   : undefined;
 
+type Written<Form> = Form extends z.ZodMiniObject ? z.input<Form> : Form extends GatewayFileText ? string : undefined;
+/** As a client sends them. */
+export type WrittenBody<Name extends RouteName> = Written<MemberOf<Name, 'body'>>;
+export type WrittenQuery<Name extends RouteName> = Written<MemberOf<Name, 'query'>>;
+
 /** A file is read when it is asked for: what is refused by its headers is not read. */
 type ReadForm<Form> = Form extends z.ZodMiniObject
   ? z.output<Form>

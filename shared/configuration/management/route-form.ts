@@ -12,10 +12,10 @@ export interface ManagementRoute {
   readonly summary: string;
   /**
    * The role without which a request does nothing, asked before anything of it is read. `path`: in the workspace that the path names
-   * first; `some`: in any, and the work itself says in which; `all`: in all of them.
+   * first; `all`: in all of them; left out: in any, and the work itself says in which.
    */
   readonly role: Role;
-  readonly in: 'path' | 'some' | 'all';
+  readonly in?: 'path' | 'all';
   /** What stands for each name of the path. */
   readonly names?: Readonly<Record<string, string>>;
   /** Left out: it is not read. */

@@ -1,6 +1,6 @@
 // The test cases of a revision: the gateway says which calls are missing, they are made here with an API key, and their answers are sent
 // along until every case is judged.
-import type { Cases, Single } from './documents.ts';
+import type { Cases } from './documents.ts';
 import { failureOf, manage, RequestFailed } from './management.ts';
 
 interface CaseRun {
@@ -23,11 +23,11 @@ const roundsMax = 64;
 
 /** Undefined: cases are left. Throws RequestFailed where a call got no answer: then nothing is known of the cases. */
 export async function runCases(run: CaseRun, told: (cases: Cases) => void): Promise<Cases | undefined> {
-  const path = `functions/${encodeURIComponent(run.workspace)}/${encodeURIComponent(run.functionId)}/cases`;
+  const names = { workspace: run.workspace, id: run.functionId };
   const answers: KnownAnswer[] = [];
   for (let round = 0; round < roundsMax; round += 1) {
     const body = { revision: run.revision, answers };
-    const { data } = await manage<Single<Cases>>(path, { method: 'POST', body });
+    const { data } = await manage('POST /functions/{workspace}/{id}/cases', { names, body });
     told(data);
     const missing = data.cases.flatMap(({ calls }) => calls);
     if (missing.length === 0) return data;

@@ -1,5 +1,6 @@
 // The whole configuration: the gateway file with the tag of what is stored, and another file in its place.
-import type { Replacement, Single } from './documents.ts';
+import type { AnswerOf } from '../../../../shared/configuration/management/index.ts';
+import type { Replacement } from './documents.ts';
 import { request } from './management.ts';
 
 export interface StoredFile {
@@ -22,5 +23,5 @@ export async function sendFile(
     headers: { 'content-type': 'application/yaml', 'if-match': etag },
     body: text,
   });
-  return ((await response.json()) as Single<Replacement>).data;
+  return ((await response.json()) as AnswerOf<'PUT /configuration'>).data;
 }

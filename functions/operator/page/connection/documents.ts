@@ -1,7 +1,6 @@
 // What the management interface answers with, as far as the page shows it.
 import type { Documents } from '../../../../shared/configuration/management/index.ts';
 
-export type Addition = Documents['ManagedAddition'];
 export type Cases = Documents['ManagedCases'];
 export type StoredFunction = Documents['ManagedFunction'];
 export type Key = Documents['ManagedKey'];
@@ -9,17 +8,12 @@ export type Model = Documents['ManagedModel'];
 export type Provider = Documents['ManagedProvider'];
 export type Replacement = Documents['ManagedReplacement'];
 export type Session = Documents['ManagedSession'];
-export type Switched = Documents['ManagedSwitch'];
 export type Workspace = Documents['ManagedWorkspace'];
 export type Overview = Documents['ManagedOverview'];
 export type ShownFunction = Documents['ShownFunction'];
 /** `key` is the text, which no other answer has. */
 export type NewKey = Documents['NewKey'];
 export type Call = Documents['ManagedCall'];
-
-export interface Single<Value> {
-  readonly data: Value;
-}
 
 export interface List<Value> {
   readonly data: readonly Value[];

@@ -1,5 +1,12 @@
 // Calls of the management interface, with what the tab has signed in with.
 import { useCallback, useEffect, useState } from 'preact/hooks';
+import type {
+  AnswerOf,
+  NamesOf,
+  RouteName,
+  WrittenBody,
+  WrittenQuery,
+} from '../../../../shared/configuration/management/index.ts';
 import { credential, signOut } from './operator-session.ts';
 
 /** What the gateway answered instead of what was asked for, or that it gave no answer. */
@@ -12,9 +19,28 @@ export class RequestFailed extends Error {
   }
 }
 
-export interface Change {
-  readonly method: 'POST' | 'PATCH' | 'PUT';
-  readonly body?: object;
+/** What a request of a route needs beside its name. */
+type Sent<Name extends RouteName> = {
+  readonly query?: { readonly [Parameter in keyof NonNullable<WrittenQuery<Name>>]?: string | undefined };
+} & ([NamesOf<Name>] extends [never] ? unknown : { readonly names: { readonly [One in NamesOf<Name>]: string } }) &
+  (WrittenBody<Name> extends undefined ? unknown : { readonly body: WrittenBody<Name> });
+
+/** Left out where nothing is needed. */
+type SentLast<Name extends RouteName> =
+  Partial<Sent<Name>> extends Sent<Name> ? [sent?: Sent<Name>] : [sent: Sent<Name>];
+
+interface AnySent {
+  readonly names?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly body?: unknown;
+}
+
+/** With the query. */
+function pathOf(name: RouteName, { names = {}, query }: AnySent): string {
+  const [, route = ''] = name.split(' /');
+  const path = route.replaceAll(/\{(\w+)\}/g, (_name, one: string) => encodeURIComponent(names[one] ?? ''));
+  const parameters = Object.entries(query ?? {}).filter((one): one is [string, string] => one[1] !== undefined);
+  return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`;
 }
 
 const jsonType = { 'content-type': 'application/json' };
@@ -45,12 +71,18 @@ export function saveFile(content: Blob, fileName: string): void {
   URL.revokeObjectURL(link.href);
 }
 
-export async function manage<Answer>(path: string, change?: Change, signal?: AbortSignal): Promise<Answer> {
-  const { method = 'GET', body } = change ?? {};
-  const sent = body === undefined ? {} : { headers: jsonType, body: JSON.stringify(body) };
-  const response = await request(path, { method, ...sent, ...(signal === undefined ? {} : { signal }) });
-  return response.json() as Promise<Answer>;
+/** Throws RequestFailed. */
+export async function manage<Name extends RouteName>(name: Name, ...[sent]: SentLast<Name>): Promise<AnswerOf<Name>> {
+  const { body, ...asked }: AnySent = sent ?? {};
+  const [method = ''] = name.split(' ');
+  const content = body === undefined ? {} : { headers: jsonType, body: JSON.stringify(body) };
+  const response = await request(pathOf(name, asked), { method, ...content });
+  return response.json() as Promise<AnswerOf<Name>>;
 }
+
+/** The JSON behind a path that was read before, with another query. */
+export const readAgain = async <Answer>(path: string, signal?: AbortSignal): Promise<Answer> =>
+  (await request(path, signal === undefined ? {} : { signal })).json();
 
 /** `path` begins behind `/v1/manage/`. Throws RequestFailed; a key or a token that is refused ends the session. */
 export async function request(path: string, { headers, ...init }: RequestInit = {}): Promise<Response> {
@@ -84,8 +116,13 @@ export interface Loaded<Answer> {
   readonly path: string | undefined;
 }
 
-/** Reads `path` now, whenever it changes, and when it is asked to. Undefined: nothing. */
-export function useManaged<Answer>(path: string | undefined): Loaded<Answer> {
+/** Reads now, whenever what is sent changes, and when it is asked to. Undefined: nothing. */
+export function useManaged<Name extends RouteName>(
+  name: Name | undefined,
+  ...[sent]: SentLast<Name>
+): Loaded<AnswerOf<Name>> {
+  type Answer = AnswerOf<Name>;
+  const path = name && pathOf(name, sent ?? {});
   const [state, setState] = useState<Omit<Loaded<Answer>, 'reload'>>(notLoaded(path));
   const [turn, setTurn] = useState(0);
   const reload = useCallback(() => setTurn((last) => last + 1), []);
@@ -94,7 +131,7 @@ export function useManaged<Answer>(path: string | undefined): Loaded<Answer> {
     if (path === undefined) return;
     const reading = new AbortController();
     setState((last) => ({ ...(last.path === path ? last : notLoaded(path)), isLoading: true }));
-    manage<Answer>(path, undefined, reading.signal).then(
+    readAgain<Answer>(path, reading.signal).then(
       (answer) => setState({ path, answer, failure: undefined, isLoading: false }),
       (failure) => {
         if (!reading.signal.aborted) setState({ path, answer: undefined, failure, isLoading: false });

@@ -1,7 +1,7 @@
 // What the session may do, so that the page shows no button that would be refused. The gateway checks every request anyway.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { List, Session, Workspace } from './documents.ts';
+import type { Session } from './documents.ts';
 import { useManaged } from './management.ts';
 
 type Role = keyof Session['workspaces'];
@@ -45,6 +45,6 @@ export const useRights = (): Rights => useContext(RightsContext);
 /** Ids of the workspaces where the session holds the role. They are read only where it holds it in all. */
 export function useWorkspaceNames(role: Role): readonly string[] {
   const known = useRights().workspacesOf(role);
-  const { answer } = useManaged<List<Workspace>>(known === undefined ? 'workspaces?limit=200' : undefined);
+  const { answer } = useManaged(known === undefined ? 'GET /workspaces' : undefined, { query: { limit: '200' } });
   return known ?? (answer?.data ?? []).map(({ id }) => id);
 }

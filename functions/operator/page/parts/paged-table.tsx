@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { List } from '../connection/documents.ts';
-import { type Loaded, manage } from '../connection/management.ts';
+import { type Loaded, readAgain } from '../connection/management.ts';
 import { Button } from './button.tsx';
 import { Failure, Shown } from './states.tsx';
 import { Table, type TableProperties } from './table.tsx';
@@ -38,7 +38,7 @@ function Pages<Item, Row>(properties: PagesProperties<Item, Row>) {
   const items = pages.flatMap(({ data }) => data);
   const cursor = pages.at(-1)?.next_cursor ?? null;
   const readMore = async (from: string) => {
-    const page = await run(() => manage<List<Item>>(`${path}&${cursorName}=${encodeURIComponent(from)}`));
+    const page = await run(() => readAgain<List<Item>>(`${path}&${cursorName}=${encodeURIComponent(from)}`));
     if (page !== undefined) setMore((last) => [...last, page]);
   };
   return (

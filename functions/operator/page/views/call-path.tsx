@@ -1,6 +1,6 @@
 // The way of a call that has just ended, from its record, which is written after the answer.
 import { useEffect, useState } from 'preact/hooks';
-import type { Call, Single } from '../connection/documents.ts';
+import type { Call } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import { DescriptionList } from '../parts/description-list.tsx';
 import { Link } from '../parts/link.tsx';
@@ -46,9 +46,7 @@ const figuresOf = (call: Call): readonly (readonly [string, string])[] => [
 
 async function readRecord(id: string, signal: AbortSignal): Promise<Call | undefined> {
   for (let reads = 0; reads < readsMax && !signal.aborted; reads += 1) {
-    const found = await manage<Single<Call>>(`calls/${encodeURIComponent(id)}`, undefined, signal).catch(
-      () => undefined,
-    );
+    const found = await manage('GET /calls/{id}', { names: { id } }).catch(() => undefined);
     if (found !== undefined) return found.data;
     await new Promise((done) => setTimeout(done, firstPauseMs * 2 ** reads));
   }

@@ -1,6 +1,6 @@
 // All of one call: its way through providers, and what is recorded of it. Prompts and answers are not.
 import type { Address } from '../connection/address.ts';
-import type { Call, Single } from '../connection/documents.ts';
+import type { Call } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { DescriptionList } from '../parts/description-list.tsx';
 import { Link } from '../parts/link.tsx';
@@ -11,7 +11,7 @@ import { Outcome, TimeLine } from '../parts/time-line.tsx';
 
 export const CallView = ({ address }: { readonly address: Address }) => {
   const id = address.parameters.get('id') ?? '';
-  const loaded = useManaged<Single<Call>>(`calls/${encodeURIComponent(id)}`);
+  const loaded = useManaged('GET /calls/{id}', { names: { id } });
   return (
     <>
       <p>

@@ -35,7 +35,7 @@ export const CallsView = ({ address }: { readonly address: Address }) => {
   }
   // A session is read as it went.
   const isSession = query.has('session');
-  const loaded = useManaged<List<Call>>(`calls?${query}`);
+  const loaded = useManaged('GET /calls', { query: Object.fromEntries(query) });
   return (
     <>
       <Filters address={address} loaded={loaded} />

@@ -1,5 +1,5 @@
 // A key ends: at once, or after another one has taken its place.
-import type { Key, NewKey, Single } from '../connection/documents.ts';
+import type { Key, NewKey } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -19,8 +19,7 @@ export const RotateKey = ({ apiKey, close, done }: EndKeyProperties & { readonly
   const requests = useRequests();
   const rotate = async (form: HTMLFormElement) => {
     const body = { grace: formValues(form).text('grace') };
-    const path = `keys/${encodeURIComponent(apiKey.public_id)}/rotate`;
-    const answer = await requests.run(() => manage<Single<NewKey>>(path, { method: 'POST', body }));
+    const answer = await requests.run(() => manage('POST /keys/{public_id}/rotate', { names: apiKey, body }));
     if (answer !== undefined) done(answer.data);
   };
   return (
@@ -41,8 +40,8 @@ export const RotateKey = ({ apiKey, close, done }: EndKeyProperties & { readonly
 export const RevokeKey = ({ apiKey, close, done }: EndKeyProperties & { readonly done: () => void }) => {
   const { isRunning, failure, run } = useRequests();
   const revoke = async () => {
-    const path = `keys/${encodeURIComponent(apiKey.public_id)}`;
-    const answer = await run(() => manage(path, { method: 'PATCH', body: { status: 'revoked' } }));
+    const body = { status: 'revoked' } as const;
+    const answer = await run(() => manage('PATCH /keys/{public_id}', { names: apiKey, body }));
     if (answer !== undefined) done();
   };
   return (

@@ -1,8 +1,9 @@
 // One stored function: its revisions with their texts, two of them compared, test cases run, a new one published.
 import { useState } from 'preact/hooks';
 import type { Address } from '../connection/address.ts';
-import type { ShownFunction, Single } from '../connection/documents.ts';
-import { manage, useManaged } from '../connection/management.ts';
+import type { ShownFunction } from '../connection/documents.ts';
+import { changeFunction, type FunctionChange } from '../connection/function-changes.ts';
+import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
 import { ChoiceFilter } from '../parts/filters.tsx';
@@ -23,23 +24,19 @@ type Task =
 
 export const FunctionView = ({ address }: { readonly address: Address }) => {
   const [workspace, id] = [address.parameters.get('workspace') ?? '', address.parameters.get('id') ?? ''];
-  const path = `functions/${encodeURIComponent(workspace)}/${encodeURIComponent(id)}`;
-  const loaded = useManaged<Single<ShownFunction>>(path);
+  const loaded = useManaged('GET /functions/{workspace}/{id}', { names: { workspace, id } });
   return (
-    <Shown loaded={loaded}>
-      {({ data }) => <Details shown={data} path={path} address={address} changed={loaded.reload} />}
-    </Shown>
+    <Shown loaded={loaded}>{({ data }) => <Details shown={data} address={address} changed={loaded.reload} />}</Shown>
   );
 };
 
 interface DetailsProperties {
   readonly shown: ShownFunction;
-  readonly path: string;
   readonly address: Address;
   readonly changed: () => void;
 }
 
-const Details = ({ shown, path, address, changed }: DetailsProperties) => {
+const Details = ({ shown, address, changed }: DetailsProperties) => {
   const { workspace, id, kind, status, active, revisions } = shown;
   const mayChange = useRights().holds('editor', workspace);
   const { isRunning, failure, run } = useRequests();
@@ -47,9 +44,8 @@ const Details = ({ shown, path, address, changed }: DetailsProperties) => {
   const [task, setTask] = useState<Task | undefined>(
     toActivate === null ? undefined : { kind: 'cases', revision: toActivate, activates: true },
   );
-  const change = async (action: 'enable' | 'disable' | 'activate', body?: object) => {
-    const request = { method: 'POST', ...(body ? { body } : {}) } as const;
-    if ((await run(() => manage(`${path}/${action}`, request))) !== undefined) changed();
+  const change = async (wanted: FunctionChange) => {
+    if ((await run(() => changeFunction(shown, wanted))) !== undefined) changed();
   };
   const action = status === 'disabled' ? 'enable' : 'disable';
   return (
@@ -78,7 +74,7 @@ const Details = ({ shown, path, address, changed }: DetailsProperties) => {
           active,
           mayChange,
           isRunning,
-          activate: (revision) => change('activate', { revision }),
+          activate: (activate) => change({ activate }),
           runCases: (revision, activates) => setTask({ kind: 'cases', revision, activates }),
         })}
       />
@@ -89,7 +85,7 @@ const Details = ({ shown, path, address, changed }: DetailsProperties) => {
           functionId={id}
           revision={task.revision}
           activates={task.activates}
-          qualified={() => (task.activates ? void change('activate', { revision: task.revision }) : changed())}
+          qualified={() => (task.activates ? void change({ activate: task.revision }) : changed())}
         />
       )}
       {task?.kind === 'publish' && (

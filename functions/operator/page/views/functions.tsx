@@ -1,8 +1,9 @@
 // Stored functions: which revision serves, and what an operator may do with them.
 import { useState } from 'preact/hooks';
 import { goTo } from '../connection/address.ts';
-import type { List, StoredFunction } from '../connection/documents.ts';
-import { manage, useManaged } from '../connection/management.ts';
+import type { StoredFunction } from '../connection/documents.ts';
+import { changeFunction, type FunctionChange } from '../connection/function-changes.ts';
+import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
@@ -14,15 +15,13 @@ import { Time } from '../parts/time.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 import { PublishRevision } from './publish-revision.tsx';
 
-type Change = (one: StoredFunction, action: 'enable' | 'disable' | 'activate', body?: object) => Promise<void>;
+type Change = (one: StoredFunction, wanted: FunctionChange) => Promise<void>;
 
 export const FunctionsView = () => {
-  const loaded = useManaged<List<StoredFunction>>('functions?limit=200');
+  const loaded = useManaged('GET /functions', { query: { limit: '200' } });
   const { isRunning, failure, run } = useRequests();
-  const change: Change = async ({ workspace, id }, action, body) => {
-    const path = `functions/${encodeURIComponent(workspace)}/${encodeURIComponent(id)}/${action}`;
-    const request = { method: 'POST', ...(body ? { body } : {}) } as const;
-    if ((await run(() => manage(path, request))) !== undefined) loaded.reload();
+  const change: Change = async (one, wanted) => {
+    if ((await run(() => changeFunction(one, wanted))) !== undefined) loaded.reload();
   };
   const [isMaking, setIsMaking] = useState(false);
   const rights = useRights();
@@ -115,7 +114,7 @@ const Activation = ({ one, isRunning, change }: ActivationProperties) => {
         text="Activate"
         label={`Activate ${chosen} of ${id}`}
         disabled={isRunning || chosen === active || revision === undefined}
-        onClick={() => change(one, 'activate', { revision: chosen })}
+        onClick={() => change(one, { activate: chosen })}
       />
       {revision?.expires_at && (
         <span class="muted">

@@ -1,4 +1,5 @@
 // What stands in the form of a key, and what of it is sent.
+import type { WrittenBody } from '../../../../shared/configuration/management/index.ts';
 import type { Key } from '../connection/documents.ts';
 import { formValues } from '../parts/form.tsx';
 
@@ -32,7 +33,7 @@ export function readFields(form: HTMLFormElement): Fields {
 }
 
 /** What the form leaves as it was is not sent: another operator may have changed it meanwhile. */
-export function differences(fields: Fields, before: Key): object {
+export function differences(fields: Fields, before: Key): WrittenBody<'PATCH /keys/{public_id}'> {
   const isSame = (name: keyof Fields) =>
     name === 'expires_at'
       ? localForm(fields.expires_at) === localForm(before.expires_at)
@@ -40,8 +41,10 @@ export function differences(fields: Fields, before: Key): object {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !isSame(name as keyof Fields)));
 }
 
-export const withoutNull = (fields: Fields): object =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== 'all'));
+export const withoutNull = (fields: Fields): WrittenBody<'POST /keys'> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== null && value !== 'all'),
+  ) as WrittenBody<'POST /keys'>;
 
 /** As the field writes an instant: `2026-11-22T20:15`, in the time zone of the reader. */
 export const localForm = (instant: string | null): string =>

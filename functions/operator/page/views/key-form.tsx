@@ -1,5 +1,5 @@
 // The form that makes a key, or changes one. An empty field means: no such limit.
-import type { Key, NewKey, Single } from '../connection/documents.ts';
+import type { Key, NewKey } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import { useRights, useWorkspaceNames } from '../connection/session-rights.ts';
 import { Choice, CountField, ModelsField, ResetChoice, SpendLimitField, TextField } from '../parts/field.tsx';
@@ -24,14 +24,11 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
   const workspaces = useWorkspaceNames(useRights().isPerson ? 'member' : 'editor');
   const save = async (form: HTMLFormElement) => {
     const fields = readFields(form);
-    const [path, change] =
+    const send = () =>
       changed === undefined
-        ? ['keys', { method: 'POST', body: withoutNull(fields) } as const]
-        : [
-            `keys/${encodeURIComponent(changed.public_id)}`,
-            { method: 'PATCH', body: differences(fields, changed) } as const,
-          ];
-    const answer = await requests.run(() => manage<Single<Key | NewKey>>(path, change));
+        ? manage('POST /keys', { body: withoutNull(fields) })
+        : manage('PATCH /keys/{public_id}', { names: changed, body: differences(fields, changed) });
+    const answer = await requests.run<{ readonly data: Key | NewKey }>(send);
     if (answer !== undefined) saved(answer.data);
   };
   return (

@@ -1,7 +1,7 @@
 // API keys: made, changed and revoked. The text of a key is shown once, after it was made.
 import { useState } from 'preact/hooks';
 import { type Address, goTo } from '../connection/address.ts';
-import type { Key, List, NewKey } from '../connection/documents.ts';
+import type { Key, NewKey } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
@@ -17,7 +17,7 @@ export const KeysView = ({ address }: { readonly address: Address }) => {
   const mayChange = ({ workspace, owner }: Key) =>
     rights.holds('editor', workspace) || (owner !== null && rights.isPerson);
   const showsRevoked = address.parameters.get('revoked') === 'shown';
-  const loaded = useManaged<List<Key>>('keys?limit=200');
+  const loaded = useManaged('GET /keys', { query: { limit: '200' } });
   const [task, setTask] = useState<KeyTask>();
   const [made, setMade] = useState<NewKey>();
   const done = () => {

@@ -21,8 +21,7 @@ export const ModelDialog = ({ model, close, changed }: ModelDialogProperties) =>
   const mayTakeOver = useRights().holdsInAll('owner') && model.differences.length > 0;
   const { isRunning, failure, run } = useRequests();
   const takeOver = async () => {
-    const body = { models: [model.id] };
-    if ((await run(() => manage('models/update', { method: 'POST', body }))) === undefined) return;
+    if ((await run(() => manage('POST /models/update', { body: { models: [model.id] } }))) === undefined) return;
     changed();
     close();
   };

@@ -1,6 +1,6 @@
 // Which models there are, what they cost at which provider, and how each provider does: its state and figures of the last
 // minutes, whether it cools, and what is used of its limits.
-import type { Health, LimitUse, List, Model, Provider, ProviderModel } from '../connection/documents.ts';
+import type { Health, LimitUse, Provider, ProviderModel } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
@@ -14,8 +14,8 @@ import { StoredModels } from './stored-models.tsx';
 const howToConfigure = 'They are written in the gateway file and applied with npm run gw -- apply.';
 
 export const ModelsView = () => {
-  const providers = useManaged<List<Provider>>('providers?limit=200');
-  const models = useManaged<List<Model>>('models?limit=200');
+  const providers = useManaged('GET /providers', { query: { limit: '200' } });
+  const models = useManaged('GET /models', { query: { limit: '200' } });
   const reload = () => {
     providers.reload();
     models.reload();

@@ -1,7 +1,7 @@
 // Spend, calls, failures and latency over time, and who they belong to.
 import { useMemo } from 'preact/hooks';
 import { type Address, sinceChoices, sinceOf } from '../connection/address.ts';
-import type { Figures, Overview, Single } from '../connection/documents.ts';
+import type { Figures, Overview } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Button } from '../parts/button.tsx';
 import { DescriptionList } from '../parts/description-list.tsx';
@@ -15,8 +15,7 @@ import { Groups } from './overview-groups.tsx';
 export const OverviewView = ({ address }: { readonly address: Address }) => {
   const since = sinceOf(address);
   const tag = address.parameters.get('tag') ?? '';
-  const query = new URLSearchParams({ since, ...(tag === '' ? {} : { tag }) });
-  const loaded = useManaged<Single<Overview>>(`overview?${query}`);
+  const loaded = useManaged('GET /overview', { query: { since, ...(tag === '' ? {} : { tag }) } });
   return (
     <>
       <div class="filters">

@@ -1,5 +1,4 @@
 // The fields of the playground: where to, what, and how.
-import type { List, Model, StoredFunction } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import type { ToolCall } from '../connection/playground/draft.ts';
 import { isFunction } from '../connection/playground/draft.ts';
@@ -77,8 +76,8 @@ export const PlaygroundFields = (properties: PlaygroundFieldsProperties) => {
 
 const ModelField = ({ model, setModel }: Pick<PlaygroundFieldsProperties, 'model' | 'setModel'>) => {
   const mayList = useRights().holds('viewer');
-  const models = useManaged<List<Model>>(mayList ? 'models?limit=200' : undefined).answer?.data ?? [];
-  const functions = useManaged<List<StoredFunction>>(mayList ? 'functions?limit=200' : undefined).answer?.data ?? [];
+  const models = useManaged(mayList ? 'GET /models' : undefined, { query: { limit: '200' } }).answer?.data ?? [];
+  const functions = useManaged(mayList ? 'GET /functions' : undefined, { query: { limit: '200' } }).answer?.data ?? [];
   return (
     <>
       <Field title="Model">

@@ -1,6 +1,6 @@
 // Providers on and off. It says which models have no provider then.
 import { useState } from 'preact/hooks';
-import type { Provider, Single, Switched } from '../connection/documents.ts';
+import type { Provider } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
@@ -19,8 +19,8 @@ export const ProviderSwitches = ({ providers, reload }: ProviderSwitchesProperti
   const [note, setNote] = useState<string>();
   const change = async ({ id, status }: Provider) => {
     setNote(undefined);
-    const path = `providers/${encodeURIComponent(id)}/${status === 'enabled' ? 'disable' : 'enable'}`;
-    const answer = await run(() => manage<Single<Switched>>(path, { method: 'POST' }));
+    const action = status === 'enabled' ? 'disable' : 'enable';
+    const answer = await run(() => manage(`POST /providers/{id}/${action}`, { names: { id } }));
     if (answer === undefined) return;
     const unserved = answer.data.models_without_provider;
     if (unserved.length > 0) setNote(`No provider serves now: ${unserved.join(', ')}`);

@@ -25,13 +25,16 @@ export const PublishRevision = ({ of, close, saved }: PublishRevisionProperties)
   const publish = (form: HTMLFormElement) =>
     requests.run(async () => {
       const { text, has } = formValues(form);
-      const { workspace, id, kind } = of ?? { workspace: text('workspace'), id: text('function'), kind: text('kind') };
+      const { workspace, id, kind } = of ?? {
+        workspace: text('workspace'),
+        id: text('function'),
+        kind: text('kind') as StoredFunction['kind'],
+      };
       const revision = { ...readContent(text('content')), id: text('revision') };
-      const path = `functions/${encodeURIComponent(workspace)}/${encodeURIComponent(id)}/revisions`;
       const [activates, skipsCases] = [has('activate'), has('skip-cases')];
       const runsCases = activates && !skipsCases && (revision.cases ?? []).length > 0;
       const body = { kind, revision, activate: activates && !runsCases, skip_cases: skipsCases };
-      await manage(path, { method: 'POST', body });
+      await manage('POST /functions/{workspace}/{id}/revisions', { names: { workspace, id }, body });
       saved({ workspace, id }, runsCases ? revision.id : undefined);
     });
   return (

@@ -1,6 +1,6 @@
 // The credit of a workspace: what was added and taken away, and another addition, which counts once however often it is sent.
 import { useState } from 'preact/hooks';
-import type { Addition, List, Workspace } from '../connection/documents.ts';
+import type { Workspace } from '../connection/documents.ts';
 import { randomText } from '../connection/identity.ts';
 import { manage, useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
@@ -21,14 +21,13 @@ interface CreditDialogProperties {
 }
 
 export const CreditDialog = ({ workspace: { id }, close, changed }: CreditDialogProperties) => {
-  const path = `workspaces/${encodeURIComponent(id)}/credits`;
-  const history = useManaged<List<Addition>>(`${path}?limit=200`);
+  const history = useManaged('GET /workspaces/{id}/credits', { names: { id }, query: { limit: '200' } });
   const mayAdd = useRights().holds('owner', id);
   return (
     <Dialog title={`Credit of ${id}`} onClose={close}>
       {mayAdd && (
         <AddCredit
-          path={path}
+          workspace={id}
           added={() => {
             history.reload();
             changed();
@@ -57,12 +56,13 @@ export const CreditDialog = ({ workspace: { id }, close, changed }: CreditDialog
   );
 };
 
-const AddCredit = ({ path, added }: { readonly path: string; readonly added: () => void }) => {
+const AddCredit = ({ workspace, added }: { readonly workspace: string; readonly added: () => void }) => {
   const { isRunning, failure, run } = useRequests();
   const [id, setId] = useState(newId);
   const add = async (form: HTMLFormElement) => {
     const body = { amount_usd: formValues(form).text('amount_usd'), id };
-    if ((await run(() => manage(path, { method: 'POST', body }))) === undefined) return;
+    const send = () => manage('POST /workspaces/{id}/credits', { names: { id: workspace }, body });
+    if ((await run(send)) === undefined) return;
     form.reset();
     setId(newId());
     added();

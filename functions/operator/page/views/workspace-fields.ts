@@ -11,7 +11,7 @@ type Fields = Pick<
   readonly data_policy: {
     readonly zdr: boolean | null;
     readonly data_collection: 'deny' | null;
-    readonly data_residency: readonly string[] | null;
+    readonly data_residency: string[] | null;
   };
 };
 
@@ -47,12 +47,16 @@ export function readWorkspaceForm(form: HTMLFormElement): Fields {
 }
 
 /** Of a workspace that there is, what differs, down to the members of its policy. */
-export function workspaceChanges({ id, credit_usd, ...fields }: Fields, former: Workspace | undefined): object {
-  if (former === undefined) return { id, credit_usd, ...(differing(fields, undefined) as object) };
-  return differing(fields, former) as object;
-}
+export const workspaceChanges = ({ id: _id, credit_usd: _credit, ...fields }: Fields, former: Workspace) =>
+  differing(fields, former);
 
-function differing(wanted: object, former: object | undefined): object {
+export const newWorkspace = ({ id, credit_usd, ...fields }: Fields) => ({
+  id,
+  credit_usd,
+  ...differing(fields, undefined),
+});
+
+function differing<Wanted extends object>(wanted: Wanted, former: object | undefined): Partial<Wanted> {
   const entries = Object.entries(wanted).flatMap(([name, value]): [string, unknown][] => {
     const before: unknown = (former as Record<string, unknown> | undefined)?.[name] ?? null;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
@@ -62,5 +66,5 @@ function differing(wanted: object, former: object | undefined): object {
     if (value === null && former === undefined) return [];
     return JSON.stringify(value) === JSON.stringify(before) ? [] : [[name, value]];
   });
-  return Object.fromEntries(entries);
+  return Object.fromEntries(entries) as Partial<Wanted>;
 }

@@ -12,7 +12,7 @@ import {
 } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form.tsx';
 import { useRequests } from '../parts/use-requests.ts';
-import { readWorkspaceForm, workspaceChanges } from './workspace-fields.ts';
+import { newWorkspace, readWorkspaceForm, workspaceChanges } from './workspace-fields.ts';
 
 interface WorkspaceFormProperties {
   /** Undefined: the form makes a workspace. */
@@ -42,12 +42,12 @@ const memberLimits = [
 export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties) => {
   const requests = useRequests();
   const save = async (form: HTMLFormElement) => {
-    const body = workspaceChanges(readWorkspaceForm(form), changed);
-    const [path, method] =
+    const fields = readWorkspaceForm(form);
+    const send = () =>
       changed === undefined
-        ? (['workspaces', 'POST'] as const)
-        : ([`workspaces/${encodeURIComponent(changed.id)}`, 'PATCH'] as const);
-    if ((await requests.run(() => manage(path, { method, body }))) !== undefined) saved();
+        ? manage('POST /workspaces', { body: newWorkspace(fields) })
+        : manage('PATCH /workspaces/{id}', { names: { id: changed.id }, body: workspaceChanges(fields, changed) });
+    if ((await requests.run(send)) !== undefined) saved();
   };
   const policy = changed?.data_policy;
   const members = changed?.member_keys;

@@ -1,6 +1,6 @@
 // Workspaces: their credit and its history, limits, policy and models. Owners change them.
 import { useState } from 'preact/hooks';
-import type { List, Workspace } from '../connection/documents.ts';
+import type { Workspace } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
@@ -15,7 +15,7 @@ type Task = { readonly kind: 'make' } | { readonly kind: 'change' | 'credit'; re
 
 export const WorkspacesView = () => {
   const rights = useRights();
-  const loaded = useManaged<List<Workspace>>('workspaces?limit=200');
+  const loaded = useManaged('GET /workspaces', { query: { limit: '200' } });
   const [task, setTask] = useState<Task>();
   const close = () => setTask(undefined);
   const done = () => {
