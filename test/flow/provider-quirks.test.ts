@@ -268,6 +268,17 @@ describe('what was written into a cache', () => {
     await (await gateway.postTo('/responses', { model: 'acme/gpt', input: 'Hello', store: false })).text();
     // 400 at 2, 600 at 4, per million.
     expect((await lastRecord())?.costPicoUsd).toBe(3_200_000_000n);
+    const output = [{ type: 'message', id: 'm', role: 'assistant', content: [{ type: 'output_text', text: '' }] }];
+    answer = json({ id: 'resp_1', object: 'response', status: 'completed', output, usage });
+    const chat = await (
+      await gateway.postTo('/chat/completions', { model: 'acme/gpt', messages: asked.messages })
+    ).json();
+    expect(chat).toMatchObject({
+      usage: { prompt_tokens_details: { cache_write_1h_tokens: 600 }, cost_usd: '0.0032' },
+    });
+    const message = await (await gateway.postTo('/messages', { model: 'acme/gpt', ...asked })).json();
+    expect(message).toMatchObject({ usage: { cache_creation: { ephemeral_1h_input_tokens: 600 } } });
+    expect((await lastRecord())?.costPicoUsd).toBe(3_200_000_000n);
   });
 
   it('is unknown while a stream begins, not nothing', async () => {

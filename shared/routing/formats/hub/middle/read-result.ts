@@ -66,14 +66,19 @@ const countOf = (details: unknown, modality: string): number =>
     .filter((one) => isJsonObject(one) && one.modality === modality)
     .reduce((sum, { tokenCount }) => sum + (toCount(tokenCount) ?? 0), 0);
 
-/** Packages read the sum at most: Anthropic's `cache_creation`, Bedrock's `cacheDetails`, and the details of chat completions. */
+/** Packages read the sum at most: Anthropic's `cache_creation`, Bedrock's `cacheDetails`, and the details of OpenAI's formats. */
 function cacheWritesOf({ inputTokens, raw }: LanguageModelV4Usage): Pick<TokenReport, 'cacheWrite' | 'cacheWrite1h'> {
   const members: JsonObject = isJsonObject(raw) ? raw : {};
-  const { cache_creation: creation, cacheDetails, prompt_tokens_details: details } = members;
-  const chat = isJsonObject(details) ? details : {};
-  const cacheWrite = toCount(inputTokens.cacheWrite) ?? toCount(chat.cache_write_tokens) ?? 0;
+  const {
+    cache_creation: creation,
+    cacheDetails,
+    prompt_tokens_details: prompt,
+    input_tokens_details: input,
+  } = members;
+  const details = [prompt, input].find(isJsonObject) ?? {};
+  const cacheWrite = toCount(inputTokens.cacheWrite) ?? toCount(details.cache_write_tokens) ?? 0;
   const hour =
-    toCount(isJsonObject(creation) ? creation.ephemeral_1h_input_tokens : chat.cache_write_1h_tokens) ??
+    toCount(isJsonObject(creation) ? creation.ephemeral_1h_input_tokens : details.cache_write_1h_tokens) ??
     hourIn(cacheDetails);
   return { cacheWrite, cacheWrite1h: Math.min(cacheWrite, hour) };
 }

@@ -8,11 +8,12 @@ import {
   thinksWithToolsOnResponsesOnly,
 } from '../../../../configuration/catalogue/index.ts';
 import { openAiStopsMax } from '../../../../foundation/constants/index.ts';
+import { readUsageReport } from '../../../../protocol/interfaces/chat-completions/index.ts';
 import { byAnyEffort, type HubCall, type HubTarget, type TargetCall } from '../middle/index.ts';
 import { atMost, type Json, nonEmpty, read } from './body-members.ts';
 import { chatEvents, readableCompletion } from './chat-answers.ts';
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
-import { chatUsage, openAiUsageIn } from './openai-usage.ts';
+import { openAiUsageIn } from './openai-usage.ts';
 import { plainPrompt } from './plain-prompt.ts';
 import { packageName, watchThinking } from './plain-thinking.ts';
 import { openAiStrictness } from './strict-schemas.ts';
@@ -68,7 +69,7 @@ export const target: HubTarget = {
   streamType: 'text/event-stream',
   readStream: chatEvents,
   readable: [readableCompletion],
-  usageIn: (text) => openAiUsageIn(text, chatUsage),
+  usageIn: (text) => openAiUsageIn(text, readUsageReport),
   untoldStops,
   originOf: ({ model, provider }) => `chat-completions-v1:${provider.id}:${model}`,
   readSigned: ({ [packageName]: google = {}, gw = {} } = {}) => ({

@@ -1,7 +1,8 @@
 // `usage` in the words of OpenAI's formats: counts, and details of them.
 import { withUsualNames } from '../../../../protocol/interfaces/chat-completions/index.ts';
 import { lastObjectIn } from '../../../../protocol/interfaces/index.ts';
-import { isJsonObject, mediaIn, toCount, type UsageReport } from '../../../../protocol/wire/index.ts';
+import { readResponseUsage } from '../../../../protocol/interfaces/responses/index.ts';
+import { isJsonObject, toCount, type UsageReport } from '../../../../protocol/wire/index.ts';
 import type { Json } from './body-members.ts';
 import { readableUsage } from './readable-usage.ts';
 
@@ -15,19 +16,29 @@ export interface OpenAiUsageForm {
 }
 
 const mediaNames = ['audio_tokens', 'image_tokens'];
+const inputNames = ['cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens', ...mediaNames];
 
 export const responseUsage: OpenAiUsageForm = {
   required: ['input_tokens', 'output_tokens'],
   details: {
-    input_tokens_details: ['cached_tokens', 'cache_write_tokens', ...mediaNames],
+    input_tokens_details: inputNames,
     output_tokens_details: ['reasoning_tokens', ...mediaNames],
   },
+  renamed: withLongWrites,
 };
+
+/** What is kept for longer than usual, under the name that chat completions have for it. */
+function withLongWrites(usage: Json): Json {
+  const report = readResponseUsage(usage);
+  if (report === undefined || report.tokens.cacheWrite1h === 0) return usage;
+  const details = { ...(usage.input_tokens_details as Json), cache_write_1h_tokens: report.tokens.cacheWrite1h };
+  return { ...usage, input_tokens_details: details };
+}
 
 export const chatUsage: OpenAiUsageForm = {
   required: ['prompt_tokens', 'completion_tokens'],
   details: {
-    prompt_tokens_details: ['cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens', ...mediaNames],
+    prompt_tokens_details: inputNames,
     completion_tokens_details: ['reasoning_tokens', ...mediaNames],
   },
   renamed: withUsualNames,
@@ -51,25 +62,11 @@ export function readableOpenAiUsage(
   return { ...Object.fromEntries(required.map((name) => [name, counts[name]])), ...Object.fromEntries(told) };
 }
 
-/** Of a whole answer that no package reads. Undefined: it reports nothing. */
-export function openAiUsageIn(text: string, form: OpenAiUsageForm): UsageReport | undefined {
-  const members = readableOpenAiUsage(lastObjectIn(text, 'usage'), form);
-  const [input, output] = form.required.map((name) => toCount(members?.[name]));
-  if (members === undefined || input === undefined || output === undefined) return undefined;
-  const [ofInput, ofOutput] = Object.keys(form.details).map((name) => members[name]);
-  const details = Object.assign({}, ofInput, ofOutput) as Json;
-  const count = (name: string) => toCount(details[name]) ?? 0;
-  const [cached, cacheWrite, reasoning] = ['cached_tokens', 'cache_write_tokens', 'reasoning_tokens'].map(count);
-  return {
-    tokens: {
-      input,
-      cached: cached ?? 0,
-      cacheWrite: cacheWrite ?? 0,
-      cacheWrite1h: 0,
-      output,
-      reasoning: reasoning ?? 0,
-      media: mediaIn(ofInput, ofOutput),
-    },
-    members,
-  };
+/** Of a whole answer that no package reads, by the reader of its own interface. Undefined: it reports nothing. */
+export function openAiUsageIn(
+  text: string,
+  read: (usage: unknown) => UsageReport | undefined,
+): UsageReport | undefined {
+  const report = read(lastObjectIn(text, 'usage'));
+  return report?.tokens.input === undefined || report.tokens.output === undefined ? undefined : report;
 }

@@ -3,6 +3,7 @@ import { OpenAIResponsesLanguageModel } from '@ai-sdk/openai/internal';
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isOpenAiThinker, plainModelName } from '../../../../configuration/catalogue/index.ts';
 import { responsesOutputMinTokens } from '../../../../foundation/constants/index.ts';
+import { readResponseUsage } from '../../../../protocol/interfaces/responses/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
 import {
   type HubCall,
@@ -15,7 +16,7 @@ import {
 import { readInPieces } from './answer-pieces.ts';
 import { atMost, type Json, nonEmpty, read as readMember } from './body-members.ts';
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
-import { openAiUsageIn, responseUsage } from './openai-usage.ts';
+import { openAiUsageIn } from './openai-usage.ts';
 import { outputPieces, readableResponse } from './responses-answer.ts';
 import { responseEvents } from './responses-events.ts';
 import { readEncrypted, withOwnParts } from './responses-parts.ts';
@@ -61,7 +62,7 @@ export const target: HubTarget = {
   streamType: 'text/event-stream',
   readStream: responseEvents,
   readable: [readableResponse],
-  usageIn: (text) => openAiUsageIn(text, responseUsage),
+  usageIn: (text) => openAiUsageIn(text, readResponseUsage),
   untoldStops: ({ call }) => call.stopSequences ?? [],
   // What is encrypted is bound to the account too.
   originOf: ({ model, provider }) => `openai-responses-v1:${provider.id}:${model}`,
