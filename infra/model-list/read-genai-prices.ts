@@ -135,6 +135,8 @@ export function openrouterModels(known: readonly ListedModel[], nowMs: number): 
     const second = openrouterVendors.test(id) ? findSecondPrices('openrouter', id, nowMs) : undefined;
     const model = byPlainName.get(plainName(id));
     if (second === undefined || model === undefined || Number(second.prices.input) === 0) return [];
+    // What it answers with is priced by the other list alone.
+    if (model.media.audioOutput !== undefined || model.media.imageOutput !== undefined) return [];
     const { prices, tiers, contextLength = model.contextLength } = second;
     const maxOutputTokens = Math.min(model.maxOutputTokens, contextLength);
     const { features, endsOn } = model;
@@ -152,6 +154,7 @@ export function openrouterModels(known: readonly ListedModel[], nowMs: number): 
         features,
         modalities,
         apis,
+        media: {},
         endsOn,
       },
     ];

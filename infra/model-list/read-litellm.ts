@@ -2,6 +2,7 @@
 // text or vectors. Where it leaves open what a call costs, the dearer reading is taken.
 import type {
   ListedFeature,
+  ListedMediaPrices,
   ListedModality,
   ListedModel,
   ListedPrices,
@@ -39,9 +40,9 @@ const origins: Readonly<Record<string, Origin>> = {
   ollama: { kind: 'ollama', prefix: 'ollama/' },
 };
 
-/** What is priced by something else than tokens of text and images, or is no model that can be called by its name. */
+/** What is priced by something else than tokens of text, sound and images, or is no model that can be called by its name. */
 const leftOutNames =
-  /audio|tts|realtime|live|transcribe|voxtral|whisper|lyria|robotics|search|deep-research|computer-use|image|-cloud$|^ft:|container|safeguard|guard|@|\*|commitment|^together-ai-|router/;
+  /native-audio|tts|realtime|live|transcribe|voxtral|whisper|lyria|robotics|search|deep-research|computer-use|image|-cloud$|^ft:|container|safeguard|guard|@|\*|commitment|^together-ai-|router/;
 
 /** Names in the form that each provider documents; others are aliases of the list itself. */
 const nameForms: Partial<Record<ProviderKind, RegExp>> = {
@@ -93,6 +94,7 @@ function readModel(listName: string, model: LitellmModel): ListedModel | undefin
     features: isEmbedding ? [] : readFeatures(kind, name, model),
     modalities: ['text', ...(isEmbedding ? [] : readModalities(model))],
     apis: isEmbedding ? ['embeddings'] : readApis(kind, model),
+    media: isEmbedding ? {} : readMediaPrices(model),
     tiers: readTiers(model).filter(({ abovePromptTokens }) => abovePromptTokens < contextLength),
     endsOn: typeof model.deprecation_date === 'string' ? model.deprecation_date : undefined,
   };
@@ -143,15 +145,33 @@ function readTiers(model: LitellmModel): ListedTier[] {
   return tiers.toSorted((a, b) => a.abovePromptTokens - b.abovePromptTokens);
 }
 
-/** It answers with something else than text, at another price. */
+const mediaCosts = {
+  audioInput: ['input_cost_per_audio_token', 'input_cost_per_token'],
+  imageInput: ['input_cost_per_image_token', 'input_cost_per_token'],
+  audioOutput: ['output_cost_per_audio_token', 'output_cost_per_token'],
+  imageOutput: ['output_cost_per_image_token', 'output_cost_per_token'],
+} as const satisfies Record<keyof ListedMediaPrices, readonly [string, string]>;
+
+/** Of those that are not the price of text. */
+const readMediaPrices = (model: LitellmModel): ListedMediaPrices =>
+  Object.fromEntries(
+    Object.entries(mediaCosts).flatMap(([kind, [member, ofText]]) => {
+      const cost = costOf(model, member) ?? 0;
+      return cost === 0 || cost === costOf(model, ofText) ? [] : [[kind, perMillion(cost)]];
+    }),
+  );
+
+/** It answers with something that has no price by the token. */
 function speaksMore(model: LitellmModel): boolean {
   const output: readonly unknown[] = Array.isArray(model.supported_output_modalities)
     ? model.supported_output_modalities
     : [];
-  const hasPrice = ['output_cost_per_image_token', 'output_cost_per_image', 'output_cost_per_audio_token'].some(
-    (member) => costOf(model, member) !== undefined,
+  const hasPrice = (member: string) => costOf(model, member) !== undefined;
+  return (
+    output.includes('video') ||
+    (output.includes('audio') && !hasPrice('output_cost_per_audio_token')) ||
+    (output.includes('image') && hasPrice('output_cost_per_image') && !hasPrice('output_cost_per_image_token'))
   );
-  return output.includes('audio') || output.includes('video') || (hasPrice && output.some((kind) => kind !== 'text'));
 }
 
 /** Refuses `json_schema` (api-docs.deepseek.com/guides/json_mode), though the list says otherwise. */
@@ -173,13 +193,13 @@ function readFeatures(kind: ProviderKind, name: string, model: LitellmModel): Li
   return (Object.keys(isAsked) as ListedFeature[]).filter((feature) => isAsked[feature]);
 }
 
-/** Only what costs no more than text does: a call holds and pays all its tokens at the price of text. */
+/** But for a film that costs more than text does, for which there is no price of its own. */
 function readModalities(model: LitellmModel): Exclude<ListedModality, 'text'>[] {
   const input = costOf(model, 'input_cost_per_token') ?? 0;
   const isAsCheap = (member: string) => (costOf(model, member) ?? 0) <= input;
   const takes: Record<Exclude<ListedModality, 'text'>, boolean> = {
-    image: model.supports_vision === true && isAsCheap('input_cost_per_image_token'),
-    audio: model.supports_audio_input === true && isAsCheap('input_cost_per_audio_token'),
+    image: model.supports_vision === true,
+    audio: model.supports_audio_input === true || readMediaPrices(model).audioInput !== undefined,
     video: model.supports_video_input === true && isAsCheap('input_cost_per_video_token'),
     file: model.supports_pdf_input === true,
   };

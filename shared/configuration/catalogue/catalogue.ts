@@ -153,7 +153,7 @@ function readPrices(written: WrittenPrices): TokenPrices {
   };
 }
 
-const mediaPriceMembers: Readonly<Record<MediaKind, keyof MediaPrices>> = {
+export const mediaPriceMembers: Readonly<Record<MediaKind, keyof MediaPrices>> = {
   audioInput: 'audio_input_price_per_million',
   imageInput: 'image_input_price_per_million',
   audioOutput: 'audio_output_price_per_million',

@@ -8,6 +8,7 @@ export {
   hubApisFor,
   isOpenAiThinker,
   loadCatalogue,
+  mediaPriceMembers,
   plainModelName,
   serves,
   speaksOwn,

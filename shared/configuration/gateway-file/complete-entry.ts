@@ -2,12 +2,23 @@
 // no upgrade changes a price or a feature by itself; then the model list.
 
 import { canonicalJson } from '../../foundation/ids/index.ts';
-import type { JsonObject } from '../../protocol/wire/index.ts';
-import type { ModelProviderDocument, PriceTierDocument, ProviderDocument } from '../catalogue/index.ts';
+import { type JsonObject, mediaKinds } from '../../protocol/wire/index.ts';
+import {
+  type MediaPrices,
+  type ModelProviderDocument,
+  mediaPriceMembers,
+  type PriceTierDocument,
+  type ProviderDocument,
+} from '../catalogue/index.ts';
 import { type ListedModel, type ListedPrices, listedFeatures, type ModelList } from '../model-list/index.ts';
 import type { EntryInFile } from './catalogue-schema.ts';
 
 const featureMembers = listedFeatures.filter((feature) => feature !== 'streaming');
+
+const mediaPrices = ({ media }: ListedModel): MediaPrices =>
+  Object.fromEntries(
+    mediaKinds.flatMap((kind) => (media[kind] === undefined ? [] : [[mediaPriceMembers[kind], media[kind]]])),
+  );
 
 /** Members that the list can give, in the order of the file. Those of `supported_params` stand beside the others. */
 const listableMembers = [
@@ -17,6 +28,7 @@ const listableMembers = [
   'cached_input_price_per_million',
   'cache_write_input_price_per_million',
   'cache_write_1h_input_price_per_million',
+  ...Object.values(mediaPriceMembers),
   'price_tiers',
   'context_length',
   'max_output_tokens',
@@ -30,6 +42,7 @@ export const listedMembers = (listed: ListedModel, { apis }: Pick<ProviderDocume
   return {
     apis: served.length === apis.length ? undefined : served,
     ...priceMembers(listed.prices),
+    ...mediaPrices(listed),
     price_tiers:
       listed.tiers.length === 0
         ? undefined

@@ -1,6 +1,7 @@
 export {
   type ListDocument,
   type ListedFeature,
+  type ListedMediaPrices,
   type ListedModality,
   type ListedModel,
   type ListedPrices,

@@ -1,5 +1,6 @@
 // What the shipped list says of a model: a row of models.json by the names of its columns.
 import type { ProviderApi } from '../../foundation/constants/index.ts';
+import { type MediaKind, mediaKinds } from '../../protocol/wire/index.ts';
 import type { ProviderKind } from './provider-kinds.ts';
 
 /** Decimal strings, USD per million tokens. Absent: as the gateway file has it where it is left out. */
@@ -10,6 +11,9 @@ export interface ListedPrices {
   readonly cacheWrite?: string | undefined;
   readonly cacheWrite1h?: string | undefined;
 }
+
+/** Of tokens that are no text and cost another price. */
+export type ListedMediaPrices = Readonly<Partial<Record<MediaKind, string>>>;
 
 export interface ListedTier extends ListedPrices {
   readonly abovePromptTokens: number;
@@ -31,6 +35,7 @@ export interface ListedModel {
   readonly modalities: readonly ListedModality[];
   readonly apis: readonly ProviderApi[];
   readonly tiers: readonly ListedTier[];
+  readonly media: ListedMediaPrices;
   /** The day on which its provider ends it, where that is announced. */
   readonly endsOn?: string | undefined;
 }
@@ -51,6 +56,7 @@ export const listColumns = [
   'apis',
   'tiers: above_prompt_tokens, input, output, cached_input, cache_write, cache_write_1h',
   'ends_on',
+  'media: audio_input, image_input, audio_output, image_output',
 ] as const;
 
 type PriceCells = readonly [string, string, (string | null)?, (string | null)?, (string | null)?];
@@ -70,6 +76,7 @@ export type ListRow = readonly [
   apis: string,
   tiers: readonly TierCells[] | null,
   endsOn: string | null,
+  media?: readonly (string | null)[],
 ];
 
 export interface ListDocument {
@@ -80,7 +87,7 @@ export interface ListDocument {
   readonly models: readonly ListRow[];
 }
 
-export function toRow({ prices, tiers, ...model }: ListedModel): ListRow {
+export function toRow({ prices, tiers, media, ...model }: ListedModel): ListRow {
   return [
     model.kind,
     model.name,
@@ -96,8 +103,12 @@ export function toRow({ prices, tiers, ...model }: ListedModel): ListRow {
     model.apis.join(' '),
     tiers.length === 0 ? null : tiers.map(tierCells),
     model.endsOn ?? null,
+    ...mediaCells(media),
   ];
 }
+
+const mediaCells = (media: ListedMediaPrices): [] | [readonly (string | null)[]] =>
+  Object.keys(media).length === 0 ? [] : [mediaKinds.map((kind) => media[kind] ?? null)];
 
 const tierCells = ({
   abovePromptTokens,
@@ -118,12 +129,13 @@ const tierCells = ({
 /** Trusts the row: a test checks the whole list. */
 export function fromRow(row: ListRow): ListedModel {
   const [kind, name, input, output, cachedInput, cacheWrite, cacheWrite1h, contextLength, maxOutputTokens] = row;
-  const [features, modalities, apis, tiers, endsOn] = row.slice(9) as unknown as readonly [
+  const [features, modalities, apis, tiers, endsOn, media] = row.slice(9) as unknown as readonly [
     string,
     string,
     string,
     readonly TierCells[] | null,
     string | null,
+    (readonly (string | null)[])?,
   ];
   const words = <Word>(text: string) => text.split(' ') as Word[];
   return {
@@ -136,6 +148,7 @@ export function fromRow(row: ListRow): ListedModel {
     modalities: words<ListedModality>(modalities),
     apis: words<ProviderApi>(apis),
     tiers: (tiers ?? []).map(([abovePromptTokens, ...cells]) => ({ abovePromptTokens, ...pricesOf(cells) })),
+    media: Object.fromEntries(mediaKinds.flatMap((kind, at) => (media?.[at] == null ? [] : [[kind, media[at]]]))),
     endsOn: endsOn ?? undefined,
   };
 }

@@ -111,6 +111,15 @@ describe('a model by its name', () => {
     });
   });
 
+  it('has prices of sound of the list, but for those that the file writes', () => {
+    const google = (members: string) =>
+      `providers: [{ id: google, kind: google }]\nmodels: [{ id: google/gemini-2.5-flash, providers: [{ provider: google${members} }] }]`;
+    const entry = (members: string) => catalogueOf(google(members)).models[0]?.providers[0];
+    expect(entry('')).toMatchObject({ input_price_per_million: '0.30', audio_input_price_per_million: '1.00' });
+    expect(entry('')?.audio_output_price_per_million).toBeUndefined();
+    expect(entry(', audio_input_price_per_million: "0.90"')?.audio_input_price_per_million).toBe('0.90');
+  });
+
   it('of a deployment with a name of its own is known by the name of the model', () => {
     const azure = 'providers: [{ id: az, kind: azure, base_url: "https://gw.openai.azure.com/openai/v1" }]\n';
     const text = `${azure}models: [{ id: az/gpt-4.1, providers: [{ provider: az, upstream_model: my-deployment }] }]`;

@@ -122,6 +122,24 @@ describe('the shipped model list', () => {
     });
   });
 
+  it('has prices of sound where they are not those of text, and no model with such prices and tiers', () => {
+    expect(list.find('google', 'gemini-2.5-flash')?.media).toEqual({ audioInput: '1.00' });
+    expect(list.find('openai', 'gpt-audio-1.5')).toMatchObject({
+      media: { audioInput: '32.00', audioOutput: '64.00' },
+      modalities: ['text', 'audio'],
+    });
+    expect(list.find('openai', 'gpt-5.4')?.media).toEqual({});
+    // A tier would need such prices of its own.
+    const both = models.filter(({ media, tiers }) => Object.keys(media).length > 0 && tiers.length > 0);
+    expect(both.map(({ name }) => name)).toEqual([]);
+    const dear = models.filter(
+      ({ media, modalities }) => media.audioInput !== undefined && !modalities.includes('audio'),
+    );
+    expect(dear.map(({ name }) => name)).toEqual([]);
+    const texts = models.flatMap(({ media }) => Object.values(media));
+    expect(texts.filter((text) => parsePricePerMillion(text) === undefined)).toEqual([]);
+  });
+
   // Where the two sources are known to disagree.
   const disagreeing = ['mistral-large-latest', 'mistral-small-latest', 'deepseek-chat', 'deepseek-reasoner'];
 
@@ -180,6 +198,7 @@ describe('a list that others keep', () => {
       modalities: ['text', 'image', 'file'],
       apis: ['chat-completions', 'responses'],
       tiers: [{ abovePromptTokens: 200_000, input: '4.00', output: '12.00' }],
+      media: {},
       endsOn: '2027-01-01',
     });
   });
@@ -198,32 +217,40 @@ describe('a list that others keep', () => {
   it.each([
     ['what is priced by something else than tokens', 'gpt-9', { litellm_provider: 'openai', mode: 'image_generation' }],
     ['what has no price', 'gpt-9', { litellm_provider: 'openai', input_cost_per_token: undefined }],
-    ['an answer of audio', 'gpt-9', { litellm_provider: 'openai', supported_output_modalities: ['text', 'audio'] }],
+    [
+      'an answer of audio without a price of its tokens',
+      'gpt-9',
+      { litellm_provider: 'openai', supported_output_modalities: ['text', 'audio'] },
+    ],
     ['a provider of no kind', 'x-9', { litellm_provider: 'nobody' }],
     ['an alias of the list', 'azure/eu/gpt-9', { litellm_provider: 'azure' }],
   ])('is read without %s', (_what, name, model) => {
     expect(only(name, model)).toBeUndefined();
   });
 
-  it('takes the dearer of two rows for one model, and audio only where it costs no more than text', () => {
+  it('takes the dearer of two rows for one model, and prices of sound and images where they are not those of text', () => {
     const rows = readLitellm({
       'gemini-9': { ...chat, litellm_provider: 'vertex_ai-language-models' },
       'vertex_ai/gemini-9': { ...chat, litellm_provider: 'vertex_ai-language-models', output_cost_per_token: 9e-6 },
     });
     expect(rows.map(({ prices }) => prices.output)).toEqual(['9.00']);
     const audio = { litellm_provider: 'gemini', supports_audio_input: true, input_cost_per_audio_token: 3e-6 };
-    expect(only('gemini/gemini-9', audio)?.modalities).toEqual(['text']);
-    expect(only('gemini/gemini-9', { ...audio, input_cost_per_audio_token: 2e-6 })?.modalities).toEqual([
-      'text',
-      'audio',
-    ]);
+    const both = { modalities: ['text', 'audio'] };
+    expect(only('gemini/gemini-9', audio)).toMatchObject({ ...both, media: { audioInput: '3.00' } });
+    const cheap = only('gemini/gemini-9', { ...audio, input_cost_per_audio_token: 2e-6 });
+    expect([cheap?.modalities, cheap?.media]).toEqual([both.modalities, {}]);
+    const speaks = { supported_output_modalities: ['text', 'audio'], output_cost_per_audio_token: 16e-6 };
+    expect(only('gemini/gemini-9', { ...audio, ...speaks })?.media).toEqual({
+      audioInput: '3.00',
+      audioOutput: '16.00',
+    });
   });
 
   it('is written in a form that is read again, and in the same order whatever its own was', () => {
     const rows = readLitellm({
       'gpt-9': { ...chat, litellm_provider: 'openai' },
       'claude-9': { ...chat, litellm_provider: 'anthropic' },
-      'gpt-8': { ...chat, litellm_provider: 'openai' },
+      'gpt-8': { ...chat, litellm_provider: 'openai', input_cost_per_audio_token: 9e-6 },
     });
     const origin = { source: 'a test', nowMs };
     const written = writeListDocument(rows, origin);
