@@ -1,6 +1,7 @@
 // Features of chat completions at providers of other formats: each cell of the README's tables, through the front door.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { createEnvelopes } from '../../shared/protocol/wire/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import {
   type Ask,
@@ -18,6 +19,10 @@ import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { readChunks } from '../support/read-chunks.ts';
 import { readStream } from '../support/read-stream.ts';
 import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+import { sealedDetails } from '../support/sealed-details.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into member by member.
+type Any = any;
 
 const usualUpstreams: Readonly<Record<ColumnApi, string>> = {
   messages: 'claude-sonnet-4-5',
@@ -94,9 +99,20 @@ beforeEach(() => gateway.simulator.clear());
 
 const called = () => gateway.simulator.calls.map(({ format }) => format);
 
-function post(model: string, { asks, beside, ...ask }: Ask, more: Record<string, unknown> = {}): Promise<Response> {
+async function post(model: string, ask: Ask, more: Record<string, unknown> = {}): Promise<Response> {
   scriptedAnswer = ask.scripted;
-  return gateway.post(hello(model, { ...beside, ...asks, ...more }), { 'x-gw-error-format': 'openai' });
+  const body = hello(model, { ...ask.beside, ...ask.asks, ...more });
+  return gateway.post(await withSealedDetails(body), { 'x-gw-error-format': 'openai' });
+}
+
+/** What rows write as providers do comes back as this workspace has got it from the model that is asked. */
+async function withSealedDetails({ messages, ...body }: Any): Promise<Any> {
+  const { seal } = createEnvelopes(await gateway.composition.storeKey.read(), 'team');
+  const model = body.model.replace(/^(backed\/)?[^/]+\//, '');
+  const sealed = messages.map(({ reasoning_details: details, ...message }: Any) =>
+    details === undefined ? message : { ...message, reasoning_details: sealedDetails(details, model, seal) },
+  );
+  return { ...body, messages: sealed };
 }
 
 /** What the provider is sent. */

@@ -4,10 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { signatureOf } from '../../infra/local/simulator/signature.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { dataLines, type Harness, type ServedGateway, startHarness } from '../support/harness.ts';
+import { readChunks } from '../support/read-chunks.ts';
 
 const thought = 'The user wants an answer. I should give a short one.';
 const otherKey = newKey();
 const model = 'on/claude';
+const relays = ['chat-completions', 'messages', 'responses'] as const;
 
 let gateway: Harness;
 let otherProcess: ServedGateway;
@@ -15,8 +17,14 @@ beforeAll(async () => {
   const more = { max_output_tokens: 8_192, supported_params: { tools: true } };
   const upstream = 'anthropic.claude-haiku-4-5-v1/reasoning';
   gateway = await startHarness({
-    models: { [model]: [{ provider: 'converse', upstream, more }] },
-    providers: { converse: { apis: ['converse'] } },
+    models: {
+      [model]: [{ provider: 'converse', upstream, more }],
+      ...Object.fromEntries(relays.map((api) => [`relay/${api}`, [{ provider: api, upstream: 'echo', more }]])),
+    },
+    providers: {
+      converse: { apis: ['converse'] },
+      ...Object.fromEntries(relays.map((api) => [api, { apis: [api] }])),
+    },
     moreWorkspaces: [{ id: 'other', credit_usd: '1', keys: [{ name: 'first', key: otherKey }] }],
   });
   otherProcess = await gateway.open();
@@ -28,6 +36,8 @@ type Any = any;
 
 interface Client {
   readonly path: string;
+  /** A model whose provider speaks the interface. */
+  readonly relay: string;
   readonly first: Any;
   /** What carries the thinking of an answer. */
   readonly sealedIn: (answer: Any) => string;
@@ -35,14 +45,37 @@ interface Client {
   readonly goesOn: (answer: Any, sealed: string) => Any;
   /** Where it stands. */
   readonly member: string;
+  /** Left out: the same. */
+  readonly relayMember?: string;
   readonly endOf: (text: string) => Any;
 }
 
 const eventsIn = (text: string): Any[] => dataLines(text).map((line) => JSON.parse(line));
 
 const clients: Readonly<Record<string, Client>> = {
+  'chat completions': {
+    path: '/chat/completions',
+    relay: 'relay/chat-completions',
+    first: { model, max_tokens: 4_000, reasoning: { max_tokens: 2_000 }, messages: [{ role: 'user', content: 'Hi.' }] },
+    sealedIn: ({ choices: [{ message }] }) => message.reasoning_details[0].signature,
+    goesOn: ({ choices: [{ message }] }, signature) => {
+      const [detail, ...rest] = message.reasoning_details;
+      const reasoning_details = [{ ...detail, signature }, ...rest];
+      return {
+        messages: [
+          { role: 'user', content: 'Hi.' },
+          { ...message, reasoning_details },
+          { role: 'user', content: 'And?' },
+        ],
+      };
+    },
+    member: 'messages[1].reasoning_details[0]',
+    relayMember: 'messages[1].reasoning_details',
+    endOf: (text) => ({ choices: [{ message: readChunks(dataLines(text)).message }] }),
+  },
   Messages: {
     path: '/messages',
+    relay: 'relay/messages',
     first: {
       model,
       max_tokens: 4_000,
@@ -64,6 +97,7 @@ const clients: Readonly<Record<string, Client>> = {
   },
   Responses: {
     path: '/responses',
+    relay: 'relay/responses',
     first: {
       model,
       max_output_tokens: 4_000,
@@ -116,6 +150,23 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
     }
   });
 
+  it('is left out and told where the provider speaks the interface of the client', async () => {
+    const answer = await answered();
+    const body = client.goesOn(answer, client.sealedIn(answer));
+    const response = await ask({ ...body, model: client.relay });
+    const leftOut = response.headers.get('x-gw-left-out');
+    expect([response.status, leftOut, await response.text()]).toEqual([
+      200,
+      client.relayMember ?? member,
+      expect.anything(),
+    ]);
+    expect(sentOf()).toContain('And?');
+    expect(sentOf()).not.toContain('gw1.');
+    await gateway.settled();
+    const recorded = { modelAsked: client.relay, leftOut: [client.relayMember ?? member] };
+    expect(await gateway.records()).toContainEqual(expect.objectContaining(recorded));
+  });
+
   it('is left out and told where another workspace brings it', async () => {
     const answer = await answered();
     expect(await goesOn(answer, client.sealedIn(answer), gateway, otherKey)).toEqual([200, false, member, false]);
@@ -134,4 +185,14 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
       expect(await goesOn(answer, forged)).toEqual([200, false, member, false]);
     }
   });
+});
+
+it('references to thinking that the gateway handed out are left out of a relayed request, and told', async () => {
+  const input = [
+    { type: 'item_reference', id: 'rs_gw_1' },
+    { role: 'user', content: 'Hi.' },
+  ];
+  const response = await gateway.postTo('/responses', { model: 'relay/responses', max_output_tokens: 16, input });
+  expect([response.status, response.headers.get('x-gw-left-out')]).toEqual([200, 'input[0]']);
+  expect(JSON.stringify(gateway.simulator.calls.at(-1)?.body)).not.toContain('rs_gw_1');
 });

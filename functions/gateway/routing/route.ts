@@ -9,29 +9,20 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import { nextTurn, type TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { type ClientRequest, keptInputMax } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
-import {
-  createEnvelopes,
-  type Envelopes,
-  findMember,
-  type JsonObject,
-  noEnvelopes,
-  readRequestBody,
-  rewriteMembers,
-} from '../../../shared/protocol/wire/index.ts';
-import { wayTo } from '../../../shared/routing/formats/index.ts';
+import { findMember, type JsonObject, readRequestBody, rewriteMembers } from '../../../shared/protocol/wire/index.ts';
 import {
   type ByokSources,
   checkByokHeader,
   entryOf,
   makePlan,
   mayBeTranslated,
-  type Plan,
   type PlanInput,
   readByokSources,
   tighten,
 } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, RoutedCall } from '../stages.ts';
+import { openEnvelopes } from './envelopes.ts';
 
 export async function route(
   deps: GatewayDependencies,
@@ -60,19 +51,8 @@ export async function route(
   if (plan instanceof GatewayError) return plan;
   const policy = tighten(request.provider.policy, workspace.data_policy);
   const unmadeInput = kept.unknownInput === undefined ? [] : request.keptInput.flatMap(({ id }) => id ?? []);
-  const envelopes = await admissionTime.wait(openEnvelopes(deps, { ...call, request, workspace }, plan));
+  const envelopes = await admissionTime.wait(openEnvelopes(deps, { request, plan, workspace }));
   return { ...call, request, workspace, plan, size: request.size(), unmadeInput, byok, policy, envelopes };
-}
-
-/** Only what crosses formats has some, and only such a call waits for the key of the store, which a process reads once. */
-async function openEnvelopes(
-  { storeKey }: GatewayDependencies,
-  { clientInterface, request, workspace }: IdentifiedCall,
-  plan: Plan,
-): Promise<Envelopes> {
-  const isSealed =
-    clientInterface.sealsThinking === true && plan.some((candidate) => wayTo(candidate, request)?.kind === 'hub');
-  return isSealed ? createEnvelopes(await storeKey.read(), workspace.id) : noEnvelopes;
 }
 
 /**

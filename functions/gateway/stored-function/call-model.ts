@@ -5,12 +5,13 @@ import type { Candidate } from '../../../shared/configuration/catalogue/index.ts
 import { outputTextOf, type StepAnswer } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { readChoices, withoutReasoning } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import { type JsonText, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
+import type { JsonText } from '../../../shared/protocol/wire/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import { provide } from '../provider/provide.ts';
 import type { ProvidedAnswer, ProviderCall, ProviderRun } from '../provider-call.ts';
+import { openEnvelopes } from '../routing/envelopes.ts';
 import { providerCallOf } from '../routing/provider-calls.ts';
 import type { AdmittedExecution, PlannedModelCall } from '../stages.ts';
 
@@ -30,7 +31,7 @@ export async function callModel(
 ): Promise<ModelAnswer> {
   // Each round leaves one model behind.
   for (let { plan } = planned; ; ) {
-    const run = await provide(deps, toProviderCall(deps, call, { ...planned, plan }, stopped));
+    const run = await provide(deps, await toProviderCall(deps, call, { ...planned, plan }, stopped));
     onRun(run);
     const { result } = run;
     const answer = result.kind === 'failed' ? result : await readAnswer(call, planned, result);
@@ -42,26 +43,29 @@ export async function callModel(
 }
 
 /** Functions are paid with workspace credit, and never stream. */
-const toProviderCall = (
-  { clock }: GatewayDependencies,
+async function toProviderCall(
+  deps: GatewayDependencies,
   call: AdmittedExecution,
   { request, size, plan }: PlannedModelCall,
   stopped: AbortSignal | undefined,
-): ProviderCall =>
-  providerCallOf(call, {
+): Promise<ProviderCall> {
+  // Steps of a workflow begin when others have called providers.
+  const admissionTime = call.execution.prompt === undefined ? startAdmissionTime(deps.clock) : call.admissionTime;
+  const envelopes = await admissionTime.wait(openEnvelopes(deps, { request, plan, workspace: call.workspace }));
+  return providerCallOf(call, {
     request: {
       asked: request,
       size,
       plan,
       zdr: call.workspace.data_policy.zdr === true,
       acceptsUnfinished: false,
-      envelopes: noEnvelopes,
+      envelopes,
     },
     payment: { firstCandidate: undefined, byok: undefined, byokKey: undefined, connections: [] },
     stopped: eitherOf(stopped, call.scope.cut),
-    // Steps of a workflow begin when others have called providers.
-    admissionTime: call.execution.prompt === undefined ? startAdmissionTime(clock) : call.admissionTime,
+    admissionTime,
   });
+}
 
 const eitherOf = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
   one && other ? AbortSignal.any([one, other]) : (one ?? other);

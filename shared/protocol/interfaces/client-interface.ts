@@ -37,8 +37,6 @@ export interface ClientInterface {
    * gateway's own words come first, then those of the provider.
    */
   readonly repairWords?: (rejection: RejectionToTell) => string | undefined;
-  /** Where a provider speaks another interface, its clients get and send back thinking in envelopes of the gateway. */
-  readonly sealsThinking?: true;
   readonly routeRules: RouteRules;
   /** An error is returned, not thrown: a key that is refused wins over it. */
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;
@@ -94,7 +92,7 @@ export interface ClientRequest extends RoutedRequest {
   readonly raw: JsonObject;
   readonly preset: PresetOption | undefined;
   /** The body for a provider that speaks the interface. */
-  readonly upstreamBody: (target: UpstreamTarget) => string;
+  readonly upstreamBody: (target: UpstreamTarget) => UpstreamBody;
   /** Where the provider speaks another interface: an answer that needs no provider. Left out: there is none. */
   readonly answerItself?: ((nextStep: () => Promise<void>) => Promise<JsonAnswer>) | undefined;
   /** Undefined: no schema is named that answers must satisfy. */
@@ -104,6 +102,18 @@ export interface ClientRequest extends RoutedRequest {
   readonly openStreamWriter: (options: StreamWriting) => StreamWriter;
   /** A whole stream in place of an error, where its clients act on the error there alone. Left out, undefined: the error. */
   readonly refusedStream?: ((error: GatewayError, answer: RefusedStream) => Promise<string | undefined>) | undefined;
+}
+
+export interface UpstreamBody {
+  readonly text: string;
+  /** What of the client's body is not in it, as paths: thinking of other models, of each field the first. */
+  readonly leftOut: readonly string[];
+}
+
+/** Fields of a relayed body to write anew. */
+export interface RelayedChanges {
+  readonly changes: readonly (readonly [string, unknown])[];
+  readonly leftOut: readonly string[];
 }
 
 /** Names of what is made of the other members of a request. */

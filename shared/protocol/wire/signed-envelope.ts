@@ -74,10 +74,10 @@ export function createEnvelopes(storeKey: Uint8Array, workspace: string): Envelo
   };
 }
 
-/** Of interfaces whose clients get what a provider signed as it is. */
+/** Of calls that cross no formats: their clients get what a provider signed as it is. */
 export const noEnvelopes: Envelopes = {
   seal: () => {
-    throw new Error('this interface has no envelopes');
+    throw new Error('this call has no envelopes');
   },
   open: () => undefined,
 };

@@ -98,19 +98,21 @@ export interface CandidateCall {
 /** Rejects where `send` does, or where the body breaks. */
 async function relay(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
   const { clientInterface, request, passedOn, zdr } = call;
-  const spoken: Spoken = { format: servingApis[request.interfaceId].own, leftOut: [] };
+  let leftOut: readonly string[] = [];
   const sent = await send({
     path: clientInterface.upstreamPath + (passedOn.query === '' ? '' : `?${passedOn.query}`),
     headers: passedOn.headers,
     accept: request.stream ? 'text/event-stream' : 'application/json',
     body() {
-      const text = request.upstreamBody(targetOf(candidate, zdr));
+      const { text, ...written } = request.upstreamBody(targetOf(candidate, zdr));
+      ({ leftOut } = written);
       const marks = relayedMarks[request.interfaceId]?.(candidate);
       return marks !== undefined && marksCache(candidate, request.size()) ? withRelayedMarks(text, marks) : text;
     },
   });
   if (sent.kind === 'failure') return sent;
   const { drain } = sent;
+  const spoken: Spoken = { format: servingApis[request.interfaceId].own, leftOut };
   if (request.stream && !sent.contentType.includes('application/json')) {
     const reader = clientInterface.openEventReader(request.size().choices);
     const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, sent);

@@ -87,9 +87,16 @@ const inPieces = (answer: ReadAnswer) => [calls(answer), (answer.argumentPieces 
 const atOnce = (answer: ReadAnswer) => [calls(answer), (answer.argumentPieces ?? 1) === 1];
 
 const thought = 'The user wants an answer. I should give a short one.';
+/** The provider's own text is the last part of what is sealed. */
+const ownText = (sealed: string | undefined): string | undefined =>
+  /^gw1\.[\w-]+\.[\w-]+\.(.*)$/s.exec(sealed ?? '')?.[1];
 const reasons = ({ message }: ReadAnswer) => [
   message.reasoning,
-  message.reasoning_details.map(({ type, text, signature, data }: Any) => [type, text ?? data, signature]),
+  message.reasoning_details.map(({ type, text, signature, data }: Any) => [
+    type,
+    text ?? ownText(data),
+    ownText(signature),
+  ]),
 ];
 const claudeReasons = [
   thought,
@@ -118,7 +125,8 @@ const written = ({ usage: { prompt_tokens_details: of } }: ReadAnswer) => [
   of.cache_write_1h_tokens,
 ];
 const reasoned = ({ usage }: ReadAnswer) => usage.completion_tokens_details?.reasoning_tokens || undefined;
-const thoughtSignature = ({ message }: ReadAnswer) => message.tool_calls[0].extra_content?.google.thought_signature;
+const thoughtSignature = ({ message }: ReadAnswer) =>
+  ownText(message.tool_calls[0].extra_content?.google.thought_signature);
 const images = ({ message }: ReadAnswer) => message.images;
 const noCalls = ({ message }: ReadAnswer) => [message.content, message.tool_calls];
 
@@ -147,8 +155,8 @@ export const whatComesOut: readonly FeatureRow[] = [
     cell(
       'text, signatures of texts and calls',
       answers(reasons, [thought, [['reasoning.text', thought, undefined]]]),
-      answers(({ message }) => message.reasoning_details[0].data, signatureOf('weather'), callingTools),
-      answers(({ message }) => message.reasoning_details[0].data, 'c2ln', {
+      answers(({ message }) => ownText(message.reasoning_details[0].data), signatureOf('weather'), callingTools),
+      answers(({ message }) => ownText(message.reasoning_details[0].data), 'c2ln', {
         scripted: geminiAnswer({ text: 'So.', thoughtSignature: 'c2ln' }),
       }),
     ),
@@ -157,7 +165,7 @@ export const whatComesOut: readonly FeatureRow[] = [
       answers(
         ({ message }) => [
           message.reasoning,
-          message.reasoning_details.map(({ type, text, data = '' }: Any) => [type, text, data.slice(0, 3)]),
+          message.reasoning_details.map(({ type, text, data }: Any) => [type, text, ownText(data)?.slice(0, 3) ?? '']),
         ],
         [
           thought,

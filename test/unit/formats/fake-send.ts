@@ -13,6 +13,7 @@ import {
 import type { CandidateOutcome } from '../../../shared/routing/providers/candidate-outcome.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { FakeAnswer, Json } from '../../support/provider-answers.ts';
+import { sealedDetails } from '../../support/sealed-details.ts';
 
 export type { FakeAnswer, Json };
 
@@ -95,6 +96,12 @@ export interface Outcome extends FakeSend {
   readonly outcome: CandidateOutcome;
 }
 
+export const envelopes = createEnvelopes(Buffer.alloc(32), 'team-a');
+
+/** What the model of this format signed or encrypted of its thinking, as clients have it. */
+export const detailsOf = (api: HubApi, ...details: readonly Json[]): Json[] =>
+  sealedDetails(details, upstreamModels[api] ?? api, envelopes.seal);
+
 const boundNames = ['max_tokens', 'max_completion_tokens'];
 
 export async function ask({
@@ -124,7 +131,7 @@ export async function ask({
     passedOn,
     correlationId: 'call-1',
     createdSeconds: 1_760_000_000,
-    envelopes: createEnvelopes(Buffer.alloc(32), 'team-a'),
+    envelopes,
   } as unknown as CandidateCall;
   return { ...fake, outcome: await callCandidate(call, candidateOf(api, model, catalogueId), fake.send) };
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from '#jest';
 import { jsonValuesMax } from '../../../shared/foundation/constants/index.ts';
 import { rawNumber } from '../../../shared/foundation/ids/index.ts';
 import { apis, jsonOf } from '../../support/provider-answers.ts';
-import { ask, failureOf, type Json, jsonAnswer } from './fake-send.ts';
+import { ask, detailsOf, failureOf, type Json, jsonAnswer } from './fake-send.ts';
 
 type Api = (typeof apis)[number];
 
@@ -265,15 +265,17 @@ describe('thinking', () => {
       { type: 'reasoning.text', text: 'see.', index: 0 },
       { type: 'reasoning.text', text: '', signature: 's', index: 0 },
     ];
-    const messages = [user('?'), { role: 'assistant', content: 'So.', reasoning_details: pieces }, user('!')];
+    const sealed = detailsOf('messages', ...pieces);
+    const messages = [user('?'), { role: 'assistant', content: 'So.', reasoning_details: sealed }, user('!')];
     const body = await sentBody('messages', { messages });
     expect(body.messages[1].content[0]).toEqual({ type: 'thinking', thinking: 'Let me see.', signature: 's' });
   });
 
   it('of which a client kept the last piece only is not sent: its text would not be the signed one', async () => {
     const thought = { type: 'reasoning.text', text: '', signature: 's', index: 0 };
-    const sent = async (...details: object[]) => {
-      const last = { role: 'assistant', content: 'So.', reasoning: ' see.', reasoning_details: details };
+    const sent = async (...details: Json[]) => {
+      const sealed = detailsOf('messages', ...details);
+      const last = { role: 'assistant', content: 'So.', reasoning: ' see.', reasoning_details: sealed };
       return (await sentBody('messages', { messages: [user('?'), last, user('!')] })).messages[1].content;
     };
     expect(await sent(thought)).toEqual([{ type: 'text', text: 'So.' }]);
@@ -284,7 +286,7 @@ describe('thinking', () => {
   });
 
   it('whose text the provider does not show comes back with its signature alone', async () => {
-    const details = [{ type: 'reasoning.text', text: '', signature: 's', index: 0 }];
+    const details = detailsOf('messages', { type: 'reasoning.text', text: '', signature: 's', index: 0 });
     const messages = [user('?'), { role: 'assistant', content: 'So.', reasoning_details: details }, user('!')];
     const { content } = (await sentBody('messages', { messages })).messages[1];
     expect(content[0]).toEqual({ type: 'thinking', thinking: '', signature: 's' });

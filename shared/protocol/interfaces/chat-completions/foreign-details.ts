@@ -2,41 +2,47 @@
 // refuse members that they do not know: it stays here. What the provider may have written itself goes out as it came.
 import {
   findMember,
+  isEnvelope,
   isJsonObject,
   type JsonObject,
   type JsonText,
+  mayHoldEnvelope,
   parseJson,
   type UpstreamTarget,
 } from '../../wire/index.ts';
+import type { RelayedChanges } from '../index.ts';
 
 /** `format` of what the hub writes. OpenRouter has the first two as well: at a provider like it they may be its own. */
 const sharedFormats: ReadonlySet<unknown> = new Set(['anthropic-claude-v1', 'google-gemini-v1']);
 const ownFormat = /^(openai-responses|chat-completions)-v1(:|$)/;
 
-/** Members to write anew: none where nothing of the kind is in the body, as is usual. */
-export function withoutForeignDetails(
-  json: JsonText,
-  target: Pick<UpstreamTarget, 'reasoningStyle' | 'readsGoogleSignatures'>,
-): readonly (readonly [string, unknown])[] {
-  const messages = json.text.includes('"reasoning_details"') ? findMember(json, 'messages') : undefined;
-  if (messages === undefined) return [];
-  const read = parseJson(json.slice(messages));
-  if (!Array.isArray(read)) return [];
-  const isForeign = ({ format }: JsonObject): boolean =>
-    (typeof format === 'string' && ownFormat.test(format)) ||
-    (target.reasoningStyle !== 'object' && sharedFormats.has(format));
-  const written = read.map((message) => {
-    const spoken = isJsonObject(message) ? withoutDetails(message, isForeign) : message;
-    return spoken === message || target.readsGoogleSignatures ? spoken : withoutGoogleSignatures(spoken);
+type Target = Pick<UpstreamTarget, 'reasoningStyle' | 'readsGoogleSignatures'>;
+
+/** Nothing where nothing of the kind is in the body, as is usual. */
+export function withoutForeignDetails(json: JsonText, target: Target): RelayedChanges {
+  const mayHoldSome = json.text.includes('"reasoning_details"') || mayHoldEnvelope(json.text);
+  const messages = mayHoldSome ? findMember(json, 'messages') : undefined;
+  const read = messages === undefined ? undefined : parseJson(json.slice(messages));
+  if (!Array.isArray(read)) return { changes: [], leftOut: [] };
+  const leftOut: string[] = [];
+  const written = read.map((message, at) => {
+    if (!isJsonObject(message)) return message;
+    const spoken = withoutDetails(message, target);
+    const unsigned = withoutGoogleSignatures(spoken, target);
+    if (spoken !== message) leftOut.push(`messages[${at}].reasoning_details`);
+    else if (unsigned !== spoken) leftOut.push(`messages[${at}].extra_content`);
+    return unsigned;
   });
-  return written.some((message, index) => message !== read[index]) ? [['messages', written]] : [];
+  return leftOut.length === 0
+    ? { changes: [], leftOut }
+    : { changes: [['messages', written]], leftOut: leftOut.slice(0, 1) };
 }
 
-function withoutDetails(message: JsonObject, isForeign: (detail: JsonObject) => boolean): JsonObject {
+function withoutDetails(message: JsonObject, target: Target): JsonObject {
   const { reasoning_details: details, ...rest } = message;
   if (!Array.isArray(details)) return message;
   // Pieces of a stream have one index, and the first of them says the format.
-  const foreign = new Set(details.flatMap((one) => (isJsonObject(one) && isForeign(one) ? [one.index] : [])));
+  const foreign = new Set(details.flatMap((one) => (isJsonObject(one) && isForeign(one, target) ? [one.index] : [])));
   if (foreign.size === 0) return message;
   const kept = details.filter((one) => !isJsonObject(one) || !foreign.has(one.index));
   if (kept.length > 0) return { ...rest, reasoning_details: kept };
@@ -44,18 +50,27 @@ function withoutDetails(message: JsonObject, isForeign: (detail: JsonObject) => 
   return spoken;
 }
 
-/** The hub writes those of Gemini in both places. */
-function withoutGoogleSignatures(message: JsonObject): JsonObject {
+const isForeign = ({ format, signature, data }: JsonObject, { reasoningStyle }: Target): boolean =>
+  isEnvelope(signature) ||
+  isEnvelope(data) ||
+  (typeof format === 'string' && ownFormat.test(format)) ||
+  (reasoningStyle !== 'object' && sharedFormats.has(format));
+
+/** The hub writes those of Gemini in both places. Google's own host reads those that it wrote itself. */
+function withoutGoogleSignatures(message: JsonObject, { readsGoogleSignatures }: Target): JsonObject {
+  const isLeftOut = (one: unknown): one is JsonObject => {
+    const google = isJsonObject(one) && isJsonObject(one.extra_content) ? one.extra_content.google : undefined;
+    return (
+      google !== undefined && (!readsGoogleSignatures || (isJsonObject(google) && isEnvelope(google.thought_signature)))
+    );
+  };
   const lists = ['tool_calls', 'images'].flatMap((name) => {
     const list = message[name];
-    if (!Array.isArray(list) || !list.some(hasExtraContent)) return [];
-    return [[name, list.map((one) => (isJsonObject(one) ? withoutExtraContent(one) : one))] as const];
+    if (!Array.isArray(list) || !list.some(isLeftOut)) return [];
+    return [[name, list.map((one) => (isLeftOut(one) ? withoutExtraContent(one) : one))] as const];
   });
   return lists.length === 0 ? message : { ...message, ...Object.fromEntries(lists) };
 }
-
-const hasExtraContent = (one: unknown): boolean =>
-  isJsonObject(one) && isJsonObject(one.extra_content) && one.extra_content.google !== undefined;
 
 function withoutExtraContent({ extra_content: extra, ...rest }: JsonObject): JsonObject {
   const { google: _signature, ...others } = isJsonObject(extra) ? extra : {};

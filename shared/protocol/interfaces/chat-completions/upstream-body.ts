@@ -1,13 +1,15 @@
 // The body a provider receives: the client's, member for member, less what is ours.
 import { isJsonObject, rewriteMembers, type UpstreamTarget } from '../../wire/index.ts';
+import type { UpstreamBody } from '../index.ts';
 import type { ChatMembers, ReasoningOptions } from './chat-request.ts';
 import { withoutForeignDetails } from './foreign-details.ts';
 import { gatewayMembers } from './gateway-members.ts';
 
-export function toUpstreamBody(request: ChatMembers, target: UpstreamTarget): string {
+export function toUpstreamBody(request: ChatMembers, target: UpstreamTarget): UpstreamBody {
   const { model, reasoningStyle, reportsStreamUsage, defaultBound } = target;
   const changes = new Map<string, unknown>([...gatewayMembers].map((name) => [name, undefined]));
-  for (const [name, value] of withoutForeignDetails(request.text(), target)) changes.set(name, value);
+  const foreign = withoutForeignDetails(request.text(), target);
+  for (const [name, value] of foreign.changes) changes.set(name, value);
   changes.set('model', model);
   for (const [name, value] of boundMembers(request, target)) changes.set(name, value);
   if (request.namesNoBound && defaultBound !== undefined) changes.set(defaultBound.chatMember, defaultBound.tokens);
@@ -15,7 +17,7 @@ export function toUpstreamBody(request: ChatMembers, target: UpstreamTarget): st
   const hasEffort = changes.has(effortName) || (request.raw[effortName] ?? null) !== null;
   if (target.wantsNoEffortWithTools && hasTools(request) && !hasEffort) changes.set(effortName, 'none');
   if (request.stream) changes.set('stream_options', streamOptions(request.raw.stream_options, reportsStreamUsage));
-  return rewriteMembers(request.text(), changes);
+  return { text: rewriteMembers(request.text(), changes), leftOut: foreign.leftOut };
 }
 
 const effortName = 'reasoning_effort';

@@ -64,7 +64,10 @@ function check(json: JsonText): ClientRequest {
     needs: () => ({ features: [], schemaMember: undefined, storingMember: undefined, promptBytes: longestCharacters }),
     size: once(() => size),
     ...hubMembers(() => json),
-    upstreamBody: ({ model }) => rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model]])),
+    upstreamBody: ({ model }) => ({
+      text: rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model]])),
+      leftOut: [],
+    }),
     schemaCheck: undefined,
     writeAnswer: writeEmbeddings,
     openStreamWriter: neverStreamed,

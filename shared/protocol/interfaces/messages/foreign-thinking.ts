@@ -10,17 +10,32 @@ import {
   parseJson,
   pick,
 } from '../../wire/index.ts';
-import { membersOf } from '../index.ts';
+import { membersOf, type RelayedChanges } from '../index.ts';
 
-type Change = readonly [string, unknown];
-
-/** Members to write anew: none where another model had no part in the conversation, as is usual. */
-export function withoutForeignThinking(json: JsonText): readonly Change[] {
+/** Nothing where another model had no part in the conversation, as is usual. */
+export function withoutForeignThinking(json: JsonText): RelayedChanges {
   const messages = findMember(json, 'messages');
-  if (messages === undefined) return [];
+  if (messages === undefined) return { changes: [], leftOut: [] };
   const read = mayHoldEnvelope(json.text) ? parseJson(json.slice(messages)) : undefined;
-  const own: Change[] = Array.isArray(read) ? [['messages', read.flatMap(withoutEnvelopes)]] : [];
-  return thinksByBudget(json) && wasCalledByAnother(json, messages) ? [...own, ['thinking', undefined]] : own;
+  const sealed = Array.isArray(read) ? firstForeign(read) : undefined;
+  const stopsThinking = thinksByBudget(json) && wasCalledByAnother(json, messages);
+  return {
+    changes: [
+      ...(sealed === undefined ? [] : ([['messages', (read as unknown[]).flatMap(withoutEnvelopes)]] as const)),
+      ...(stopsThinking ? ([['thinking', undefined]] as const) : []),
+    ],
+    leftOut: [...(sealed === undefined ? [] : [sealed]), ...(stopsThinking ? ['thinking'] : [])],
+  };
+}
+
+function firstForeign(messages: readonly unknown[]): string | undefined {
+  for (const [at, message] of messages.entries()) {
+    const content = isJsonObject(message) && Array.isArray(message.content) ? message.content : [];
+    const place = content.findIndex(isForeign);
+    if (place >= 0)
+      return `messages[${at}].content[${place}].${content[place].type === 'thinking' ? 'signature' : 'data'}`;
+  }
+  return undefined;
 }
 
 /** None: the message held nothing else. */

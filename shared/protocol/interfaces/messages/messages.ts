@@ -24,7 +24,6 @@ export const messages: ClientInterface = {
   passesQuery: true,
   measuresProviders: true,
   repairWords,
-  sealsThinking: true,
   routeRules: {
     errorFormat: 'messages',
     foreignSessionId: headerNames.messagesSessionId,

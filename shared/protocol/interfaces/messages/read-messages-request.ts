@@ -135,8 +135,10 @@ function check(
     needs: once(() => readNeeds(members, betas, size())),
     size,
     ...hubMembers(() => json, readHubNeeds),
-    upstreamBody: ({ model }) =>
-      rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model], ...withoutForeignThinking(json)])),
+    upstreamBody({ model }) {
+      const { changes, leftOut } = withoutForeignThinking(json);
+      return { text: rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model], ...changes])), leftOut };
+    },
     schemaCheck: undefined,
     writeAnswer: writeMessage,
     openStreamWriter: openEventWriter,

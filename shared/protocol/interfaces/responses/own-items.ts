@@ -2,7 +2,7 @@
 // id that says so.
 import { fail } from '../../../errors/index.ts';
 import { findMember, isEnvelope, isJsonObject, type JsonText, mayHoldEnvelope, parseJson } from '../../wire/index.ts';
-import { isOwnItemId, ownItemMark } from '../index.ts';
+import { isOwnItemId, ownItemMark, type RelayedChanges } from '../index.ts';
 import { itemType, itemUse } from './item-types.ts';
 
 /** A message, or a call, is kept nowhere, so it cannot be referred to. Thinking can: its model does without. */
@@ -18,19 +18,26 @@ export function refuseOwnReferences(input: unknown): void {
   }
 }
 
-/** Members of a relayed call to write anew: none where nothing of the kind is in the body, as is usual. */
-export function withoutOwnItems(json: JsonText): readonly (readonly [string, unknown])[] {
+/** Of a relayed call: nothing where nothing of the kind is in the body, as is usual. */
+export function withoutOwnItems(json: JsonText): RelayedChanges {
   const mayHoldSome = mayHoldEnvelope(json.text) || json.text.includes(ownItemMark);
   const input = mayHoldSome ? findMember(json, 'input') : undefined;
-  if (input === undefined) return [];
-  const items = parseJson(json.slice(input));
-  return Array.isArray(items) ? [['input', items.filter((item) => !isForeign(item)).map(withoutOwnId)]] : [];
+  const items = input === undefined ? undefined : parseJson(json.slice(input));
+  if (!Array.isArray(items)) return { changes: [], leftOut: [] };
+  const [first] = items.flatMap((item, at) =>
+    isForeign(item) ? [`input[${at}]${isSealed(item) ? '.encrypted_content' : ''}`] : [],
+  );
+  return {
+    changes: [['input', items.filter((item) => !isForeign(item)).map(withoutOwnId)]],
+    leftOut: first === undefined ? [] : [first],
+  };
 }
 
+const isSealed = (item: unknown): boolean =>
+  isJsonObject(item) && item.type === 'reasoning' && isEnvelope(item.encrypted_content);
+
 const isForeign = (item: unknown): boolean =>
-  isJsonObject(item) &&
-  ((item.type === 'reasoning' && isEnvelope(item.encrypted_content)) ||
-    (itemType(item) === 'item_reference' && itemUse(item) === 'left_out'));
+  isSealed(item) || (isJsonObject(item) && itemType(item) === 'item_reference' && itemUse(item) === 'left_out');
 
 function withoutOwnId(item: unknown): unknown {
   if (!isJsonObject(item) || !isOwnItemId(item.id)) return item;

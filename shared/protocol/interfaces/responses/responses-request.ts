@@ -19,6 +19,7 @@ import {
   readAskedModels,
   readPlainBody,
   toolShape,
+  type UpstreamBody,
   withoutGatewayMembers,
 } from '../index.ts';
 import { refuseOwnReferences, withoutOwnItems } from './own-items.ts';
@@ -114,9 +115,10 @@ function upstreamBody(
   json: JsonText,
   { store, max_output_tokens: bound }: ResponsesBody,
   { model, zdr, defaultBound }: UpstreamTarget,
-): string {
-  const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model], ...withoutOwnItems(json)]);
+): UpstreamBody {
+  const own = withoutOwnItems(json);
+  const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model], ...own.changes]);
   if (zdr && (store ?? null) === null) changes.set('store', false);
   if ((bound ?? null) === null && defaultBound !== undefined) changes.set('max_output_tokens', defaultBound.tokens);
-  return rewriteMembers(json, changes);
+  return { text: rewriteMembers(json, changes), leftOut: own.leftOut };
 }

@@ -21,7 +21,6 @@ export const responses: ClientInterface = {
   passedHeaders: vendorHeaders,
   passesQuery: true,
   measuresProviders: true,
-  sealsThinking: true,
   routeRules: { foreignSessionId: headerNames.responsesSessionId },
   readRequest: readResponsesRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,

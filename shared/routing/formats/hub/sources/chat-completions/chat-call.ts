@@ -17,14 +17,15 @@ import {
   toResponseFormat,
   withTopMarks,
 } from '../../middle/index.ts';
-import { toPrompt } from './chat-prompt.ts';
+import { type PromptReading, toPrompt } from './chat-prompt.ts';
 import { toToolOptions } from './chat-tools.ts';
 
-export async function toHubCall(body: JsonObject, nextStep: () => Promise<void>): Promise<HubCall> {
+export async function toHubCall(body: JsonObject, reading: PromptReading): Promise<HubCall> {
   const format = isJsonObject(body.response_format) ? body.response_format : {};
   const stop = typeof body.stop === 'string' ? [body.stop] : body.stop;
+  const { prompt, strangers } = await toPrompt(body.messages, reading);
   const call: HubCall = {
-    prompt: await toPrompt(body.messages, nextStep),
+    prompt,
     ...numberOption('temperature', body.temperature),
     ...numberOption('topP', body.top_p),
     ...numberOption('topK', body.top_k),
@@ -37,7 +38,7 @@ export async function toHubCall(body: JsonObject, nextStep: () => Promise<void>)
     ...toToolOptions(body),
     reasoning: readReasoning(body),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
-    optional: readOptional(body),
+    optional: [...readOptional(body), ...strangers],
   };
   return withTopMarks(call, body);
 }

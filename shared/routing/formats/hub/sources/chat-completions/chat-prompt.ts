@@ -1,33 +1,57 @@
 // The messages of a chat completion as a prompt.
-import type { LanguageModelV4FilePart, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import { type Envelopes, isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AssistantPart,
   addResults,
   type ContentPart,
   cacheMark,
   createKnownCalls,
+  envelopeOptions,
   fileOfUrl,
   forEachObject,
   isBlank,
   type KnownCalls,
-  signedOptions,
+  type OptionalMember,
   type ToolMessage,
   type ToolOutput,
   textParts,
 } from '../../middle/index.ts';
-import { googleOrigin, readReasoningDetails } from './reasoning-details.ts';
+import { readReasoningDetails } from './reasoning-details.ts';
 
-export async function toPrompt(messages: unknown, nextStep: () => Promise<void>): Promise<LanguageModelV4Prompt> {
+export interface PromptReading {
+  readonly open: Envelopes['open'];
+  readonly nextStep: () => Promise<void>;
+}
+
+interface ReadPrompt {
+  readonly prompt: LanguageModelV4Prompt;
+  /** Where thinking is first that this workspace did not get from the gateway. */
+  readonly strangers: readonly OptionalMember[];
+}
+
+export async function toPrompt(messages: unknown, { open, nextStep }: PromptReading): Promise<ReadPrompt> {
   const prompt: LanguageModelV4Prompt = [];
-  const calls = createKnownCalls();
-  await forEachObject(messages, nextStep, (message) => {
-    if (message.role === 'tool') addResults(prompt, toResult(message, calls));
-    else if (message.role === 'assistant') prompt.push(...toAssistant(message, calls));
+  const strangers: OptionalMember[] = [];
+  const reading = {
+    calls: createKnownCalls(),
+    open,
+    foundStranger(member: string): void {
+      if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
+    },
+  };
+  await forEachObject(messages, nextStep, (message, at) => {
+    if (message.role === 'tool') addResults(prompt, toResult(message, reading.calls));
+    else if (message.role === 'assistant') prompt.push(...toAssistant(message, `messages[${at}]`, reading));
     else if (message.role === 'system' || message.role === 'developer') prompt.push(...toSystem(message));
     else prompt.push(...toUser(message));
   });
-  return prompt;
+  return { prompt, strangers };
 }
 
 const toSystem = (message: JsonObject): LanguageModelV4Prompt =>
@@ -42,50 +66,64 @@ function toUser(message: JsonObject): LanguageModelV4Prompt {
   return content.length === 0 ? [] : [{ role: 'user', content, ...cacheMark(message) }];
 }
 
-function toAssistant(message: JsonObject, calls: KnownCalls): LanguageModelV4Prompt {
-  const { thoughts, signatures, phase } = readReasoningDetails(message);
+interface AssistantReading extends Pick<PromptReading, 'open'> {
+  readonly calls: KnownCalls;
+  readonly foundStranger: (member: string) => void;
+}
+
+function toAssistant(message: JsonObject, path: string, reading: AssistantReading): LanguageModelV4Prompt {
+  const { calls, open, foundStranger } = reading;
+  const { thoughts, signatures, phase, strangerAt } = readReasoningDetails(message, open);
+  if (strangerAt !== undefined) foundStranger(`${path}.reasoning_details[${strangerAt}]`);
   const texts = [...toTextParts(message.content), ...toTextParts(message.refusal)];
   const signed = signatures.get('') ?? (texts.length > 0 ? phase : undefined);
   if (signed !== undefined) {
     const last = texts.pop() ?? emptyText;
-    texts.push({ ...last, providerOptions: { ...last.providerOptions, ...signedOptions(signed) } });
+    texts.push({ ...last, providerOptions: { ...last.providerOptions, ...signed } });
   }
   const toolCalls = (Array.isArray(message.tool_calls) ? message.tool_calls : []).filter(isJsonObject);
-  const called = toolCalls.map((call): AssistantPart => {
+  const called = toolCalls.map((call, at): AssistantPart => {
     const fn = isJsonObject(call.function) ? call.function : {};
     const { id, name } = calls.add(call.id, textOf(fn.name) ?? '');
-    const signature = signatureOf(call);
-    const own = signature === undefined ? signatures.get(textOf(call.id) ?? '') : { signature, origin: googleOrigin };
+    const own = besideOf(call, `${path}.tool_calls[${at}]`, reading) ?? signatures.get(textOf(call.id) ?? '');
     return {
       type: 'tool-call',
       toolCallId: id,
       toolName: name,
       input: calls.readArguments(fn.arguments),
-      ...(own === undefined ? {} : { providerOptions: signedOptions(own) }),
+      ...(own === undefined ? {} : { providerOptions: own }),
     };
   });
-  const content = [...thoughts, ...texts, ...toImages(message.images), ...called];
+  const content = [...thoughts, ...texts, ...toImages(message.images, path, reading), ...called];
   return content.length === 0 ? [] : [{ role: 'assistant', content, ...cacheMark(message) }];
 }
 
 /** What the gateway wrote of an answer's images comes back with the message. */
-const toImages = (images: unknown): AssistantPart[] =>
-  (Array.isArray(images) ? images : []).filter(isJsonObject).flatMap((image): AssistantPart[] => {
+const toImages = (images: unknown, path: string, reading: AssistantReading): AssistantPart[] =>
+  (Array.isArray(images) ? images : []).filter(isJsonObject).flatMap((image, at): AssistantPart[] => {
     const url = isJsonObject(image.image_url) ? image.image_url.url : undefined;
     if (typeof url !== 'string' || !/^data:[^,]{0,1000},/i.test(url)) return [];
-    const signature = signatureOf(image);
-    const signed = signature === undefined ? {} : signedOptions({ signature, origin: googleOrigin });
-    return [{ ...fileOfUrl(url, 'image'), providerOptions: signed }];
+    return [{ ...fileOfUrl(url, 'image'), providerOptions: besideOf(image, `${path}.images[${at}]`, reading) ?? {} }];
   });
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 const emptyText: LanguageModelV4TextPart = { type: 'text', text: '' };
 
-const signatureOf = ({ extra_content: extra }: JsonObject): string | undefined => {
+/** Where Google's own clients keep a signature. Undefined: this workspace got none there. */
+function besideOf(
+  { extra_content: extra }: JsonObject,
+  path: string,
+  { open, foundStranger }: AssistantReading,
+): SharedV4ProviderOptions | undefined {
   const google = isJsonObject(extra) && isJsonObject(extra.google) ? extra.google : {};
-  return typeof google.thought_signature === 'string' ? google.thought_signature : undefined;
-};
+  const { thought_signature: sealed } = google;
+  const envelope = open(sealed);
+  if (envelope === undefined && typeof sealed === 'string' && sealed !== '') {
+    foundStranger(`${path}.extra_content.google.thought_signature`);
+  }
+  return envelope && envelopeOptions(envelope);
+}
 
 function toResult(message: JsonObject, calls: KnownCalls): ToolMessage {
   const { id, name } = calls.find(message.tool_call_id) ?? calls.add(message.tool_call_id, nameOf(message));

@@ -4,8 +4,8 @@ import { toHubCall } from './chat-call.ts';
 import { openChunkWriter } from './write-chunks.ts';
 import { writeCompletion } from './write-completion.ts';
 
-export const chatSource: HubSource = async (body, nextStep) => ({
-  call: await toHubCall(body, nextStep),
+export const chatSource: HubSource = async (body, nextStep, { open }) => ({
+  call: await toHubCall(body, { open, nextStep }),
   writeAnswer: writeCompletion,
   openWriter: openChunkWriter,
 });

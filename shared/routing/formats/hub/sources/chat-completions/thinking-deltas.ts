@@ -1,5 +1,5 @@
 // Thinking of a streamed answer, and what was signed of it, as deltas of `reasoning_details`.
-import { type AnswerHead, type PartOf, phaseOf } from '../../middle/index.ts';
+import { type AnswerHead, type PartOf, phaseOf, sealed } from '../../middle/index.ts';
 
 export type Delta = Readonly<Record<string, unknown>>;
 
@@ -10,7 +10,8 @@ export interface ThinkingDeltas {
 }
 
 /** For one stream. */
-export function openThinkingDeltas({ origin: format, readSigned }: AnswerHead): ThinkingDeltas {
+export function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
+  const { origin: format, readSigned } = head;
   /** By what they are about: the index of each detail. */
   const details = new Map<string, number>();
   /** Signatures that were written: a package gives the same one with every piece of a part. */
@@ -39,13 +40,13 @@ export function openThinkingDeltas({ origin: format, readSigned }: AnswerHead): 
       const signed = signature !== undefined && (isShown || encrypted === undefined) && isNew(block, signature);
       const deltas: Delta[] = [];
       if (text !== '' || signed) {
-        const piece = { type: 'reasoning.text', text, ...(signed ? { signature } : {}) };
+        const piece = { type: 'reasoning.text', text, ...(signed ? { signature: sealed(head, { signature }) } : {}) };
         deltas.push({ ...(text === '' ? {} : { reasoning: text }), ...detail(block, piece) });
         last = { type: 'reasoning.text', text: '', index: details.get(block) };
       }
       if (encrypted !== undefined && isNew(block, encrypted)) {
         const key = `encrypted of ${block}`;
-        deltas.push(detail(key, { type: 'reasoning.encrypted', data: encrypted }));
+        deltas.push(detail(key, { type: 'reasoning.encrypted', data: sealed(head, { encrypted }) }));
         last = { type: 'reasoning.encrypted', data: '', index: details.get(key) };
       }
       return deltas;
@@ -58,7 +59,8 @@ export function openThinkingDeltas({ origin: format, readSigned }: AnswerHead): 
       last = undefined;
       if (signature === undefined || !isNew(block, signature)) return called;
       const of = callId === undefined ? {} : { id: callId };
-      return [...called, detail(`of ${block}`, { type: 'reasoning.encrypted', data: signature, ...of })];
+      const data = sealed(head, { signature }, callId === undefined ? 'text' : { call: callId });
+      return [...called, detail(`of ${block}`, { type: 'reasoning.encrypted', data, ...of })];
     },
   };
 }

@@ -8,6 +8,7 @@ import {
   type HubResult,
   mediaMembers,
   phaseOf,
+  sealed,
   tokensOf,
   type WrittenAnswer,
 } from '../../middle/index.ts';
@@ -73,16 +74,14 @@ const isClientCall = (part: LanguageModelV4Content): part is ToolCall =>
 const joinTexts = (content: readonly LanguageModelV4Content[], type: 'text' | 'reasoning'): string =>
   content.map((part) => (part.type === type && 'text' in part ? part.text : '')).join('');
 
-export function toToolCall(
-  { toolCallId, toolName, input, providerMetadata }: ToolCall,
-  { readSigned }: Pick<AnswerHead, 'readSigned'>,
-) {
-  const { signature } = readSigned(providerMetadata);
+export function toToolCall({ toolCallId, toolName, input, providerMetadata }: ToolCall, head: AnswerHead) {
+  const { signature } = head.readSigned(providerMetadata);
+  const signed = signature === undefined ? undefined : sealed(head, { signature }, { call: toolCallId });
   return {
     id: toolCallId,
     type: 'function',
     function: { name: toolName, arguments: input === '' ? '{}' : input },
-    ...extraContent(signature),
+    ...extraContent(signed),
   };
 }
 
@@ -90,36 +89,41 @@ export function toToolCall(
 const extraContent = (signature: string | undefined): object =>
   signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
 
-function detailsOf(
-  content: readonly LanguageModelV4Content[],
-  { origin: format, readSigned }: AnswerHead,
-): ReasoningDetail[] {
+function detailsOf(content: readonly LanguageModelV4Content[], head: AnswerHead): ReasoningDetail[] {
+  const { origin: format, readSigned } = head;
   const details: ReasoningDetail[] = [];
   for (const [at, part] of content.entries()) {
     const { signature, encrypted } = readSigned(part.providerMetadata);
     const common = { format, index: details.length };
     if (part.type === 'reasoning') {
-      const signed = signature === undefined ? {} : { signature };
+      const signed = signature === undefined ? {} : { signature: sealed(head, { signature }) };
       if (part.text !== '' || encrypted === undefined)
         details.push({ type: 'reasoning.text', text: part.text, ...signed, ...common });
       if (encrypted !== undefined)
-        details.push({ type: 'reasoning.encrypted', data: encrypted, ...common, index: details.length });
+        details.push({
+          type: 'reasoning.encrypted',
+          data: sealed(head, { encrypted }),
+          ...common,
+          index: details.length,
+        });
       const [last, phase] = [details.pop(), phaseOf(content[at + 1])];
       if (last !== undefined) details.push(phase === undefined ? last : { ...last, phase });
     } else if (signature !== undefined && part.type !== 'file') {
-      const id = isClientCall(part) ? { id: part.toolCallId } : {};
-      details.push({ type: 'reasoning.encrypted', data: signature, ...id, ...common });
+      const call = isClientCall(part) ? part.toolCallId : undefined;
+      const data = sealed(head, { signature }, call === undefined ? 'text' : { call });
+      details.push({ type: 'reasoning.encrypted', data, ...(call === undefined ? {} : { id: call }), ...common });
     }
   }
   return details;
 }
 
 /** In OpenRouter's shape: a chat completion has none of its own. */
-export function toImage(part: LanguageModelV4Content, { readSigned }: Pick<AnswerHead, 'readSigned'>): object[] {
+export function toImage(part: LanguageModelV4Content, head: AnswerHead): object[] {
   const base64 = part.type === 'file' ? base64Of(part) : undefined;
   if (part.type !== 'file' || base64 === undefined) return [];
   const image = { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${base64}` } };
-  return [{ ...image, ...extraContent(readSigned(part.providerMetadata).signature) }];
+  const { signature } = head.readSigned(part.providerMetadata);
+  return [{ ...image, ...extraContent(signature === undefined ? undefined : sealed(head, { signature })) }];
 }
 
 // What an answer has used, and why it ended, in the words of a chat completion.

@@ -1,0 +1,21 @@
+// `reasoning_details` as a client has them: what providers signed or encrypted in them sealed as the gateway hands it out.
+import type { Envelopes, SignedEnvelope } from '../../shared/protocol/wire/index.ts';
+
+type Json = Record<string, unknown>;
+
+const claudeOrigin = 'anthropic-claude-v1';
+
+/** `model`: who made it. The format says whose host; left out: Claude's. */
+export const sealedDetails = (details: readonly Json[], model: string, seal: Envelopes['seal']): Json[] =>
+  details.map(({ signature, data, ...rest }) => {
+    const { format: origin = claudeOrigin, id } = rest;
+    const sealed = (signed: Partial<SignedEnvelope>) => seal({ origin: String(origin), model, ...signed });
+    const of = typeof id === 'string' ? { of: { call: id } } : {};
+    return {
+      ...rest,
+      ...(typeof signature === 'string' ? { signature: sealed({ signature }) } : {}),
+      ...(typeof data === 'string'
+        ? { data: sealed('of' in of ? { signature: data, ...of } : { encrypted: data }) }
+        : {}),
+    };
+  });
