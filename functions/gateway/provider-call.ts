@@ -8,6 +8,7 @@ import type {
   ClientInterface,
   ClientRequest,
   JsonAnswer,
+  KeptBody,
   PassedOn,
 } from '../../shared/protocol/interfaces/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
@@ -24,8 +25,10 @@ export interface ProviderCall {
   readonly request: ProviderRequest;
   readonly payment: Payment;
   readonly signals: Signals;
-  /** Kept answers draw on it. */
+  /** What is made of the request, and kept answers, draw on it. */
   readonly memory: CallMemory;
+  /** Of a call whose body is what is asked. Undefined: it is a step of a function. */
+  readonly keptBody: KeptBody | undefined;
   readonly times: Times;
 }
 

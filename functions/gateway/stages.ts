@@ -18,6 +18,7 @@ import type {
   ClientInterface,
   ClientRequest,
   JsonAnswer,
+  KeptBody,
   PassedOn,
 } from '../../shared/protocol/interfaces/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
@@ -35,6 +36,7 @@ export interface Call {
   readonly clientInterface: ClientInterface;
   readonly scope: RequestScope;
   readonly request: ClientRequest;
+  readonly keptBody: KeptBody;
   readonly idempotencyKey: string | undefined;
   readonly byokKey: string | undefined;
   readonly attribution: { readonly referer: string | undefined; readonly title: string | undefined };

@@ -4,8 +4,8 @@ import {
   type CachedAnswer,
   type CacheKey,
   type CacheKeyParts,
-  cacheKeys,
   createResponseCache,
+  openCacheKeys,
 } from '../../shared/accounting/response-cache/index.ts';
 import { sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
@@ -112,7 +112,8 @@ describe('keys', () => {
     stream_options: { include_usage: true },
     some_unknown_member: { deep: [1, { deeper: null }] },
   };
-  const parts: CacheKeyParts = {
+  type KeyParts = CacheKeyParts & { readonly model: string };
+  const parts: KeyParts = {
     interfaceId: 'chat-completions',
     workspace: 'team-a',
     model: 'acme/large-1',
@@ -123,14 +124,14 @@ describe('keys', () => {
     body: jsonTextOf(body),
     leftOut: chatCompletions.leftOutOfCacheKey(jsonTextOf(body)),
   };
-  const cacheKey = (of: CacheKeyParts): string => cacheKeys(of)[0]?.hash ?? '';
+  const cacheKey = ({ model, ...of }: KeyParts): string => openCacheKeys(of)(model)[0]?.hash ?? '';
   const plain = cacheKey(parts);
   const withBody = (text: JsonText) => ({ body: text, leftOut: chatCompletions.leftOutOfCacheKey(text) });
   const keyWith = (more: Record<string, unknown>): string =>
     cacheKey({ ...parts, ...withBody(jsonTextOf({ ...body, ...more })) });
 
   describe('the key of a cached answer', () => {
-    it.each<[string, Partial<CacheKeyParts>]>([
+    it.each<[string, Partial<KeyParts>]>([
       ['interface', { interfaceId: 'messages' }],
       ['workspace', { workspace: 'team-b' }],
       ['resolved model', { model: 'acme/small-1' }],

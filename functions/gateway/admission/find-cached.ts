@@ -2,8 +2,8 @@
 import {
   type CachedAnswer,
   type CacheKey,
-  cacheKeys,
   type KeptEvents,
+  openCacheKeys,
 } from '../../../shared/accounting/response-cache/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import type { EventText } from '../../../shared/protocol/wire/index.ts';
@@ -28,7 +28,8 @@ export function findCached(
     const namespace = cache?.namespace ?? undefined;
     const { only, ignore, order, allowFallbacks } = provider;
     const choice = { only, ignore, order: allowFallbacks || order.length === 0 ? undefined : order };
-    const parts = {
+    // With `auto` another model than the first may answer, and its answer is stored under its own key.
+    const keysOf = openCacheKeys({
       interfaceId: clientInterface.id,
       workspace: call.workspace.id,
       policy: call.policy,
@@ -37,9 +38,7 @@ export function findCached(
       body: text(),
       passedOn,
       leftOut: clientInterface.leftOutOfCacheKey(text()),
-    };
-    // With `auto` another model than the first may answer, and its answer is stored under its own key.
-    const keysOf = (modelId: string) => cacheKeys({ ...parts, model: modelId });
+    });
     const keyOf = (modelId: string) => keysOf(modelId)[0] as CacheKey;
     const store = { keyOf, ttlSeconds: cache?.ttl ?? ttlDefaultSeconds };
     if (cache?.refresh === true) return cacheUse('REFRESH', store);

@@ -3,7 +3,9 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
 
 /** The text as it came, the one with the gateway's own fields, and its bytes for the client. */
-const formsOfAnswer = 3;
+const relayedForms = 3;
+/** Beside them the text that a package reads, the values that it makes, and what is made of those. */
+const translatedForms = 6;
 /** Reserved as they come. More is reserved ahead, so that a long answer waits once and not with each piece. */
 const smallAnswerBytes = 16 * 1024;
 
@@ -28,14 +30,16 @@ export interface AnswerMemory {
   release(keptBytes?: number): void;
 }
 
-export function openAnswerMemory(memory: CallMemory): AnswerMemory {
+export function openAnswerMemory(memory: CallMemory, isTranslated = false): AnswerMemory {
+  const forms = isTranslated ? translatedForms : relayedForms;
+  const part = memory.openPart();
   let reservedBytes = 0;
 
   async function grow(bytes: number, cameBytes: number): Promise<void> {
     const added = bytes - reservedBytes;
     if (added <= 0) return;
     try {
-      await memory.reserve(added);
+      await part.reserve(added);
     } catch (error) {
       throw error instanceof GatewayError ? new AnswerNotKept(cameBytes, error) : error;
     }
@@ -51,16 +55,15 @@ export function openAnswerMemory(memory: CallMemory): AnswerMemory {
         if (read.done === true) return read;
         cameBytes += read.value.length;
         const expected = cameBytes <= smallAnswerBytes ? cameBytes : Math.max(cameBytes * 2, declaredBytes);
-        if (cameBytes * formsOfAnswer > reservedBytes) await grow(expected * formsOfAnswer, cameBytes);
+        if (cameBytes * forms > reservedBytes) await grow(expected * forms, cameBytes);
         return read;
       }
       return { [Symbol.asyncIterator]: () => ({ next }) };
     },
     hold: (bytes) => grow(bytes, bytes),
     release(keptBytes = 0) {
-      const released = Math.max(0, reservedBytes - keptBytes);
-      memory.release(released);
-      reservedBytes -= released;
+      reservedBytes = Math.min(reservedBytes, keptBytes);
+      part.keepOnly(keptBytes);
     },
   };
 }

@@ -5,7 +5,7 @@ import { callCandidate, type NoAnswer, type Spoken } from '../../../shared/routi
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { OpenStream, ProviderCall, ReleaseMemory } from '../provider-call.ts';
-import { createSend } from './create-send.ts';
+import { createSend, type SendOptions } from './create-send.ts';
 import { openStream, readBrokenCall } from './open-stream.ts';
 
 type Answer = { readonly spoken: Spoken } & (
@@ -20,13 +20,13 @@ export async function attemptCandidate(
   deps: GatewayDependencies,
   call: ProviderCall,
   { candidate, spanId, startedAtMs }: AdmittedCandidate,
-  silenceLimitMs: number,
+  options: SendOptions,
 ): Promise<AttemptOutcome> {
   const { request, signals, times } = call;
   // Where telemetry is on, what the provider does belongs to the span of this attempt.
   const traceparent = signals.trace && spanId ? traceparentOf(signals.trace, spanId) : signals.traceparent;
   const traced = { ...call, signals: { ...signals, traceparent } };
-  const { send, connection, release } = createSend(deps, traced, candidate, silenceLimitMs);
+  const { send, connection, release } = createSend(deps, traced, candidate, options);
   const failed = (failure: NoAnswer['failure']): NoAnswer => {
     release();
     return { kind: 'failure', failure };

@@ -1,14 +1,12 @@
 // The `send` that a format calls a candidate through: adds URL, credential and signature, ends a call that is silent for too
 // long, and classifies what is no success. Failures are values; a connection that breaks rejects.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
-import { GatewayError } from '../../../shared/errors/index.ts';
 import { once } from '../../../shared/foundation/cache/index.ts';
 import { streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { ConnectionBroken, readText as readBody } from '../../../shared/foundation/outgoing/index.ts';
 import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import type { CandidateRequest, NoAnswer, Send } from '../../../shared/routing/formats/index.ts';
 import {
-  type AttemptFailure,
   classifyStatus,
   type DescribeText,
   readProviderText,
@@ -38,9 +36,6 @@ export interface Connection {
   wasDead: boolean;
 }
 
-/** Three copies: the text that is written anew, the same with its head, and its bytes. */
-const formsOfSent = 3;
-
 export interface Sending {
   readonly send: Send;
   /** Undefined: nothing was sent. */
@@ -49,12 +44,20 @@ export interface Sending {
   readonly release: ReleaseMemory;
 }
 
-/** `silenceLimitMs`: infinite for the last candidate, which leaves no time for another. */
+export interface SendOptions {
+  /** Infinite for the last candidate, which leaves no time for another. */
+  readonly silenceLimitMs: number;
+  /** The candidate is called in another format than its client's. */
+  readonly isTranslated: boolean;
+  /** Called once, when all of the request has left, or no more of it will. */
+  readonly onSent: () => void;
+}
+
 export function createSend(
   deps: GatewayDependencies,
   call: ProviderCall,
   candidate: Candidate,
-  silenceLimitMs: number,
+  options: SendOptions,
 ): Sending {
   const { clock } = deps;
   const { asked, clientInterface } = call.request;
@@ -62,23 +65,16 @@ export function createSend(
 
   /** Nothing keeps a sent body once it has left: the client's own text is there for another candidate. */
   async function start(request: CandidateRequest) {
-    const { memory } = call;
-    const sentBytes = formsOfSent * asked.text().text.length;
-    const refusal = await refusalOf(memory.reserve(sentBytes));
-    if (refusal !== undefined) return { failure: noMemory(refusal) };
-    const onSent = once(() => memory.release(sentBytes));
     const prepared = await prepareCall(deps, call, candidate, request);
-    if ('failure' in prepared) {
-      onSent();
-      return prepared;
-    }
+    if ('failure' in prepared) return prepared;
     const { secrets, ...upstream } = prepared;
-    const connection = connect(deps, call, candidate, silenceLimitMs);
+    const connection = connect(deps, call, candidate, options);
     sent = connection;
     const connectTimeoutMs = candidate.provider.connect_timeout_ms;
+    const onLeft = once(options.onSent);
     const sending = deps.transport
-      .send({ ...upstream, connectTimeoutMs, signal: connection.watch.signal, onSent })
-      .finally(onSent);
+      .send({ ...upstream, connectTimeoutMs, signal: connection.watch.signal, onSent: onLeft })
+      .finally(onLeft);
     return { sending, connection, secrets, hostname: upstream.url.hostname };
   }
 
@@ -129,30 +125,11 @@ export function createSend(
   return { send, connection: () => sent, release: (keptBytes) => sent?.memory.release(keptBytes) };
 }
 
-/** Why there is no memory. Undefined: there is. */
-async function refusalOf(reserving: Promise<void> | undefined): Promise<GatewayError | undefined> {
-  try {
-    await reserving;
-    return undefined;
-  } catch (error) {
-    if (error instanceof GatewayError) return error;
-    throw error;
-  }
-}
-
-const noMemory = (refusal: GatewayError): AttemptFailure => ({
-  kind: 'failed',
-  cause: 'no_memory',
-  isOurFault: true,
-  isUnavailable: true,
-  refusal,
-});
-
 function connect(
   { clock }: GatewayDependencies,
   { request, signals, times, memory }: ProviderCall,
   { provider }: Candidate,
-  limitMs: number,
+  { silenceLimitMs: limitMs, isTranslated }: SendOptions,
 ): Connection {
   const isStream = request.asked.stream;
   const graceMs = isStream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
@@ -164,7 +141,7 @@ function connect(
     silence,
     isAccepted: false,
     refusedAnswer: undefined,
-    memory: openAnswerMemory(memory),
+    memory: openAnswerMemory(memory, isTranslated),
     wasDead: false,
   };
 }

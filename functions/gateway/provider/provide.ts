@@ -6,7 +6,7 @@ import { payerOf } from '../../../shared/routing/planner/index.ts';
 import { type AdmittedCandidate, type Attempt, reportAttempt } from '../../../shared/routing/provider-metrics/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall, ProviderRun } from '../provider-call.ts';
-import { attemptCandidate } from './attempt-candidate.ts';
+import { attemptOnMemory } from './attempt-on-memory.ts';
 import { createCandidateQueue } from './candidate-queue.ts';
 import { createOutputCheck } from './check-output.ts';
 import { conclude, type FailedAttempt } from './conclude.ts';
@@ -43,13 +43,13 @@ export async function provide(deps: GatewayDependencies, call: ProviderCall): Pr
         break;
       }
       const silenceMs = silenceLimitMs(times.deadline.remainingMs(), queue.waiting());
-      let outcome = await attemptCandidate(deps, call, admitted, silenceMs);
+      let outcome = await attemptOnMemory(deps, call, admitted, silenceMs);
       if (outcome.kind === 'failure' && outcome.failure.wasDead === true) {
         // Once more, and counted: the provider may have seen both. The slot and what it tells of the provider are the second one's.
         attemptCount += 1;
         endAttempt({ ...admitted, permit: undefined }, outcome.failure, clock.nowMs());
         admitted = queue.renewed(admitted);
-        outcome = await attemptCandidate(deps, call, admitted, silenceMs);
+        outcome = await attemptOnMemory(deps, call, admitted, silenceMs);
       }
       if (outcome.kind !== 'failure' || outcome.failure.isUnavailable !== true) attemptCount += 1;
       if (outcome.kind === 'failure') {
@@ -68,8 +68,11 @@ export async function provide(deps: GatewayDependencies, call: ProviderCall): Pr
         break;
       }
       firstOutputAtMs = outcome.answeredAtMs;
-      // The attempt of a stream ends with the stream.
-      if (outcome.kind === 'stream') return { ...outcome, admitted };
+      if (outcome.kind === 'stream') {
+        call.keptBody?.letGo();
+        // The attempt of a stream ends with the stream.
+        return { ...outcome, admitted };
+      }
       const { answer, spoken, release } = outcome;
       const { charge, verdict } = await output.check(admitted, answer);
       const tokens = charge.usage.promptTokens + charge.usage.completionTokens;
@@ -77,7 +80,10 @@ export async function provide(deps: GatewayDependencies, call: ProviderCall): Pr
       // Not the answer itself: an attempt lives until the call is settled.
       const said = { model: answer.model, finishReasons: answer.finishReasons };
       endAttempt(admitted, 'ok', outcome.answeredAtMs, { tokens, charge, said, schemaMismatch, spoken });
-      if (verdict.kind === 'accepted') return { kind: 'json', answer: verdict.answer, release, admitted, spoken };
+      if (verdict.kind === 'accepted') {
+        call.keptBody?.letGo();
+        return { kind: 'json', answer: verdict.answer, release, admitted, spoken };
+      }
       release();
       if (!verdict.mayBeAsked) break;
       queue.again(admitted.candidate);

@@ -12,9 +12,10 @@ import {
   requestBudgetMs,
   reservedModelPrefix,
 } from '../../../shared/foundation/constants/index.ts';
+import { freeBytes } from '../../../shared/foundation/heap/index.ts';
 import { nextTurn, startDeadline } from '../../../shared/foundation/time/index.ts';
 import { type GatewayRequest, readPlainBody } from '../../../shared/protocol/http/index.ts';
-import { type ClientInterface, readModel } from '../../../shared/protocol/interfaces/index.ts';
+import { type ClientInterface, keepBody, readModel } from '../../../shared/protocol/interfaces/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import { type BodyText, readRequestBody } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -23,6 +24,9 @@ import { readAttribution, readCallHeaders, readPassedOn, readTagsHeader } from '
 
 /** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
 const longBodyBytes = 64 * 1024;
+
+/** Of a body while it becomes a text: the pieces of that, and the whole. */
+const formsBesideBytes = 2;
 
 /** Those that cost more need the operator's consent, as members do. */
 const betaHeader = 'anthropic-beta';
@@ -41,17 +45,19 @@ export function receive(
   const read = once(async (): Promise<ReadCall> => {
     scope.memory.nameKey(credential.publicId);
     const bytes = await readPlainBody(request, scope.memory);
-    // Beside the bytes, until they are a text.
-    await scope.memory.reserve(bytes.length);
+    const bodyBytes = bytes.length;
+    await scope.memory.reserve(formsBesideBytes * bodyBytes);
     const body = readRequestBody(bytes, clientInterface);
-    scope.memory.keepOnly(keptBytesOf(body, bytes.length));
-    if (bytes.length > longBodyBytes) await nextTurn();
+    freeBytes(bytes);
+    const textBytes = keptBytesOf(body, bodyBytes);
+    scope.memory.keepOnly(textBytes);
+    if (bodyBytes > longBodyBytes) await nextTurn();
     const model = body.kind === 'unreadable' ? undefined : readModel(body.json);
     // On a function call a revoked key has its own code, whatever else is wrong with a readable body.
     const asksFunction = clientInterface.callsFunctions && model?.startsWith(reservedModelPrefix) === true;
-    const shape = { clientInterface, asksFunction, bodyBytes: bytes.length };
+    const shape = { clientInterface, asksFunction, bodyBytes, textBytes };
     seen = { model, asksFunction, call: readCall(deps, request, scope, body, shape) };
-    if (bytes.length > longBodyBytes) await nextTurn();
+    if (bodyBytes > longBodyBytes) await nextTurn();
     return seen;
   });
   const { headers, arrivedAtMs } = request;
@@ -73,6 +79,8 @@ interface BodyShape {
   readonly clientInterface: ClientInterface;
   readonly asksFunction: boolean;
   readonly bodyBytes: number;
+  /** Of what is kept of it. */
+  readonly textBytes: number;
 }
 
 function readCall(
@@ -80,7 +88,7 @@ function readCall(
   { headers, query, arrivedAtMs }: GatewayRequest,
   scope: RequestScope,
   body: BodyText,
-  { clientInterface, asksFunction, bodyBytes }: BodyShape,
+  { clientInterface, asksFunction, bodyBytes, textBytes }: BodyShape,
 ): Call | GatewayError {
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
@@ -99,6 +107,7 @@ function readCall(
     clientInterface,
     scope,
     request,
+    keptBody: keepBody(scope.memory, request, textBytes),
     ...callHeaders,
     // A UUID is the same in either letter case.
     idempotencyKey: asksFunction ? callHeaders.idempotencyKey?.toLowerCase() : callHeaders.idempotencyKey,

@@ -7,13 +7,14 @@ import type { AdmittedCall, AdmittedPlain } from '../stages.ts';
 interface OwnOfCall {
   readonly request: Omit<ProviderRequest, 'clientInterface' | 'passedOn' | 'schemaWork'>;
   readonly payment: Omit<Payment, 'workspace' | 'bill'>;
+  readonly keptBody?: ProviderCall['keptBody'];
   readonly stopped: AbortSignal | undefined;
   readonly admissionTime: TimeBudget;
 }
 
 export const providerCallOf = (
   { scope, clientInterface, passedOn, schemaWork, workspace, bill, deadline, streamDeadline, catalogue }: AdmittedCall,
-  { request, payment, stopped, admissionTime }: OwnOfCall,
+  { request, payment, keptBody, stopped, admissionTime }: OwnOfCall,
 ): ProviderCall => ({
   request: { clientInterface, passedOn, schemaWork, ...request },
   payment: { workspace: workspace.id, bill, ...payment },
@@ -25,16 +26,18 @@ export const providerCallOf = (
     stopped,
   },
   memory: scope.memory,
+  keptBody,
   times: { admissionTime, deadline, streamDeadline, queueMs: catalogue.service.queue_ms },
 });
 
 export const plainProviderCall = (call: AdmittedPlain): ProviderCall => {
   const { request: asked, size, plan, policy, envelopes, byok, byokKey, connections, holdings } = call;
-  const { scope, admissionTime } = call;
+  const { scope, admissionTime, keptBody } = call;
   const { acceptsUnfinished } = scope.baseUrlRules;
   return providerCallOf(call, {
     request: { asked, size, plan, zdr: policy.zdr === true, acceptsUnfinished, envelopes },
     payment: { firstCandidate: holdings.firstCandidate, byok, byokKey, connections },
+    keptBody,
     stopped: scope.cut,
     admissionTime,
   });

@@ -7,7 +7,7 @@ import { modelsOfKey, readKeySetting } from '../../../shared/configuration/keys/
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { nextTurn, type TimeBudget } from '../../../shared/foundation/time/index.ts';
-import { type ClientRequest, keptInputMax } from '../../../shared/protocol/interfaces/index.ts';
+import { type ClientRequest, keepBody, keptInputMax } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
 import { findMember, type JsonObject, readRequestBody, rewriteMembers } from '../../../shared/protocol/wire/index.ts';
 import {
@@ -34,11 +34,11 @@ export async function route(
   if (byok instanceof GatewayError) return byok;
   const preset = await mergePreset(call);
   if (preset instanceof GatewayError) return preset;
-  const { request, workspace } = preset;
+  const { request, workspace, keptBody } = preset;
   await admissionTime.wait(deps.credentials.ready());
   const kept = await admissionTime.wait(findKept(deps, request, workspace.id));
   const statistics = sortsByStatistics(request) ? await admissionTime.wait(deps.statistics.current()) : noStatistics;
-  await readAhead(request, { ...call, workspace });
+  await readAhead(request, { ...call, workspace, keptBody });
   const plan = makePlan(request, {
     catalogue: call.catalogue,
     workspace,
@@ -52,7 +52,7 @@ export async function route(
   const policy = tighten(request.provider.policy, workspace.data_policy);
   const unmadeInput = kept.unknownInput === undefined ? [] : request.keptInput.flatMap(({ id }) => id ?? []);
   const envelopes = await admissionTime.wait(openEnvelopes(deps, { request, plan, workspace }));
-  return { ...call, request, workspace, plan, size: request.size(), unmadeInput, byok, policy, envelopes };
+  return { ...call, request, keptBody, workspace, plan, size: request.size(), unmadeInput, byok, policy, envelopes };
 }
 
 /**
@@ -103,19 +103,22 @@ function readByok(call: IdentifiedCall): ByokSources | GatewayError | undefined 
 /** The merged body is read again: preset and request together may ask for what neither asks alone. */
 async function mergePreset(
   call: IdentifiedCall,
-): Promise<Pick<IdentifiedCall, 'request' | 'workspace'> | GatewayError> {
+): Promise<Pick<IdentifiedCall, 'request' | 'keptBody' | 'workspace'> | GatewayError> {
   const { request: sent, clientInterface } = call;
+  const { memory } = call.scope;
   const { streamsSchemas, dropsIdleMembers } = call.scope.baseUrlRules;
   const applied = applyPreset({ ...sent.raw }, call.workspace, sent.preset);
   if (applied instanceof GatewayError) return applied;
   if (applied.kind === 'none') return call;
   const bytes = Buffer.from(mergedText(sent, applied.body));
+  await memory.reserve(bytes.length);
   const body = readRequestBody(bytes, clientInterface);
   if (body.kind === 'unreadable') return body.error;
   const request = clientInterface.readRequest(body.json, { bodyBytes: bytes.length, dropsIdleMembers });
   if (request instanceof GatewayError) return request;
   const options = { allowsStream: streamsSchemas, work: call.schemaWork };
-  return (await checkRequestSchema(request, options)) ?? { request, workspace: applied.workspace };
+  const fault = await checkRequestSchema(request, options);
+  return fault ?? { request, keptBody: keepBody(memory, request, bytes.length), workspace: applied.workspace };
 }
 
 /** The body as sent, with what the preset adds or changes. Of members that the gateway does not read the request's wins. */
@@ -129,25 +132,18 @@ function mergedText({ raw, text }: ClientRequest, merged: JsonObject): string {
 
 // What routing asks of a request is read from its body on first use: of a long one before, in turns of the event loop.
 
-/** Memory of a parsed value beside its characters: an object with names takes some hundred bytes in V8, its place in the table 20. */
-const parsedTimes = 4;
-/** Searched in a few milliseconds. */
-const longBodyCharacters = 64 * 1024;
-
 /** Each in a turn of its own. */
 export async function readAhead(
   request: ClientRequest,
-  call: Pick<IdentifiedCall, 'catalogue' | 'workspace' | 'scope'>,
+  call: Pick<IdentifiedCall, 'catalogue' | 'workspace' | 'keptBody'>,
 ): Promise<void> {
-  if (request.text().text.length <= longBodyCharacters) return;
+  if (!call.keptBody.isLong) return;
   request.needs();
   await nextTurn();
   request.size();
   await nextTurn();
   if (!mayBeTranslated(request, call)) return;
-  const { text, tableBytes } = request.text();
-  await call.scope.memory.reserve(text.length + parsedTimes * tableBytes);
-  await request.readWholeBody(nextTurn);
+  await call.keptBody.readValues();
   request.hubNeeds();
   await nextTurn();
 }

@@ -9,8 +9,6 @@ export interface CacheKeyParts {
   /** One body may be valid for two interfaces, and their answers differ. */
   readonly interfaceId: InterfaceId;
   readonly workspace: string;
-  /** Catalogue id of the model that will answer, `auto` resolved. */
-  readonly model: string;
   /** What workspace, preset and request enforce together. */
   readonly policy: PolicyOptions;
   /** `cache.namespace`. */
@@ -35,45 +33,41 @@ export interface CacheKey {
   readonly hash: string;
 }
 
+/** `model`: catalogue id of the one that will answer, `auto` resolved. */
+type HashOfModel = (model: string) => string;
+
 /**
  * The newest first: under it an answer is stored, under the others one is found that the release before has stored. A change of
  * the key, or of the shape of an answer, is another version; the one before it stays for as long as an answer lives.
  */
-const versions: readonly (readonly [number, (parts: CacheKeyParts) => string])[] = [[1, hashParts]];
+const versions: readonly (readonly [number, (parts: CacheKeyParts) => HashOfModel])[] = [[1, hashParts]];
 
-export const cacheKeys = (parts: CacheKeyParts): readonly CacheKey[] =>
-  versions.map(([version, hash]) => ({ version, hash: hash(parts) }));
+/** Reads the body at once: it may be let go before its answer is stored. */
+export function openCacheKeys(parts: CacheKeyParts): (model: string) => readonly CacheKey[] {
+  const opened = versions.map(([version, open]) => [version, open(parts)] as const);
+  return (model) => opened.map(([version, hash]) => ({ version, hash: hash(model) }));
+}
 
 /** The order of members does not count, every value does. */
-function hashParts({
-  interfaceId,
-  workspace,
-  model,
-  policy,
-  namespace,
-  only,
-  ignore,
-  order,
-  body,
-  passedOn,
-  leftOut,
-}: CacheKeyParts): string {
+function hashParts({ interfaceId, workspace, policy, body, passedOn, leftOut, ...choice }: CacheKeyParts): HashOfModel {
   const request_sha256 = sha256Hex(canonicalText(body, leftOut));
   const effective = effectOf(policy);
-  return sha256Hex(
-    canonicalJson({
-      interface: interfaceId,
-      workspace,
-      model,
-      policy: effective,
-      namespace,
-      only,
-      ignore,
-      order,
-      request_sha256,
-      passed_on: passesAnything(passedOn) ? passedOn : undefined,
-    }),
-  );
+  const { namespace, only, ignore, order } = choice;
+  return (model) =>
+    sha256Hex(
+      canonicalJson({
+        interface: interfaceId,
+        workspace,
+        model,
+        policy: effective,
+        namespace,
+        only,
+        ignore,
+        order,
+        request_sha256,
+        passed_on: passesAnything(passedOn) ? passedOn : undefined,
+      }),
+    );
 }
 
 /** What a policy forbids: an absent member and an empty one, and regions in another order, are the same policy. */

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
+import { gatherBytes } from '../../foundation/heap/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { CallMemory } from '../memory-budget/index.ts';
 
@@ -34,17 +35,16 @@ export function incomingBody(request: IncomingMessage, beforeReading: () => void
       if (declaredBytes(request) > plainBodyMaxBytes) return reject(fail('request_too_large'));
       if (fault !== undefined) return reject(fault);
       if (request.destroyed && !request.readableEnded) return reject(cutOff());
-      const chunks: Buffer[] = [];
-      let size = 0;
+      const gathered = gatherBytes(declaredBytes(request));
       const stop = () => request.off('data', onData).off('end', onEnd).off('close', onClose).pause();
       const refuse = (error: Error) => {
         stop();
+        gathered.drop();
         reject(error);
       };
       const onData = (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > plainBodyMaxBytes) return refuse(fail('request_too_large'));
-        chunks.push(chunk);
+        if (gathered.length + chunk.length > plainBodyMaxBytes) return refuse(fail('request_too_large'));
+        gathered.add(chunk);
         const space = memory.reserve(chunk.length);
         if (space === undefined) return;
         request.pause();
@@ -52,7 +52,7 @@ export function incomingBody(request: IncomingMessage, beforeReading: () => void
       };
       const onEnd = () => {
         stop();
-        resolve(Buffer.concat(chunks, size));
+        resolve(gathered.take());
       };
       const onClose = () => refuse(cutOff());
       refuseReading = refuse;

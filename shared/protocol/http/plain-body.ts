@@ -10,6 +10,7 @@ import {
 } from 'node:zlib';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
+import { freeBytes, gatherBytes } from '../../foundation/heap/index.ts';
 import type { CallMemory } from '../memory-budget/index.ts';
 import type { GatewayRequest } from './exchange.ts';
 
@@ -41,19 +42,23 @@ export async function readPlainBody(request: GatewayRequest, memory: CallMemory)
     throw fail('invalid_request', { message: `The body is not ${encoding}, as its header ${header} says.`, cause });
   });
   memory.release(packed.length);
+  freeBytes(packed);
   return plain;
 }
 
 async function unpack(packed: Buffer, decoder: Transform, memory: CallMemory): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let size = 0;
+  const gathered = gatherBytes(0);
   // Its errors are those of the loop.
   pipeline([packed], decoder, () => {});
-  for await (const piece of decoder as AsyncIterable<Buffer>) {
-    size += piece.length;
-    if (size > plainBodyMaxBytes) throw fail('request_too_large');
-    await memory.reserve(piece.length);
-    pieces.push(piece);
+  try {
+    for await (const piece of decoder as AsyncIterable<Buffer>) {
+      if (gathered.length + piece.length > plainBodyMaxBytes) throw fail('request_too_large');
+      await memory.reserve(piece.length);
+      gathered.add(piece);
+    }
+    return gathered.take();
+  } catch (error) {
+    gathered.drop();
+    throw error;
   }
-  return Buffer.concat(pieces, size);
 }

@@ -122,6 +122,7 @@ export type MadeOfMembers =
   | 'size'
   | 'wholeBody'
   | 'readWholeBody'
+  | 'letGoValues'
   | 'hubNeeds'
   | 'upstreamBody'
   | 'schemaCheck'

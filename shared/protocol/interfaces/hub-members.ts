@@ -8,7 +8,7 @@ import type { ClientRequest } from './client-interface.ts';
 export function hubMembers(
   text: () => JsonText,
   readNeeds: (body: JsonObject) => readonly HubNeed[] = () => [],
-): Pick<ClientRequest, 'wholeBody' | 'readWholeBody' | 'hubNeeds'> {
+): Pick<ClientRequest, 'wholeBody' | 'readWholeBody' | 'letGoValues' | 'hubNeeds'> {
   let body: JsonObject | undefined;
   const wholeBody = () => {
     body ??= parseJson(text().text) as JsonObject;
@@ -17,7 +17,10 @@ export function hubMembers(
   const readWholeBody = async (nextTurn: () => Promise<void>) => {
     body ??= (await parseInTurns(text(), nextTurn)) as JsonObject;
   };
-  return { wholeBody, readWholeBody, hubNeeds: once(() => readNeeds(wholeBody())) };
+  const letGoValues = () => {
+    body = undefined;
+  };
+  return { wholeBody, readWholeBody, letGoValues, hubNeeds: once(() => readNeeds(wholeBody())) };
 }
 
 export const isWebUrl = (url: unknown): boolean =>

@@ -10,6 +10,7 @@ export {
 } from './dearer-features.ts';
 export { firstOfEachNeed, hubMembers, isWebUrl, neededStops, preparesCache } from './hub-members.ts';
 export { imageTypeOf, openPixelReader, type Pixels } from './image-pixels.ts';
+export { type KeptBody, keepBody } from './kept-body.ts';
 export * from './kept-input.ts';
 export { answerMaxBytes } from './large-answer.ts';
 export { boundedByContext, type Media, openImageMeasure, sumOfMedia } from './media-tokens.ts';

@@ -35,8 +35,17 @@ export interface CallMemory {
   release(bytes: number): void;
   /** Releases all but so many bytes. */
   keepOnly(bytes: number): void;
+  /** Of what comes and goes by itself while the call keeps more. */
+  openPart(): MemoryPart;
   /** Releases what is left. Whatever a call does later counts no more. */
   end(): void;
+}
+
+/** One thing that a call keeps, a part of what is counted for the call. */
+interface MemoryPart {
+  /** As that of the call. What was refused is not counted. */
+  reserve(bytes: number): Promise<void> | undefined;
+  keepOnly(bytes: number): void;
 }
 
 interface Owner {
@@ -104,24 +113,44 @@ export function createMemoryBudget(
         count(owner, -released);
         line.serve();
       };
+      const reserve = (bytes: number) => {
+        if (owner.hasEnded) return undefined;
+        return line.enter(owner, bytes, isLarge(owner.bytes + bytes) ? 'large' : 'small');
+      };
       return {
         nameKey(keyId) {
           if (owner.keyId !== undefined) return;
           owner.keyId = keyId;
           countOfKey(keyId, largeBytesOf(owner.bytes));
         },
-        reserve(bytes) {
-          if (owner.hasEnded) return undefined;
-          return line.enter(owner, bytes, isLarge(owner.bytes + bytes) ? 'large' : 'small');
-        },
+        reserve,
         release,
         keepOnly: (bytes) => release(Math.max(0, owner.bytes - bytes)),
+        openPart: () => openPart({ reserve, release }),
         end() {
           owner.hasEnded = true;
           line.leave(owner);
           release(owner.bytes);
         },
       };
+    },
+  };
+}
+
+function openPart({ reserve, release }: Pick<CallMemory, 'reserve' | 'release'>): MemoryPart {
+  let keptBytes = 0;
+  return {
+    reserve(bytes) {
+      const waits = reserve(bytes);
+      if (waits === undefined) keptBytes += bytes;
+      return waits?.then(() => {
+        keptBytes += bytes;
+      });
+    },
+    keepOnly(bytes) {
+      const released = Math.max(0, keptBytes - bytes);
+      keptBytes -= released;
+      release(released);
     },
   };
 }

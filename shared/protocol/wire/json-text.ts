@@ -11,17 +11,31 @@ interface Member {
   readonly name: string;
 }
 
+const noTable = new Int32Array(0);
+
 export class JsonText {
-  readonly text: string;
+  #text: string;
   /** Bytes of the text without blanks between its values, and with characters in place of `\u` escapes. */
   readonly compactBytes: number;
-  readonly #table: Int32Array;
+  #table: Int32Array;
   #members: Member[] | undefined;
 
   constructor(text: string, table: Int32Array, compactBytes: number) {
-    this.text = text;
+    this.#text = text;
     this.compactBytes = compactBytes;
     this.#table = table;
+  }
+
+  /** Empty once it was let go. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Frees what is long of it: nothing may read it any more. */
+  letGo(): void {
+    this.#text = '';
+    this.#table = noTable;
+    this.#members = [];
   }
 
   /** Of where its values stand. */

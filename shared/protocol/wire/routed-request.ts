@@ -34,10 +34,12 @@ export interface RoutedRequest {
   /** Read from the body on first use, as is the size. */
   readonly needs: () => RequestNeeds;
   readonly size: () => CallSize;
-  /** Every member as a value, numbers as they were written. Parsed once, and only where the call may be translated. */
+  /** Every member as a value, numbers as they were written. Parsed where the call may be translated, and kept until it is let go. */
   readonly wholeBody: () => Readonly<Record<string, unknown>>;
   /** The same of a long body, which is parsed piece by piece. `nextTurn`: awaited in between. */
   readonly readWholeBody: (nextTurn: () => Promise<void>) => Promise<void>;
+  /** They are made anew where they are asked for again. */
+  readonly letGoValues: () => void;
   /** What a format that it is translated to must be able to say. Read once, on first use. */
   readonly hubNeeds: () => readonly HubNeed[];
 }

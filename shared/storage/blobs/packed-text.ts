@@ -2,7 +2,7 @@
 // brotli in half the time, every tool can read it, and its own checksum tells most damage.
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { textOfBytes } from '../../foundation/heap/index.ts';
+import { freeBytes, textOfBytes } from '../../foundation/heap/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 
 /** What a text may grow to when it is unpacked: four times the largest provider answer. */
@@ -41,7 +41,10 @@ const lengthBytes = 4;
 export async function unpackText({ bytes, sha256 }: Partial<PackedText>): Promise<string | undefined> {
   if (bytes === undefined || (sha256 !== undefined && sha256Hex(bytes) !== sha256)) return undefined;
   try {
-    return textOfBytes(await promisify(gunzip)(bytes, { maxOutputLength: textMaxBytes }));
+    const plain = await promisify(gunzip)(bytes, { maxOutputLength: textMaxBytes });
+    const text = textOfBytes(plain);
+    freeBytes(plain);
+    return text;
   } catch {
     return undefined;
   }

@@ -256,11 +256,10 @@ it('what the plan asks of a long body is read in turns of their own, and the who
       text: () => ({ text: 'x'.repeat(characters) }),
       needs: read('needs'),
       size: read('size'),
-      readWholeBody: async () => read('body')(),
       hubNeeds: read('hub needs'),
     } as unknown as ClientRequest;
-    const scope = { memory: { reserve: async () => {} } };
-    const call = { catalogue: catalogue(api), workspace: { models: 'all' }, scope } as unknown as IdentifiedCall;
+    const keptBody = { isLong: characters > 64 * 1024, readValues: async () => read('body')() };
+    const call = { catalogue: catalogue(api), workspace: { models: 'all' }, keptBody } as unknown as IdentifiedCall;
     let isOver = false;
     const others = (async () => {
       for (; !isOver; turn += 1) await nextTurn();

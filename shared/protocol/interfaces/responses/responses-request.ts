@@ -72,6 +72,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
   const isKept = body.store !== false;
   const keptInput = keptInputIn(raw);
   const members = hubMembers(() => json, readHubNeeds);
+  const isLong = json.text.length > repeatedMaxCharacters;
   return {
     interfaceId: 'responses',
     raw,
@@ -97,7 +98,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     openStreamWriter: () =>
       openResponseWriter({
         model: String(raw.model ?? ''),
-        settings: () => responseSettings(json.text.length > repeatedMaxCharacters ? {} : members.wholeBody()),
+        settings: () => responseSettings(isLong ? {} : members.wholeBody()),
       }),
     async refusedStream(error, answer) {
       if (body.stream !== true || error.reason !== 'context_length_exceeded') return undefined;

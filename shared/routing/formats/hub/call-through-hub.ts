@@ -76,7 +76,9 @@ interface Asking {
 /** Rejects where `send` does, or where the body breaks. */
 export async function callThroughHub(request: HubRequest, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
   const { entry } = candidate;
-  const { api, stream, size, id } = request;
+  // Nothing that goes on while the answer is awaited refers to the whole request, so its body is let go.
+  const { api, stream, size, id, createdSeconds, askedModel, leftOut: leftOutBeside } = request;
+  const { seal } = request.envelopes;
   const target = await loadTarget(api);
   const bounded = boundedSend(send, request.characters);
   const { nextStep } = bounded;
@@ -110,7 +112,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     target,
     async body(text) {
       const sent = await toSentBody(text, target, targetCall, nextStep);
-      leftOut = [...sent.leftOut, ...looseTools, ...request.leftOut];
+      leftOut = [...sent.leftOut, ...looseTools, ...leftOutBeside];
       return sent.text;
     },
     takeOut: raw.takeOut,
@@ -119,12 +121,12 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   });
   const head: AnswerHead = {
     id,
-    createdSeconds: request.createdSeconds,
+    createdSeconds,
     model,
-    askedModel: request.askedModel,
+    askedModel,
     estimatedInputTokens: () => estimateInputTokens(candidate, size),
     origin: target.originOf(by),
-    seal: request.envelopes.seal,
+    seal,
     readSigned: target.readSigned,
     refusalOf: target.refusalOf ?? (() => undefined),
   };
@@ -165,9 +167,10 @@ async function askOnce(asking: Asking): Promise<CandidateOutcome> {
 }
 
 async function openStream(asking: Asking): Promise<CandidateOutcome> {
-  const { stream } = await asking.model.doStream(asking.options);
-  const drain = () => asking.exchange.answer()?.drain();
-  return { kind: 'stream', batches: readParts(stream, asking), drain, spoken: asking.spoken() };
+  const { model, options, ...reading } = asking;
+  const { stream } = await model.doStream(options);
+  const drain = () => reading.exchange.answer()?.drain();
+  return { kind: 'stream', batches: readParts(stream, reading), drain, spoken: reading.spoken() };
 }
 
 /** One event may be of ten thousand parts. */
@@ -176,7 +179,7 @@ const turnMaxParts = 512;
 /** Rejects where reading broke off before the end was said; every other fault is the last batch. */
 async function* readParts(
   stream: ReadableStream<HubPart>,
-  { exchange, source, target, head, restore, stops }: Asking,
+  { exchange, source, target, head, restore, stops }: Omit<Asking, 'model' | 'options'>,
 ): AsyncGenerator<EventBatch, void, undefined> {
   const write = source.openWriter(head);
   const whole = stops.length === 0 ? stream : partsToStop(stream, exchange.gavePart, stops);

@@ -1,0 +1,82 @@
+// One candidate on the memory of what it is sent, which is reserved before that is made: until it has left, and for what a package
+// keeps of it.
+import { GatewayError } from '../../../shared/errors/index.ts';
+import { wayTo } from '../../../shared/routing/formats/index.ts';
+import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
+import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
+import type { ProviderCall } from '../provider-call.ts';
+import { type AttemptOutcome, attemptCandidate } from './attempt-candidate.ts';
+
+/** The text that is written anew, the same with its head, and its bytes. */
+const relayedForms = 3;
+/** Beside them the values of the package, their text as it writes it, and that text as it is scanned. */
+const translatedForms = 6;
+/** The values and their text stand in the package's own calls until they return. */
+const awaitedForms = 2;
+/** The values, until the last part of a stream is read. */
+const streamedForms = 1;
+
+export async function attemptOnMemory(
+  deps: GatewayDependencies,
+  call: ProviderCall,
+  admitted: AdmittedCandidate,
+  silenceLimitMs: number,
+): Promise<AttemptOutcome> {
+  const isTranslated = wayTo(admitted.candidate, call.request.asked)?.kind === 'hub';
+  const memory = await openSentMemory(call, isTranslated);
+  if ('failure' in memory) return { kind: 'failure', ...memory };
+  let outcome: AttemptOutcome | undefined;
+  try {
+    outcome = await attemptCandidate(deps, call, admitted, { silenceLimitMs, isTranslated, onSent: memory.sent });
+    return outcome;
+  } finally {
+    if (outcome?.kind === 'stream') memory.streams();
+    else memory.end();
+  }
+}
+
+interface SentMemory {
+  /** All of it has left this process. */
+  sent(): void;
+  /** The stream of the answer is open. */
+  streams(): void;
+  end(): void;
+}
+
+/** A failure: there is none. */
+async function openSentMemory(
+  { memory, request, keptBody }: Pick<ProviderCall, 'memory' | 'request' | 'keptBody'>,
+  isTranslated: boolean,
+): Promise<SentMemory | { readonly failure: AttemptFailure }> {
+  const part = memory.openPart();
+  const characters = request.asked.text().text.length;
+  const keepForms = (forms: number) => part.keepOnly(isTranslated ? forms * characters : 0);
+  const end = () => part.keepOnly(0);
+  try {
+    await part.reserve((isTranslated ? translatedForms : relayedForms) * characters);
+    if (isTranslated) await keptBody?.readValues();
+    else keptBody?.letGoValues();
+  } catch (error) {
+    end();
+    if (error instanceof GatewayError) return { failure: noMemory(error) };
+    throw error;
+  }
+  return {
+    sent() {
+      keepForms(awaitedForms);
+      // The package has values of its own.
+      keptBody?.letGoValues();
+    },
+    streams: () => keepForms(streamedForms),
+    end,
+  };
+}
+
+const noMemory = (refusal: GatewayError): AttemptFailure => ({
+  kind: 'failed',
+  cause: 'no_memory',
+  isOurFault: true,
+  isUnavailable: true,
+  refusal,
+});

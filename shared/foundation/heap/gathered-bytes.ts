@@ -1,0 +1,46 @@
+// Bytes that come in pieces, as one buffer: kept until the end, the pieces would lie in memory as often as the whole.
+import { freeBytes } from './free-bytes.ts';
+
+interface GatheredBytes {
+  readonly length: number;
+  add(piece: Uint8Array): void;
+  /** All of them. None are left. */
+  take(): Buffer;
+  /** Frees those that were not taken. */
+  drop(): void;
+}
+
+const startMinBytes = 1_024;
+
+/** `expectedBytes`: at most so many, as far as that is known; 0: it is not. */
+export function gatherBytes(expectedBytes: number): GatheredBytes {
+  let kept: ArrayBuffer = new ArrayBuffer(0);
+  let length = 0;
+  /** What is not filled yet is at most as long as what is. */
+  const grow = (neededBytes: number) => {
+    const doubled = Math.max(neededBytes, 2 * kept.byteLength, startMinBytes);
+    const isEnough = expectedBytes >= neededBytes && expectedBytes <= 2 * doubled;
+    kept = kept.transfer(isEnough ? expectedBytes : doubled);
+  };
+  return {
+    get length() {
+      return length;
+    },
+    add(piece) {
+      if (length + piece.length > kept.byteLength) grow(length + piece.length);
+      new Uint8Array(kept, length).set(piece);
+      length += piece.length;
+    },
+    take() {
+      const taken = kept.byteLength === length ? kept : kept.transfer(length);
+      kept = new ArrayBuffer(0);
+      length = 0;
+      return Buffer.from(taken);
+    },
+    drop() {
+      freeBytes(new Uint8Array(kept));
+      kept = new ArrayBuffer(0);
+      length = 0;
+    },
+  };
+}

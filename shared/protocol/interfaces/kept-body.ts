@@ -1,0 +1,48 @@
+// What is kept of a request's body: its text while another candidate may need it, its values while one of another format is asked.
+import { nextTurn } from '../../foundation/time/index.ts';
+import type { CallMemory } from '../memory-budget/index.ts';
+import type { ClientRequest } from './client-interface.ts';
+
+/** Beside its characters: an object with names takes some hundred bytes in V8, its place in the table 20. */
+const valuesTimes = 4;
+/** Of a shorter one nothing is let go: it may be repeated where an answer breaks. */
+const longCharacters = 64 * 1024;
+
+export interface KeptBody {
+  readonly isLong: boolean;
+  /** Of a long body, made in turns of the event loop. Rejects with a GatewayError where there is no memory for them. */
+  readonly readValues: () => Promise<void>;
+  readonly letGoValues: () => void;
+  /** Of a long body, when no candidate is asked any more. */
+  readonly letGo: () => void;
+}
+
+/** `textBytes`: what is counted for the text already. */
+export function keepBody(memory: CallMemory, request: ClientRequest, textBytes: number): KeptBody {
+  const values = memory.openPart();
+  const isLong = request.text().text.length > longCharacters;
+  let hasValues = false;
+  const letGoValues = () => {
+    if (!hasValues) return;
+    hasValues = false;
+    request.letGoValues();
+    values.keepOnly(0);
+  };
+  return {
+    isLong,
+    async readValues() {
+      if (!isLong || hasValues) return;
+      const { text, tableBytes } = request.text();
+      await values.reserve(text.length + valuesTimes * tableBytes);
+      hasValues = true;
+      await request.readWholeBody(nextTurn);
+    },
+    letGoValues,
+    letGo() {
+      letGoValues();
+      if (!isLong || request.text().text === '') return;
+      request.text().letGo();
+      memory.release(textBytes);
+    },
+  };
+}
