@@ -38,6 +38,7 @@ export function refuseWhilePaused(pointer: Pick<CataloguePointer, 'refusesCalls'
   throw fail('RATE_LIMITER_UNAVAILABLE', {
     message: 'This gateway is paused by its operators. Calls are served again afterwards.',
     retryAfterSeconds: pausedRetryAfterSeconds,
+    isPaused: true,
   });
 }
 
