@@ -3,7 +3,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { RejectionReason } from '../../shared/errors/index.ts';
-import { failedResponseCodes } from '../../shared/routing/providers/rejection-reasons.ts';
+import { failedResponseCodes } from '../../shared/routing/providers/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { literalsOf } from '../support/installed-types.ts';
