@@ -17,7 +17,7 @@ import { openAiUsageIn } from './openai-usage.ts';
 import { plainPrompt } from './plain-prompt.ts';
 import { packageName, watchThinking } from './plain-thinking.ts';
 import { openAiStrictness } from './strict-schemas.ts';
-import { knowsVerbosity, membersOf, openAiWords, toldNames } from './told-members.ts';
+import { joinWords, knowsVerbosity, openAiWords, toldNames } from './told-members.ts';
 
 export const target: HubTarget = {
   openModel({ model, baseURL, fetch, nextStep }) {
@@ -56,7 +56,7 @@ export const target: HubTarget = {
         : { parallel_tool_calls: call.parallelToolCalls }),
       ...(untoldStops(target).length === 0 ? {} : { stop: undefined }),
       ...(thinksAtOpenAi(target) ? { temperature: undefined, top_p: undefined } : {}),
-      ...membersOf(toldWords(target)),
+      ...joinWords(toldWords(target)),
       ...toldVerbosity(target),
       ...toldThinking(target),
     };

@@ -21,7 +21,7 @@ import { outputPieces, readableResponse } from './responses-answer.ts';
 import { responseEvents } from './responses-events.ts';
 import { readEncrypted, withOwnParts } from './responses-parts.ts';
 import { openAiStrictness } from './strict-schemas.ts';
-import { knowsVerbosity, membersOf, openAiWords, toldNames } from './told-members.ts';
+import { joinWords, knowsVerbosity, openAiWords, toldNames } from './told-members.ts';
 
 export const target: HubTarget = {
   openModel: ({ model, baseURL, generateId, ...settings }) =>
@@ -51,7 +51,7 @@ export const target: HubTarget = {
   boundBody: (body, { call, boundTokens, thinking }) => ({
     max_output_tokens: Math.max(atMost(readMember(body, 'max_output_tokens'), boundTokens), responsesOutputMinTokens),
     reasoning: toldThinking(thinking),
-    ...membersOf(openAiWords(call)),
+    ...joinWords(openAiWords(call)),
   }),
   says: ({ call, names }) =>
     new Set([
