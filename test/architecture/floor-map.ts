@@ -137,6 +137,8 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     [`${operator}/configuration`]: 'The whole configuration as one document: what is read and replaced.',
     [`${operator}/reports`]: 'What operators read of calls.',
   },
+  { [`${operator}/works.ts`]: 'What each route does, by its name.' },
+  { [`${operator}/perform.ts`]: 'A request without HTTP; no rules of its own.' },
   {
     [`${gateway}/routes.ts`]: 'Routes only.',
     'functions/models/routes.ts': 'Routes only.',

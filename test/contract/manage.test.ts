@@ -123,7 +123,7 @@ describe('the management interface', () => {
 
   it('answers an unknown path with not_found and a known one in another method with 405', async () => {
     expect((await ada.get('/nothing')).status).toBe(404);
-    expect((await ada.get('/workspaces/team')).status).toBe(405);
+    expect((await ada.send('POST', '/workspaces/team')).status).toBe(405);
     expect((await ada.send('POST', '/overview/rename')).status).toBe(404);
     for (const below of ['/keys/0000000000000000/unknown', '/functions/team/label/unknown', '/calls/a/b']) {
       for (const method of ['GET', 'POST', 'PATCH']) expect((await ada.send(method, below)).status).toBe(404);

@@ -45,7 +45,6 @@ beforeAll(async () => {
     ],
     access: [
       { email: 'Vera@example.com', role: 'viewer', workspaces: ['team'] },
-      { email: 'kim@example.com', role: 'viewer', workspaces: ['team'] },
       { group: 'editors', role: 'editor', workspaces: ['team'] },
       { group: 'owners', role: 'owner', workspaces: ['team'] },
       { group: 'all-editors', role: 'editor', workspaces: 'all' },
@@ -92,6 +91,7 @@ const routeTable: Readonly<Record<RouteName, { readonly body?: object; readonly 
   'PATCH /keys/{public_id}': { body: { rpm: 5 }, statuses: '403 404 403 200 200 200 200' },
   'POST /keys/{public_id}/rotate': { body: { grace: '1h' }, statuses: '403 404 403 200 200 200 200' },
   'GET /workspaces': { statuses: '403 403 200 200 200 200 200' },
+  'GET /workspaces/{id}': { statuses: '403 403 200 200 200 200 200' },
   'POST /workspaces/{id}/credits': { body: { amount_usd: '1', id: 'i' }, statuses: '403 403 403 403 200 403 200' },
   'POST /workspaces': { body: { id: 'new-NAME' }, statuses: '403 403 403 403 403 403 200' },
   'PATCH /workspaces/{id}': { body: { function_concurrency: 9 }, statuses: '403 403 403 403 200 403 200' },
@@ -296,10 +296,6 @@ describe('keys of a member', () => {
       groups: ['staff'],
     });
     expect((await claimed.get('/keys')).body.data).toEqual([]);
-    // The sign of Kelvin, which becomes a k in lower case.
-    const [kim, other] = [await person({ email: 'KIM@example.com' }), await person({ email: '\u212aim@example.com' })];
-    expect((await kim.get('/session')).status).toBe(200);
-    expect((await other.get('/session')).body).toMatchObject({ error: 'forbidden' });
     for (const email_verified of [false, undefined, null, 'false', 1]) {
       const unverified = await person({ email: 'vera@example.com', email_verified });
       expect((await unverified.get('/session')).body).toMatchObject({

@@ -199,7 +199,8 @@ describe('a new version', () => {
       JSON.stringify(Properties).includes('"VersionFailures"'),
     );
     expect(filter?.Properties).toMatchObject({
-      FilterPattern: '{ $.event = "request" && ($.outcome = "internal_error" || $.unanswered IS TRUE) }',
+      FilterPattern:
+        '{ $.event = "request" && ($.outcome = "internal_error" || ($.outcome = "RATE_LIMITER_UNAVAILABLE" && $.exhausted NOT EXISTS)) }',
       MetricTransformations: [
         {
           Dimensions: [

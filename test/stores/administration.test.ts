@@ -1,5 +1,7 @@
 // What operators change, called as a function would: without the command line.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import type { ManagementDependencies } from '../../functions/operator/dependencies.ts';
+import { perform } from '../../functions/operator/perform.ts';
 import {
   type AdministrationDependencies,
   addCredit,
@@ -131,6 +133,19 @@ describe('a change that cannot be made', () => {
     const [failure, message] = await failureOf(creating);
     expect([failure, message]).toEqual(['unanswered', expect.stringContaining(`should keys list show ${written[0]}`)]);
     expect(written).toHaveLength(1);
+    // The same where it is made, and cannot be read for the answer that would show it.
+    const read: AdministrationDependencies['keys']['read'] = async () => {
+      throw new StoreUnavailable('no answer');
+    };
+    const unread = { ...administration, keys: { ...administration.keys, read } } as ManagementDependencies;
+    const [shown, advice] = await failureOf(
+      perform(unread, 'POST /keys', { body: { workspace: 'team', name: 'made' } }),
+    );
+    const made = (await readKeys(administration)).find(({ name }) => name === 'made')?.publicId;
+    expect([shown, advice]).toEqual([
+      'unanswered',
+      expect.stringContaining(`should keys list show ${made}, revoke it`),
+    ]);
   });
 });
 

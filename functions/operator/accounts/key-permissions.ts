@@ -10,7 +10,7 @@ import {
 } from '../../../shared/configuration/administration/index.ts';
 import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
-import type { OperatorDependencies } from '../dependencies.ts';
+import type { ManagementDependencies } from '../dependencies.ts';
 import { noSuchWorkspace, requireRole } from '../request/allowed.ts';
 import type { Operator } from '../request/identify-operator.ts';
 
@@ -23,7 +23,7 @@ interface AllowedNewKey extends KeyChanges {
 
 /** What the new key may have. Throws not_found or forbidden. */
 export async function allowNewKey(
-  deps: OperatorDependencies,
+  deps: ManagementDependencies,
   operator: Operator,
   workspace: string,
   wanted: KeyChanges,
@@ -43,7 +43,7 @@ export async function allowNewKey(
 
 /** Throws not_found or forbidden. `claim`: for a key that takes the place of this one. */
 export async function allowChange(
-  deps: OperatorDependencies,
+  deps: ManagementDependencies,
   operator: Operator,
   key: Pick<KeyRecord, 'workspace' | 'owner' | 'publicId'>,
   changes: KeyChanges & { readonly status?: KeyRecord['status'] },

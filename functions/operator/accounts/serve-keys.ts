@@ -6,6 +6,7 @@ import {
   type KeyFigures,
   readKey,
   readKeyFigures,
+  refuseUnansweredKey,
   rotateKey,
   updateKey,
 } from '../../../shared/configuration/administration/index.ts';
@@ -14,15 +15,16 @@ import type { Documents, ReadBody } from '../../../shared/configuration/manageme
 import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import { dayMs } from '../../../shared/foundation/time/index.ts';
-import type { OperatorDependencies } from '../dependencies.ts';
+import type { ManagementDependencies } from '../dependencies.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { ManageRequest, Work } from '../request/manage.ts';
 import { pageOf } from '../request/pages.ts';
 import { allowChange, allowNewKey, isOwn } from './key-permissions.ts';
 
 export const listKeys: Work<'GET /keys'> = async (deps, { operator, query }) => {
-  const { workspace, ...page } = query;
-  const isSeen = (key: KeyRecord) => mayRead(operator, key.workspace) || isOwn(operator, key);
+  const { workspace, owner, ...page } = query;
+  const isSeen = (key: KeyRecord) =>
+    (mayRead(operator, key.workspace) || isOwn(operator, key)) && (owner === undefined || key.owner === owner);
   const seen = (await collect(deps.keys.list())).filter(isSeen);
   const records = seen.filter((record) => workspace === undefined || record.workspace === workspace);
   const { items, next_cursor } = pageOf(records, page, (key) => [key.workspace, key.name, key.publicId]);
@@ -35,7 +37,7 @@ export const makeKey: Work<'POST /keys'> = async (deps, request) => {
   const allowed = await allowNewKey(deps, request.operator, workspace, changesOf(written));
   const { publicId, text } = await createKey(deps, { ...allowed, workspace, name: written.name });
   request.tellChange('key created', `${workspace}/${publicId}`);
-  return { data: { ...(await shownKey(deps, publicId)), key: text } };
+  return { data: { ...(await newKeyDocument(deps, publicId)), key: text } };
 };
 
 export const changeKey: Work<'PATCH /keys/{public_id}'> = async (deps, request) => {
@@ -58,12 +60,12 @@ export const rotate: Work<'POST /keys/{public_id}/rotate'> = async (deps, reques
   const rotation = { workspace: former.workspace, name: former.name, publicId: former.publicId };
   const { publicId, text } = await rotateKey(deps, { ...rotation, graceMs, expiresAtMs, claim });
   request.tellChange('key rotated', `${former.workspace}/${former.publicId}`);
-  return { data: { ...(await shownKey(deps, publicId)), key: text } };
+  return { data: { ...(await newKeyDocument(deps, publicId)), key: text } };
 };
 
 /** The key that the path names. Throws ChangeFailed where there is none that the operator may see. */
 async function readAllowed(
-  deps: OperatorDependencies,
+  deps: ManagementDependencies,
   { names: { public_id: publicId }, operator }: ManageRequest<'PATCH /keys/{public_id}'>,
 ): Promise<KeyRecord> {
   const record = await readKey(deps, publicId);
@@ -79,8 +81,10 @@ function changesOf({ spend_limit_usd: limit, ...written }: Written) {
   return changes;
 }
 
-const shownKey = async (deps: OperatorDependencies, publicId: string): Promise<Documents['ManagedKey']> =>
-  keyDocument(await readKeyFigures(deps, await readKey(deps, publicId)));
+const newKeyDocument = (deps: ManagementDependencies, publicId: string): Promise<Documents['ManagedKey']> =>
+  readKey(deps, publicId)
+    .then((key) => readKeyFigures(deps, key))
+    .then(keyDocument, refuseUnansweredKey('keys', publicId));
 
 /** No more of a key than its public id. Spending is counted on keys that have a limit. */
 export const keyDocument = (key: KeyFigures): Documents['ManagedKey'] => ({

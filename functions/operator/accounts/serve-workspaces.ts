@@ -23,6 +23,10 @@ export const listWorkspaces: Work<'GET /workspaces'> = async (deps, { operator, 
   return { data: credits.map(workspaceDocument), next_cursor };
 };
 
+export const showWorkspace: Work<'GET /workspaces/{id}'> = async (deps, { names }) => ({
+  data: workspaceDocument(await readCredit(deps, await readWorkspace(deps, names.id))),
+});
+
 export const changeCredit: Work<'POST /workspaces/{id}/credits'> = async (deps, request) => {
   const workspace = request.names.id;
   const { amount_usd: written, id: additionId } = request.body;
@@ -69,5 +73,6 @@ const workspaceDocument = ({ workspace, summary }: WorkspaceCredit): Documents['
   spent_usd: formatUsd(summary.spent),
   held_usd: formatUsd(summary.held),
   available_usd: formatUsd(summary.available),
+  under_spend_limit_usd: formatUsd(summary.underSpendLimit),
   ...settingsOf(workspace),
 });

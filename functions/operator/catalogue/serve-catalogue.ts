@@ -58,11 +58,12 @@ const differenceDocument = ({ provider, member, stored, listed, isWritten }: Lis
 /** Prices, bounds, features, modalities and interfaces as the list of this release has them. */
 export const takeListOver: Work<'POST /models/update'> = async (deps, request) => {
   const { models } = request.body;
+  const isDry = request.query.dry_run === 'true';
   const { planListUpdate } = await loadGatewayFile();
   const { listDate, differences, write } = await planListUpdate(deps.catalogues, models);
-  await write(deps.clock.nowMs());
+  if (!isDry) await write(deps.clock.nowMs());
   const changed = [...new Set(differences.map(({ model }) => model))];
-  if (changed.length > 0) request.tellChange(`model list of ${listDate} taken over`, namesOf(changed));
+  if (!isDry && changed.length > 0) request.tellChange(`model list of ${listDate} taken over`, namesOf(changed));
   const data: Documents['ManagedListUpdate'] = {
     list_date: listDate,
     models: changed,

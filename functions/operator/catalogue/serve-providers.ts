@@ -6,7 +6,7 @@ import { configuredProviders, planProviderStatus } from '../../../shared/configu
 import type { CatalogueDocument, ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
-import type { OperatorDependencies } from '../dependencies.ts';
+import type { ManagementDependencies } from '../dependencies.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { Operator } from '../request/identify-operator.ts';
 import type { Work } from '../request/manage.ts';
@@ -30,7 +30,7 @@ export const switchProvider =
   };
 
 export async function readHealths(
-  { statistics, cooldowns, credentials }: OperatorDependencies,
+  { statistics, cooldowns, credentials }: ManagementDependencies,
   document: CatalogueDocument | undefined,
 ): Promise<ProviderHealth[]> {
   const lacksCredential = (provider: ProviderDocument) =>
@@ -40,7 +40,7 @@ export async function readHealths(
 }
 
 async function show(
-  { store, clock }: OperatorDependencies,
+  { store, clock }: ManagementDependencies,
   document: CatalogueDocument | undefined,
   { id, display_name, status, base_url, data_policy }: ProviderDocument,
   healths: readonly ProviderHealth[],

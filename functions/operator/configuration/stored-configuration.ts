@@ -5,7 +5,7 @@ import type { Documents } from '../../../shared/configuration/management/index.t
 import { fail } from '../../../shared/errors/index.ts';
 import { sha256Hex } from '../../../shared/foundation/ids/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
-import type { OperatorDependencies } from '../dependencies.ts';
+import type { ManagementDependencies } from '../dependencies.ts';
 
 /** With a reader of YAML and the list of models: loaded by those who read or replace the whole configuration. */
 const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');
@@ -22,7 +22,7 @@ interface PlannedReplacement extends Replaced {
   replace(): Promise<Replaced>;
 }
 
-export async function readStored(deps: OperatorDependencies) {
+export async function readStored(deps: ManagementDependencies) {
   const { exportGatewayFile, gatewayFileText } = await loadGatewayFile();
   const catalogue = await deps.catalogues.read();
   const { file, notes } = await exportGatewayFile(deps, catalogue);
@@ -32,7 +32,7 @@ export async function readStored(deps: OperatorDependencies) {
 
 /** `wanted`: tags one of which what is stored must have; undefined: any. Throws precondition_failed or invalid_request. */
 export async function planReplacement(
-  deps: OperatorDependencies,
+  deps: ManagementDependencies,
   text: string,
   wanted: readonly string[] | undefined,
 ): Promise<PlannedReplacement> {

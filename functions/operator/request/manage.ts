@@ -11,7 +11,7 @@ import {
 import { type ErrorCode, fail, okStatus } from '../../../shared/errors/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope } from '../../../shared/protocol/router/index.ts';
-import type { OperatorDependencies } from '../dependencies.ts';
+import type { ManagementDependencies, OperatorDependencies } from '../dependencies.ts';
 import { requireInAll, requireRole, requireSomewhere } from './allowed.ts';
 import { identifyOperator, type Operator } from './identify-operator.ts';
 import { type Asked, readAsked } from './read-asked.ts';
@@ -36,7 +36,7 @@ export class TextAnswer {
 
 /** Throws a GatewayError or a ChangeFailed. */
 export type Work<Name extends RouteName> = (
-  deps: OperatorDependencies,
+  deps: ManagementDependencies,
   request: ManageRequest<Name>,
 ) => Promise<AnswerOf<Name> | TextAnswer>;
 export type Works = { readonly [Name in RouteName]: Work<Name> };

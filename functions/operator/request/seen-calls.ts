@@ -1,7 +1,7 @@
 // The calls that an operator may see: all of the workspaces that it may read, and of the others those of its own keys.
 import type { CallRecord, CallRecords } from '../../../shared/accounting/call-records/index.ts';
 import { collect } from '../../../shared/foundation/parallel/index.ts';
-import type { OperatorDependencies } from '../dependencies.ts';
+import type { ManagementDependencies } from '../dependencies.ts';
 import { mayRead } from './allowed.ts';
 import type { Operator } from './identify-operator.ts';
 
@@ -13,7 +13,7 @@ export interface SeenCalls {
 
 /** `workspace`: of this one only. */
 export async function seenCalls(
-  { workspaceStore, keys, records }: Pick<OperatorDependencies, 'workspaceStore' | 'keys' | 'records'>,
+  { workspaceStore, keys, records }: Pick<ManagementDependencies, 'workspaceStore' | 'keys' | 'records'>,
   operator: Operator,
   workspace?: string,
 ): Promise<SeenCalls> {

@@ -33,21 +33,14 @@ export class CommandLine extends Command {
     this.showSuggestionAfterError(false);
   }
 
-  /** `WORKSPACE`, or `[WORKSPACE]` where it may be left out. */
+  /** `WORKSPACE`, `[WORKSPACE]` where it may be left out, or `[MODEL...]`: any number of them, as a list. */
   takesArgument(name: string, read: ParseOption): this {
-    const flags = name.startsWith('[') ? name : `<${name}>`;
-    const argument = new Argument(flags);
-    return this.addArgument(argument.argParser((text: string) => read(argument.name(), text)));
-  }
-
-  /** `[MODEL...]`: any number of them, as a list. */
-  takesArguments(name: string, read: ParseOption): this {
-    const argument = new Argument(name);
+    const argument = new Argument(name.startsWith('[') ? name : `<${name}>`);
+    const readOne = (text: string) => read(argument.name(), text);
     return this.addArgument(
-      argument.argParser((text: string, former: readonly unknown[] | undefined) => [
-        ...(former ?? []),
-        read(argument.name(), text),
-      ]),
+      argument.argParser((text: string, former: unknown) =>
+        argument.variadic ? [...((former as unknown[] | undefined) ?? []), readOne(text)] : readOne(text),
+      ),
     );
   }
 

@@ -1,9 +1,8 @@
 // Values of options and arguments. Messages name the form that is wanted and never repeat what was typed.
 import { isUtcDay } from '../../../shared/accounting/call-records/index.ts';
-import { inLowerCase } from '../../../shared/configuration/access/index.ts';
 import { keyName, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { idPattern } from '../../../shared/foundation/constants/index.ts';
-import { type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
+import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { dayMs, readDuration } from '../../../shared/foundation/time/index.ts';
 import { readTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 
@@ -53,29 +52,37 @@ export function readIds(name: string, text: string): readonly string[] {
 
 /** A person who made keys for themselves: an e-mail, or what the list shows of one who has none. */
 export function readOwner(name: string, text: string): string {
-  if (/^\S{1,320}$/.test(text)) return text.startsWith('subject:') ? text : inLowerCase(text);
+  if (/^\S{1,320}$/.test(text)) return text.startsWith('subject:') ? text : text.toLowerCase();
   throw new UsageError(`${name} is an e-mail address`);
 }
 
-/** A limit. */
-export function readUsd(name: string, text: string): PicoUsd {
+/** A limit, as requests write it. */
+export function readUsd(name: string, text: string): string {
   const amount = parseUsd(text);
-  if (amount !== undefined && amount > 0n) return amount;
+  if (amount !== undefined && amount > 0n) return formatUsd(amount);
   throw new UsageError(`${name} is an amount of USD above 0, as in 25.00`);
 }
 
 /** What credit grows by; below 0 it shrinks. */
-export function readUsdChange(name: string, text: string): PicoUsd {
+export function readUsdChange(name: string, text: string): string {
   const amount = parseUsd(text.replace(/^-/, ''));
-  if (amount !== undefined && amount > 0n) return text.startsWith('-') ? -amount : amount;
+  if (amount !== undefined && amount > 0n) return formatUsd(text.startsWith('-') ? -amount : amount);
   throw new UsageError(`${name} is an amount of USD above 0, or below it to take credit away, as in 25.00 or -5`);
 }
 
-/** A limit, or `none` to take it away. */
+/** What takes a limit or a rule away: null in a request. Commander takes a null for no value. */
+export const none = Symbol('none');
+
 export const readOrNone =
   <Value>(read: (name: string, text: string) => Value) =>
-  (name: string, text: string): Value | 'none' =>
-    text === 'none' ? text : read(name, text);
+  (name: string, text: string): Value | typeof none =>
+    text === 'none' ? none : read(name, text);
+
+/** What requests have in place of what is typed. */
+export const readAs =
+  <Value, Sent>(read: (name: string, text: string) => Value, toSent: (value: Value) => Sent) =>
+  (name: string, text: string): Sent =>
+    toSent(read(name, text));
 
 export function readPositiveInteger(name: string, text: string): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : 0;

@@ -1,41 +1,29 @@
 // `keys create | list | revoke | rotate | update`: API keys with their limits and what they have spent. A key is printed when it is made, the
 // only time that its text is known.
+import { type OperatorStores, readKey } from '../../../shared/configuration/administration/index.ts';
+import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
+import type { Documents } from '../../../shared/configuration/management/index.ts';
+import { collect } from '../../../shared/foundation/parallel/index.ts';
 import {
-  createKey,
-  type KeyFigures,
-  readKey,
-  readKeys,
-  revokeKey,
-  updateKey,
-} from '../../../shared/configuration/administration/index.ts';
-import { type WrittenKey, writtenKey } from '../../../shared/configuration/keys/index.ts';
-import { formatUsd } from '../../../shared/foundation/money/index.ts';
+  addCallCommands,
+  argument,
+  type CallCommands,
+  type LineInput,
+  option,
+  shownList,
+} from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readKeyName, readOwner, readPublicId, UsageError } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
-import { type KeyOptions, keyOptions, toKeyChanges } from './key-options.ts';
+import { keyOptions } from './key-options.ts';
 import { addReconcile } from './reconcile.ts';
 import { addRotate } from './rotate.ts';
 
 export function addKeys(program: CommandLine): void {
-  const keys = program.command('keys').description('API keys');
-  const create = keys
-    .command('create')
-    .description('make an API key for a workspace and print it once')
-    .requiresOption('--workspace <W>', 'the workspace that the key belongs to', readId)
-    .requiresOption('--name <N>', 'what people call it; no other active key of the workspace has it', readKeyName);
-  keyOptions(create, 'left out')
-    .notes('The key is stored as a hash only: what is not kept now cannot be shown again.')
-    .does(createOne);
-  keys
-    .command('list')
-    .description('every key with its limits and what it has spent')
-    .takesOption('--workspace <W>', 'of this workspace only', readId)
-    .notes('Spending is counted on keys that have a limit; `usage --by key` knows it of every key.')
-    .takesOption('--owner <EMAIL>', 'those that this person made for themselves', readOwner)
-    .does(list);
+  const keys = program.command('keys').description('API keys with their limits and what they have spent');
+  addCallCommands<'keys'>(keys, keyCommands);
   keys
     .command('revoke')
     .description('refuse a key from its next request on')
@@ -46,49 +34,6 @@ export function addKeys(program: CommandLine): void {
     .does(revoke);
   addRotate(keys);
   addReconcile(keys);
-  const update = keys
-    .command('update')
-    .description('change the name, the limits or the rules of a key')
-    .takesArgument('PUBLIC_ID', readPublicId)
-    .takesOption('--name <N>', 'what people call it', readKeyName);
-  keyOptions(update, 'none')
-    .notes(
-      'What is not named stays; --tag stands in place of all that the key has.',
-      'Changes count from the next request on; spending counts from the day a limit is set.',
-    )
-    .does(updateOne);
-}
-
-interface NewKeyOptions extends KeyOptions {
-  readonly workspace: string;
-  readonly name: string;
-}
-
-async function createOne(session: Session, options: NewKeyOptions): Promise<Outcome> {
-  const { workspace, name } = options;
-  const changes = toKeyChanges(session, options);
-  const { rpm = null, spendLimitUsd = null } = changes;
-  const administration = await openAdministration(session, { writes: true });
-  const { publicId, text } = await createKey(administration, { ...changes, workspace, name });
-  return {
-    json: { workspace, name, public_id: publicId, key: text, rpm, spend_limit_usd: spendLimitUsd },
-    lines: () => [`key ${name} of ${workspace} (shown once):`, text],
-  };
-}
-
-interface ListOptions {
-  readonly workspace?: string;
-  readonly owner?: string;
-}
-
-async function list(session: Session, { workspace, owner }: ListOptions): Promise<Outcome> {
-  session.terminal.showProgress('reading keys …');
-  const all = await readKeys(await openAdministration(session), workspace);
-  const keys = all.filter((key) => owner === undefined || key.owner === owner);
-  return {
-    json: { keys: keys.map((key) => fieldJson(keyFields, key)) },
-    lines: (style) => (keys.length === 0 ? ['there are no keys'] : fieldTable(keyFields, keys, style)),
-  };
 }
 
 async function revoke(
@@ -97,77 +42,107 @@ async function revoke(
   { owner }: { readonly owner?: string },
 ): Promise<Outcome> {
   if ((publicId === undefined) === (owner === undefined)) throw new UsageError('give a PUBLIC_ID, or --owner EMAIL');
-  return publicId === undefined ? revokeAllOf(session, owner ?? '') : revokeOne(session, publicId);
-}
-
-/** Of a person who has left, for example. */
-async function revokeAllOf(session: Session, owner: string): Promise<Outcome> {
   const administration = await openAdministration(session, { writes: true });
-  const keys = (await readKeys(administration)).filter((key) => key.owner === owner && key.status === 'active');
-  if (keys.length > 0) await confirm(session, `revoke ${keys.length} keys of ${owner}`);
-  for (const key of keys) await revokeKey(administration, key);
-  return {
-    json: { owner, revoked: keys.map(({ publicId: id }) => id) },
-    lines: () => [keys.length === 0 ? `${owner} has no active key` : `${keys.length} keys of ${owner} are revoked`],
-  };
-}
-
-async function revokeOne(session: Session, publicId: string): Promise<Outcome> {
-  const administration = await openAdministration(session, { writes: true });
-  const record = await readKey(administration, publicId);
-  const { workspace, name } = record;
-  const isRevoked = record.status === 'revoked';
-  if (!isRevoked) {
-    await confirm(session, `revoke key ${name} of ${workspace} (${publicId})`);
-    await revokeKey(administration, record);
+  if (publicId !== undefined) {
+    const key = await readKey(administration, publicId);
+    const named = `key ${key.name} of ${key.workspace} (${publicId})`;
+    const change = await revokeAll(session, administration, [key], named);
+    return {
+      json: { workspace: key.workspace, name: key.name, public_id: publicId, status: 'revoked', change },
+      lines: () => [`${named} ${change === 'changed' ? 'is revoked' : 'was revoked before'}`],
+    };
   }
+  // Of a person who has left, for example.
+  const keys = await collect(administration.keys.list());
+  const active = keys.filter((key) => key.owner === owner && key.status === 'active');
+  const named = `${active.length} keys of ${owner}`;
+  const change = await revokeAll(session, administration, active, named);
   return {
-    json: { workspace, name, public_id: publicId, status: 'revoked', change: isRevoked ? 'unchanged' : 'changed' },
-    lines: () => [`key ${name} of ${workspace} (${publicId}) ${isRevoked ? 'was revoked before' : 'is revoked'}`],
+    json: { owner, revoked: active.map((key) => key.publicId) },
+    lines: () => [change === 'changed' ? `${named} are revoked` : `${owner} has no active key`],
   };
 }
 
-async function updateOne(session: Session, publicId: string, options: KeyOptions): Promise<Outcome> {
-  const changes = toKeyChanges(session, options);
-  if (Object.values(changes).every((value) => value === undefined)) {
-    throw new UsageError('say what to change: see keys update --help');
-  }
-  const administration = await openAdministration(session, { writes: true });
-  const { change, key } = await updateKey(administration, publicId, changes);
-  return {
-    json: { change, ...fieldJson(keyFields, key) },
-    lines: (style) => fieldTable(keyFields, [key], style),
-  };
+async function revokeAll(session: Session, deps: OperatorStores, keys: readonly KeyRecord[], named: string) {
+  const active = keys.filter(({ status }) => status === 'active');
+  if (active.length === 0) return 'unchanged';
+  await confirm(session, `revoke ${named}`);
+  for (const key of active) await deps.keys.update(key, { status: 'revoked' });
+  return 'changed';
 }
 
-/** What a gateway file says of a key, in its words. */
-const setting = (member: keyof WrittenKey, column: Omit<Field<KeyFigures>, 'member' | 'value'>): Field<KeyFigures> => ({
-  member,
-  value: (key) => writtenKey(key)[member],
+type Key = Documents['ManagedKey'];
+
+const member = (name: keyof Key, column: Omit<Field<Key>, 'member' | 'value'> = {}): Field<Key> => ({
+  member: name,
+  value: (key) => key[name],
   ...column,
 });
 
 /** No more of a key than its public id. */
-export const keyFields: readonly Field<KeyFigures>[] = [
-  { member: 'workspace', title: 'workspace', isFlexible: true, value: ({ workspace }) => workspace },
-  setting('name', { title: 'name', isFlexible: true }),
-  { member: 'public_id', title: 'public id', value: ({ publicId }) => publicId },
-  setting('status', {
-    title: 'status',
-    shown: ({ status, isExpired, replacedBy }) => {
-      if (status !== 'active') return status;
-      return isExpired ? 'expired' : replacedBy === null ? status : 'ending';
-    },
-  }),
-  setting('rpm', { title: 'rpm', align: 'right' }),
-  setting('concurrency', { title: 'at once', align: 'right', leftOut: 2 }),
-  setting('spend_limit_usd', { title: 'spend limit', align: 'decimal' }),
-  setting('spend_limit_reset', { title: 'reset' }),
-  { member: 'spent_usd', title: 'spent USD', align: 'decimal', value: ({ spent }) => formatUsd(spent) },
-  { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ held }) => formatUsd(held) },
-  setting('expires_at', { title: 'expires' }),
-  { member: 'models', title: 'models', isFlexible: true, value: ({ models }) => models },
-  setting('tags', { title: 'tags', isFlexible: true, leftOut: 1 }),
-  { member: 'owner', value: ({ owner }) => owner },
-  { member: 'replaced_by', value: ({ replacedBy }) => replacedBy },
+export const keyFields: readonly Field<Key>[] = [
+  member('workspace', { title: 'workspace', isFlexible: true }),
+  member('name', { title: 'name', isFlexible: true }),
+  member('public_id', { title: 'public id' }),
+  member('status', { title: 'status', shown: ({ state }) => state }),
+  member('rpm', { title: 'rpm', align: 'right' }),
+  member('concurrency', { title: 'at once', align: 'right', leftOut: 2 }),
+  member('spend_limit_usd', { title: 'spend limit', align: 'decimal' }),
+  member('spend_limit_reset', { title: 'reset' }),
+  member('spent_usd', { title: 'spent USD', align: 'decimal' }),
+  member('held_usd', { title: 'held USD', align: 'decimal' }),
+  member('expires_at', { title: 'expires' }),
+  {
+    member: 'models',
+    title: 'models',
+    isFlexible: true,
+    value: ({ models }) => (models === 'all' ? null : models),
+  },
+  member('tags', { title: 'tags', isFlexible: true, leftOut: 1 }),
+  member('owner'),
+  member('replaced_by'),
 ];
+
+const name: LineInput = option('--name <N>', 'body.name', readKeyName, 'what people call it');
+
+const keyCommands: CallCommands<'keys'> = {
+  'keys create': {
+    summary: 'make an API key for a workspace and print it once',
+    takes: [
+      option('--workspace <W>', 'body.workspace', readId, 'the workspace that the key belongs to', {
+        isRequired: true,
+      }),
+      { ...name, summary: 'what people call it; no other active key of the workspace has it', isRequired: true },
+      ...keyOptions('left out'),
+    ],
+    example: '--workspace team-a --name nightly --rpm 60 --spend-limit 5.00',
+    notes: ['The key is stored as a hash only: what is not kept now cannot be shown again.'],
+    shows: ({ data: { workspace, name, public_id, key, rpm, spend_limit_usd } }) => ({
+      json: { workspace, name, public_id, key, rpm, spend_limit_usd },
+      lines: () => [`key ${name} of ${workspace} (shown once):`, key],
+    }),
+  },
+  'keys list': {
+    summary: 'every key with its limits and what it has spent',
+    takes: [
+      option('--workspace <W>', 'query.workspace', readId, 'of this workspace only'),
+      option('--owner <EMAIL>', 'query.owner', readOwner, 'those that this person made for themselves'),
+    ],
+    example: '--workspace team-a',
+    notes: ['Spending is counted on keys that have a limit; `usage --by key` knows it of every key.'],
+    shows: shownList('keys', keyFields, 'there are no keys'),
+  },
+  'keys update': {
+    summary: 'change the name, the limits or the rules of a key',
+    takes: [argument('PUBLIC_ID', 'names.public_id', readPublicId), name, ...keyOptions('none')],
+    example: 'ek0f2eiHeJiNSCrK --rpm 120 --expires 2099-01-01',
+    notes: [
+      'What is not named stays; --tag stands in place of all that the key has.',
+      'Changes count from the next request on; spending counts from the day a limit is set.',
+    ],
+    shows: ({ data }, { change }) => ({
+      json: { change, ...fieldJson(keyFields, data) },
+      lines: (style) => fieldTable(keyFields, [data], style),
+    }),
+  },
+};

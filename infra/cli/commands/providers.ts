@@ -3,9 +3,10 @@ import { modelsServedBy, planProviderStatus } from '../../../shared/configuratio
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { credentialName } from '../../../shared/routing/providers/index.ts';
+import { addCallCommands, argument, type CallCommand, type LineInput } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readProviderId } from '../args/option-values.ts';
-import { confirm, type Outcome, type Session } from '../args/session.ts';
+import type { Outcome, Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { readCredentialStatus } from '../target/credential-status.ts';
 import { openAdministration } from '../target/stores.ts';
@@ -16,21 +17,7 @@ export function addProviders(program: CommandLine): void {
     .command('list')
     .description('every provider: whether it is enabled, whether its credential is there, and what it serves')
     .does(listProviders);
-  providers
-    .command('disable')
-    .description('call a provider no more, within five seconds everywhere')
-    .takesArgument('PROVIDER', readProviderId)
-    .asks()
-    .notes(
-      'Calls go to the other providers of each model. Asks where a model would have none left and there is a terminal to ask on.',
-      'Later applies keep it disabled, unless the file says status: enabled.',
-    )
-    .does((session, id: string) => setStatus(session, id, 'disabled'));
-  providers
-    .command('enable')
-    .description('call a disabled provider again, within five seconds everywhere')
-    .takesArgument('PROVIDER', readProviderId)
-    .does((session, id: string) => setStatus(session, id, 'enabled'));
+  addCallCommands<'providers'>(providers, { 'providers disable': disable, 'providers enable': enable });
 }
 
 interface ListedProvider {
@@ -58,25 +45,41 @@ async function listProviders(session: Session): Promise<Outcome> {
   };
 }
 
-async function setStatus(session: Session, id: string, status: ProviderDocument['status']): Promise<Outcome> {
-  const administration = await openAdministration(session, { writes: true });
-  const { isChange, unserved, write } = await planProviderStatus(administration, id, status);
-  if (isChange && unserved.length > 0 && session.terminal.canAsk) {
-    await confirm(session, `leave ${unserved.join(', ')} without a provider by disabling ${id}`);
-  }
-  const change = await write();
-  const seconds = configFreshMs / 1_000;
-  return {
-    json: { provider: id, status, change, models_without_provider: unserved, effective_within_seconds: seconds },
-    lines: () =>
-      change === 'unchanged'
-        ? [`provider ${id} was ${status} before`]
-        : [
-            `provider ${id} is ${status}, in every gateway within ${seconds} s`,
-            ...(unserved.length === 0 ? [] : [`models without a provider now: ${unserved.join(', ')}`]),
-          ],
-  };
-}
+const provider: LineInput = argument('PROVIDER', 'names.id', readProviderId);
+
+const enable: CallCommand<'POST /providers/{id}/enable'> = {
+  summary: 'call a disabled provider again, within five seconds everywhere',
+  takes: [provider],
+  example: 'acme',
+  shows: ({ data: { id, status, models_without_provider: unserved } }, { change }) => {
+    const seconds = configFreshMs / 1_000;
+    return {
+      json: { provider: id, status, change, models_without_provider: unserved, effective_within_seconds: seconds },
+      lines: () =>
+        change === 'unchanged'
+          ? [`provider ${id} was ${status} before`]
+          : [
+              `provider ${id} is ${status}, in every gateway within ${seconds} s`,
+              ...(unserved.length === 0 ? [] : [`models without a provider now: ${unserved.join(', ')}`]),
+            ],
+    };
+  },
+};
+
+const disable: CallCommand<'POST /providers/{id}/disable'> = {
+  ...enable,
+  summary: 'call a provider no more, within five seconds everywhere',
+  notes: [
+    'Calls go to the other providers of each model. Asks where a model would have none left and there is a terminal to ask on.',
+    'Later applies keep it disabled, unless the file says status: enabled.',
+  ],
+  // In an outage a script must not wait.
+  async asks({ names: { id = '' } }, deps, { terminal }) {
+    const { isChange, unserved } = await planProviderStatus(deps, id, 'disabled');
+    if (!isChange || unserved.length === 0 || !terminal.canAsk) return undefined;
+    return `leave ${unserved.join(', ')} without a provider by disabling ${id}`;
+  },
+};
 
 const credentialOf = ({ provider, missing }: ListedProvider): string =>
   missing !== undefined ? 'missing' : provider.auth === 'none' ? 'not needed' : 'present';

@@ -1,19 +1,13 @@
-// `functions publish | compare`: a revision without a gateway file around it, and what differs between two.
+// `functions publish`: a revision without a gateway file around it.
 import { readFile } from 'node:fs/promises';
-import {
-  changeFunction,
-  modelsOfFunctions,
-  publishFunction,
-  showFunction,
-} from '../../../shared/configuration/administration/index.ts';
+import { functionDocument } from '../../../functions/operator/functions/function-documents.ts';
+import { changeFunction, publishFunction } from '../../../shared/configuration/administration/index.ts';
 import { readPublicationText } from '../../../shared/configuration/gateway-file/index.ts';
 import type { FunctionRecord } from '../../../shared/configuration/stored-functions/index.ts';
-import { compareLines, contentLines } from '../../../shared/foundation/lines/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readText, UsageError } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { problemsOutcome } from '../output/apply-outcome.ts';
-import { printable } from '../output/format.ts';
 import { functionOutcome } from '../output/stored-functions.ts';
 import { openAdministration } from '../target/stores.ts';
 import { caseLines, failedOf, judgeRevision, readBaseUrl, readCaseKey } from './qualify.ts';
@@ -21,7 +15,7 @@ import { caseLines, failedOf, judgeRevision, readBaseUrl, readCaseKey } from './
 /** As the management interface takes it. */
 const revisionMaxBytes = 1024 * 1024;
 
-export function addRevisions(functions: CommandLine): void {
+export function addPublish(functions: CommandLine): void {
   functions
     .command('publish')
     .description('store a revision of a function, which is made where there is none')
@@ -42,14 +36,6 @@ export function addRevisions(functions: CommandLine): void {
       'An activated revision never changes: a new text is a new revision.',
     )
     .does(publish);
-  functions
-    .command('compare')
-    .description('the texts of two revisions as one: what only the first has (-), and what only the second (+)')
-    .takesArgument('WORKSPACE', readId)
-    .takesArgument('FUNCTION', readId)
-    .takesArgument('REVISION', readId)
-    .takesArgument('OTHER', readId)
-    .does(compare);
 }
 
 interface PublishOptions {
@@ -74,8 +60,8 @@ async function publish(
   const kind = (await administration.functionStore.read(workspace, id))?.kind;
   // Until its cases were run it is a draft.
   const servesAtOnce = activates && url === undefined;
-  const models = await modelsOfFunctions(administration, workspace);
-  const read = readPublicationText(text, { functionId: id, kind, revisionId, activates: servesAtOnce, ...models });
+  const models = (await administration.catalogues.read())?.models.map((model) => model.id) ?? [];
+  const read = readPublicationText(text, { functionId: id, kind, revisionId, activates: servesAtOnce, models });
   if (!read.ok) return problemsOutcome(path === '-' ? 'standard input' : path, read.problems);
   const [{ id: revision = '', cases = [] } = {}] = read.document.revisions;
   const runsCases = url !== undefined && cases.length > 0;
@@ -91,7 +77,7 @@ async function publish(
   const activation = { kind: 'activate', revision } as const;
   const published =
     isActivated && !servesAtOnce ? await changeFunction(administration, { workspace, id }, activation) : record;
-  const outcome = functionOutcome(published, session.clock.nowMs());
+  const outcome = functionOutcome(functionDocument(published, session.clock.nowMs()));
   const done = `${isActivated ? 'published and activated' : 'published'}: gw/function/${id}@${revision}`;
   return {
     json: { ...outcome.json, change, ...(judged && { qualified: judged.isQualified, cases: judged.cases }) },
@@ -118,24 +104,3 @@ async function readRevision({ terminal }: Session, path: string): Promise<string
   if (Buffer.byteLength(text) > revisionMaxBytes) throw new Error(`${path} holds more than ${revisionMaxBytes} bytes`);
   return text;
 }
-
-async function compare(session: Session, workspace: string, id: string, left: string, right: string): Promise<Outcome> {
-  const administration = await openAdministration(session);
-  const { contents } = await showFunction(administration, { workspace, id });
-  const linesOf = (revision: string) => {
-    const content = contents.get(revision);
-    if (content === undefined) throw new Error(`function ${id} of ${workspace} has no revision ${revision}`);
-    return contentLines({ ...content });
-  };
-  const lines = compareLines(linesOf(left), linesOf(right));
-  const isSame = lines.every(({ kind }) => kind === 'same');
-  return {
-    json: { workspace, function: id, left, right, is_same: isSame, lines },
-    lines: () =>
-      isSame
-        ? [`${left} and ${right} hold the same`]
-        : [`- ${left}`, `+ ${right}`, '', ...lines.map(({ kind, text }) => printable(`${marks[kind]} ${text}`))],
-  };
-}
-
-const marks = { same: ' ', removed: '-', added: '+' } as const;

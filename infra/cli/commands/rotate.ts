@@ -5,7 +5,7 @@ import type { CommandLine } from '../args/command-line.ts';
 import { readId, readKeyName, readTime, UsageError } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { openAdministration } from '../target/stores.ts';
-import { expiresForm, type KeyOptions, readExpires, toExpiry } from './key-options.ts';
+import { expiresForm, readExpires } from './key-options.ts';
 
 const graceDefaultMs = 24 * 3_600_000;
 /** A key that should live on longer needs no successor yet. */
@@ -32,14 +32,16 @@ function readGrace(name: string, text: string): number {
   throw new UsageError(`${name} is a length of time of at most a year: 90s, 15m, 24h, 7d`);
 }
 
-interface RotateOptions extends Pick<KeyOptions, 'expires'> {
+interface RotateOptions {
+  readonly expires?: ReturnType<typeof readExpires>;
   readonly workspace: string;
   readonly grace?: number;
 }
 
 async function rotate(session: Session, name: string, options: RotateOptions): Promise<Outcome> {
   const { workspace, grace: graceMs = graceDefaultMs } = options;
-  const expiresAtMs = toExpiry(session, options.expires);
+  const { expires } = options;
+  const expiresAtMs = typeof expires === 'function' ? Date.parse(expires(session)) : expires && null;
   const administration = await openAdministration(session, { writes: true });
   const rotated = await rotateKey(administration, { workspace, name, graceMs, expiresAtMs });
   const { publicId, text, former, isFormerEnding } = rotated;

@@ -1,9 +1,10 @@
 // `status`: tables, limits, open holds and provider health at a glance. Reads only.
 
-import { readCredits, readKeys, type WorkspaceCredit } from '../../../shared/configuration/administration/index.ts';
+import { readCredits, type WorkspaceCredit } from '../../../shared/configuration/administration/index.ts';
 import { callTimes } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { stageSettings } from '../../cdk/stage-settings.ts';
+import { performOn } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { formatAge } from '../output/format.ts';
@@ -43,8 +44,7 @@ async function status(session: Session): Promise<Outcome> {
   const administration = await openAdministration(session);
   const credits = await readCredits(administration);
   const workspaces = credits.map((credit) => withHolds(credit, clock.nowMs(), holdLifeMsOf(target)));
-  terminal.showProgress('reading keys …');
-  const keys = await readKeys(administration);
+  const { data: keys } = await performOn(session, 'GET /keys', {});
   terminal.showProgress('reading statistics …');
   const { version, statistics, providers, notes } = await readProviders(session, opened);
   const ageMs = statistics.measuredAtMs === undefined ? null : clock.nowMs() - statistics.measuredAtMs;

@@ -1,13 +1,19 @@
-// What may be set of a workspace, as options of `workspaces create` and `workspaces update`.
-import { type WorkspaceChanges, written } from '../../../shared/configuration/workspaces/index.ts';
-import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
-import type { CommandLine } from '../args/command-line.ts';
-import { readChoice, readOrNone, readPositiveInteger, readUsd, UsageError } from '../args/option-values.ts';
-import { orNull, readModels, readReset } from './key-options.ts';
+// What may be set of a workspace, as options of `workspaces create` and `workspaces update`. What is not said is not sent.
+import { type LineInput, type LineRequest, option } from '../args/call-command.ts';
+import {
+  none,
+  readAs,
+  readChoice,
+  readOrNone,
+  readPositiveInteger,
+  readUsd,
+  UsageError,
+} from '../args/option-values.ts';
+import { readModels, readReset } from './key-options.ts';
 
-const readSwitch = readChoice(['on', 'off']);
-type Switch = ReturnType<typeof readSwitch>;
-const readCollection = readChoice(['allow', 'deny', 'none']);
+const readSwitch = readAs(readChoice(['on', 'off']), (word) => word === 'on');
+/** A policy that is not enforced is taken away. */
+const readDemand = readAs(readSwitch, (isOn) => isOn || none);
 
 function readRegions(name: string, text: string): string[] {
   const regions = text.split(',').map((region) => region.trim());
@@ -16,100 +22,66 @@ function readRegions(name: string, text: string): string[] {
 }
 
 function readValidity(name: string, text: string): string {
-  if (text === 'none' || /^[1-9]\d{0,4}[hdw]$/.test(text)) return text;
+  if (/^[1-9]\d{0,4}[hdw]$/.test(text)) return text;
   throw new UsageError(`${name} is none, or a length of time such as 12h, 30d or 8w`);
 }
 
-/** What is left out stays, or has its default. */
-export interface WorkspaceOptions {
-  readonly spendLimit?: PicoUsd | 'none';
-  readonly concurrency?: number | 'none';
-  readonly functionConcurrency?: number | 'none';
-  readonly models?: string[] | 'all';
-  readonly zdr?: Switch;
-  readonly dataCollection?: ReturnType<typeof readCollection>;
-  readonly dataResidency?: string[] | 'none';
-  readonly byok?: Switch;
-  readonly presets?: Switch;
-  readonly memberKeys?: number | 'none';
-  readonly memberRpm?: number | 'none';
-  readonly memberConcurrency?: number | 'none';
-  readonly memberSpendLimit?: PicoUsd | 'none';
-  readonly memberSpendLimitReset?: ReturnType<typeof readReset>;
-  readonly memberExpiresIn?: string;
+const count = readOrNone(readPositiveInteger);
+const usd = readOrNone(readUsd);
+export const workspaceOptions: readonly LineInput[] = [
+  option('--spend-limit <USD>', 'body.spend_limit_usd', usd, 'a cap on all that it spends; none: no limit'),
+  option('--concurrency <N>', 'body.concurrency', count, 'its calls in flight; none: no limit of its own'),
+  option(
+    '--function-concurrency <N>',
+    'body.function_concurrency',
+    count,
+    'its calls of functions in flight; none: no limit of its own',
+  ),
+  option('--models <IDS>', 'body.models', readModels, 'ids with commas between them, or all'),
+  option(
+    '--zdr <SWITCH>',
+    'body.data_policy.zdr',
+    readDemand,
+    'on: only providers that keep nothing; off: not enforced',
+  ),
+  option(
+    '--data-collection <POLICY>',
+    'body.data_policy.data_collection',
+    readOrNone(readChoice(['allow', 'deny', 'none'])),
+    'deny: only providers that do not train; allow, or none',
+  ),
+  option(
+    '--data-residency <REGIONS>',
+    'body.data_policy.data_residency',
+    readOrNone(readRegions),
+    'only providers there, such as eu,us; none: anywhere',
+  ),
+  option('--byok <SWITCH>', 'body.features.byok', readSwitch, 'on: its own keys of providers may be used'),
+  option('--presets <SWITCH>', 'body.features.presets', readSwitch, 'on: its presets may be used'),
+  option('--member-keys <N>', 'body.member_keys.max', count, 'how many keys a member may make; none: none'),
+  option('--member-rpm <N>', 'body.member_keys.rpm', count, 'requests per minute of each of these keys, at most'),
+  option('--member-concurrency <N>', 'body.member_keys.concurrency', count, 'calls in flight of each, at most'),
+  option('--member-spend-limit <USD>', 'body.member_keys.spend_limit_usd', usd, 'what each may spend, at most'),
+  option(
+    '--member-spend-limit-reset <P>',
+    'body.member_keys.spend_limit_reset',
+    readReset,
+    'daily, weekly or monthly: its spending starts again',
+  ),
+  option(
+    '--member-expires-in <TIME>',
+    'body.member_keys.expires_in',
+    readOrNone(readValidity),
+    'when each ends at the latest: 12h, 30d or 8w; none: never',
+  ),
+];
+
+/** `--member-keys none`: members make no keys at all. Throws UsageError where others would limit them. */
+export function checkMemberKeys({ body }: LineRequest): void {
+  const { max, ...limits } = (body.member_keys ?? {}) as Record<string, unknown>;
+  if (max !== null) return;
+  if (Object.keys(limits).length > 0) {
+    throw new UsageError('--member-keys none leaves no key that the others could limit');
+  }
+  body.member_keys = null;
 }
-
-export const settingOptions = (command: CommandLine): CommandLine =>
-  command
-    .takesOption('--spend-limit <USD>', 'a cap on all that it spends; none: no limit', readOrNone(readUsd))
-    .takesOption('--concurrency <N>', 'its calls in flight; none: no limit of its own', readOrNone(readPositiveInteger))
-    .takesOption(
-      '--function-concurrency <N>',
-      'its calls of functions in flight; none: no limit of its own',
-      readOrNone(readPositiveInteger),
-    )
-    .takesOption('--models <IDS>', 'ids with commas between them, or all', readModels)
-    .takesOption('--zdr <SWITCH>', 'on: only providers that keep nothing; off: not enforced', readSwitch)
-    .takesOption('--data-collection <POLICY>', 'deny: only providers that do not train; allow, or none', readCollection)
-    .takesOption(
-      '--data-residency <REGIONS>',
-      'only providers there, such as eu,us; none: anywhere',
-      readOrNone(readRegions),
-    )
-    .takesOption('--byok <SWITCH>', 'on: its own keys of providers may be used', readSwitch)
-    .takesOption('--presets <SWITCH>', 'on: its presets may be used', readSwitch)
-    .takesOption('--member-keys <N>', 'how many keys a member may make; none: none', readOrNone(readPositiveInteger))
-    .takesOption(
-      '--member-rpm <N>',
-      'requests per minute of each of these keys, at most',
-      readOrNone(readPositiveInteger),
-    )
-    .takesOption('--member-concurrency <N>', 'calls in flight of each, at most', readOrNone(readPositiveInteger))
-    .takesOption('--member-spend-limit <USD>', 'what each may spend, at most', readOrNone(readUsd))
-    .takesOption('--member-spend-limit-reset <P>', 'daily, weekly or monthly: its spending starts again', readReset)
-    .takesOption(
-      '--member-expires-in <TIME>',
-      'when each ends at the latest: 12h, 30d or 8w; none: never',
-      readValidity,
-    );
-
-/** What is not said is not there. */
-export function toWorkspaceChanges(id: string, options: WorkspaceOptions): WorkspaceChanges {
-  const { spendLimit, concurrency, functionConcurrency, models, byok, presets } = options;
-  const { zdr, dataCollection, dataResidency } = options;
-  const data_policy = written({
-    zdr: zdr && (zdr === 'on' ? true : null),
-    data_collection: orNull(dataCollection),
-    data_residency: orNull(dataResidency),
-  });
-  const features = written({ byok: byok && byok === 'on', presets: presets && presets === 'on' });
-  const settings = {
-    spend_limit_usd: usdOrNull(spendLimit),
-    concurrency: orNull(concurrency),
-    function_concurrency: orNull(functionConcurrency),
-    models,
-    member_keys: membersMake(options),
-    data_policy: isEmpty(data_policy) ? undefined : data_policy,
-    features: isEmpty(features) ? undefined : features,
-  };
-  return { id, ...written(settings) };
-}
-
-function membersMake({ memberKeys: max, ...options }: WorkspaceOptions) {
-  const limits = written({
-    max: max === 'none' ? undefined : max,
-    rpm: orNull(options.memberRpm),
-    concurrency: orNull(options.memberConcurrency),
-    spend_limit_usd: usdOrNull(options.memberSpendLimit),
-    spend_limit_reset: orNull(options.memberSpendLimitReset),
-    expires_in: orNull(options.memberExpiresIn),
-  });
-  if (max !== 'none') return isEmpty(limits) ? undefined : limits;
-  if (isEmpty(limits)) return null;
-  throw new UsageError('--member-keys none leaves no key that the others could limit');
-}
-
-const usdOrNull = (amount: PicoUsd | 'none' | undefined) =>
-  typeof amount === 'bigint' ? formatUsd(amount) : orNull(amount);
-
-const isEmpty = (members: object): boolean => Object.keys(members).length === 0;

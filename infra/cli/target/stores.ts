@@ -1,4 +1,6 @@
 // What commands work on, on the store that the line names.
+import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
+import { createCooldowns, createStatisticsReader } from '../../../shared/accounting/provider-health/index.ts';
 import {
   type AdministrationDependencies,
   createAdministration,
@@ -7,7 +9,7 @@ import { createConnectionStore, createKeyVault } from '../../../shared/configura
 import type { ConfigurationStores } from '../../../shared/configuration/gateway-file/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
-import type { Store } from '../../../shared/storage/store/index.ts';
+import { type Store, withoutWrites } from '../../../shared/storage/store/index.ts';
 import type { Session } from '../args/session.ts';
 import type { OpenOptions, OpenTarget } from './open-target.ts';
 import { commandCallTimeoutMs } from './target.ts';
@@ -18,6 +20,21 @@ export async function openAdministration(
 ): Promise<AdministrationDependencies> {
   const { store, cell } = await open(options);
   return createAdministration({ store, clock, randomness, cell });
+}
+
+/** For a request of the management interface, made in this process. */
+export async function openManagement(session: Session, options?: OpenOptions): Promise<ManagementDependencies> {
+  const administration = await openAdministration(session, options);
+  const opened = await session.open(options);
+  const { store } = opened;
+  const { clock } = session;
+  return {
+    ...administration,
+    store,
+    connectionStore: sealingStoresOn(store, opened).connectionStore,
+    statistics: createStatisticsReader({ store: withoutWrites(store), clock }),
+    cooldowns: createCooldowns({ store, clock }),
+  };
 }
 
 /** With the one that seals keys: for applying a file. */

@@ -4,8 +4,8 @@ import type { PicoUsd } from '../../foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
 import { holdsName, isKeyExpired, type KeyRecord, type KeyWrite, newApiKey } from '../keys/index.ts';
 import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
-import { modelIdsOf, readWorkspace } from './change-workspaces.ts';
-import { checkKeyEnd, claimKeyName, type KeyChanges } from './key-rules.ts';
+import { readWorkspace } from './change-workspaces.ts';
+import { checkKeyRules, claimKeyName, type KeyChanges } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<
@@ -28,13 +28,12 @@ export interface NewKey {
 
 /** Throws ChangeFailed. */
 export async function createKey(deps: Dependencies, { claim, ...wanted }: WantedNewKey): Promise<NewKey> {
-  const { models: own } = await readWorkspace(deps, wanted.workspace);
-  checkKeyEnd(deps, wanted);
-  const models = await modelIdsOf(deps, wanted.models, own);
+  await readWorkspace(deps, wanted.workspace);
+  await checkKeyRules(deps, wanted);
   const { text, publicId, secretSha256 } = newApiKey(deps.randomness, deps.cell);
   await claim?.(publicId);
   await claimKeyName(deps, { ...wanted, publicId });
-  const record = { ...wanted, ...models, publicId, secretSha256, status: 'active' } as const;
+  const record = { ...wanted, publicId, secretSha256, status: 'active' } as const;
   await deps.keys.write(record).catch(refuseUnansweredKey('keys', publicId));
   return { publicId, text };
 }
@@ -50,12 +49,10 @@ export async function readKey({ keys }: Pick<Dependencies, 'keys'>, publicId: st
 export async function updateKey(
   deps: Dependencies,
   publicId: string,
-  asked: KeyChanges & Partial<Pick<KeyRecord, 'status'>>,
+  changes: KeyChanges & Partial<Pick<KeyRecord, 'status'>>,
 ): Promise<{ readonly change: KeyWrite; readonly key: KeyFigures }> {
-  checkKeyEnd(deps, asked);
+  await checkKeyRules(deps, changes);
   const stored = await readKey(deps, publicId);
-  const own = asked.models == null ? undefined : (await deps.workspaceStore.read(stored.workspace))?.models;
-  const changes = { ...asked, ...(await modelIdsOf(deps, asked.models, own)) };
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   const wanted: KeyRecord = { ...stored, ...given };
   const nowMs = deps.clock.nowMs();
@@ -64,10 +61,6 @@ export async function updateKey(
   const change = await deps.keys.update(stored, changes);
   return { change, key: await readFigures(deps, await readKey(deps, publicId)) };
 }
-
-/** Refused from its next request on. A revoked key stays in the list, and its spending counts. */
-export const revokeKey = ({ keys }: Pick<Dependencies, 'keys'>, record: KeyRecord): Promise<KeyWrite> =>
-  keys.update(record, { status: 'revoked' });
 
 // Keys with what they have spent, as their own items say.
 

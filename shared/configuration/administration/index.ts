@@ -1,20 +1,12 @@
 export { addCredit, readCredit, readCredits, type WorkspaceCredit } from './add-credit.ts';
-export { ChangeFailed, type ChangeFailure } from './change-failed.ts';
-export {
-  changeFunction,
-  modelsOfFunctions,
-  publishFunction,
-  readFunction,
-  readFunctions,
-  showFunction,
-} from './change-functions.ts';
+export { ChangeFailed, type ChangeFailure, refuseUnansweredKey } from './change-failed.ts';
+export { changeFunction, publishFunction, readFunction, readFunctions, showFunction } from './change-functions.ts';
 export {
   createKey,
   type KeyFigures,
   readFigures as readKeyFigures,
   readKey,
   readKeys,
-  revokeKey,
   updateKey,
 } from './change-keys.ts';
 export { createOperator, readOperator, readOperators, revokeOperator } from './change-operators.ts';

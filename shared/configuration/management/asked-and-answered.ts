@@ -1,8 +1,8 @@
 // The types of a request and of its answer, by the row of its route.
 import type * as z from 'zod/mini';
 import type { DocumentName, Documents } from './managed-documents.ts';
-import type { managementRoutes, RouteName } from './management-routes.ts';
-import type { GatewayFileText } from './route-form.ts';
+import { managementRoutes, type RouteName, routeNames } from './management-routes.ts';
+import type { GatewayFileText, ManagementRoute } from './route-form.ts';
 
 type Routes = typeof managementRoutes;
 
@@ -10,6 +10,25 @@ type Routes = typeof managementRoutes;
 export const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 
 export type NamesOf<Name> = Name extends `${string}{${infer One}}${infer Rest}` ? One | NamesOf<Rest> : never;
+
+/** The words of every command that is one request. */
+export type CommandWords = {
+  [Name in RouteName]: Routes[Name] extends { readonly commands: readonly (infer Words)[] } ? Words : never;
+}[RouteName];
+
+export type RouteOf<Words extends CommandWords> = {
+  [Name in RouteName]: Routes[Name] extends { readonly commands: readonly (infer Some)[] }
+    ? Words extends Some
+      ? Name
+      : never
+    : never;
+}[RouteName];
+
+export const routeOf = <Words extends CommandWords>(words: Words): RouteOf<Words> => {
+  const found = routeNames.find((name) => (managementRoutes[name] as ManagementRoute).commands?.includes(words));
+  if (found === undefined) throw new Error(`no route is the command ${words}`);
+  return found as RouteOf<Words>;
+};
 
 type MemberOf<Name extends RouteName, Member extends string> = Member extends keyof Routes[Name]
   ? Routes[Name][Member]

@@ -177,6 +177,7 @@ const workspaceDocument = z.extend(workspaceSettings, {
   spent_usd: amount,
   held_usd: amount.check(z.describe('By calls that may still be running.')),
   available_usd: amount.check(z.describe('Neither spent nor held: with both, what was granted.')),
+  under_spend_limit_usd: z.nullable(amount).check(z.describe('What the spend limit leaves. Null: there is none.')),
 });
 const creditDocument = z.object({
   id: text,

@@ -12,7 +12,7 @@ import {
   rotationSchema,
   workspaceChangesSchema,
 } from './bodies.ts';
-import { callsQuery, dryRunQuery, overviewQuery, pageOfWorkspaceQuery, pageQuery } from './queries.ts';
+import { callsQuery, dryRunQuery, keysQuery, overviewQuery, pageOfWorkspaceQuery, pageQuery } from './queries.ts';
 import type { ManagementRoute } from './route-form.ts';
 
 const mebibyte = 1024 * 1024;
@@ -60,6 +60,7 @@ export const managementRoutes = {
   'POST /providers/{id}/enable': {
     operation: 'enableProvider',
     summary: 'Call a disabled provider again, within 5 s everywhere',
+    commands: ['providers enable'],
     role: 'editor',
     in: 'all',
     names: ofProvider,
@@ -68,6 +69,7 @@ export const managementRoutes = {
   'POST /providers/{id}/disable': {
     operation: 'disableProvider',
     summary: 'Call a provider no more, within 5 s everywhere',
+    commands: ['providers disable'],
     role: 'editor',
     in: 'all',
     names: ofProvider,
@@ -83,21 +85,25 @@ export const managementRoutes = {
   'POST /models/update': {
     operation: 'updateModels',
     summary: 'Take the model list of this release over',
+    commands: ['models diff', 'models update'],
     role: 'owner',
     in: 'all',
+    query: dryRunQuery,
     body: listUpdateSchema,
     answer: { one: 'ManagedListUpdate' },
   },
   'GET /keys': {
     operation: 'listKeys',
     summary: 'API keys with what they spent',
+    commands: ['keys list'],
     role: 'member',
-    query: pageOfWorkspaceQuery,
+    query: keysQuery,
     answer: { list: 'ManagedKey' },
   },
   'POST /keys': {
     operation: 'createKey',
     summary: 'Make an API key',
+    commands: ['keys create'],
     role: 'member',
     body: newKeySchema,
     answer: { one: 'NewKey' },
@@ -105,6 +111,7 @@ export const managementRoutes = {
   'PATCH /keys/{public_id}': {
     operation: 'updateKey',
     summary: 'Change or revoke an API key',
+    commands: ['keys update'],
     role: 'member',
     names: ofKey,
     body: keyChangesSchema,
@@ -121,6 +128,7 @@ export const managementRoutes = {
   'GET /workspaces': {
     operation: 'listWorkspaces',
     summary: 'Workspaces with their credit',
+    commands: ['workspaces list'],
     role: 'viewer',
     query: pageQuery,
     answer: { list: 'ManagedWorkspace' },
@@ -128,14 +136,25 @@ export const managementRoutes = {
   'POST /workspaces': {
     operation: 'createWorkspace',
     summary: 'Make a workspace',
+    commands: ['workspaces create'],
     role: 'owner',
     in: 'all',
     body: newWorkspaceSchema,
     answer: { one: 'ManagedWorkspace' },
   },
+  'GET /workspaces/{id}': {
+    operation: 'readWorkspace',
+    summary: 'A workspace with its credit',
+    commands: ['workspaces show'],
+    role: 'viewer',
+    in: 'path',
+    names: ofWorkspace,
+    answer: { one: 'ManagedWorkspace' },
+  },
   'PATCH /workspaces/{id}': {
     operation: 'updateWorkspace',
     summary: 'Change the settings of a workspace',
+    commands: ['workspaces update'],
     role: 'owner',
     in: 'path',
     names: ofWorkspace,
@@ -145,6 +164,7 @@ export const managementRoutes = {
   'GET /workspaces/{id}/credits': {
     operation: 'listCredits',
     summary: 'What was added to the credit and taken away, of 30 days',
+    commands: ['credits history'],
     role: 'viewer',
     in: 'path',
     names: ofWorkspace,
@@ -154,6 +174,7 @@ export const managementRoutes = {
   'POST /workspaces/{id}/credits': {
     operation: 'addCredit',
     summary: 'Add credit to a workspace, or take some away, once per id',
+    commands: ['credits add'],
     role: 'owner',
     in: 'path',
     names: ofWorkspace,
@@ -163,6 +184,7 @@ export const managementRoutes = {
   'GET /functions': {
     operation: 'listFunctions',
     summary: 'Stored functions with their revisions',
+    commands: ['functions list'],
     role: 'viewer',
     query: pageOfWorkspaceQuery,
     answer: { list: 'ManagedFunction' },
@@ -170,6 +192,7 @@ export const managementRoutes = {
   'GET /functions/{workspace}/{id}': {
     operation: 'readFunction',
     summary: 'A stored function with what its revisions hold',
+    commands: ['functions show', 'functions compare'],
     role: 'viewer',
     in: 'path',
     names: ofFunction,
@@ -178,6 +201,7 @@ export const managementRoutes = {
   'POST /functions/{workspace}/{id}/enable': {
     operation: 'enableFunction',
     summary: 'Let a function serve again',
+    commands: ['functions enable'],
     role: 'editor',
     in: 'path',
     names: ofFunction,
@@ -186,6 +210,7 @@ export const managementRoutes = {
   'POST /functions/{workspace}/{id}/disable': {
     operation: 'disableFunction',
     summary: 'Let a function serve no call',
+    commands: ['functions disable'],
     role: 'editor',
     in: 'path',
     names: ofFunction,
@@ -194,6 +219,7 @@ export const managementRoutes = {
   'POST /functions/{workspace}/{id}/activate': {
     operation: 'activateRevision',
     summary: 'Make a revision the one that serves',
+    commands: ['functions activate'],
     role: 'editor',
     in: 'path',
     names: ofFunction,

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { interfaceIds } from '../../foundation/constants/index.ts';
 import { dayMs, readDuration } from '../../foundation/time/index.ts';
 import { readTags, tagNameShape } from '../../protocol/wire/index.ts';
+import { ownerOf } from '../access/index.ts';
 import { id, matching } from '../value-forms/index.ts';
 
 const limitMax = 200;
@@ -53,6 +54,21 @@ const workspace = z.optional(id).check(z.describe('Those of this workspace only.
 
 export const pageQuery = z.strictObject({ limit, cursor });
 export const pageOfWorkspaceQuery = z.strictObject({ workspace, limit, cursor });
+
+export const keysQuery = z.strictObject({
+  workspace,
+  owner: z
+    .optional(
+      z.pipe(
+        matching(/^\S{1,320}$/, 'an e-mail address'),
+        // Stored in lower case; one who has none by what the identity provider calls them.
+        z.transform((text: string) => (text.startsWith('subject:') ? text : ownerOf({ email: text, subject: '' }))),
+      ),
+    )
+    .check(z.describe('Those that this person made for themselves.')),
+  limit,
+  cursor,
+});
 
 export const overviewQuery = z.strictObject({
   since,

@@ -10,6 +10,8 @@ export interface ManagementRoute {
   /** In the description of the interface. */
   readonly operation: string;
   readonly summary: string;
+  /** The words of the commands that are this request, made in the process of the command line. */
+  readonly commands?: readonly string[];
   /**
    * The role without which a request does nothing, asked before anything of it is read. `path`: in the workspace that the path names
    * first; `all`: in all of them; left out: in any, and the work itself says in which.

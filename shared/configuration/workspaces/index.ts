@@ -1,5 +1,5 @@
 export { applyPreset } from './apply-preset.ts';
-export { mergeWorkspace, written } from './merge-workspace.ts';
+export { mergeWorkspace } from './merge-workspace.ts';
 export type { PresetDocument, WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
 export { memberKeysSchema, policySchema, settingsOf, workspaceChanges, workspaceSettings } from './workspace-schema.ts';
 export {

@@ -33,8 +33,6 @@ export const logFieldNames = [
   'error_code',
   'reason',
   'exhausted',
-  'unanswered',
-  'paused',
   'outcome',
   'model',
   'provider',

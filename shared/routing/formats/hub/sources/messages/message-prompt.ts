@@ -22,7 +22,6 @@ import {
   type ToolNames,
   type ToolOutput,
   textParts,
-  withoutMark,
 } from '../../middle/index.ts';
 import { toParts, toTextParts } from './message-parts.ts';
 
@@ -84,7 +83,7 @@ function toUserParts(block: JsonObject, calls: KnownCalls): ContentPart[] {
 const isResult = ({ type }: JsonObject): boolean => type === 'tool_result';
 
 function toResult(block: JsonObject, { id, name }: KnownCall): ToolMessage {
-  const parts = toParts(block.content).map(withoutMark);
+  const parts = toParts(block.content).map(({ providerOptions: _marked, ...part }) => part as ContentPart);
   return {
     role: 'tool',
     content: [

@@ -14,7 +14,6 @@ import {
   createKnownCalls,
   envelopeOptions,
   forEachObject,
-  isMarked,
   type KnownCalls,
   type OptionalMember,
   type ToolPart,
@@ -204,7 +203,7 @@ function addResult(reading: PromptState, item: JsonObject): void {
     return;
   }
   const parts = typeof item.output === 'string' ? [] : toParts(item.output);
-  const mark = parts.findLast(isMarked)?.providerOptions;
+  const mark = parts.findLast(({ providerOptions }) => providerOptions !== undefined)?.providerOptions;
   answers.get(call.id)?.results.push({
     type: 'tool-result',
     toolCallId: call.id,

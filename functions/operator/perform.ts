@@ -1,0 +1,53 @@
+// A request of the management interface without HTTP: the command line makes it in its own process, as an operator who may do
+// everything on the store that it opened.
+import { rightsOf } from '../../shared/configuration/access/index.ts';
+import {
+  type AnswerOf,
+  type ManagementRoute,
+  managementRoutes,
+  type RouteName,
+} from '../../shared/configuration/management/index.ts';
+import { checkMembers } from '../../shared/protocol/wire/index.ts';
+import type { ManagementDependencies } from './dependencies.ts';
+import type { ManageRequest } from './request/manage.ts';
+import { works } from './works.ts';
+
+/** Where no record of changes is kept: the shell knows who ran a command. */
+const operator = {
+  id: 'command-line',
+  name: 'command line',
+  rights: rightsOf([{ role: 'owner', workspaces: 'all' }]),
+  owner: undefined,
+};
+
+interface SentRequest {
+  readonly names?: object;
+  /** Already read: a list is not cut into pages. */
+  readonly query?: object;
+  /** As a client writes it. */
+  readonly body?: object;
+}
+
+interface Performed<Name extends RouteName> {
+  readonly answer: AnswerOf<Name>;
+  readonly isChanged: boolean;
+}
+
+/** Throws what the work throws, as it is. */
+export async function perform<Name extends RouteName>(
+  deps: ManagementDependencies,
+  name: Name,
+  { names = {}, query = {}, body = {} }: SentRequest,
+): Promise<Performed<Name>> {
+  const { body: form }: ManagementRoute = managementRoutes[name];
+  const checked = typeof form === 'object' ? checkMembers(form, body) : undefined;
+  let isChanged = false;
+  const tellChange = () => {
+    isChanged = true;
+  };
+  const unpaged = { limit: Number.POSITIVE_INFINITY, ...query };
+  const asked = { names, query: unpaged, body: checked, operator, headers: {}, tellChange };
+  const answer = await works[name](deps, asked as unknown as ManageRequest<Name>);
+  // A text is asked for by a header.
+  return { answer: answer as AnswerOf<Name>, isChanged };
+}

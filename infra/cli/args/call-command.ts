@@ -1,0 +1,177 @@
+// Commands that are one request of the management interface, made in this process: what a line says goes to its place in the request,
+// and the answer becomes columns.
+import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
+import { perform } from '../../../functions/operator/perform.ts';
+import {
+  type AnswerOf,
+  type CommandWords,
+  type RouteName,
+  type RouteOf,
+  routeOf,
+} from '../../../shared/configuration/management/index.ts';
+import { type Field, fieldJson, fieldTable } from '../output/table.ts';
+import { openManagement } from '../target/stores.ts';
+import type { CommandLine } from './command-line.ts';
+import { none, type ParseOption, type ParseRepeatedOption, UsageError } from './option-values.ts';
+import { confirm, type Outcome, type Session } from './session.ts';
+
+/** A request as a line makes it. */
+export interface LineRequest {
+  readonly names: Record<string, string>;
+  readonly query: Record<string, unknown>;
+  readonly body: Record<string, unknown>;
+  /** Not sent: which part of the answer is shown. */
+  readonly shown: Record<string, unknown>;
+}
+
+/** A value that is known when the command runs, such as an end in 90 days. */
+export type LaterValue = (session: Session) => unknown;
+
+export interface LineInput {
+  /** `WORKSPACE`, `[MODEL...]`, `--rpm <N>`, or a switch such as `--dry-run`. */
+  readonly flags: string;
+  /** Where the request has the value: `names.id`, `query.workspace`, `body.member_keys.rpm`. */
+  readonly place: string;
+  readonly read: ParseOption | undefined;
+  readonly summary: string;
+  readonly isRequired?: boolean;
+  /** It may be written several times. */
+  readonly readAll?: ParseRepeatedOption;
+  /** What stands there where the line says nothing. */
+  readonly absent?: LaterValue;
+}
+
+export const argument = (flags: string, place: string, read: ParseOption): LineInput => ({
+  flags,
+  place,
+  read,
+  summary: '',
+});
+
+/** `read` undefined: a switch. */
+export const option = (
+  flags: string,
+  place: string,
+  read: ParseOption | undefined,
+  summary: string,
+  more: Pick<LineInput, 'isRequired' | 'readAll' | 'absent'> = {},
+): LineInput => ({ flags, place, read, summary, ...more });
+
+export interface CallCommand<Name extends RouteName> {
+  readonly summary: string;
+  readonly takes?: readonly LineInput[];
+  /** Of the query, whatever the line says. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** Behind the words of the command, and before the store. */
+  readonly example: string;
+  readonly notes?: readonly string[];
+  /** Settles what options say together. Throws UsageError. */
+  readonly checks?: (request: LineRequest) => void;
+  /** What is asked before the request is made, as it takes access away. Undefined: nothing. */
+  readonly asks?: (request: LineRequest, deps: ManagementDependencies, session: Session) => Promise<string | undefined>;
+  readonly shows: (answer: AnswerOf<Name>, done: Done) => Outcome;
+}
+
+interface Done {
+  readonly request: LineRequest;
+  readonly change: 'changed' | 'unchanged';
+}
+
+/** A row for every command of the group that the table of routes names. */
+export type CallCommands<Group extends string> = {
+  readonly [Words in Extract<CommandWords, `${Group} ${string}`>]: CallCommand<RouteOf<Words>>;
+};
+
+export function addCallCommands<Group extends string>(group: CommandLine, commands: CallCommands<Group>): void {
+  for (const [words, row] of Object.entries(commands) as [CommandWords, CallCommand<RouteName>][]) {
+    const command = group.command(words.split(' ')[1] ?? '').description(row.summary);
+    for (const input of row.takes ?? []) declare(command, input);
+    if (row.asks !== undefined) command.asks();
+    command
+      .notes(
+        ...(row.notes ?? []),
+        `Example: ${['npm run gw --', words, row.example, '--stage dev'].filter(Boolean).join(' ')}`,
+      )
+      .does((session, ...said: unknown[]) => call(session, words, row, said));
+  }
+}
+
+/** The answer of a request that only reads. */
+export async function performOn<Name extends RouteName>(
+  session: Session,
+  name: Name,
+  request: Partial<LineRequest>,
+): Promise<AnswerOf<Name>> {
+  session.terminal.showProgress('reading …');
+  return (await perform(await openManagement(session), name, request)).answer;
+}
+
+const isOption = ({ flags }: LineInput): boolean => flags.startsWith('-');
+
+function declare(command: CommandLine, input: LineInput): void {
+  const { flags, summary, read, readAll, isRequired } = input;
+  if (readAll !== undefined) command.takesRepeatedOption(flags, summary, readAll);
+  else if (isOption(input) && read !== undefined && isRequired) command.requiresOption(flags, summary, read);
+  else if (isOption(input)) command.takesOption(flags, summary, read);
+  else if (read !== undefined) command.takesArgument(flags, read);
+}
+
+async function call(
+  session: Session,
+  words: CommandWords,
+  { takes = [], query = {}, checks, asks, shows }: CallCommand<RouteName>,
+  said: readonly unknown[],
+): Promise<Outcome> {
+  const request = requestOf(session, takes, said);
+  Object.assign(request.query, query);
+  checks?.(request);
+  const route = routeOf(words);
+  if (route.startsWith('PATCH') && Object.keys(request.body).length === 0) {
+    throw new UsageError(`say what to change: see ${words} --help`);
+  }
+  const writes = !route.startsWith('GET') && request.query.dry_run !== 'true';
+  const deps = await openManagement(session, { writes });
+  const question = await asks?.(request, deps, session);
+  if (question !== undefined) await confirm(session, question);
+  session.terminal.showProgress(writes ? 'writing …' : 'reading …');
+  const { answer, isChanged } = await perform(deps, route, request);
+  return shows(answer, { request, change: isChanged ? 'changed' : 'unchanged' });
+}
+
+/** `said`: the arguments in their order, then the options. Throws UsageError. */
+function requestOf(session: Session, takes: readonly LineInput[], said: readonly unknown[]): LineRequest {
+  const request: LineRequest = { names: {}, query: {}, body: {}, shown: {} };
+  const options = (said.at(-1) ?? {}) as Readonly<Record<string, unknown>>;
+  const positions = takes.filter((input) => !isOption(input));
+  for (const input of takes) {
+    const written = isOption(input) ? options[attributeOf(input.flags)] : said[positions.indexOf(input)];
+    const later = written === undefined ? input.absent : written;
+    const value = typeof later === 'function' ? (later as LaterValue)(session) : later;
+    if (value !== undefined) put(request, input.place, value);
+  }
+  return request;
+}
+
+/** `--spend-limit <USD>` as commander names it: spendLimit. */
+const attributeOf = (flags: string): string =>
+  (/--([a-z-]+)/.exec(flags)?.[1] ?? '').replaceAll(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
+
+function put(request: LineRequest, place: string, value: unknown): void {
+  const path = place.split('.');
+  const last = path.pop() ?? '';
+  let inner = request as unknown as Record<string, unknown>;
+  for (const name of path) {
+    inner[name] ??= {};
+    inner = inner[name] as Record<string, unknown>;
+  }
+  // In a query a switch is a word.
+  inner[last] = path[0] === 'query' && value === true ? 'true' : value === none ? null : value;
+}
+
+/** A list as columns for people, and under its name as JSON. */
+export const shownList =
+  <Item>(name: string, fields: readonly Field<Item>[], ifEmpty: string) =>
+  ({ data }: { readonly data: readonly Item[] }): Outcome => ({
+    json: { [name]: data.map((item) => fieldJson(fields, item)) },
+    lines: (style) => (data.length === 0 ? [ifEmpty] : fieldTable(fields, data, style)),
+  });
