@@ -52,6 +52,8 @@ export const jsonAnswerBytes = 4_000;
 export const promptBytes = 4_000;
 /** With every limit set; the section `scale` of the bench measures them. */
 export const writeUnitsPerCall = 9.1;
+/** Of a key that nothing but defaults limits, and of a provider without limits; the section `store`. */
+export const writeUnitsWithoutLimits = 5.2;
 
 export interface CallKind {
   readonly seconds: number;

@@ -97,9 +97,11 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
   const readers = createTableReaders(options);
   const { clock, times, randomness, log, store } = readers;
   const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
-  const { keyRequestsPerMinute } = environment;
+  const { keyRequestsPerMinute, isFunction = false } = environment;
   const callsUnderWay = createCallsUnderWay();
   const gathering = joinsWrites ? undefined : { clock, gatherMs: () => (callsUnderWay.areMany() ? busyGatherMs : 0) };
+  // A function is frozen after its call, and a write that is joined with others costs nothing of its own.
+  const gathersStatistics = () => callsUnderWay.areMany() || !(isFunction || joinsWrites);
   const { holdLifeMs } = times;
   const counters = createCounters({ store, clock, randomness, holdLifeMs, keyRequestsPerMinute, gathering });
   const vault = createKeyVault({ wrapper, stage: environment.stage, clock, randomness });
@@ -132,8 +134,8 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
       clock,
       randomness,
       onFailure: logFailure('statistics_lost'),
-      gathering: { clock, gatherMs: () => (callsUnderWay.areMany() ? statisticsGatherMs : 0) },
-      callsPerSample: environment.isFunction === true ? callsPerSample : 1,
+      gathering: { clock, gatherMs: () => (gathersStatistics() ? statisticsGatherMs : 0) },
+      callsPerSample: isFunction ? callsPerSample : 1,
     }),
   };
 }

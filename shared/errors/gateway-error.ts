@@ -41,7 +41,7 @@ type ExtrasOf<Code extends ErrorCode> = Code extends 'invalid_request'
       : Code extends MayBeFinal
         ? { isFinal?: boolean }
         : (typeof errorCatalogue)[Code]['retry'] extends 'wait' | 'soon'
-          ? { retryAfterSeconds?: number | undefined; exhausted?: StageResource }
+          ? { retryAfterSeconds?: number | undefined; exhausted?: StageResource; isPaused?: true }
           : Record<never, never>;
 
 /** Of a provider that rejected the request. */
@@ -64,6 +64,7 @@ type AllExtras = Told & {
   isFinal?: boolean;
   retryAfterSeconds?: number | undefined;
   exhausted?: StageResource;
+  isPaused?: true;
 };
 
 export class GatewayError extends Error {
@@ -79,12 +80,14 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** Set where a larger stage would have served the request. */
   readonly exhausted: StageResource | undefined;
+  /** Refused because operators want it so. */
+  readonly isPaused: boolean;
   /** What Anthropic calls the fault: its SDK goes by this very word. */
   readonly providerCode: string | undefined;
 
   constructor(code: ErrorCode, options: FailOptions<ErrorCode> = {}) {
     const { reason, providerWords, attempts, isFinal = false, ...more } = options as AllExtras;
-    const { retryAfterSeconds, providerCode, exhausted } = more;
+    const { retryAfterSeconds, providerCode, exhausted, isPaused = false } = more;
     const ownMessage = options.message ?? errorCatalogue[code].message;
     super(withProviderWords(ownMessage, providerWords), { cause: options.cause });
     this.code = code;
@@ -96,6 +99,7 @@ export class GatewayError extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
     this.providerCode = providerCode;
     this.exhausted = exhausted;
+    this.isPaused = isPaused;
   }
 
   get entry(): ErrorEntry {

@@ -6,7 +6,7 @@ import { compare, type Figures, targetOf } from '../../infra/bench/against/compa
 import { fetchTree } from '../../infra/bench/against/other-tree.ts';
 import { runAgainst } from '../../infra/bench/against/run-against.ts';
 import { quickPlan, readOptions } from '../../infra/bench/bench-options.ts';
-import { writeUnitsPerCall } from '../../infra/bench/costs.ts';
+import { writeUnitsPerCall, writeUnitsWithoutLimits } from '../../infra/bench/costs.ts';
 import { type Call, createClient, jsonBody, sendOne } from '../../infra/bench/measuring-client.ts';
 import { atLeast, atMost, percentile, tableText } from '../../infra/bench/report.ts';
 import { runBench } from '../../infra/bench/run-bench.ts';
@@ -76,6 +76,8 @@ describeOnDynamo('a call under the variables of prod', () => {
     const [everyLimit = NaN, noLimits = NaN] = units;
     expect(everyLimit).toBeLessThanOrEqual(9.2);
     expect(noLimits).toBeLessThanOrEqual(5.2);
+    // The pages of costs go by them.
+    expect([everyLimit <= writeUnitsPerCall, noLimits <= writeUnitsWithoutLimits]).toEqual([true, true]);
     // Credit, the slot of the service and the record: who counts less has counted nothing.
     expect([everyLimit > 8, noLimits >= 5]).toEqual([true, true]);
   });

@@ -20,7 +20,8 @@ const ids = {
 };
 
 /** A title for the window, a line that nobody wrote, a cursor that goes up, and the same for terminals of eight bits. */
-const hostile = 'a\u001b]0;owned\u0007\r\nstatus            ok\u001b[2A\u009b2J\u0085b';
+const hostile =
+  'a\u001b]0;owned\u0007\r\nstatus            ok\u001b[2A\u009b2J\u0085b\u061c\u200e\u200f\u202a\u202e\u2066\u2069c';
 
 const hostileId = '99999999-9999-4999-8999-999999999999';
 
@@ -215,7 +216,7 @@ describe('calls show', () => {
       for (const line of [`calls show ${hostileId}`, 'calls --since 5d', 'usage --since 5d --by tag:note']) {
         const { code, out, error } = await operate(`${line}${json} ${local.option}`, { clock });
         expect({ line, code, error }).toEqual({ line, code: 0, error: '' });
-        expect(out).not.toMatch(/[^\P{Cc}\n]/u);
+        expect(out).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
         expect(out).not.toMatch(/^status +ok/m);
         expect(out).toContain('owned');
       }

@@ -180,8 +180,8 @@ describe('the terminal', () => {
     expect(got).toEqual(new Array(Object.keys(ways).length).fill('a·]0;owned··forged··2J··'));
     terminal.writeOut(inBold(`title ${hostile}`));
     expect(got.at(-1)).toBe(inBold('title a·]0;owned··forged··2J··'));
-    terminal.writeOut('a\u200eb\u200fc\u202ad\u202ee\u2066f\u2069g');
-    expect(got.at(-1)).toBe('a·b·c·d·e·f·g');
+    terminal.writeOut('a\u200eb\u200fc\u202ad\u202ee\u2066f\u2069g\u061ch');
+    expect(got.at(-1)).toBe('a·b·c·d·e·f·g·h');
   });
 
   it('gets no words of the line itself that steer it', async () => {

@@ -34,13 +34,17 @@ describe('gw pause and gw resume', () => {
     expect(await isPaused()).toBe(false);
   });
 
-  it('have every process refuse calls with 503 and Retry-After, no provider called, and serve them again', async () => {
+  it('have every process refuse calls with 503 and Retry-After, no provider called, no alarm raised, and serve them again', async () => {
     await harness.composition.catalogues.setPaused(true);
     harness.simulator.clear();
     const refused = await (await harness.open()).post(hello('acme/echo'));
     expect(refused.headers.get('retry-after')).toBe('60');
     await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
     expect(harness.simulator.calls).toHaveLength(0);
+    const lines = harness.logLines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
+    // The field that the count of failed answers leaves out, and none by which a store or a stage is blamed.
+    const { status, paused, unanswered, exhausted } = lines.at(-1);
+    expect([status, paused, unanswered, exhausted]).toEqual([503, true, undefined, undefined]);
     await harness.composition.catalogues.setPaused(false);
     expect((await (await harness.open()).post(hello('acme/echo'))).status).toBe(200);
   });

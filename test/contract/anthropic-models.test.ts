@@ -25,9 +25,9 @@ beforeAll(async () => {
       {
         id: 'narrow',
         credit_usd: '5',
-        // Each means the one model that ends in it.
+        // Each means the one model that ends in it: of those of the workspace, where it has a list.
         models: ['model-3', 'bolt/model-7', 'only-bolt'],
-        keys: [{ name: 'narrow', key: narrowKey, models: ['model-3', 'bolt/model-7'] }],
+        keys: [{ name: 'narrow', key: narrowKey, models: ['model-3', 'model-7'] }],
         functions: [
           {
             id: 'greet',
@@ -39,7 +39,7 @@ beforeAll(async () => {
                 state: 'activated',
                 expires_at: '2099-01-01T00:00:00Z',
                 model: 'model-5',
-                fallback_models: ['only-bolt'],
+                fallback_models: ['model-7'],
                 messages: [{ role: 'user', content: '{{input}}' }],
                 input: { type: 'text' },
               },

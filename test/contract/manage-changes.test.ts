@@ -12,6 +12,7 @@ beforeAll(async () => {
     models: {
       'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
       'acme/other': [{ provider: 'globex', upstream: 'echo' }],
+      'bolt/other': [{ provider: 'acme', upstream: 'echo' }],
     },
     workspace: { functions: [promptFunction('label', 'acme/echo')] },
   });
@@ -36,6 +37,32 @@ describe('workspaces', () => {
     const asked = { authorization: `Bearer ${key}` };
     expect((await gateway.post(hello('acme/echo'), asked)).status).toBe(200);
     expect((await gateway.post(hello('acme/other'), asked)).status).toBe(400);
+  });
+
+  it('and their keys take models by their bare names, looked for among those of the workspace, and show ids', async () => {
+    const made = await ada.send('POST', '/workspaces', { id: 'bare', credit_usd: '5', models: ['echo', 'bolt/other'] });
+    expect(made.body.data.models).toEqual(['acme/echo', 'bolt/other']);
+    const key = (await ada.send('POST', '/keys', { workspace: 'bare', name: 'first', models: ['other'] })).body.data;
+    expect(key.models).toEqual(['bolt/other']);
+    const asked = { authorization: `Bearer ${key.key}` };
+    expect((await gateway.post(hello('other'), asked)).headers.get('x-gw-model')).toBe('bolt/other');
+    const changed = await ada.send('PATCH', `/keys/${key.public_id}`, { models: ['echo', 'other'] });
+    expect(changed.body.data.models).toEqual(['acme/echo', 'bolt/other']);
+    const { revisions } = promptFunction('label', 'other') as { revisions: readonly object[] };
+    const revision = { ...revisions[0], id: 'bare', state: undefined };
+    const publish = (workspace: string) =>
+      ada.send('POST', `/functions/${workspace}/bare/revisions`, { kind: 'prompt', revision });
+    expect((await publish('bare')).status).toBe(200);
+    for (const { status, body } of [
+      await ada.send('PATCH', '/workspaces/bare', { models: ['other'] }),
+      await ada.send('POST', '/keys', { workspace: 'team', name: 'bare', models: ['other'] }),
+      await publish('team'),
+    ]) {
+      expect([status, body.message]).toEqual([400, expect.stringMatching(/several models.*acme\/other.*bolt\/other/)]);
+    }
+    expect((await ada.get('/workspaces')).body.data).toContainEqual(
+      expect.objectContaining({ id: 'bare', models: ['acme/echo', 'bolt/other'] }),
+    );
   });
 
   it.each([

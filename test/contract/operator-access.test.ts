@@ -45,6 +45,7 @@ beforeAll(async () => {
     ],
     access: [
       { email: 'Vera@example.com', role: 'viewer', workspaces: ['team'] },
+      { email: 'kim@example.com', role: 'viewer', workspaces: ['team'] },
       { group: 'editors', role: 'editor', workspaces: ['team'] },
       { group: 'owners', role: 'owner', workspaces: ['team'] },
       { group: 'all-editors', role: 'editor', workspaces: 'all' },
@@ -296,6 +297,10 @@ describe('keys of a member', () => {
       groups: ['staff'],
     });
     expect((await claimed.get('/keys')).body.data).toEqual([]);
+    // The sign of Kelvin, which becomes a k in lower case.
+    const [kim, other] = [await person({ email: 'KIM@example.com' }), await person({ email: '\u212aim@example.com' })];
+    expect((await kim.get('/session')).status).toBe(200);
+    expect((await other.get('/session')).body).toMatchObject({ error: 'forbidden' });
     for (const email_verified of [false, undefined, null, 'false', 1]) {
       const unverified = await person({ email: 'vera@example.com', email_verified });
       expect((await unverified.get('/session')).body).toMatchObject({

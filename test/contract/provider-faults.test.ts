@@ -1,10 +1,12 @@
 // Whose fault a provider's refusal is: the client's request, our account at the provider, or nobody's but the moment's.
-import { readFileSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import type { RejectionReason } from '../../shared/errors/index.ts';
+import { failedResponseCodes } from '../../shared/routing/providers/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { literalsOf } from '../support/installed-types.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 
 interface Scripted {
@@ -65,37 +67,13 @@ const json = (body: unknown, status = 400, headers?: Record<string, string>): Sc
 });
 const chat = (model: string, more: object = {}) => gateway.post({ model, messages, ...more });
 
-/** Of the union in the official package. */
-function responseFailureCodes(): string[] {
-  const file = new URL('../../node_modules/openai/resources/responses/responses.d.ts', import.meta.url);
-  const [, union = ''] = /interface ResponseError \{[^}]*?\n {4}code: ([^;]+);/.exec(readFileSync(file, 'utf8')) ?? [];
-  return [...union.matchAll(/'(\w+)'/g)].map(([, code = '']) => code);
-}
-
 describe('response.failed', () => {
-  const reasons: Record<string, string | number | undefined> = {
-    server_error: 502,
-    vector_store_timeout: 502,
-    rate_limit_exceeded: 429,
-    data_residency_mismatch: undefined,
-    invalid_prompt: 'invalid_prompt',
-    bio_policy: 'content_policy_violation',
-    misalignment_policy_violation: 'content_policy_violation',
-    image_content_policy_violation: 'content_policy_violation',
-    invalid_image: 'invalid_image',
-    invalid_base64_image: 'invalid_image',
-    invalid_image_mode: 'invalid_image',
-    image_too_small: 'invalid_image',
-    image_parse_error: 'invalid_image',
-    empty_image_file: 'invalid_image',
-    image_file_not_found: 'invalid_image',
-    invalid_image_format: 'unsupported_image_format',
-    unsupported_image_media_type: 'unsupported_image_format',
-    image_too_large: 'image_too_large',
-    image_file_too_large: 'image_too_large',
-    invalid_image_url: 'image_download_failed',
-    failed_to_download_image: 'image_download_failed',
-  };
+  /** The provider's own failures: the status of the answer where no other candidate is left. */
+  const providersOwn = { server_error: 502, vector_store_timeout: 502, rate_limit_exceeded: 429 };
+  const codes: readonly (readonly [string, RejectionReason | 'invalid' | number])[] = Object.entries({
+    ...failedResponseCodes,
+    ...providersOwn,
+  });
   const failed = (code: string): Scripted => {
     const error = { code, message: 'Words about the image.' };
     const event = { type: 'response.failed', sequence_number: 1, response: { id: 'resp_1', status: 'failed', error } };
@@ -104,10 +82,13 @@ describe('response.failed', () => {
   };
 
   it('knows each code of the official package, and no other', () => {
-    expect(Object.keys(reasons).sort()).toEqual(responseFailureCodes().sort());
+    const { code } = literalsOf("import type * as Responses from 'openai/resources/responses/responses';", {
+      code: "Responses.ResponseError['code']",
+    });
+    expect(codes.map(([name]) => name).sort()).toEqual(code);
   });
 
-  it.each(Object.entries(reasons))('says whose fault it is, relayed and translated: %s is %s', async (code, told) => {
+  it.each(codes)('says whose fault it is, relayed and translated: %s is %s', async (code, told) => {
     script = [failed(code)];
     const relayed = gateway.postTo('/responses', { model: 'one/responses', input: 'Hello', stream: true });
     for (const answer of [relayed, chat('one/responses', { stream: true })]) {
@@ -120,7 +101,7 @@ describe('response.failed', () => {
           response,
           400,
           'invalid_request',
-          told === undefined ? {} : { reason: told },
+          told === 'invalid' ? {} : { reason: told },
         );
         expect(message).toContain('Words about the image.');
       }

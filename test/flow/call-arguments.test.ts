@@ -43,6 +43,9 @@ describe('arguments of a call that are no object', () => {
     ['  so {"a": 1}', { raw_input: '  so {"a": 1}' }],
     [' \n', {}],
     ['  {"a": [1]}', { a: [1] }],
+    ['{"a": 1, "n": NaN}', { a: 1, raw_input: '{"a": 1, "n": NaN}' }],
+    ['{"a": 1}{"b": 2}', { a: 1, raw_input: '{"a": 1}{"b": 2}' }],
+    ['{"a": "one', { a: 'one', raw_input: '{"a": "one' }],
   ])('%j become one input on Messages, in JSON and in streams', async (text, input) => {
     const client = new Anthropic({ apiKey: gateway.key, baseURL: gateway.url.replace(/\/v1$/, ''), maxRetries: 0 });
     const messages = [{ role: 'user' as const, content: 'Hello' }];

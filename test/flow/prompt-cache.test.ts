@@ -5,7 +5,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type CachingClaude, startCachingClaude } from '../support/claude-cache.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 
 const turns = 10;
 const instructions = 'You look pages up, one after the other. '.repeat(120);
@@ -16,7 +16,9 @@ const description = 'Looks a page up. '.repeat(30);
 let claude: CachingClaude;
 let openai: ScriptedProvider;
 let gateway: Harness;
-const formats = ['messages', 'converse'] as const;
+const formats = ['messages', 'converse', 'openrouter'] as const;
+/** What marks all that a client can. OpenRouter has no mark for tools. */
+const marksOfOurs = { messages: 4, converse: 4, openrouter: 3 } as const;
 
 beforeAll(async () => {
   claude = await startCachingClaude(turns);
@@ -29,6 +31,8 @@ beforeAll(async () => {
     models: {
       'plain/messages': entry('messages', 'claude-opus-5'),
       'plain/converse': entry('converse', 'anthropic.claude-opus-5-v1:0'),
+      'plain/openrouter': entry('router', 'anthropic/claude-opus-5'),
+      'entry/openrouter': entry('router', 'anthropic/claude-opus-5', { prompt_cache: 'auto' }),
       'entry/messages': entry('messages', 'claude-opus-5', { prompt_cache: 'auto' }),
       'entry/converse': entry('converse', 'anthropic.claude-opus-5-v1:0', { prompt_cache: 'auto' }),
       'model/messages': entry('messages', 'claude-sonnet-4-5'),
@@ -38,6 +42,9 @@ beforeAll(async () => {
       'openrouter/auto': entry('openrouter', 'anthropic/claude-opus-5', { prompt_cache: 'auto' }),
       'gpt/new': entry('responses', 'gpt-5.6-sol'),
       'gpt/old': entry('responses', 'gpt-5.4'),
+      'gpt/chat': entry('gpt', 'gpt-5.6-sol'),
+      'gpt/older-chat': entry('gpt', 'gpt-5.4'),
+      'plain/host': entry('host', 'anthropic/claude-opus-5'),
     },
     modelMembers: { 'model/messages': { prompt_cache: 'auto' }, 'model/off': { prompt_cache: 'auto' } },
     providers: {
@@ -45,6 +52,9 @@ beforeAll(async () => {
       converse: { base_url: claude.url, apis: ['converse'] },
       responses: { base_url: openai.url, apis: ['responses'] },
       openrouter: { kind: 'openrouter', base_url: openai.url },
+      router: { kind: 'openrouter', base_url: claude.url },
+      gpt: { kind: 'openai', base_url: openai.url, apis: ['chat-completions'], auth: 'none' },
+      host: { base_url: openai.url },
     },
   });
 });
@@ -130,7 +140,7 @@ describe('an agent of ten turns with tools on Claude', () => {
   it.each(everyPair)('that speaks %s and marks nothing reads it all from the cache, at %s', async (name, format) => {
     await clients[name]?.(`entry/${format}`);
     expectCached();
-    for (const { marks } of claude.calls.slice(1)) expect(marks).toBe(4);
+    for (const { marks } of claude.calls.slice(1)) expect(marks).toBe(marksOfOurs[format]);
   });
 
   it.each(everyPair)('that speaks %s is not marked where nobody asks for it, at %s', async (name, format) => {
@@ -144,7 +154,8 @@ describe('an agent of ten turns with tools on Claude', () => {
       [chatAgent, top],
       [messagesAgent, top],
       [responsesAgent, { prompt_cache_options: { ttl: '12h' } }],
-      [chatAgent, { prompt_cache_options: { mode: 'implicit' } }],
+      // OpenRouter's own interface is relayed as it is.
+      ...(format === 'openrouter' ? [] : ([[chatAgent, { prompt_cache_options: { mode: 'implicit' } }]] as const)),
     ] as const) {
       claude.forget();
       await client(`plain/${format}`, more);
@@ -286,6 +297,76 @@ describe('marks of a client', () => {
     const options = { prompt_cache_options: { mode: 'implicit', ttl: '30m' } };
     const chat = { model: 'gpt/new', messages: [{ role: 'user', content: 'Hello' }], ...options };
     expect((await sentToOpenAi('/chat/completions', chat)).sent).toMatchObject(options);
+  });
+
+  it('become those of chat completions, where OpenRouter or GPT knows them, and are told at other hosts', async () => {
+    const look = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} };
+    const body = {
+      max_tokens: 9,
+      tools: [{ name: 'look', input_schema: { type: 'object' } }],
+      system: [
+        { type: 'text', text: 'Rules.' },
+        { type: 'text', text: 'More.', ...control('1h') },
+      ],
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Hello', ...control() }] },
+        { role: 'assistant', content: [{ type: 'text', text: 'I look.', ...control() }, look] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'x', ...control() }] },
+      ],
+    };
+    const marked = (text: string, mark: object) => ({ content: [{ type: 'text', text, ...mark }] });
+    await gateway.postTo('/messages', { model: 'plain/openrouter', ...body });
+    expect(claude.calls.at(-1)).toMatchObject({
+      marks: 4,
+      body: {
+        messages: [
+          { role: 'system', ...marked('Rules.\n\nMore.', control('1h')) },
+          { role: 'user', ...marked('Hello', control()) },
+          { role: 'assistant', ...marked('I look.', control()), tool_calls: [{ id: 'toolu_1' }] },
+          { role: 'tool', ...marked('x', control()) },
+        ],
+      },
+    });
+    const gpt = await sentToOpenAi('/messages', { model: 'gpt/chat', ...body });
+    expect(gpt.headers.get('x-gw-left-out')).toBeNull();
+    expect(gpt.sent.messages).toMatchObject([
+      { content: 'Rules.' },
+      marked('More.', breakpoint('12h')),
+      marked('Hello', breakpoint()),
+      marked('I look.', breakpoint()),
+      marked('x', breakpoint()),
+    ]);
+    const options = { prompt_cache_options: { mode: 'implicit', ttl: '30m' } };
+    const asked = { model: 'gpt/chat', input: 'Hello', store: false, ...options };
+    expect((await sentToOpenAi('/responses', asked)).sent).toMatchObject({
+      ...options,
+      messages: [marked('Hello', breakpoint())],
+    });
+    for (const model of ['gpt/older-chat', 'plain/host']) {
+      const { sent } = await sentToOpenAi('/messages', { model, ...body });
+      expect(JSON.stringify(sent)).not.toMatch(/cache_/);
+      expect((sent.messages as { content: unknown }[]).map(({ content }) => typeof content)).not.toContain('object');
+    }
+  });
+
+  it('are told where the host of chat completions knows none', async () => {
+    const body = {
+      max_tokens: 9,
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello', ...control() }] }],
+    };
+    const answered = await startScriptedProvider((outgoing) => sendJson(outgoing, completionOf({ content: 'Hi.' })));
+    try {
+      await gateway.apply({
+        models: { 'told/host': [{ provider: 'answering', upstream: 'qwen3' }] },
+        providers: { answering: { base_url: answered.url } },
+      });
+      const other = await gateway.open();
+      const response = await other.postTo('/messages', { model: 'told/host', ...body });
+      expect(response.headers.get('x-gw-left-out')).toBe('messages[0].content[0].cache_control');
+      expect(answered.bodies[0]).not.toContain('cache_control');
+    } finally {
+      await answered.stop();
+    }
   });
 
   it('at tools, instructions, messages and results all reach Converse', async () => {

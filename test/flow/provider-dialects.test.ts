@@ -3,7 +3,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
-import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 
 type Json = Record<string, unknown>;
@@ -106,6 +106,20 @@ describe('what a server says it has used', () => {
       // 200 at 1.00, 800 at 0.10, 100 at 2.00, per million.
       expect(record?.costPicoUsd).toBe(480_000_000n);
     }
+  });
+
+  it.each([
+    ['Moonshot', { prompt_tokens: 1_000, completion_tokens: 100, cached_tokens: 800 }],
+    ['Responses', { input_tokens: 1_000, output_tokens: 100, cached_tokens: 800 }],
+  ])('has its usual place for clients of chat completions too, where %s has another', async (_name, usage) => {
+    answer = completion(usage);
+    const usual = { prompt_tokens: 1_000, completion_tokens: 100, prompt_tokens_details: { cached_tokens: 800 } };
+    const whole = (await (await gateway.post(hello('acme/model'))).json()) as Json;
+    expect(whole.usage).toMatchObject({ ...usage, ...usual });
+    answer = stream(said, finished(), chunk({ usage }), done);
+    const asked = hello('acme/model', { stream: true, usage: { include: true } });
+    const [last] = dataLines(await (await gateway.post(asked)).text()).slice(-2);
+    expect(JSON.parse(last ?? '')).toMatchObject({ choices: [], usage: { ...usage, ...usual } });
   });
 
   const used = { prompt_tokens: 1_000, completion_tokens: 100 };

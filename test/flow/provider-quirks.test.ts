@@ -27,6 +27,7 @@ beforeAll(async () => {
     models: {
       'acme/chat': [{ provider: 'chat', upstream: 'qwen3' }],
       'acme/renamed': [{ provider: 'renaming', upstream: 'qwen3' }],
+      'acme/odd': [{ provider: 'odd', upstream: 'qwen3' }],
       'acme/claude': [{ provider: 'claude', upstream: 'claude-opus-5', more: extras }],
       'acme/bedrock': [{ provider: 'strict', upstream: 'claude-opus-5', more: extras }],
       'acme/gpt': [{ provider: 'responses', upstream: 'gpt-5.6-sol', more: cached }],
@@ -38,6 +39,7 @@ beforeAll(async () => {
         renames: { max_tokens: 'max_new_tokens' },
         drops: { members: ['user', 'metadata.team'] },
       },
+      odd: { base_url: provider.url, renames: { max_tokens: 'output_limit', repetition: 'repetition_penalty' } },
       claude: { base_url: provider.url, apis: ['messages'] },
       strict: {
         base_url: provider.url,
@@ -123,6 +125,29 @@ describe('what an operator says that a provider refuses', () => {
     await gateway.postTo('/messages', { model: 'acme/renamed', ...asked });
     for (const name of ['max_tokens', 'user']) expect(sent()).not.toHaveProperty(name);
     expect(sent().max_new_tokens).toBe(9);
+  });
+});
+
+describe('a member that is sent under both of its names', () => {
+  const leftOutOf = async (model: string, more: Json) => {
+    answer = json(completionOf({ content: 'So.' }));
+    return (await gateway.post(hello(model, more))).headers.get('x-gw-left-out');
+  };
+
+  it('counts as the one that the provider knows, and the other is told', async () => {
+    expect(await leftOutOf('acme/odd', { repetition: 1, repetition_penalty: 2 })).toBe('repetition');
+    expect(sent()).toMatchObject({ repetition_penalty: 2 });
+    expect(sent()).not.toHaveProperty('repetition');
+    expect(await leftOutOf('acme/renamed', { max_tokens: 7, max_new_tokens: 9 })).toBe('max_tokens');
+    expect(sent()).toMatchObject({ max_new_tokens: 9 });
+    expect(await leftOutOf('acme/odd', { repetition: 1, repetition_penalty: null })).toBeNull();
+    expect(sent()).toMatchObject({ repetition_penalty: 1 });
+  });
+
+  it('is the output bound that is reserved, never one that the gateway does not know', async () => {
+    expect(await leftOutOf('acme/odd', { max_tokens: 7, output_limit: 100_000 })).toBe('output_limit');
+    expect(sent()).toMatchObject({ output_limit: 7 });
+    expect(sent()).not.toHaveProperty('max_tokens');
   });
 });
 

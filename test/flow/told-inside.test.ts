@@ -49,7 +49,7 @@ describe.each(others('chat-completions'))('a chat completion at %s', (format) =>
       'messages[1].reasoning_content',
       'messages[1].annotations',
       'messages[3].content[1].note',
-      'messages[3].content[1].image_url.detail',
+      ...(format === 'responses' ? [] : ['messages[3].content[1].image_url.detail']),
     ]);
   });
 
@@ -99,7 +99,12 @@ describe.each(others('responses'))('a response at %s', (format) => {
         { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}', async: true },
         { type: 'function_call_output', call_id: 'c1', output: 'so', later: 1 },
       ]),
-    ).toEqual(['input[0].content[0].detail', 'input[1].phase', 'input[2].async', 'input[3].later']);
+    ).toEqual([
+      ...(format === 'chat-completions' ? [] : ['input[0].content[0].detail']),
+      'input[1].phase',
+      'input[2].async',
+      'input[3].later',
+    ]);
   });
 
   it('is told fields of its tools', async () => {

@@ -199,8 +199,7 @@ describe('a new version', () => {
       JSON.stringify(Properties).includes('"VersionFailures"'),
     );
     expect(filter?.Properties).toMatchObject({
-      FilterPattern:
-        '{ $.event = "request" && ($.outcome = "internal_error" || ($.outcome = "RATE_LIMITER_UNAVAILABLE" && $.exhausted NOT EXISTS)) }',
+      FilterPattern: '{ $.event = "request" && ($.outcome = "internal_error" || $.unanswered IS TRUE) }',
       MetricTransformations: [
         {
           Dimensions: [

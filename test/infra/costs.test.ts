@@ -18,6 +18,8 @@ import {
   tasksMonth,
   usdPrices,
   usualCall,
+  writeUnitsPerCall,
+  writeUnitsWithoutLimits,
 } from '../../infra/bench/costs.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
@@ -51,6 +53,14 @@ describe('the price of a million calls', () => {
       expect([part, ...row(deploying, part).slice(0, 3)]).toEqual([part, ...kinds.map((costs) => usd(costs[part]))]);
     }
     expect(row(deploying, 'sum').slice(0, 3)).toEqual(kinds.map((costs) => usd(sumOf(costs))));
+  });
+
+  it('is less for a key without limits, by what the page says', () => {
+    const [limited, open] = [writeUnitsPerCall, writeUnitsWithoutLimits].map((units) =>
+      usd(units * usdPrices.perMillionWriteUnits),
+    );
+    expect(deploying).toContain(`writes ${writeUnitsWithoutLimits} units, $${open} in place of $${limited}`);
+    expect(deploying).toContain(`in place of written, $${usd(usdPrices.perMillionReadUnits)}.`);
   });
 
   it('is summed up on the first page', () => {

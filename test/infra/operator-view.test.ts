@@ -93,12 +93,12 @@ describe.each(Object.keys(stageSettings))('the dashboard of %s', (stage) => {
 });
 
 describe('failed answers', () => {
-  it('are counted in the lines of both functions: a status from 500, or a stream that was cut', () => {
+  it('are counted in the lines of both functions: a status from 500 that is no pause, or a stream that was cut', () => {
     const filters = filtersOf('ServerErrors');
     expect(filters).toHaveLength(2);
     for (const { Properties } of filters) {
       expect(Properties).toMatchObject({
-        FilterPattern: '{ $.event = "request" && ($.status >= 500 || $.outcome = "cut") }',
+        FilterPattern: '{ $.event = "request" && (($.status >= 500 && $.paused NOT EXISTS) || $.outcome = "cut") }',
         MetricTransformations: [{ MetricNamespace: 'gw', MetricName: 'ServerErrors', MetricValue: '1' }],
       });
     }
@@ -115,9 +115,7 @@ describe.each([{}, { compute: 'container' }] as const)('refusals of a stage that
 
   it('count in one metric whatever is exhausted, and not as a store that does not answer', () => {
     expect(patternOf('RefusedAtMaximum')).toEqual(['{ $.event = "request" && $.exhausted = "*" }']);
-    expect(patternOf('StoreUnavailable')).toEqual([
-      '{ $.event = "request" && $.outcome = "RATE_LIMITER_UNAVAILABLE" && $.exhausted NOT EXISTS }',
-    ]);
+    expect(patternOf('StoreUnavailable')).toEqual(['{ $.event = "request" && $.unanswered IS TRUE }']);
   });
 
   it('ring an alarm that says for each of them what to raise', () => {

@@ -74,7 +74,6 @@ const wanted: readonly WantedDifference[] = [
   },
   {
     answers: /^moonshotai\/moonshotai-reasoning\.json/,
-    clients: ['messages', 'responses'],
     aspects: ['tokens'],
     reason: 'Cached tokens under the provider’s own name are read; the package does not know it.',
   },

@@ -1,6 +1,6 @@
 // A Claude that counts what it reads from its cache and writes there as Anthropic does: by marks, with what precedes each, looking back over
-// twenty blocks, from a least length on. It speaks Messages and Converse, calls the one tool it is given for so many turns, then
-// ends.
+// twenty blocks, from a least length on. It speaks Messages, Converse and OpenRouter's chat completions, calls the one tool it is given for
+// so many turns, then ends.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -53,7 +53,10 @@ function blocksOf(body: Json): Block[] {
   const { tools: ofConverse } = (body.toolConfig ?? {}) as Json;
   addAll('tool', body.tools ?? ofConverse);
   addAll('system', body.system);
-  for (const { role, content } of listOf(body.messages)) addAll(String(role), content);
+  for (const { role, content, tool_calls: calls } of listOf(body.messages)) {
+    addAll(String(role), content);
+    addAll('call', calls);
+  }
   const last = blocks.at(-1);
   if (body.cache_control !== undefined && last !== undefined) last.isMarked = true;
   return blocks;
@@ -119,7 +122,35 @@ async function textOf(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-function answer({ path, input, read, written }: CountedCall, callsTool: boolean, turn: number): Json {
+interface Called {
+  readonly id: string;
+  readonly name: string;
+  readonly input: Json;
+}
+
+function completion({ input, read, written }: CountedCall, called: Called | undefined): Json {
+  const fn = called && { name: called.name, arguments: JSON.stringify(called.input) };
+  const message = called
+    ? { content: null, tool_calls: [{ id: called.id, type: 'function', function: fn }] }
+    : { content: 'Done.' };
+  const finish = called ? 'tool_calls' : 'stop';
+  return {
+    id: 'gen-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'claude',
+    choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: finish }],
+    usage: {
+      prompt_tokens: input,
+      completion_tokens: 9,
+      total_tokens: input + 9,
+      prompt_tokens_details: { cached_tokens: read, cache_write_tokens: written },
+    },
+  };
+}
+
+function answer(counted: CountedCall, callsTool: boolean, turn: number): Json {
+  const { path, input, read, written } = counted;
   const plain = input - read - written;
   const call = { name: 'look', input: { page: turn } };
   if (path.includes('/converse')) {
@@ -137,6 +168,7 @@ function answer({ path, input, read, written }: CountedCall, callsTool: boolean,
       metrics: { latencyMs: 1 },
     };
   }
+  if (path.includes('/chat/')) return completion(counted, callsTool ? { ...call, id: `call_${turn}` } : undefined);
   return {
     id: `msg_${turn}`,
     type: 'message',

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import {
   changeFunction,
+  modelsOfFunctions,
   publishFunction,
   readFunctions,
   showFunction,
@@ -49,8 +50,8 @@ export const publishRevision: Work<'POST /functions/{workspace}/{id}/revisions'>
   const { kind, revision, activate = false, skip_cases: skipsCases = false } = request.body;
   // With a reader of YAML: loaded by those who publish.
   const { readPublication } = await import('../../../shared/configuration/gateway-file/index.ts');
-  const models = (await deps.catalogues.read())?.models.map((model) => model.id) ?? [];
-  const read = readPublication({ functionId, kind, revision, activates: activate, models });
+  const models = await modelsOfFunctions(deps, workspace);
+  const read = readPublication({ functionId, kind, revision, activates: activate, ...models });
   if (!read.ok) {
     const [{ path: param, message } = { path: 'revision', message: 'is not valid' }] = read.problems;
     throw fail('invalid_request', { message: `${param}: ${message}`, param });

@@ -21,8 +21,8 @@ export const distributionFailures = 'DistributionErrors';
 
 /** Counted from lines of the log, which have no metrics of their own. By the name of the metric. */
 const countedLines = {
-  /** Failed on our side: a status from 500, or a stream that ended early. */
-  ServerErrors: '{ $.event = "request" && ($.status >= 500 || $.outcome = "cut") }',
+  /** Failed on our side: a status from 500, or a stream that ended early. A pause is what operators want. */
+  ServerErrors: '{ $.event = "request" && (($.status >= 500 && $.paused NOT EXISTS) || $.outcome = "cut") }',
   /**
    * Settlements that failed, did not end in their time, or came after their hold had ended: what such a call cost is counted
    * wrongly or not at all.
@@ -34,10 +34,9 @@ const countedLines = {
   /** Refused because the stage is too small; `exhausted` says what of it, one of `stageResources`. */
   RefusedAtMaximum: '{ $.event = "request" && $.exhausted = "*" }',
   /** Failures of the code itself, whatever providers and clients do. By version: two run at once during a deployment. */
-  VersionFailures:
-    '{ $.event = "request" && ($.outcome = "internal_error" || ($.outcome = "RATE_LIMITER_UNAVAILABLE" && $.exhausted NOT EXISTS)) }',
-  /** Refused because DynamoDB, KMS, S3 or Secrets Manager did not answer, and for no limit of the stage. */
-  StoreUnavailable: '{ $.event = "request" && $.outcome = "RATE_LIMITER_UNAVAILABLE" && $.exhausted NOT EXISTS }',
+  VersionFailures: '{ $.event = "request" && ($.outcome = "internal_error" || $.unanswered IS TRUE) }',
+  /** Refused because DynamoDB, KMS, S3 or Secrets Manager did not answer: for no limit of the stage or of a key, and no pause. */
+  StoreUnavailable: '{ $.event = "request" && $.unanswered IS TRUE }',
 };
 type CountedName = keyof typeof countedLines;
 

@@ -1,5 +1,6 @@
 // Values of options and arguments. Messages name the form that is wanted and never repeat what was typed.
 import { isUtcDay } from '../../../shared/accounting/call-records/index.ts';
+import { inLowerCase } from '../../../shared/configuration/access/index.ts';
 import { keyName, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { idPattern } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
@@ -52,7 +53,7 @@ export function readIds(name: string, text: string): readonly string[] {
 
 /** A person who made keys for themselves: an e-mail, or what the list shows of one who has none. */
 export function readOwner(name: string, text: string): string {
-  if (/^\S{1,320}$/.test(text)) return text.startsWith('subject:') ? text : text.toLowerCase();
+  if (/^\S{1,320}$/.test(text)) return text.startsWith('subject:') ? text : inLowerCase(text);
   throw new UsageError(`${name} is an e-mail address`);
 }
 

@@ -1,7 +1,11 @@
 // `functions publish`: a revision without a gateway file around it.
 import { readFile } from 'node:fs/promises';
 import { functionDocument } from '../../../functions/operator/functions/function-documents.ts';
-import { changeFunction, publishFunction } from '../../../shared/configuration/administration/index.ts';
+import {
+  changeFunction,
+  modelsOfFunctions,
+  publishFunction,
+} from '../../../shared/configuration/administration/index.ts';
 import { readPublicationText } from '../../../shared/configuration/gateway-file/index.ts';
 import type { FunctionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
@@ -60,8 +64,8 @@ async function publish(
   const kind = (await administration.functionStore.read(workspace, id))?.kind;
   // Until its cases were run it is a draft.
   const servesAtOnce = activates && url === undefined;
-  const models = (await administration.catalogues.read())?.models.map((model) => model.id) ?? [];
-  const read = readPublicationText(text, { functionId: id, kind, revisionId, activates: servesAtOnce, models });
+  const models = await modelsOfFunctions(administration, workspace);
+  const read = readPublicationText(text, { functionId: id, kind, revisionId, activates: servesAtOnce, ...models });
   if (!read.ok) return problemsOutcome(path === '-' ? 'standard input' : path, read.problems);
   const [{ id: revision = '', cases = [] } = {}] = read.document.revisions;
   const runsCases = url !== undefined && cases.length > 0;

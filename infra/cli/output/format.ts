@@ -1,4 +1,5 @@
-// Values as text for people and for programs. Nothing that steers a terminal comes through.
+// Values as text for people and for programs. Nothing that steers a terminal comes through: neither a control character nor a mark of the
+// direction of a text.
 
 /**
  * One indented JSON document. Integers beyond 2^53 keep their digits as text; control characters that JSON allows are
@@ -12,7 +13,7 @@ export function toJsonText(value: unknown): string {
 /** In JSON, and in YAML, which quotes texts that hold such characters. */
 export const escapeControls = (text: string): string =>
   text.replace(
-    /[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    /[\u007f-\u009f\p{Bidi_Control}]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
@@ -28,8 +29,7 @@ export const oneLine = (text: string): string =>
   (text.split('\n', 1)[0] ?? '').replace(/[\p{Cc}\p{Cf}]/gu, ' ').slice(0, lineMaxCharacters);
 
 /** A text of several lines. */
-export const printable = (text: string): string =>
-  text.replace(/[^\P{Cc}\n\t]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '·');
+export const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]|\p{Bidi_Control}/gu, '·');
 
 /** A length of time to its two largest units: 3d 4h, 2m 5s, 12s. */
 export function formatAge(durationMs: number): string {

@@ -47,7 +47,7 @@ export const onlyText = (terminal: Terminal): Terminal => ({
 });
 
 /** Marks of the direction of a text, among what steers a terminal. */
-const controls = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const controls = /[\p{Cc}\p{Bidi_Control}]/gu;
 
 function lineOf(text: string): string {
   const [start, end] = bold;

@@ -1,6 +1,7 @@
 // Where the counts lie and what they are called. Every key follows from the clock alone, so a rebuild knows what to read
 // without a list of it. Ids never become attribute names: short hashes of them do, because a write costs by item size.
 import { sha256Hex } from '../../foundation/ids/index.ts';
+import type { Item } from '../../storage/store/index.ts';
 
 /** Part of every key: instances with another layout, during a deployment, do not meet. */
 const layoutVersion = 1;
@@ -10,12 +11,13 @@ export const windowMs = 15 * 60_000;
 export const windowsRead = 2;
 /**
  * Groups keep items small (a write costs one unit per KB of its item), shards keep them cool: an item of 2 KB takes 500
- * writes a second, so a model takes 1,000, which is some 5,000 calls at a time. What is throttled above that is lost at
- * random: medians and uptime stay true, the throughput reads too low. More items would make a rebuild slow: it reads
- * all, and a small Lambda function spends about 3 ms on each.
+ * writes a second, so at its most a group takes 8,000, each of which may be many calls. What is throttled above that is lost at
+ * random: medians and uptime stay true, the throughput reads too low. A rebuild reads all that there are, and a small Lambda
+ * function spends about 3 ms on each, so a group that is written slowly has few.
  */
 export const groupCount = 32;
-export const shardsPerGroup = 2;
+export const shardsMin = 2;
+export const shardsMax = 16;
 /** A window is not read after this. */
 export const windowLifeSeconds = 60 * 60;
 
@@ -26,15 +28,35 @@ export const countersKey = (window: number, group: number, shard: number): strin
 
 export const snapshotKey = `SNAPSHOT#${layoutVersion}`;
 
-/** The keys of all counters that still count, 128 of them: the reads of one rebuild. */
-export function countersKeys(nowMs: number): string[] {
+export interface CountersPlace {
+  readonly window: number;
+  readonly group: number;
+  readonly shard: number;
+}
+
+/** Counters that still count, 128 of them: with those that they name, the reads of one rebuild. */
+export function countersPlaces(nowMs: number): CountersPlace[] {
   const windows = Array.from({ length: windowsRead }, (_, back) => windowOf(nowMs) - back);
   const groups = Array.from({ length: groupCount }, (_, group) => group);
-  const shards = Array.from({ length: shardsPerGroup }, (_, shard) => shard);
-  return windows.flatMap((window) =>
-    groups.flatMap((group) => shards.map((shard) => countersKey(window, group, shard))),
-  );
+  return windows.flatMap((window) => groups.flatMap((group) => shardsOf({ window, group }, 0, shardsMin)));
 }
+
+export const shardsOf = (of: Omit<CountersPlace, 'shard'>, from: number, to: number): CountersPlace[] =>
+  Array.from({ length: to - from }, (_, index) => ({ ...of, shard: from + index }));
+
+/** How often an item was written. */
+export const writesName = 'writes';
+const shardsPrefix = 'shards ';
+
+/** Marks in an item how many shards its group has. Each number has a mark of its own: none is taken back by who knows of fewer. */
+export const shardsName = (shards: number): string => shardsPrefix + shards;
+
+export const readShards = (item: Item): number => {
+  const marked = Object.keys(item).map((name) =>
+    name.startsWith(shardsPrefix) ? Number(name.slice(shardsPrefix.length)) : 0,
+  );
+  return Math.min(shardsMax, Math.max(shardsMin, ...marked));
+};
 
 /** How long ago the oldest window that is read began, in minutes. */
 export const minutesRead = (nowMs: number): number => (nowMs - (windowOf(nowMs) - windowsRead + 1) * windowMs) / 60_000;

@@ -3,10 +3,20 @@
 
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
-import { counterKinds, countersKeys, minutesRead, modelPartOf, readCounterName } from './layout.ts';
+import {
+  counterKinds,
+  countersKey,
+  countersPlaces,
+  minutesRead,
+  modelPartOf,
+  readCounterName,
+  readShards,
+  shardsMin,
+  shardsOf,
+} from './layout.ts';
 import { addCount, addHistogram, type Counts, type FigureTables, figuresOf } from './statistics.ts';
 
-/** Reads at a time, of 128: the other requests of the process still get sockets, and turns. */
+/** Reads at a time, of 128 and more: the other requests of the process still get sockets, and turns. */
 const parallelReads = 16;
 /** The whole rebuild; below the lease, so that its snapshot can still be published. */
 const measureTimeoutMs = 5_000;
@@ -16,10 +26,21 @@ export async function measure(store: Pick<Store, 'get'>, clock: Clock, nowMs: nu
   const candidates = new Map<string, Counts>();
   const stop = new AbortController();
   const cancelTimer = clock.after(measureTimeoutMs, () => stop.abort(new Error('the rebuild took too long')));
-  // The readers draw from one iterator: each key is read once.
-  const keys = countersKeys(nowMs).values();
+  const places = countersPlaces(nowMs);
+  /** By window and group: how many shards are to be read. */
+  const shardCounts = new Map<string, number>();
+  // The readers draw from one list: each item is read once.
   const readRest = async () => {
-    for (const key of keys) addItem(candidates, await store.get('statistics', key, { signal: stop.signal }));
+    for (let place = places.shift(); place !== undefined; place = places.shift()) {
+      const { window, group, shard } = place;
+      const item = await store.get('statistics', countersKey(window, group, shard), { signal: stop.signal });
+      addItem(candidates, item);
+      const name = countersKey(window, group, 0);
+      const [known, named] = [shardCounts.get(name) ?? shardsMin, readShards(item ?? {})];
+      if (named <= known) continue;
+      shardCounts.set(name, named);
+      places.push(...shardsOf({ window, group }, known, named));
+    }
   };
   try {
     await Promise.all(Array.from({ length: parallelReads }, readRest));

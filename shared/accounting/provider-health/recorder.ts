@@ -3,16 +3,8 @@
 import { createEveryNth, type Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type Gathering, type Store, shareRuns } from '../../storage/store/index.ts';
-import {
-  candidateNameOf,
-  counterName,
-  countersKey,
-  groupOf,
-  shardsPerGroup,
-  windowLifeSeconds,
-  windowMs,
-  windowOf,
-} from './layout.ts';
+import { type CounterShards, createCounterShards } from './counter-shards.ts';
+import { candidateNameOf, counterName, countersKey, groupOf, windowLifeSeconds, windowMs } from './layout.ts';
 import { bucketOf } from './statistics.ts';
 
 export interface ProviderCall {
@@ -70,6 +62,7 @@ interface CounterWrite {
 export function createStatisticsRecorder(options: StatisticsRecorderOptions): StatisticsRecorder {
   const { onFailure = () => {}, callsPerSample = 1, randomness } = options;
   const isSample = createEveryNth(callsPerSample, randomness);
+  const shards = createCounterShards(options.clock, randomness.fraction);
   /** By group and counter: memory grows with what is counted, not with the number of calls. */
   let waiting = new Map<number, Map<string, number>>();
   let waitingCount = 0;
@@ -84,7 +77,7 @@ export function createStatisticsRecorder(options: StatisticsRecorderOptions): St
   }
 
   const writeAll = shareRuns(async () => {
-    await Promise.all(take().map((write) => writeCounts(options, write).catch(onFailure)));
+    await Promise.all(take().map((write) => writeCounts(options.store, shards, write).catch(onFailure)));
   }, options.gathering);
 
   let lastWrite = Promise.resolve();
@@ -129,19 +122,23 @@ function countersOf({ model, provider, latencyMs, firstTokenMs, outcome }: Provi
   return firstTokenMs === undefined ? counted : [...counted, counterName(name, 'firstToken', bucketOf(firstTokenMs))];
 }
 
-async function writeCounts(options: StatisticsRecorderOptions, { group, counts }: CounterWrite): Promise<void> {
-  const { store, clock, randomness } = options;
-  const window = windowOf(clock.nowMs());
-  const shard = Math.floor(randomness.fraction() * shardsPerGroup);
+async function writeCounts(
+  store: StatisticsRecorderOptions['store'],
+  shards: CounterShards,
+  { group, counts }: CounterWrite,
+): Promise<void> {
+  const place = shards.place(group);
+  const { window, shard, changes, looks } = place;
   const endsAtEpochSeconds = ((window + 1) * windowMs) / 1000;
-  await store.update({
+  const { item } = await store.update({
     table: 'statistics',
     key: countersKey(window, group, shard),
     // It has hundreds of counters.
-    returnsNoItem: true,
+    returnsNoItem: !looks,
     changes: {
-      set: { expires_at_epoch_seconds: endsAtEpochSeconds + windowLifeSeconds },
-      add: Object.fromEntries(counts),
+      set: { ...changes.set, expires_at_epoch_seconds: endsAtEpochSeconds + windowLifeSeconds },
+      add: { ...changes.add, ...Object.fromEntries(counts) },
     },
   });
+  if (looks && item !== undefined) shards.learn(group, place, item);
 }

@@ -10,7 +10,8 @@ import type { Counter, Counters, Hold, SettlementOptions } from '../holds/index.
 const slotsPerShard = 50;
 /** A full pool is looked through within an admission. */
 const shardsMax = 32;
-const substitutedShardsMax = 4;
+/** A quarter of the slots of a service. */
+const substitutedShardsMax = 8;
 /** Pools whose last shard is remembered. */
 const poolsMax = 1_000;
 /** As long as who is refused is to wait. */

@@ -43,8 +43,8 @@ export const grantsOf = (rules: readonly AccessRule[], { email, groups }: Person
 const isSameEmail = (written: string, email: string | undefined): boolean =>
   email !== undefined && inLowerCase(written) === inLowerCase(email);
 
-/** Of ASCII alone: beyond it other letters become the same, as the sign of Kelvin becomes a k. */
-const inLowerCase = (email: string): string => email.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+/** An e-mail, of ASCII alone: beyond it other letters become the same, as the sign of Kelvin becomes a k. */
+export const inLowerCase = (email: string): string => email.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /**
  * Whose keys they are. A subject is told apart from an e-mail, because some issuers let people choose their subject.

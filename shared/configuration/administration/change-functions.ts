@@ -77,6 +77,19 @@ interface PublishedFunction {
   readonly record: FunctionRecord;
 }
 
+/** Ids of the models that a function may call: all of them, and those of its workspace where that has not all. */
+export async function modelsOfFunctions(
+  { catalogues, workspaceStore }: Pick<AdministrationDependencies, 'catalogues' | 'workspaceStore'>,
+  workspace: string,
+): Promise<{ readonly models: readonly string[]; readonly workspaceModels: readonly string[] | undefined }> {
+  const [catalogue, document] = await Promise.all([catalogues.read(), workspaceStore.read(workspace)]);
+  const { models: own = 'all' } = document ?? {};
+  return {
+    models: catalogue?.models.map(({ id }) => id) ?? [],
+    workspaceModels: own === 'all' ? undefined : own,
+  };
+}
+
 interface PublishOptions {
   /** A revision that shall serve does so whether its test cases were passed or not. */
   readonly skipsCases: boolean;

@@ -4,8 +4,8 @@ import type { PicoUsd } from '../../foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
 import { holdsName, isKeyExpired, type KeyRecord, type KeyWrite, newApiKey } from '../keys/index.ts';
 import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
-import { readWorkspace } from './change-workspaces.ts';
-import { checkKeyRules, claimKeyName, type KeyChanges } from './key-rules.ts';
+import { modelIdsOf, readWorkspace } from './change-workspaces.ts';
+import { checkKeyEnd, claimKeyName, type KeyChanges } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<
@@ -28,12 +28,13 @@ export interface NewKey {
 
 /** Throws ChangeFailed. */
 export async function createKey(deps: Dependencies, { claim, ...wanted }: WantedNewKey): Promise<NewKey> {
-  await readWorkspace(deps, wanted.workspace);
-  await checkKeyRules(deps, wanted);
+  const { models: own } = await readWorkspace(deps, wanted.workspace);
+  checkKeyEnd(deps, wanted);
+  const models = await modelIdsOf(deps, wanted.models, own);
   const { text, publicId, secretSha256 } = newApiKey(deps.randomness, deps.cell);
   await claim?.(publicId);
   await claimKeyName(deps, { ...wanted, publicId });
-  const record = { ...wanted, publicId, secretSha256, status: 'active' } as const;
+  const record = { ...wanted, ...models, publicId, secretSha256, status: 'active' } as const;
   await deps.keys.write(record).catch(refuseUnansweredKey('keys', publicId));
   return { publicId, text };
 }
@@ -49,10 +50,12 @@ export async function readKey({ keys }: Pick<Dependencies, 'keys'>, publicId: st
 export async function updateKey(
   deps: Dependencies,
   publicId: string,
-  changes: KeyChanges & Partial<Pick<KeyRecord, 'status'>>,
+  asked: KeyChanges & Partial<Pick<KeyRecord, 'status'>>,
 ): Promise<{ readonly change: KeyWrite; readonly key: KeyFigures }> {
-  await checkKeyRules(deps, changes);
+  checkKeyEnd(deps, asked);
   const stored = await readKey(deps, publicId);
+  const own = asked.models == null ? undefined : (await deps.workspaceStore.read(stored.workspace))?.models;
+  const changes = { ...asked, ...(await modelIdsOf(deps, asked.models, own)) };
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   const wanted: KeyRecord = { ...stored, ...given };
   const nowMs = deps.clock.nowMs();

@@ -3,21 +3,22 @@
 import type { CreditAccount } from '../../accounting/credit/index.ts';
 import { parseUsd } from '../../foundation/money/index.ts';
 import { collect } from '../../foundation/parallel/index.ts';
+import { idsWritten } from '../catalogue/index.ts';
 import type { WorkspaceChanges, WorkspaceDocument } from '../workspaces/index.ts';
 import { ChangeFailed } from './change-failed.ts';
 import type { AdministrationDependencies, OperatorStores } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'workspaceStore' | 'credit' | 'catalogues'>;
 
-/** Throws ChangeFailed where there is one of that id already, or a model is not in the catalogue. */
+/** Throws ChangeFailed where there is one of that id already, or a name means no model of the catalogue. */
 export async function createWorkspace(deps: Dependencies, wanted: WorkspaceChanges): Promise<WorkspaceDocument> {
-  await checkModels(deps, wanted.models);
+  const models = await modelIdsOf(deps, wanted.models);
   if ((await deps.workspaceStore.read(wanted.id)) !== undefined) {
     throw new ChangeFailed('taken', `there is a workspace ${wanted.id} already: give another id`, { param: 'id' });
   }
   // Credit before the workspace: a reader that finds the workspace finds its credit.
   await deps.credit.create(wanted.id, parseUsd(wanted.credit_usd ?? '0') ?? 0n);
-  await deps.workspaceStore.write(wanted);
+  await deps.workspaceStore.write({ ...wanted, ...models });
   return readWorkspace(deps, wanted.id);
 }
 
@@ -27,20 +28,31 @@ export async function changeWorkspace(
   changes: WorkspaceChanges,
 ): Promise<{ readonly isChanged: boolean; readonly workspace: WorkspaceDocument }> {
   await readWorkspace(deps, changes.id);
-  await checkModels(deps, changes.models);
-  const isChanged = (await deps.workspaceStore.write(changes)) !== 'unchanged';
+  const models = await modelIdsOf(deps, changes.models);
+  const isChanged = (await deps.workspaceStore.write({ ...changes, ...models })) !== 'unchanged';
   return { isChanged, workspace: await readWorkspace(deps, changes.id) };
 }
 
-/** Throws ChangeFailed for a model that is not in the catalogue. */
-export async function checkModels(
+/**
+ * A list of models by their ids; of anything else nothing. `own`: of the workspace, among which a bare name is looked for first. Throws
+ * ChangeFailed for a name that means no model of the catalogue, or several.
+ */
+export async function modelIdsOf<Other>(
   { catalogues }: Pick<Dependencies, 'catalogues'>,
-  models: readonly string[] | 'all' | null | undefined,
-): Promise<void> {
-  if (models === undefined || models === 'all' || models === null) return;
+  models: readonly string[] | Other,
+  own?: WorkspaceDocument['models'],
+): Promise<{ readonly models?: readonly string[] }> {
+  if (!Array.isArray(models)) return {};
   const known = new Set((await catalogues.read())?.models.map(({ id }) => id));
-  const unknown = models.find((id) => !known.has(id));
-  if (unknown !== undefined) throw new ChangeFailed('invalid', `there is no model ${unknown} in the catalogue`);
+  const idOf = (name: string): string => {
+    const [id = name, ...others] = idsWritten(name, known, own === 'all' ? undefined : own);
+    if (others.length > 0) {
+      throw new ChangeFailed('invalid', `${name} may be one of several models: ${[id, ...others].join(', ')}`);
+    }
+    if (known.has(id)) return id;
+    throw new ChangeFailed('invalid', `there is no model ${name} in the catalogue`);
+  };
+  return { models: models.map(idOf) };
 }
 
 type Stores = Pick<OperatorStores, 'workspaceStore'>;

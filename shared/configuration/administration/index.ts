@@ -1,6 +1,13 @@
 export { addCredit, readCredit, readCredits, type WorkspaceCredit } from './add-credit.ts';
 export { ChangeFailed, type ChangeFailure, refuseUnansweredKey } from './change-failed.ts';
-export { changeFunction, publishFunction, readFunction, readFunctions, showFunction } from './change-functions.ts';
+export {
+  changeFunction,
+  modelsOfFunctions,
+  publishFunction,
+  readFunction,
+  readFunctions,
+  showFunction,
+} from './change-functions.ts';
 export {
   createKey,
   type KeyFigures,

@@ -1,8 +1,7 @@
-// What holds of every key that is made or changed: its name means it alone, it has not ended, its models exist.
+// What holds of every key that is made or changed: its name means it alone, it has not ended.
 import { collect } from '../../foundation/parallel/index.ts';
 import { holdersOf, isKeyExpired, type KeySettings, type NamedKey } from '../keys/index.ts';
 import { ChangeFailed } from './change-failed.ts';
-import { checkModels } from './change-workspaces.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 /** Settings that operators give a key. What is left out stays, or has its default. */
@@ -10,15 +9,11 @@ export type KeyChanges = {
   readonly [Name in Exclude<keyof KeySettings, 'status' | 'replacedBy'>]?: KeySettings[Name] | undefined;
 };
 
-/** Throws ChangeFailed for an end that is over and for a model that is not in the catalogue. */
-export async function checkKeyRules(
-  { catalogues, clock }: Pick<AdministrationDependencies, 'catalogues' | 'clock'>,
-  { expiresAtMs, models }: KeyChanges,
-): Promise<void> {
+/** Throws ChangeFailed for an end that is over. */
+export function checkKeyEnd({ clock }: Pick<AdministrationDependencies, 'clock'>, { expiresAtMs }: KeyChanges): void {
   if (expiresAtMs !== undefined && isKeyExpired({ expiresAtMs }, clock.nowMs())) {
     throw new ChangeFailed('invalid', 'the end of the key is not in the future; revoke it to end it now');
   }
-  await checkModels({ catalogues }, models);
 }
 
 /** Throws ChangeFailed where another active key of the workspace has the name, or gets it at this moment. */

@@ -4,7 +4,7 @@ import { collect } from '../../foundation/parallel/index.ts';
 import { changedSettings, holdersOf, type KeyRecord, newApiKey } from '../keys/index.ts';
 import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
 import type { NewKey } from './change-keys.ts';
-import { checkKeyRules } from './key-rules.ts';
+import { checkKeyEnd } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'clock' | 'randomness' | 'cell'>;
@@ -35,7 +35,7 @@ export interface RotatedKey extends NewKey {
 export async function rotateKey(deps: Dependencies, rotation: Rotation): Promise<RotatedKey> {
   const { keys, clock, randomness, cell } = deps;
   const { workspace, name, graceMs } = rotation;
-  await checkKeyRules(deps, { expiresAtMs: rotation.expiresAtMs });
+  checkKeyEnd(deps, rotation);
   const nowMs = clock.nowMs();
   const former = findOnly(await collect(keys.list()), rotation, nowMs);
   const { expiresAtMs = former.expiresAtMs } = rotation;

@@ -14,3 +14,14 @@ export function idsMeantBy(
   const found = [...among()].filter((id) => id.endsWith(ending));
   return found.length === 0 ? [name] : found;
 }
+
+/** The same in a list that is written down: one that means none of those is looked for in the whole catalogue. */
+export function idsWritten(
+  name: string,
+  ids: ReadonlySet<string>,
+  among: Iterable<string> | undefined,
+): readonly string[] {
+  const isId = (one: string) => ids.has(one);
+  const own = among === undefined ? [name] : idsMeantBy(name, isId, () => among);
+  return own.length > 1 || own[0] !== name ? own : idsMeantBy(name, isId, () => ids);
+}

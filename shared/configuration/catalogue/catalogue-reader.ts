@@ -9,6 +9,8 @@ import { type CataloguePointer, type CatalogueStore, isSamePointer } from './cat
 
 /** Prices and providers change by the day; an hour after its last confirmation a copy is too old to bill by. */
 const catalogueStaleMaxMs = 3_600_000;
+/** Where there is no copy to serve: a process asks no more often, however many calls it has. */
+const failedAskAgainMs = 1_000;
 
 export interface CatalogueReader {
   /**
@@ -38,6 +40,7 @@ export function refuseWhilePaused(pointer: Pick<CataloguePointer, 'refusesCalls'
   throw fail('RATE_LIMITER_UNAVAILABLE', {
     message: 'This gateway is paused by its operators. Calls are served again afterwards.',
     retryAfterSeconds: pausedRetryAfterSeconds,
+    isPaused: true,
   });
 }
 
@@ -56,6 +59,7 @@ interface Copy extends CatalogueRead {
 
 export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOptions): CatalogueReader {
   let copy: Copy | undefined;
+  let failed: { readonly error: StoreUnavailable; readonly askAgainAtMs: number } | undefined;
   let refreshing: Promise<Catalogue> | undefined;
 
   async function refresh(): Promise<Catalogue> {
@@ -65,7 +69,10 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
       const current = await readCurrent(catalogues, copy);
       copy = { ...current, confirmedAtMs: askedAtMs, askAgainAtMs: askedAtMs + configFreshMs };
     } catch (error) {
-      if (copy === undefined || askedAtMs - copy.confirmedAtMs > catalogueStaleMaxMs) throw asUnavailable(error);
+      if (copy === undefined || askedAtMs - copy.confirmedAtMs > catalogueStaleMaxMs) {
+        failed = { error: asUnavailable(error), askAgainAtMs: clock.nowMs() + failedAskAgainMs };
+        throw failed.error;
+      }
       copy = { ...copy, askAgainAtMs: clock.nowMs() + configFreshMs };
     }
     return served(copy);
@@ -74,6 +81,7 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
   return {
     async current() {
       if (copy !== undefined && clock.nowMs() < copy.askAgainAtMs) return served(copy);
+      if (failed !== undefined && clock.nowMs() < failed.askAgainAtMs) throw failed.error;
       refreshing ??= refresh().finally(() => {
         refreshing = undefined;
       });

@@ -1,4 +1,4 @@
-export { idsMeantBy } from './bare-model-name.ts';
+export { idsMeantBy, idsWritten } from './bare-model-name.ts';
 export {
   type Candidate,
   type CandidatePrices,

@@ -12,6 +12,7 @@ import {
   checkModel,
   checkUnique,
   entries,
+  type KnownModels,
   member,
   type Node,
   namesIn,
@@ -21,7 +22,7 @@ import {
 import { quote, suggest } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
-export function checkFunction(declared: Node, models: ReadonlySet<string> | undefined, report: Report): void {
+export function checkFunction(declared: Node, models: KnownModels | undefined, report: Report): void {
   const revisions = member(declared, 'revisions');
   checkUnique([revisions], 'id', report);
   checkActive(member(declared, 'active'), entries(revisions), report);
@@ -41,7 +42,7 @@ function checkActive(active: Node, revisions: readonly Node[], report: Report): 
   report(active, `names the revision ${quote(id)}, whose state is draft: write state: activated, or leave active out`);
 }
 
-function checkRevision(revision: Node, models: ReadonlySet<string> | undefined, report: Report): void {
+function checkRevision(revision: Node, models: KnownModels | undefined, report: Report): void {
   checkModels(revision, models, report);
   const [expiresAt, validFor] = [member(revision, 'expires_at'), member(revision, 'valid_for')];
   if (textOf(expiresAt) !== undefined && textOf(validFor) !== undefined) {
@@ -54,7 +55,7 @@ function checkRevision(revision: Node, models: ReadonlySet<string> | undefined, 
   }
 }
 
-function checkModels(caller: Node, models: ReadonlySet<string> | undefined, report: Report): void {
+function checkModels(caller: Node, models: KnownModels | undefined, report: Report): void {
   for (const at of [member(caller, 'model'), ...entries(member(caller, 'fallback_models'))]) {
     checkModel(at, models, report);
   }
@@ -66,7 +67,7 @@ interface Scope {
   readonly steps: readonly Node[] | undefined;
 }
 
-function checkWorkflow(revision: Node, models: ReadonlySet<string> | undefined, report: Report): void {
+function checkWorkflow(revision: Node, models: KnownModels | undefined, report: Report): void {
   const list = member(revision, 'steps');
   const steps = entries(list);
   const scope = { input: member(revision, 'input'), steps };

@@ -1,5 +1,6 @@
 // What no section can know alone: names that are taken twice, names of nothing, and what a provider's kind does not fill in.
 import { autoModelId } from '../../foundation/constants/index.ts';
+import { idsWritten } from '../catalogue/index.ts';
 import { type ProviderKind, providerKinds } from '../model-list/index.ts';
 import { checkFunction } from './check-functions.ts';
 import {
@@ -7,6 +8,7 @@ import {
   checkModel as checkNamedModel,
   checkUnique,
   entries,
+  type KnownModels,
   member,
   type Node,
   namesIn,
@@ -143,10 +145,13 @@ function checkPrices(entry: Node, report: Report): void {
 }
 
 function checkWorkspace(workspace: Node, known: Known, report: Report): void {
-  checkModelChoice(workspace, known, report);
+  const { models: all } = known;
+  const listed = entries(member(workspace, 'models')).flatMap((at) => textOf(at) ?? []);
+  const own = all && listed.length > 0 ? listed.flatMap((name) => idsWritten(name, all, undefined)) : undefined;
+  checkModelChoice(workspace, all && { all, own: undefined }, report);
   const keys = member(workspace, 'keys');
   checkUnique([keys], 'name', report);
-  for (const key of entries(keys)) checkModelChoice(key, known, report);
+  for (const key of entries(keys)) checkModelChoice(key, all && { all, own }, report);
   const presets = member(workspace, 'presets');
   checkUnique([presets], 'slug', report);
   for (const preset of entries(presets)) checkUnique([member(preset, 'versions')], 'version', report);
@@ -158,15 +163,15 @@ function checkWorkspace(workspace: Node, known: Known, report: Report): void {
     if (member(connection, 'state').value === 'absent') continue;
     checkKnown(member(connection, 'provider'), known.providers, 'provider', 'providers', report);
   }
-  const callable = known.models && new Set([...known.models, autoModelId]);
+  const callable = all && { all: new Set([...all, autoModelId]), own };
   checkUnique([member(workspace, 'functions')], 'id', report);
   for (const declared of entries(member(workspace, 'functions'))) checkFunction(declared, callable, report);
 }
 
-function checkModelChoice(owner: Node, known: Known, report: Report): void {
+function checkModelChoice(owner: Node, models: KnownModels | undefined, report: Report): void {
   for (const at of entries(member(owner, 'models'))) {
     if (at.value === autoModelId) {
       report(at, `is always available; list the models that ${autoModelId} may choose from`);
-    } else checkNamedModel(at, known.models, report);
+    } else checkNamedModel(at, models, report);
   }
 }

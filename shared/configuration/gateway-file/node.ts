@@ -1,6 +1,6 @@
 // The values of a file with the places they are written at. The checks across sections walk these, not the checked shape,
 // so that one wrong member never hides what is wrong elsewhere.
-import { idsMeantBy } from '../catalogue/index.ts';
+import { idsWritten } from '../catalogue/index.ts';
 import { looksLikeCredential, type Path, quote, suggest } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
@@ -41,15 +41,18 @@ export function checkUnique(lists: readonly Node[], name: string, report: Report
   }
 }
 
+/** `own`: those of the workspace, among which a bare name is looked for first; undefined: it has all. */
+export interface KnownModels {
+  readonly all: ReadonlySet<string>;
+  readonly own: readonly string[] | undefined;
+}
+
 /** Reports a name that means no model, or more than one. Undefined: they are not known yet. */
-export function checkModel(at: Node, known: ReadonlySet<string> | undefined, report: Report): void {
+export function checkModel(at: Node, models: KnownModels | undefined, report: Report): void {
   const written = textOf(at);
-  if (written === undefined || known === undefined) return;
-  const meant = idsMeantBy(
-    written,
-    (name) => known.has(name),
-    () => known,
-  );
+  if (written === undefined || models === undefined) return;
+  const known = models.all;
+  const meant = idsWritten(written, known, models.own);
   if (meant.length > 1) report(at, `${quote(written)} means several models: ${meant.map(quote).join(', ')}`);
   else if (meant[0] === written) checkKnown(at, known, 'model', 'models', report);
 }

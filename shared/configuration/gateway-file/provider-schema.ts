@@ -12,6 +12,7 @@ import { text } from '../value-forms/index.ts';
 import { policySchema } from '../workspaces/index.ts';
 import { chosenBy, mapping, providerId, referenceForm, region, secretReference, timeoutMs } from './fields.ts';
 import { authAdvice } from './problems.ts';
+import { changeFaults, drops, renames } from './provider-changes.ts';
 import { constantHeaders, credentialHeader } from './provider-headers.ts';
 
 const auth = chosenBy<ProviderAuth>((input) => {
@@ -80,20 +81,6 @@ export type ProviderInFile = Omit<ProviderDocument, 'status' | 'base_url' | 'aut
   auth?: ProviderAuth | undefined;
 };
 
-const beta = text(128).check(
-  z.regex(/^[\w.-]+$/, { error: 'must be the name of a beta, such as context-management-2025-06-27' }),
-);
-/** Without these nothing is asked of a provider. */
-const neededMembers = ['model', 'messages', 'input', 'contents', 'stream'];
-const memberName = text(64).check(
-  z.regex(/^[A-Za-z_]\w*$/, { error: 'must be the name of a member' }),
-  z.refine((name) => !neededMembers.includes(name), { error: 'is needed in every call' }),
-);
-const memberPath = text(128).check(
-  z.regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/, { error: 'must be the name of a member, or member.member' }),
-  z.refine((path) => !neededMembers.includes(path), { error: 'is needed in every call' }),
-);
-
 const writtenProvider = mapping('providers[]', {
   id: providerId,
   kind: z.enum(providerKindNames).optional(),
@@ -113,11 +100,8 @@ const writtenProvider = mapping('providers[]', {
   connect_timeout_ms: timeoutMs.default(connectTimeoutDefaultMs),
   reasoning_style: z.enum(['effort', 'object', 'none']).optional(),
   stream_usage: z.boolean().optional(),
-  drops: mapping('providers[].drops', {
-    betas: z.array(beta).optional(),
-    members: z.array(memberPath).optional(),
-  }).optional(),
-  renames: z.record(memberName, memberName).optional(),
+  drops: drops.optional(),
+  renames: renames.optional(),
   shared_state: z.boolean().optional(),
   reasoning_tokens: z.enum(['included', 'additive']).default('included'),
 });
@@ -130,12 +114,13 @@ export const provider = writtenProvider
   .transform(withKind);
 
 interface Fault {
-  readonly path: readonly string[];
+  readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-function faultsOf({ kind, region, auth, headers, accepts_byok_header }: WrittenProvider): Fault[] {
-  const faults: Fault[] = [];
+function faultsOf(written: WrittenProvider): Fault[] {
+  const { kind, region, auth, headers, accepts_byok_header } = written;
+  const faults: Fault[] = [...changeFaults(written, written.apis ?? apisOfKind(kind))];
   const fault = (path: readonly string[], message: string) => void faults.push({ path, message });
   const known = kind && providerKinds[kind];
   if (region !== undefined && known?.auth?.form !== 'sigv4') {

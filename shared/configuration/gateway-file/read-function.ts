@@ -20,13 +20,15 @@ export interface Publication {
   readonly activates: boolean;
   /** Ids of those that it may call. */
   readonly models: readonly string[];
+  /** Of them those of its workspace, where that has not all. */
+  readonly workspaceModels: readonly string[] | undefined;
 }
 
 type LineOf = (path: Path) => number | undefined;
 
 /** Never throws. A problem of the revision has a path below `revision`. */
 export function readPublication(
-  { functionId, kind, revision, activates, models }: Publication,
+  { functionId, kind, revision, activates, models, workspaceModels }: Publication,
   lineOf: LineOf = () => undefined,
 ): ReadFunction {
   const state = activates ? { state: 'activated' } : {};
@@ -35,7 +37,8 @@ export function readPublication(
   const declared = { id: functionId, kind, ...active, revisions };
   const checked = checkWith(functionSchema, declared);
   const issues: Issue[] = checked.ok ? [] : toIssues(checked.issues);
-  checkFunction({ value: declared, path: [] }, new Set([...models, autoModelId]), ({ path }, message) => {
+  const known = { all: new Set([...models, autoModelId]), own: workspaceModels };
+  checkFunction({ value: declared, path: [] }, known, ({ path }, message) => {
     if (!issues.some((issue) => formatPath(issue.path) === formatPath(path))) issues.push({ path, message });
   });
   if (checked.ok && issues.length === 0) return { ok: true, document: checked.value };
@@ -48,16 +51,13 @@ export function readPublication(
 }
 
 /** What the text leaves out. */
-export interface PublishedText extends Pick<Publication, 'functionId' | 'activates' | 'models'> {
+export interface PublishedText extends Pick<Publication, 'functionId' | 'activates' | 'models' | 'workspaceModels'> {
   readonly kind: FunctionDocument['kind'] | undefined;
   readonly revisionId: string | undefined;
 }
 
 /** YAML or JSON: a revision, with `kind` where the function is new. Never throws. */
-export function readPublicationText(
-  text: string,
-  { functionId, activates, kind, revisionId, models }: PublishedText,
-): ReadFunction {
+export function readPublicationText(text: string, { kind, revisionId, ...published }: PublishedText): ReadFunction {
   const source = readYaml(text);
   const refused = (issues: readonly Issue[]) =>
     ({ ok: false, problems: issues.map((issue) => toProblem(issue)) }) as const;
@@ -68,5 +68,5 @@ export function readPublicationText(
   }
   const { kind: written, ...members }: Record<string, unknown> = { ...value };
   const revision = revisionId === undefined ? members : { ...members, id: revisionId };
-  return readPublication({ functionId, kind: written ?? kind, revision, activates, models }, lineOf);
+  return readPublication({ ...published, kind: written ?? kind, revision }, lineOf);
 }

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { interfaceIds } from '../../foundation/constants/index.ts';
 import { dayMs, readDuration } from '../../foundation/time/index.ts';
 import { readTags, tagNameShape } from '../../protocol/wire/index.ts';
-import { ownerOf } from '../access/index.ts';
+import { inLowerCase } from '../access/index.ts';
 import { id, matching } from '../value-forms/index.ts';
 
 const limitMax = 200;
@@ -62,7 +62,7 @@ export const keysQuery = z.strictObject({
       z.pipe(
         matching(/^\S{1,320}$/, 'an e-mail address'),
         // Stored in lower case; one who has none by what the identity provider calls them.
-        z.transform((text: string) => (text.startsWith('subject:') ? text : ownerOf({ email: text, subject: '' }))),
+        z.transform((text: string) => (text.startsWith('subject:') ? text : inLowerCase(text))),
       ),
     )
     .check(z.describe('Those that this person made for themselves.')),

@@ -33,6 +33,8 @@ export const logFieldNames = [
   'error_code',
   'reason',
   'exhausted',
+  'unanswered',
+  'paused',
   'outcome',
   'model',
   'provider',

@@ -21,7 +21,7 @@ import { baseUrlRulesOf } from './base-url-rules.ts';
 import { corsHeaders, preflight } from './cors.ts';
 import { createDeferredTasks } from './deferred-tasks.ts';
 import { logRequest } from './log-request.ts';
-import type { RequestScope } from './request-scope.ts';
+import type { LogContext, RequestScope } from './request-scope.ts';
 import { requestSpan } from './request-span.ts';
 import { serveHealth, serveLanding } from './root-endpoints.ts';
 import { describePaths, type Endpoint, type Location, locate, type Routes, type RouteTable } from './route-table.ts';
@@ -237,11 +237,22 @@ function toErrorResponse(error: unknown, scope: RequestScope, log: Log): Request
   const known = toGatewayError(error);
   // No record tells why, and the same code stands for many cases.
   if (known.code === 'UNAUTHORIZED') logContext.fields = { message: known.message, ...logContext.fields };
-  if (known.exhausted !== undefined) logContext.fields = { ...logContext.fields, exhausted: known.exhausted };
+  addRefusalToLog(logContext, known);
   if (known.cause !== undefined) {
     log.error({ event: 'request_failed', correlation_id: correlationId, error_code: known.code }, known.cause);
   }
   return { response: toEnvelope(known, correlationId, errorFormat), errorCode: known.code };
+}
+
+/** What alarms tell refusals with one code apart by: a stage that is too small, a store that gave no answer, a pause. */
+export function addRefusalToLog(logContext: LogContext, { code, exhausted, isPaused, cause }: GatewayError): void {
+  const isUnanswered = code === 'RATE_LIMITER_UNAVAILABLE' && cause !== undefined && exhausted === undefined;
+  logContext.fields = {
+    ...logContext.fields,
+    ...(exhausted === undefined ? {} : { exhausted }),
+    ...(isUnanswered ? { unanswered: true } : {}),
+    ...(isPaused ? { paused: true } : {}),
+  };
 }
 
 /** Any error as the client sees it: a store that cannot answer is RATE_LIMITER_UNAVAILABLE. */

@@ -1,5 +1,6 @@
 // What the operator knows of a provider that its format does not say: betas and members that it refuses, and other names of them.
 import type { ProviderDocument } from '../../configuration/catalogue/index.ts';
+import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
 import { findMember, type JsonText, parseJson, rewriteMembers, scanJson } from '../../protocol/wire/index.ts';
 import type { CandidateRequest, Send } from '../providers/index.ts';
 
@@ -61,7 +62,7 @@ function adaptedBody(text: string, { members, renames }: BodyChanges, dropped: S
     } else continue;
     dropped.add(path);
   }
-  for (const [name, other] of Object.entries(renames)) rename(json, name, other, changes);
+  for (const [name, other] of Object.entries(renames)) rename(json, name, other, changes, dropped);
   if (changes.size === 0 && replaced.length === 0) return text;
   return rewriteMembers(
     json,
@@ -71,10 +72,25 @@ function adaptedBody(text: string, { members, renames }: BodyChanges, dropped: S
   );
 }
 
-/** A client that sends both means the one that the provider knows. */
-function rename(json: JsonText, name: string, other: string, changes: Map<string, unknown>): void {
+const boundNames: readonly string[] = outputBoundNames;
+
+/**
+ * A client that sends both means the one that the provider knows, and the other is reported. But an output bound that the gateway has
+ * read gives way to no name that it has not.
+ */
+function rename(
+  json: JsonText,
+  name: string,
+  other: string,
+  changes: Map<string, unknown>,
+  dropped: Set<string>,
+): void {
   const at = findMember(json, name);
   if (at === undefined) return;
   changes.set(name, undefined);
-  if (findMember(json, other) === undefined) changes.set(other, parseJson(json.slice(at)));
+  const known = findMember(json, other);
+  const [isSent, isKnown] = [at, known].map((value) => value !== undefined && json.slice(value) !== 'null');
+  const keepsOther = isKnown && (!isSent || boundNames.includes(other) || !boundNames.includes(name));
+  if (isSent && isKnown) dropped.add(keepsOther ? name : other);
+  if (!keepsOther) changes.set(other, parseJson(json.slice(at)));
 }

@@ -15,7 +15,7 @@ export interface ErrorDetails {
  * The codes with which a response fails for what its request holds: those of `ResponseError` in the package `openai`, less
  * the provider's own failures. `invalid`: no reason has a name for it.
  */
-const failedResponseCodes: Readonly<Record<string, RejectionReason | 'invalid'>> = {
+export const failedResponseCodes: Readonly<Record<string, RejectionReason | 'invalid'>> = {
   invalid_prompt: 'invalid_prompt',
   data_residency_mismatch: 'invalid',
   bio_policy: 'content_policy_violation',

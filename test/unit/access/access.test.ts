@@ -1,4 +1,5 @@
 import { describe, expect, it } from '#jest';
+import { readOwner } from '../../../infra/cli/args/option-values.ts';
 import { grantsOf, ownerOf } from '../../../shared/configuration/access/index.ts';
 
 describe('an e-mail address', () => {
@@ -14,5 +15,9 @@ describe('an e-mail address', () => {
     const kelvin = '\u212aate@example.com';
     expect([rightsOf(kelvin), rightsOf('kate@e\u017fample.com')]).toEqual([0, 0]);
     expect(ownerOf({ subject: 's', email: kelvin })).not.toBe('kate@example.com');
+    // Nor does a command for one person reach the other: both are named by the same rule.
+    for (const email of [kelvin, 'KATE@example.com']) {
+      expect(readOwner('--owner', email)).toBe(ownerOf({ subject: 's', email }));
+    }
   });
 });

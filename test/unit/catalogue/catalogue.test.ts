@@ -192,17 +192,23 @@ describe('the reader', () => {
       nowMs += staleMaxMs;
       await expect(catalogue.current()).rejects.toBeInstanceOf(StoreUnavailable);
       isDown = false;
+      nowMs += 1_000;
       expect(await catalogue.current()).toBe(first);
     });
 
-    it('that does not exist yet is StoreUnavailable, and the next caller asks again', async () => {
+    it('that does not exist yet is StoreUnavailable, and is asked for once a second, however many callers there are', async () => {
       const catalogue = reader();
       isDown = true;
       await expect(catalogue.current()).rejects.toBeInstanceOf(StoreUnavailable);
       isDown = false;
       stored = undefined;
-      await expect(catalogue.current()).rejects.toBeInstanceOf(StoreUnavailable);
+      nowMs += 1_000;
+      for (const _caller of [1, 2, 3]) await expect(catalogue.current()).rejects.toBeInstanceOf(StoreUnavailable);
+      expect(calls).toEqual(['pointer', 'pointer']);
       stored = '1';
+      nowMs += 999;
+      await expect(catalogue.current()).rejects.toBeInstanceOf(StoreUnavailable);
+      nowMs += 1;
       expect((await catalogue.current()).version).toBe('1');
     });
   });

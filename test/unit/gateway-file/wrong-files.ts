@@ -39,6 +39,13 @@ a constant header with a control character | reasoning_style: effort → headers
 a constant header that is a number | reasoning_style: effort → headers: { x-version: 1 } | providers[0].headers.x-version | in quotes
 a constant header twice | reasoning_style: effort → headers: { x-title: a, X-Title: b } | providers[0].headers.X-Title | is there twice
 a key of a client where calls are signed | { bearer: { env: ACME_API_KEY } } → { sigv4: { service: bedrock, region: eu-west-1 } } | providers[0].accepts_byok_header | must be false beside sigv4
+a dropped output bound | reasoning_style: effort → drops: { members: [user, max_completion_tokens] } | providers[0].drops.members[1] | bounds the output
+a dropped group with the output bound | reasoning_style: effort → drops: { members: [inferenceConfig] } | providers[0].drops.members[0] | bounds the output
+a dropped store where it would be stored | reasoning_style: effort → apis: [responses]\n    drops: { members: [store] } | providers[0].drops.members[0] | nothing is to be stored
+another member under the name of the output bound | reasoning_style: effort → renames: { foo: max_tokens } | providers[0].renames.foo | bounds the output, and foo does not
+another member under the name of one that costs more | reasoning_style: effort → renames: { foo: service_tier } | providers[0].renames.foo | under its own name alone
+two members under one name | reasoning_style: effort → renames: { foo: baz, bar: baz } | providers[0].renames.bar | of another member already
+a member under the name of a renamed one | reasoning_style: effort → renames: { foo: bar, bar: baz } | providers[0].renames.foo | bar has a new name itself
 a provider id in capitals | - id: acme\n → - id: Acme\n | providers[0].id + | lower-case
 a region in capitals | [eu] → [EU] | providers[0].data_policy.data_residency[0] | lower case
 an empty residency, which would satisfy every policy | [eu] → [] | providers[0].data_policy.data_residency | left out

@@ -1,42 +1,36 @@
 // Everything that the official SDKs can say, in their own types, stands in the list of the gateway that decides what becomes of it. An
 // update of an SDK shows what is new.
-import { describe, expect, it } from '#jest';
-import { readHubNeeds as chatNeeds } from '../../../shared/protocol/interfaces/chat-completions/hub-needs.ts';
+import {
+  readHubNeeds as chatNeeds,
+  toolChoices as chatToolChoices,
+} from '../../../shared/protocol/interfaces/chat-completions/hub-needs.ts';
 import { isListedTool } from '../../../shared/protocol/interfaces/dearer-features.ts';
 import { isListedBlock } from '../../../shared/protocol/interfaces/messages/block-types.ts';
+import { readHubNeeds as messageNeeds } from '../../../shared/protocol/interfaces/messages/message-hub-needs.ts';
 import { isListedItem } from '../../../shared/protocol/interfaces/responses/item-types.ts';
-import { readHubNeeds as responseNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
+import {
+  readHubNeeds as responseNeeds,
+  toolChoiceWords,
+} from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
 import { isListedEnd } from '../../../shared/protocol/wire/end-words.ts';
 import type { HubNeed } from '../../../shared/protocol/wire/index.ts';
-import { isListedMember } from '../../../shared/routing/formats/hub/middle/index.ts';
+import { isEffort, isListedMember } from '../../../shared/routing/formats/hub/middle/index.ts';
 import { chatMembers } from '../../../shared/routing/formats/hub/sources/chat-completions/chat-call.ts';
-import { messageMembers } from '../../../shared/routing/formats/hub/sources/messages/message-call.ts';
+import { messageMembers, thinkingTypes } from '../../../shared/routing/formats/hub/sources/messages/message-call.ts';
 import { responseMembers } from '../../../shared/routing/formats/hub/sources/responses/response-call.ts';
 import { readDeltaTypes, readEventTypes } from '../../../shared/routing/formats/hub/targets/anthropic-events.ts';
 import { isListedEvent } from '../../../shared/routing/formats/hub/targets/responses-events.ts';
 import { faultOfCode } from '../../../shared/routing/providers/fault-behind-invalid.ts';
-import { literalsOf } from '../../support/installed-types.ts';
-
-const imports = `
-import type * as Beta from '@anthropic-ai/sdk/resources/beta/messages/messages';
-import type * as Messages from '@anthropic-ai/sdk/resources/messages/messages';
-import type * as Shared from '@anthropic-ai/sdk/resources/shared';
-import type * as Chat from 'openai/resources/chat/completions/completions';
-import type * as Responses from 'openai/resources/responses/responses';
-type Names<Union> = Union extends unknown ? keyof Union : never;
-`;
+import { rejectsRequest } from '../../../shared/routing/providers/rejection-reasons.ts';
+import { describeUnions, type SdkUnion } from '../../support/sdk-unions.ts';
 
 /** A part that is not known is one of which no format can be told. */
-const takes = (needs: readonly HubNeed[]): boolean => !needs.some(({ kind }) => kind === 'content_part');
+const takes = (asked: readonly HubNeed[]): boolean => !needs(asked, 'content_part');
+const needs = (asked: readonly HubNeed[], needed: HubNeed['kind']): boolean =>
+  asked.some(({ kind }) => kind === needed);
+const choosesTool = (asked: readonly HubNeed[]): boolean => !needs(asked, 'tools');
 
-interface Union {
-  readonly title: string;
-  readonly type: string;
-  /** By what the source itself asks. */
-  readonly isListed: (member: string) => boolean;
-}
-
-const parts: readonly Union[] = [
+const parts: readonly SdkUnion[] = [
   {
     title: 'blocks of Messages, sent',
     type: "Beta.BetaContentBlockParam['type'] | Messages.ContentBlockParam['type']",
@@ -107,7 +101,78 @@ const parts: readonly Union[] = [
   },
 ];
 
-const ends: readonly Union[] = [
+const words = (choices: string) => `Word<${choices}> | TypeOf<Extract<NonNullable<${choices}>, object>>`;
+const choices: readonly SdkUnion[] = [
+  {
+    title: 'roles of Messages',
+    type: "Beta.BetaMessageParam['role'] | Messages.MessageParam['role']",
+    isListed: (role) => takes(messageNeeds({ messages: [{ role, content: 'Hello' }] })),
+  },
+  {
+    title: 'sources of images and documents of Messages',
+    type: "TypeOf<Beta.BetaImageBlockParam['source'] | Beta.BetaRequestDocumentBlock['source'] | Messages.DocumentBlockParam['source']>",
+    isListed: (type) =>
+      takes(messageNeeds({ messages: [{ role: 'user', content: [{ type: 'document', source: { type } }] }] })),
+  },
+  {
+    title: 'choices of tools of Messages',
+    type: 'TypeOf<Beta.BetaToolChoice | Messages.ToolChoice>',
+    isListed: (type) =>
+      choosesTool(messageNeeds({ tools: [{ name: 'f', input_schema: {} }], tool_choice: { type, name: 'f' } })),
+  },
+  {
+    title: 'kinds of thinking of Messages',
+    type: 'TypeOf<Beta.BetaThinkingConfigParam | Messages.ThinkingConfigParam>',
+    isListed: (type) => thinkingTypes.includes(type),
+  },
+  {
+    title: 'efforts of Messages',
+    type: "NonNullable<Beta.BetaOutputConfig['effort'] | Messages.OutputConfig['effort']>",
+    isListed: isEffort,
+  },
+  {
+    title: 'roles of chat completions',
+    type: "Chat.ChatCompletionMessageParam['role']",
+    isListed: (role) => takes(chatNeeds({ messages: [{ role, content: 'Hello' }] })),
+  },
+  {
+    title: 'choices of tools of chat completions',
+    type: words('Chat.ChatCompletionToolChoiceOption'),
+    isListed: (choice) => chatToolChoices.has(choice),
+  },
+  {
+    title: 'formats of chat completions',
+    type: "NonNullable<Chat.ChatCompletionCreateParams['response_format']>['type']",
+    isListed: (type) => !needs(chatNeeds({ response_format: { type } }), 'response_format'),
+  },
+  {
+    title: 'efforts of chat completions',
+    type: "NonNullable<Chat.ChatCompletionCreateParams['reasoning_effort']>",
+    isListed: (effort) => effort === 'none' || isEffort(effort),
+  },
+  {
+    title: 'roles of Responses',
+    type: "Responses.EasyInputMessage['role'] | Responses.ResponseInputItem.Message['role'] | Responses.ResponseOutputMessage['role']",
+    isListed: (role) => takes(responseNeeds({ input: [{ role, content: 'Hello' }] })),
+  },
+  {
+    title: 'choices of tools of Responses',
+    type: words("Responses.ResponseCreateParams['tool_choice']"),
+    isListed: (choice) => toolChoiceWords.has(choice) || choice === 'allowed_tools' || isListedTool(choice),
+  },
+  {
+    title: 'formats of Responses',
+    type: "NonNullable<NonNullable<Responses.ResponseCreateParams['text']>['format']>['type']",
+    isListed: (type) => !needs(responseNeeds({ text: { format: { type } } }), 'response_format'),
+  },
+  {
+    title: 'efforts of Responses',
+    type: "NonNullable<NonNullable<Responses.ResponseCreateParams['reasoning']>['effort']>",
+    isListed: (effort) => effort === 'none' || isEffort(effort),
+  },
+];
+
+const ends: readonly SdkUnion[] = [
   { title: 'ends of Messages', type: 'Beta.BetaStopReason | Messages.StopReason', isListed: isListedEnd },
   {
     title: 'ends of Responses',
@@ -151,27 +216,20 @@ const codesOfOthers = [
   'workspace_member_limit_exceeded workspace_policy_violation',
 ];
 const codesOfNoAccount: ReadonlySet<string> = new Set([...codesOfRequests, ...codesOfOthers].join(' ').split(' '));
-const errors: readonly Union[] = [
+/** Of the provider, or of its account. */
+const failuresOfProviders: readonly string[] = ['server_error', 'vector_store_timeout', 'rate_limit_exceeded'];
+const noDetails = { type: '', parameter: '', message: '', status: undefined };
+const errors: readonly SdkUnion[] = [
+  {
+    title: 'codes of failed responses',
+    type: "Responses.ResponseError['code']",
+    isListed: (code) => failuresOfProviders.includes(code) || rejectsRequest({ ...noDetails, code }),
+  },
   {
     title: "codes of Anthropic's errors",
     type: "Shared.ErrorDetails['error_code']",
     isListed: (code) => faultOfCode(code) !== undefined || codesOfNoAccount.has(code),
   },
 ];
-const unions: readonly Union[] = [...parts, ...ends, ...errors];
 
-const types = Object.fromEntries(unions.map(({ title, type }) => [title, type]));
-const found = literalsOf(imports, types);
-/** As the next version of an SDK may have it. */
-const invented = literalsOf(
-  imports,
-  Object.fromEntries(unions.map(({ title, type }) => [title, `${type} | 'invented_one'`])),
-);
-
-const unlisted = ({ isListed }: Union, members: readonly string[] = []): string[] =>
-  members.filter((member) => !isListed(member));
-
-describe.each(unions)('$title', (union) => {
-  it('are all listed', () => expect(unlisted(union, found[union.title])).toEqual([]));
-  it('are missed where one is new', () => expect(unlisted(union, invented[union.title])).toEqual(['invented_one']));
-});
+describeUnions([...parts, ...choices, ...ends, ...errors]);

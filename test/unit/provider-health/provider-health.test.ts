@@ -6,7 +6,7 @@ import {
   counterKinds,
   counterName,
   countersKey,
-  countersKeys,
+  countersPlaces,
   groupOf,
   minutesRead,
   modelNameOf,
@@ -116,10 +116,10 @@ describe('the layout of the counters', () => {
     }
   });
 
-  it('lets a rebuild find every item a recorder may write, in 128 reads, from 15 to 30 minutes back', () => {
+  it('lets a rebuild find every item of a group that is written slowly in 128 reads, from 15 to 30 minutes back', () => {
     fc.assert(
       fc.property(fc.nat(4_000_000_000_000), id, fc.nat(1), (nowMs, model, shard) => {
-        const keys = countersKeys(nowMs);
+        const keys = countersPlaces(nowMs).map((place) => countersKey(place.window, place.group, place.shard));
         expect(new Set(keys).size).toBe(128);
         expect(keys).toContain(countersKey(windowOf(nowMs), groupOf(model), shard));
         expect(keys).toContain(countersKey(windowOf(nowMs - windowMs), groupOf(model), shard));
@@ -159,7 +159,8 @@ function start(store: Pick<Store, 'update'>) {
 const call = { model: 'acme/large-1', provider: 'acme', latencyMs: 100, outcome: 'ok' } as const;
 const countsIn = (updates: readonly Update[]): number =>
   updates
-    .flatMap(({ changes }) => Object.values(changes.add ?? {}))
+    .flatMap(({ changes }) => Object.entries(changes.add ?? {}))
+    .map(([name, count]) => (readCounterName(name) === undefined ? 0 : count))
     .reduce<number>((sum, count) => sum + Number(count), 0);
 
 describe('the recorder', () => {

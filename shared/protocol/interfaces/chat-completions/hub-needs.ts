@@ -48,10 +48,18 @@ function neededTools({ tools, functions }: JsonObject): HubNeed[] {
   return [...legacy, ...listed];
 }
 
-/** A call that the model is to make, whatever it would do by itself. */
+/** Words, and types of what is no word. */
+export const toolChoices: ReadonlySet<unknown> = new Set([
+  ...['none', 'auto', 'required'],
+  ...['function', 'custom', 'allowed_tools'],
+]);
+
+/** A call that the model is to make, whatever it would do by itself; a choice that is new may mean one. */
 function neededChoice({ tools, tool_choice: choice }: JsonObject): HubNeed[] {
   if (!Array.isArray(tools) || tools.length === 0) return [];
   const { type, mode, allowed_tools: allowed } = isJsonObject(choice) ? choice : {};
+  if (isSent(choice) && !toolChoices.has(isJsonObject(choice) ? type : choice))
+    return [{ kind: 'tools', member: 'tool_choice' }];
   const allowedMode = isJsonObject(allowed) ? allowed.mode : mode;
   const isForced =
     choice === 'required' || type === 'function' || (type === 'allowed_tools' && allowedMode === 'required');
@@ -74,6 +82,7 @@ const neededParts = (messages: unknown): HubNeed[] =>
     const { role, content, audio, function_call: called } = isJsonObject(message) ? message : {};
     const member = `messages[${index}]`;
     if (role === 'function' || isJsonObject(called)) return [{ kind: 'tools', member }];
+    if (!chatRoles.has(role)) return [{ kind: 'content_part', member: `${member}.role` }];
     const answer: HubNeed[] = isJsonObject(audio) ? [{ kind: 'audio_id', member: `${member}.audio` }] : [];
     const parts = (Array.isArray(content) ? content : []).flatMap((part, place): HubNeed[] => {
       const need = neededPart(part, role);
@@ -81,6 +90,10 @@ const neededParts = (messages: unknown): HubNeed[] =>
     });
     return [...answer, ...parts];
   });
+
+export const chatRoles: ReadonlySet<unknown> = new Set([
+  ...['system', 'developer', 'user', 'assistant', 'tool', 'function'],
+]);
 
 /** Instructions and answers are text in every format. */
 const textRoles: readonly unknown[] = ['system', 'developer', 'assistant'];

@@ -42,5 +42,5 @@ export function readUsageReport(reported: unknown): UsageReport | undefined {
     reasoning: toCount(output.reasoning_tokens) ?? 0,
     media: mediaIn(input, output),
   };
-  return { tokens, members: reported };
+  return { tokens, members: usage };
 }

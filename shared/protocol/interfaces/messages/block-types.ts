@@ -30,6 +30,9 @@ const uses: Readonly<Record<string, PartUse>> = {
   compaction: { needs: 'compaction' },
 };
 
+export const messageRoles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system']);
+export const toolChoiceTypes: ReadonlySet<unknown> = new Set(['auto', 'any', 'tool', 'none']);
+
 /** Results of tools that a provider will run. */
 const laterResult = /^[a-z_]+_tool_result$/;
 const laterCompaction = /^compaction/;

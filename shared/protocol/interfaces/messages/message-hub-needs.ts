@@ -8,7 +8,7 @@ import {
   type RequestNeeds,
 } from '../../wire/index.ts';
 import { dearerFeatures, dearerTools, firstOfEachNeed, isClientTool, neededStops } from '../index.ts';
-import { blockUse } from './block-types.ts';
+import { blockUse, messageRoles, toolChoiceTypes } from './block-types.ts';
 import { pathOfImage } from './message-media.ts';
 import type { MessagesMembers } from './messages-request.ts';
 import { declaredTools, offeredTools } from './offered-tools.ts';
@@ -35,13 +35,20 @@ function forcedTool(body: JsonObject): HubNeed[] {
   const own = offeredTools(body).filter(({ tool }) => isJsonObject(tool.input_schema));
   const { type, name } = isJsonObject(body.tool_choice) ? body.tool_choice : {};
   const isForced = type === 'any' ? own.length === 0 : type === 'tool' && !own.some(({ tool }) => tool.name === name);
-  return isForced ? [{ kind: 'tools', member: 'tool_choice' }] : [];
+  const isNew = (type ?? null) !== null && !toolChoiceTypes.has(type);
+  return isForced || isNew ? [{ kind: 'tools', member: 'tool_choice' }] : [];
 }
 
 const inMessages = ({ messages }: JsonObject): HubNeed[] =>
   (Array.isArray(messages) ? messages : []).flatMap((message, index) =>
-    isJsonObject(message) ? neededBlocks(message.content, `messages[${index}].content`) : [],
+    isJsonObject(message)
+      ? [...neededRole(message, `messages[${index}]`), ...neededBlocks(message.content, `messages[${index}].content`)]
+      : [],
   );
+
+/** Who says it decides of what becomes of it. */
+const neededRole = ({ role }: JsonObject, path: string): HubNeed[] =>
+  messageRoles.has(role) ? [] : [{ kind: 'content_part', member: `${path}.role` }];
 
 const neededBlocks = (content: unknown, path: string): HubNeed[] =>
   (Array.isArray(content) ? content : []).flatMap((block, index) =>
@@ -56,6 +63,9 @@ function neededBlock(block: JsonObject, member: string): HubNeed[] {
   return typeof use === 'string' ? [] : [{ kind: use.needs, member }];
 }
 
+/** A URL that is none may be a name of what its provider keeps. */
+const keptSources: readonly unknown[] = ['file', 'url', undefined];
+
 function neededSource(source: unknown, block: 'image' | 'document', member: string): HubNeed[] {
   const { type, url, media_type: mediaType, content } = isJsonObject(source) ? source : {};
   if (type === 'text') return [];
@@ -64,7 +74,7 @@ function neededSource(source: unknown, block: 'image' | 'document', member: stri
     return [{ kind: block === 'image' ? 'image_url' : 'file_url', member }];
   }
   if (type === 'base64' && block === 'image') return [];
-  if (type !== 'base64') return [{ kind: 'file_id', member }];
+  if (type !== 'base64') return [{ kind: keptSources.includes(type) ? 'file_id' : 'content_part', member }];
   return [{ kind: 'file', member, mediaType: typeof mediaType === 'string' ? mediaType : 'application/pdf' }];
 }
 

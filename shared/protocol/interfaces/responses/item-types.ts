@@ -36,6 +36,8 @@ const uses: Readonly<Record<string, PartUse>> = {
   compaction_trigger: { needs: 'compaction' },
 };
 
+export const itemRoles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer']);
+
 /** An item without a type is a message, and one without a role either a reference. */
 export function itemType({ type, role, id }: JsonObject): string {
   if (typeof type === 'string') return type;

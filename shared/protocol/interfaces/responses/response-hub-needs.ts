@@ -2,7 +2,7 @@
 import { type HubNeed, type HubNeedKind, isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { firstOfEachNeed, isWebUrl, preparesCache } from '../index.ts';
 import { declaredTools, meantBy } from './declared-tools.ts';
-import { itemUse } from './item-types.ts';
+import { itemRoles, itemUse } from './item-types.ts';
 
 export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
   firstOfEachNeed([...neededState(body), ...neededMembers(body), ...neededChoice(body), ...inItems(body.input)]);
@@ -34,13 +34,17 @@ function neededMembers({ text, top_logprobs: logprobs, include, ...body }: JsonO
   return asked.flatMap(([kind, member, isAsked]) => (isAsked ? [{ kind, member }] : []));
 }
 
+export const toolChoiceWords: ReadonlySet<unknown> = new Set(['auto', 'none', 'required']);
+
 /** A tool of a provider's own is left out where it may be; where it must be called there is nothing to call. */
 function neededChoice(body: JsonObject): HubNeed[] {
   const { tool_choice: choice } = body;
   const { type, mode, tools: allowed } = isJsonObject(choice) ? choice : {};
   const isAllowed = type === 'allowed_tools';
-  const isForced = choice === 'required' || (isJsonObject(choice) && (!isAllowed || mode === 'required'));
+  const isNew = isSent(choice) && !isJsonObject(choice) && !toolChoiceWords.has(choice);
+  const isForced = choice === 'required' || isNew || (isJsonObject(choice) && (!isAllowed || mode === 'required'));
   if (!isForced) return [];
+  if (isNew) return [{ kind: 'tools', member: 'tool_choice' }];
   const declared = [...declaredTools(body)];
   if (declared.length === 0) return [];
   const wanted = isAllowed ? allowed : [choice];
@@ -60,6 +64,7 @@ function neededItem(item: JsonObject, member: string): HubNeed[] {
   const use = itemUse(item);
   if (typeof use !== 'string') return [{ kind: use.needs, member }];
   if (typeof type === 'string' && type.startsWith('input_')) return neededPart(item, 'user', member);
+  if (isSent(role) && !itemRoles.has(role)) return [{ kind: 'content_part', member: `${member}.role` }];
   if (isOutputWithParts(type)) return neededParts(output, 'user', `${member}.output`);
   if (isSent(role) && type !== 'additional_tools') return neededParts(content, role, `${member}.content`);
   return [];

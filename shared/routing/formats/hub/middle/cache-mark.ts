@@ -42,10 +42,18 @@ export function hasTtl({ providerOptions }: Marked): boolean {
   return isJsonObject(control) && control.ttl !== undefined;
 }
 
-export const withMark = <Part extends Marked>(part: Part, mark: SharedV4ProviderOptions): Part => ({
-  ...part,
-  providerOptions: { ...part.providerOptions, ...mark },
-});
+/** What else a provider is told of the part stays. */
+export function withMark<Part extends Marked>(part: Part, mark: SharedV4ProviderOptions): Part {
+  const before = part.providerOptions ?? {};
+  const merged = Object.entries(mark).map(([name, options]) => [name, { ...before[name], ...options }] as const);
+  return { ...part, providerOptions: { ...before, ...Object.fromEntries(merged) } };
+}
+
+/** The part with the mark that stands at what it was read from. */
+export function markedAs<Part extends Marked>(part: Part, source: JsonObject): Part {
+  const { providerOptions: mark } = cacheMark(source);
+  return mark === undefined ? part : withMark(part, mark);
+}
 
 export function withoutMark<Part extends Marked>(part: Part): Part {
   const { anthropic: _anthropic, amazonBedrock: _bedrock, openai = {}, ...others } = part.providerOptions ?? {};

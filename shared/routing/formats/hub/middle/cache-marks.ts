@@ -90,6 +90,13 @@ export function withCacheMarksMax(call: HubCall): HubCall {
 export const withoutCacheMarks = (call: HubCall): HubCall =>
   markedIn(call).length === 0 ? call : mapMarked(call, withoutMark);
 
+/** For a target that has no word for those of tools. */
+export function withoutToolMarks(call: HubCall): HubCall {
+  if (call.tools === undefined) return call;
+  const tools = (call.tools as readonly Marked[]).map((tool) => (isMarked(tool) ? withoutMark(tool) : tool));
+  return { ...call, tools: tools as NonNullable<HubCall['tools']> };
+}
+
 /** A tool that a provider runs has no mark: it is one without. */
 const markedIn = ({ prompt, tools = [] }: HubCall): readonly Marked[] =>
   [...(tools as readonly Marked[]), ...prompt.flatMap((message) => [...partsOf(message), message])].filter(isMarked);

@@ -19,6 +19,7 @@ export type OptionalName =
   | 'cache_options'
   | 'context_management'
   | 'diagnostics'
+  | 'image_detail'
   | 'inference_geo'
   | 'metadata'
   /** No target has a word for it. */

@@ -1,14 +1,13 @@
 export { numberOption, toInputSchema, toResponseFormat } from './asked-options.ts';
-export { cacheMark, markedMembers } from './cache-mark.ts';
-export { withCacheMarksMax, withMarksOfOurs, withoutCacheMarks, withTopMarks } from './cache-marks.ts';
+export { cacheMark, isMarked, type Marked, markedAs, markedMembers, withoutMark } from './cache-mark.ts';
+export * from './cache-marks.ts';
+export * from './field-uses.ts';
 export type * from './hub-call.ts';
 export type * from './hub-source.ts';
 export * from './hub-target.ts';
 export { clientCallId, createKnownCalls, type KnownCall, type KnownCalls } from './known-calls.ts';
 export { oneCallAtATime } from './one-call-at-a-time.ts';
 export {
-  type FieldsUse,
-  fieldsInside,
   forEachObject,
   isListedMember,
   type MembersRead,
@@ -16,7 +15,7 @@ export {
   toldPathsMax,
 } from './other-members.ts';
 export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
-export { type ContentPart, fileOfData, fileOfUrl, isBlank, textParts } from './prompt-parts.ts';
+export * from './prompt-parts.ts';
 export { base64Of, contentOf, estimatedOutputTokens, jsonResponse, mediaMembers, tokensOf } from './read-result.ts';
 export {
   byAnyEffort,

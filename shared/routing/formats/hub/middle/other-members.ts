@@ -36,48 +36,6 @@ export function otherMembers(object: unknown, { read, names, isSent, path = '' }
   return others;
 }
 
-/**
- * What becomes of an object in a list of messages or items: fields that the call carries (under '' its own, under a name those of the
- * object there), nothing that another model is told, or text as a whole.
- */
-export type FieldsUse = Readonly<Record<string, ReadonlySet<string>>> | 'left_out' | 'as_text';
-
-/** Where parts are listed. */
-const partLists = ['content', 'output'];
-
-/** Fields inside messages or items, and inside their parts, that the call does not carry: no more than are told. */
-export function fieldsInside(path: string, list: unknown, useOf: (object: JsonObject) => FieldsUse): OptionalMember[] {
-  const told: OptionalMember[] = [];
-  const lookInto = (place: string, listed: unknown): void => {
-    for (const [at, one] of (Array.isArray(listed) ? listed : []).entries()) {
-      if (told.length >= toldPathsMax) return;
-      if (!isJsonObject(one)) continue;
-      const use = useOf(one);
-      if (use === 'as_text') continue;
-      const own = `${place}[${at}]`;
-      if (use === 'left_out') {
-        told.push({ name: 'other', member: own, value: true });
-        continue;
-      }
-      for (const [name, read] of Object.entries(use)) {
-        const [object, inner] = name === '' ? [one, `${own}.`] : [one[name], `${own}.${name}.`];
-        told.push(...otherMembers(object, { read, isSent: asksForSomething, path: inner }));
-      }
-      for (const name of partLists) lookInto(`${own}.${name}`, one[name]);
-    }
-  };
-  lookInto(path, list);
-  return told;
-}
-
-/** What every model does anyway. */
-const defaults: ReadonlySet<unknown> = new Set([null, undefined, false, 'auto', 'never']);
-
-const asksForSomething = (value: unknown): boolean =>
-  !defaults.has(value) &&
-  !(Array.isArray(value) && value.length === 0) &&
-  !(isJsonObject(value) && value.enabled === false);
-
 /** Messages, or items, that are read in a few milliseconds. */
 const readAtOnce = 1_024;
 

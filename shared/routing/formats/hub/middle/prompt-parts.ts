@@ -44,6 +44,12 @@ export function fileOfData(declared: string, written: string): LanguageModelV4Fi
   return { type: 'file', mediaType, data: { type: 'data', data } };
 }
 
+/** How closely an image is looked at, which decides of its tokens: `auto` is what models do anyway. */
+const asksForDetail = (detail: unknown): detail is string => typeof detail === 'string' && detail !== 'auto';
+
+export const withDetail = (image: LanguageModelV4FilePart, detail: unknown): LanguageModelV4FilePart =>
+  asksForDetail(detail) ? { ...image, providerOptions: { openai: { imageDetail: detail } } } : image;
+
 /** The bytes that a data URL stands for, however many of its percent signs are odd. */
 function percentDecoded(text: string): Buffer {
   const bytes = Buffer.from(text);

@@ -9,15 +9,18 @@ import {
 } from '../../../../configuration/catalogue/index.ts';
 import { openAiStopsMax } from '../../../../foundation/constants/index.ts';
 import { readUsageReport } from '../../../../protocol/interfaces/chat-completions/index.ts';
+import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import { byAnyEffort, type HubCall, type HubTarget, type TargetCall } from '../middle/index.ts';
 import { atMost, type Json, nonEmpty, read } from './body-members.ts';
 import { chatEvents, readableCompletion } from './chat-answers.ts';
+import { markedCall, markWord, withChatMarks } from './chat-marks.ts';
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
+import { knowsMarks, openAiCacheOptions } from './openai-cache-marks.ts';
 import { openAiUsageIn } from './openai-usage.ts';
 import { plainPrompt } from './plain-prompt.ts';
 import { packageName, watchThinking } from './plain-thinking.ts';
 import { openAiStrictness } from './strict-schemas.ts';
-import { knowsVerbosity, membersOf, openAiWords, toldNames } from './told-members.ts';
+import { joinWords, knowsVerbosity, openAiWords, toldNames } from './told-members.ts';
 
 export const target: HubTarget = {
   openModel({ model, baseURL, fetch, nextStep }) {
@@ -34,11 +37,11 @@ export const target: HubTarget = {
     );
   },
   toOptions(target) {
-    const call = withJsonWord(target.call);
+    const call = withJsonWord(markedCall(target));
     const { tools, ...options } = callOptions({ ...target, call: withOwnSchemas(call) });
     return {
       ...options,
-      prompt: plainPrompt(call.prompt, isPlain(target)),
+      prompt: withChatMarks(plainPrompt(call.prompt, isPlain(target)), markWord(target, isOpenAi(target))),
       ...(tools === undefined ? {} : { tools: tools.map(withoutLooseness) }),
       providerOptions: { [packageName]: { strictJsonSchema: isStrictFormat(call) } },
     } as LanguageModelV4CallOptions;
@@ -56,14 +59,20 @@ export const target: HubTarget = {
         : { parallel_tool_calls: call.parallelToolCalls }),
       ...(untoldStops(target).length === 0 ? {} : { stop: undefined }),
       ...(thinksAtOpenAi(target) ? { temperature: undefined, top_p: undefined } : {}),
-      ...membersOf(toldWords(target)),
+      ...joinWords(toldWords(target)),
+      ...toldCacheOptions(target),
       ...toldVerbosity(target),
       ...toldThinking(target),
     };
   },
   // Many servers refuse a member that they do not know, so a file that names the style says that they know it.
   unknownReasoning: ({ reasoning_style: style }) => (style === undefined ? undefined : byAnyEffort),
-  says: (target) => new Set(toldNames(toldWords(target))),
+  says: (target) =>
+    new Set([
+      ...toldNames(toldWords(target)),
+      'image_detail',
+      ...(markWord(target, isOpenAi(target)) === undefined ? [] : (['cache_marks', 'cache_options'] as const)),
+    ]),
   strictness: openAiStrictness,
   leavesOut: (target) => (isKeptFromThinking(target) ? effortOf(target) : []),
   streamType: 'text/event-stream',
@@ -106,6 +115,13 @@ function toldWords(target: TargetCall): ReturnType<typeof openAiWords> {
   }
   const user = provider.kind === 'openrouter' ? call.optional.find(({ name }) => name === 'user') : undefined;
   return user === undefined ? {} : { user: { user: user.value } };
+}
+
+/** To others their marks say it. */
+function toldCacheOptions(target: TargetCall): Json {
+  const asked = target.call.optional.find(({ name }) => name === 'cache_options')?.value;
+  const isKnown = isOpenAi(target) && knowsMarks(target.names);
+  return isKnown && isJsonObject(asked) ? { prompt_cache_options: openAiCacheOptions(asked) } : {};
 }
 
 function toldVerbosity({ call, names }: TargetCall): Json {

@@ -5,6 +5,7 @@ import {
   type AssistantMessage,
   imagesOfUser,
   instructionsFirst,
+  isMarked,
   type ToolMessage,
   type ToolResult,
   type UserMessage,
@@ -35,9 +36,12 @@ function resultsFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
 }
 
 function oneInstruction(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
-  const instructions = prompt.flatMap((message) => (message.role === 'system' ? [message.content] : []));
+  const instructions = prompt.filter((message) => message.role === 'system');
   if (instructions.length < 2) return prompt;
-  return [{ role: 'system', content: instructions.join('\n\n') }, ...prompt.filter(({ role }) => role !== 'system')];
+  const content = instructions.map((message) => message.content).join('\n\n');
+  const { providerOptions } = instructions.findLast(isMarked) ?? {};
+  const marked = providerOptions === undefined ? {} : { providerOptions };
+  return [{ role: 'system', content, ...marked }, ...prompt.filter(({ role }) => role !== 'system')];
 }
 
 function plainMessages(message: Message): Message[] {
@@ -84,6 +88,6 @@ function withOwnThinking(message: AssistantMessage): Message {
   return {
     ...message,
     content: message.content.filter(({ type }) => type !== 'reasoning'),
-    ...(text === '' ? {} : { providerOptions: { openaiCompatible: { [member]: text } } }),
+    ...(text === '' ? {} : { providerOptions: { ...message.providerOptions, openaiCompatible: { [member]: text } } }),
   };
 }

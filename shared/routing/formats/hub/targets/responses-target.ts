@@ -1,27 +1,21 @@
 // OpenAI's Responses.
 import { OpenAIResponsesLanguageModel } from '@ai-sdk/openai/internal';
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { isOpenAiThinker, plainModelName } from '../../../../configuration/catalogue/index.ts';
+import { isOpenAiThinker } from '../../../../configuration/catalogue/index.ts';
 import { responsesOutputMinTokens } from '../../../../foundation/constants/index.ts';
 import { readResponseUsage } from '../../../../protocol/interfaces/responses/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
-import {
-  type HubCall,
-  type HubTarget,
-  imagesOfUser,
-  type TargetCall,
-  withCacheMarksMax,
-  withoutCacheMarks,
-} from '../middle/index.ts';
+import { type HubCall, type HubTarget, imagesOfUser, type TargetCall } from '../middle/index.ts';
 import { readInPieces } from './answer-pieces.ts';
 import { atMost, type Json, nonEmpty, read as readMember } from './body-members.ts';
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
+import { knowsMarks, openAiCacheOptions, withOpenAiMarks } from './openai-cache-marks.ts';
 import { openAiUsageIn } from './openai-usage.ts';
 import { outputPieces, readableResponse } from './responses-answer.ts';
 import { responseEvents } from './responses-events.ts';
 import { readEncrypted, withOwnParts } from './responses-parts.ts';
 import { openAiStrictness } from './strict-schemas.ts';
-import { knowsVerbosity, membersOf, openAiWords, toldNames } from './told-members.ts';
+import { joinWords, knowsVerbosity, openAiWords, toldNames } from './told-members.ts';
 
 export const target: HubTarget = {
   openModel: ({ model, baseURL, generateId, ...settings }) =>
@@ -40,7 +34,7 @@ export const target: HubTarget = {
       ),
     ),
   toOptions(target) {
-    const call = withOwnMarks(withJsonWord(target.call), target.names);
+    const call = withOpenAiMarks(withJsonWord(target.call), target.names);
     const { stopSequences: _untold, ...options } = callOptions({ ...target, call: withOwnSchemas(call) });
     return {
       ...options,
@@ -51,11 +45,12 @@ export const target: HubTarget = {
   boundBody: (body, { call, boundTokens, thinking }) => ({
     max_output_tokens: Math.max(atMost(readMember(body, 'max_output_tokens'), boundTokens), responsesOutputMinTokens),
     reasoning: toldThinking(thinking),
-    ...membersOf(openAiWords(call)),
+    ...joinWords(openAiWords(call)),
   }),
   says: ({ call, names }) =>
     new Set([
       ...toldNames(openAiWords(call)),
+      'image_detail',
       ...(knowsMarks(names) ? (['cache_marks', 'cache_options'] as const) : []),
     ]),
   strictness: openAiStrictness,
@@ -78,14 +73,6 @@ export const target: HubTarget = {
     return read && { openai: { itemId: read.itemId, reasoningEncryptedContent: read.content } };
   },
 };
-
-/** From GPT-5.6 on. */
-const knowsMarks = (names: readonly string[]): boolean =>
-  names.some((name) => /(^|[/.])gpt-(5-([6-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));
-
-/** Older models refuse any. */
-const withOwnMarks = (call: HubCall, names: readonly string[]): HubCall =>
-  knowsMarks(names) ? withCacheMarksMax(call) : withoutCacheMarks(call);
 
 function packageOptions(
   { names, reasoning, thinking }: TargetCall,
@@ -110,17 +97,11 @@ function optionalOptions({ optional }: HubCall, names: readonly string[]): Recor
   const told: Record<string, string | JsonObject> = {};
   for (const { name, value } of optional) {
     if (name === 'cache_options' && isJsonObject(value) && knowsMarks(names))
-      told.promptCacheOptions = cacheOptions(value);
+      told.promptCacheOptions = openAiCacheOptions(value);
     if (name === 'verbosity' && typeof value === 'string' && knowsVerbosity(names)) told.textVerbosity = value;
   }
   return told;
 }
-
-/** What warms a cache without an answer is refused before. */
-const cacheOptions = ({ mode, ttl }: JsonObject): JsonObject => ({
-  ...nonEmpty('mode', mode),
-  ...nonEmpty('ttl', ttl),
-});
 
 function toldThinking(thinking: TargetCall['thinking']): Json | undefined {
   if (thinking === undefined) return undefined;

@@ -29,7 +29,7 @@ export function openAiWords({ optional }: Pick<HubCall, 'optional'>): Told {
 }
 
 /** All of them. The client's own words for it come before what the user's id says. */
-export const membersOf = ({ user_session: session, user, ...others }: Told): JsonObject =>
+export const joinWords = ({ user_session: session, user, ...others }: Told): JsonObject =>
   Object.assign({}, session, user, ...Object.values(others));
 
 export const toldNames = (told: Told): readonly OptionalName[] => Object.keys(told) as OptionalName[];

@@ -4,7 +4,6 @@ import { gatewayMembers, outputBoundNames } from '../../../../../protocol/interf
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AskedReasoning,
-  type FieldsUse,
   fieldsInside,
   type HubCall,
   isEffort,
@@ -17,6 +16,7 @@ import {
   toResponseFormat,
   withTopMarks,
 } from '../../middle/index.ts';
+import { leftOutOfTools, useInMessages } from './chat-fields.ts';
 import { type PromptReading, toPrompt } from './chat-prompt.ts';
 import { toToolOptions } from './chat-tools.ts';
 
@@ -84,31 +84,9 @@ const readOptional = (body: JsonObject): OptionalMember[] => [
     ? [{ name: 'serial_calls', member: 'parallel_tool_calls', value: false } as const]
     : []),
   ...markedMembers({ messages: body.messages }, body.tools),
+  ...leftOutOfTools(body.tools),
   ...fieldsInside('messages', body.messages, useInMessages),
 ];
-
-const ofMessage = ['role', 'content', 'cache_control', 'prompt_cache_breakpoint'];
-const ofAnswer = ['refusal', 'reasoning', 'reasoning_details', 'images', 'tool_calls'];
-const answerFields: FieldsUse = { '': new Set([...ofMessage, ...ofAnswer]) };
-const resultFields: FieldsUse = { '': new Set([...ofMessage, 'tool_call_id', 'name']) };
-const messageFields: FieldsUse = { '': new Set(ofMessage) };
-const ofPart = [
-  'type',
-  'text',
-  'refusal',
-  'image_url',
-  'input_audio',
-  'file',
-  'cache_control',
-  'prompt_cache_breakpoint',
-];
-const partFields: FieldsUse = { '': new Set(ofPart), image_url: new Set(['url']) };
-
-function useInMessages({ role }: JsonObject): FieldsUse {
-  if (typeof role !== 'string') return partFields;
-  if (role === 'assistant') return answerFields;
-  return role === 'tool' ? resultFields : messageFields;
-}
 
 const reasoningMember = ({ reasoning }: JsonObject): string =>
   isJsonObject(reasoning) ? 'reasoning' : 'reasoning_effort';

@@ -16,11 +16,15 @@ import {
   fileOfUrl,
   forEachObject,
   isBlank,
+  isMarked,
   type KnownCalls,
+  markedAs,
   type OptionalMember,
   type ToolMessage,
   type ToolOutput,
   textParts,
+  withDetail,
+  withoutMark,
 } from '../../middle/index.ts';
 import { readReasoningDetails } from './reasoning-details.ts';
 
@@ -83,7 +87,7 @@ function toAssistant(message: JsonObject, path: string, reading: AssistantReadin
   }
   const toolCalls = (Array.isArray(message.tool_calls) ? message.tool_calls : []).filter(isJsonObject);
   const called = toolCalls.map((call, at): AssistantPart => {
-    const fn = isJsonObject(call.function) ? call.function : {};
+    const fn = calledFunction(call);
     const { id, name } = calls.add(call.id, textOf(fn.name) ?? '');
     const own = besideOf(call, `${path}.tool_calls[${at}]`, reading) ?? signatures.get(textOf(call.id) ?? '');
     return {
@@ -96,6 +100,12 @@ function toAssistant(message: JsonObject, path: string, reading: AssistantReadin
   });
   const content = [...thoughts, ...texts, ...toImages(message.images, path, reading), ...called];
   return content.length === 0 ? [] : [{ role: 'assistant', content, ...cacheMark(message) }];
+}
+
+/** A call of a custom tool has one text. */
+function calledFunction({ function: fn, custom }: JsonObject): JsonObject {
+  if (isJsonObject(fn)) return fn;
+  return isJsonObject(custom) ? { name: custom.name, arguments: { input: custom.input ?? '' } } : {};
 }
 
 /** What the gateway wrote of an answer's images comes back with the message. */
@@ -129,7 +139,7 @@ function toResult(message: JsonObject, calls: KnownCalls): ToolMessage {
   const { id, name } = calls.find(message.tool_call_id) ?? calls.add(message.tool_call_id, nameOf(message));
   const parts = toParts(message.content);
   // A part has no cache mark of its own inside a result: the result as a whole does.
-  const marked = parts.find(({ providerOptions }) => providerOptions !== undefined) ?? cacheMark(message);
+  const marked = parts.find(isMarked) ?? cacheMark(message);
   const content: ToolMessage['content'][number] = {
     type: 'tool-result',
     toolCallId: id,
@@ -145,7 +155,7 @@ const nameOf = ({ name }: JsonObject): string => (typeof name === 'string' && na
 const toOutput = (parts: readonly ContentPart[]): ToolOutput =>
   parts.every((part) => part.type === 'text')
     ? { type: 'text', value: parts.map(({ text }) => text).join('\n') }
-    : { type: 'content', value: parts.map(({ providerOptions: _marked, ...part }) => part) };
+    : { type: 'content', value: parts.map(withoutMark) };
 
 // Parts of a message: text, images, audio and files, as the language-model interface has them.
 
@@ -159,7 +169,7 @@ function toParts(content: unknown): ContentPart[] {
   return parts.flatMap((part) => {
     const read = toPart(part);
     if (read === undefined || (read.type === 'text' && isBlank(read.text))) return [];
-    return [{ ...read, ...cacheMark(part) }];
+    return [markedAs(read, part)];
   });
 }
 
@@ -171,8 +181,8 @@ function toPart(part: JsonObject): ContentPart | undefined {
   if (typeof part.text === 'string') return { type: 'text', text: part.text };
   if (typeof part.refusal === 'string') return { type: 'text', text: part.refusal };
   if (part.type === 'image_url' || part.type === 'input_image') {
-    const url = isJsonObject(part.image_url) ? part.image_url.url : part.image_url;
-    return typeof url === 'string' ? fileOfUrl(url, 'image') : undefined;
+    const { url, detail } = isJsonObject(part.image_url) ? part.image_url : { url: part.image_url, detail: undefined };
+    return typeof url === 'string' ? withDetail(fileOfUrl(url, 'image'), detail) : undefined;
   }
   if (isJsonObject(part.input_audio)) return toAudio(part.input_audio);
   if (isJsonObject(part.file)) {

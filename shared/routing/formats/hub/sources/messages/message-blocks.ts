@@ -3,6 +3,7 @@ import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
 import { writtenEvent } from '../../../../../protocol/interfaces/messages/index.ts';
 import type { SignedEnvelope } from '../../../../../protocol/wire/index.ts';
 import { type AnswerHead, type Signed, sealed } from '../../middle/index.ts';
+import { createInputWriter, type InputWriter } from './tool-input.ts';
 import { thinkingBlock } from './write-whole-message.ts';
 
 interface OpenBlock {
@@ -10,8 +11,8 @@ interface OpenBlock {
   /** The package's. */
   readonly id: string;
   hasArguments: boolean;
-  /** The beginning of arguments that are no object so far. */
-  held: string;
+  /** Of a call. */
+  readonly input: InputWriter;
   /** Of thinking: what was signed of it, or of what stands beside it. */
   signed: Signed;
   readonly of?: SignedEnvelope['of'];
@@ -27,17 +28,21 @@ export function createBlocks(head: AnswerHead, emit: (event: AnswerEvent) => voi
   function begin(kind: OpenBlock['kind'], id: string, block: object, own?: Pick<OpenBlock, 'signed' | 'of'>): void {
     close();
     index += 1;
-    open = { kind, id, hasArguments: false, held: '', signed: {}, ...own };
+    open = { kind, id, hasArguments: false, input: createInputWriter(), signed: {}, ...own };
     write('content_block_start', { content_block: block });
   }
 
   function close(): void {
     if (open === undefined) return;
-    const { kind, hasArguments, signed, of } = open;
+    const { kind, input, signed, of } = open;
     open = undefined;
     if (kind === 'thinking') add({ type: 'signature_delta', signature: sealed(head, signed, of) });
-    if (kind === 'tool_use' && !hasArguments) add({ type: 'input_json_delta', partial_json: '{}' });
+    if (kind === 'tool_use') addInput(input.end());
     write('content_block_stop', {});
+  }
+
+  function addInput(text: string): void {
+    if (text !== '') add({ type: 'input_json_delta', partial_json: text });
   }
 
   /** A signature that belongs to a text or a call stands in a block of its own. */
@@ -46,5 +51,5 @@ export function createBlocks(head: AnswerHead, emit: (event: AnswerEvent) => voi
     close();
   }
 
-  return { open: () => open, begin, add, close, addSignature };
+  return { open: () => open, begin, add, addInput, close, addSignature };
 }

@@ -1,12 +1,11 @@
 // A request of Messages as a call of the hub. What not every target has words for is optional: the call tells what was left out.
-import { blockUse } from '../../../../../protocol/interfaces/messages/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AskedReasoning,
-  type FieldsUse,
   fieldsInside,
   type HubCall,
   isEffort,
+  leftOutFields,
   type MembersRead,
   markedMembers,
   numberOption,
@@ -15,6 +14,7 @@ import {
   otherMembers,
   withTopMarks,
 } from '../../middle/index.ts';
+import { outputFields, thinkingFields, useInMessages } from './message-fields.ts';
 import { type PromptReading, toPrompt } from './message-prompt.ts';
 import { toToolOptions } from './message-tools.ts';
 
@@ -42,9 +42,13 @@ export async function toHubCall(body: JsonObject, reading: PromptReading): Promi
 /** Of a model that is to think as it sees fit, where nothing says how hard. */
 const adaptiveEffort = 'medium';
 
+/** No thinking before the first call of a tool is as little as the model that knows it can be told. */
+const withoutThinking: readonly unknown[] = ['disabled', 'between_tools'];
+export const thinkingTypes: readonly unknown[] = [...withoutThinking, 'adaptive', 'enabled'];
+
 function readReasoning({ thinking, output_config: output }: JsonObject): AskedReasoning | undefined {
   const { type, budget_tokens: tokens } = isJsonObject(thinking) ? thinking : {};
-  if (type === 'disabled') return 'none';
+  if (withoutThinking.includes(type)) return 'none';
   const effort = isJsonObject(output) && isEffort(output.effort) ? output.effort : undefined;
   if (effort !== undefined) return effort;
   if (type === 'adaptive') return adaptiveEffort;
@@ -93,9 +97,6 @@ function userOfMetadata(one: OptionalMember): OptionalMember {
   return typeof user === 'string' ? { ...one, name: 'user_session', value: user } : { ...one, name: 'other' };
 }
 
-const inThinking = { read: new Set(['type', 'display', 'budget_tokens']), isSent, path: 'thinking.' };
-const inOutput = { read: new Set(['effort', 'format']), isSent, path: 'output_config.' };
-
 function readOptional(body: JsonObject): OptionalMember[] {
   const said = (name: OptionalName, member: string, value: unknown): OptionalMember[] =>
     isSent(value) ? [{ name, member, value }] : [];
@@ -109,8 +110,8 @@ function readOptional(body: JsonObject): OptionalMember[] {
       isSent(effort) ? 'output_config.effort' : 'thinking',
       effort ?? (type === 'disabled' ? null : type),
     ),
-    ...otherMembers(body.thinking, inThinking),
-    ...otherMembers(body.output_config, inOutput),
+    ...leftOutFields(membersIn(body.thinking), thinkingFields, 'thinking.'),
+    ...leftOutFields(membersIn(body.output_config), outputFields, 'output_config.'),
     ...said('serial_calls', 'tool_choice.disable_parallel_tool_use', isSerial === true ? true : null),
     ...markedMembers({ system: body.system, messages: body.messages }, body.tools),
     ...fieldsInside('system', body.system, useInMessages),
@@ -119,22 +120,3 @@ function readOptional(body: JsonObject): OptionalMember[] {
 }
 
 const membersIn = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
-
-const marks = ['type', 'cache_control'];
-/** What says who called a tool, and what an answer said of itself beside its text, comes back with the block. */
-const blockFields: Readonly<Record<string, FieldsUse>> = {
-  text: { '': new Set([...marks, 'text']) },
-  image: { '': new Set([...marks, 'source']) },
-  document: { '': new Set([...marks, 'source', 'title', 'context']) },
-  search_result: { '': new Set([...marks, 'source', 'title', 'content']) },
-  tool_use: { '': new Set([...marks, 'id', 'name', 'input', 'caller']) },
-  tool_result: { '': new Set([...marks, 'tool_use_id', 'content', 'is_error']) },
-};
-const messageFields: FieldsUse = { '': new Set(['role', 'content', 'output_config']), output_config: new Set() };
-
-function useInMessages(one: JsonObject): FieldsUse {
-  const { type, role } = one;
-  if (typeof role === 'string') return messageFields;
-  if (blockUse(type) === 'left_out') return 'left_out';
-  return typeof type === 'string' && Object.hasOwn(blockFields, type) ? (blockFields[type] ?? 'as_text') : 'as_text';
-}

@@ -22,6 +22,7 @@ import {
   type ToolNames,
   type ToolOutput,
   textParts,
+  withoutMark,
 } from '../../middle/index.ts';
 import { toParts, toTextParts } from './message-parts.ts';
 
@@ -83,7 +84,7 @@ function toUserParts(block: JsonObject, calls: KnownCalls): ContentPart[] {
 const isResult = ({ type }: JsonObject): boolean => type === 'tool_result';
 
 function toResult(block: JsonObject, { id, name }: KnownCall): ToolMessage {
-  const parts = toParts(block.content).map(({ providerOptions: _marked, ...part }) => part as ContentPart);
+  const parts = toParts(block.content).map(withoutMark);
   return {
     role: 'tool',
     content: [

@@ -2,7 +2,8 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { offeredTools } from '../../../../../protocol/interfaces/messages/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
-import { cacheMark, type OptionalMember, otherMembers, type ToolNames, toInputSchema } from '../../middle/index.ts';
+import { cacheMark, leftOutFields, type OptionalMember, type ToolNames, toInputSchema } from '../../middle/index.ts';
+import { toolFields } from './message-fields.ts';
 
 export interface ToolOptions {
   readonly tools: LanguageModelV4FunctionTool[];
@@ -17,7 +18,7 @@ export function toToolOptions(body: JsonObject, names: ToolNames): ToolOptions {
   for (const { tool, path } of offeredTools(body)) {
     if (isClientTool(tool)) {
       tools.push(toTool(tool, names));
-      leftOut.push(...otherMembers(tool, inTool));
+      leftOut.push(...leftOutFields(tool, toolFields, 'tools.'));
     } else leftOut.push({ name: 'provider_tool', member: nameOfTool(tool, path), value: true });
   }
   const { tool_choice: choice } = body;
@@ -33,14 +34,6 @@ export function toToolOptions(body: JsonObject, names: ToolNames): ToolOptions {
 /** A tool of the client's own says its schema. */
 const isClientTool = ({ type, input_schema: schema }: JsonObject): boolean =>
   isJsonObject(schema) && ((type ?? 'custom') === 'custom' || type === null);
-
-/** All but these are for Anthropic's own models: whether arguments come in pieces changes no answer. */
-const toolMembers = new Set([
-  ...['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'defer_loading'],
-  'eager_input_streaming',
-]);
-
-const inTool = { read: toolMembers, isSent: (value: unknown) => (value ?? null) !== null, path: 'tools.' };
 
 const versionSuffix = /_\d{8}$/;
 

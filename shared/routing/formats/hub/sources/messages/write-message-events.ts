@@ -13,7 +13,7 @@ import {
 } from '../../middle/index.ts';
 import { createBlocks } from './message-blocks.ts';
 import { estimatedUsage, messageEnd, messageHead, toUsage, wholeUsage } from './message-object.ts';
-import { inputText, placeless, thinkingBlock } from './write-whole-message.ts';
+import { placeless, thinkingBlock } from './write-whole-message.ts';
 
 export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: HubPart) => AnswerEvent[] {
   const { readSigned } = head;
@@ -82,13 +82,9 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
   function addArguments(id: string, delta: string): void {
     const open = blocks.open();
     if (delta === '' || open?.id !== id) return;
-    const text = open.held + delta;
-    // What begins as something else goes out whole, at its end, as in a JSON answer: clients break at an input that is no object.
-    open.held = open.hasArguments || text.trimStart().startsWith('{') ? '' : text;
-    if (open.held !== '') return;
     open.hasArguments = true;
-    outputBytes += Buffer.byteLength(text);
-    blocks.add({ type: 'input_json_delta', partial_json: text });
+    outputBytes += Buffer.byteLength(delta);
+    blocks.addInput(open.input.add(delta));
   }
 
   function addCall(part: PartOf<'tool-call'>): void {
@@ -96,8 +92,7 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
     if (!begun.has(id)) beginCall(part, id);
     const open = blocks.open();
     if (open?.kind !== 'tool_use' || open.id !== id) return;
-    open.held = '';
-    if (!open.hasArguments) addArguments(id, inputText(part.input));
+    if (!open.hasArguments) addArguments(id, part.input);
     blocks.close();
   }
 

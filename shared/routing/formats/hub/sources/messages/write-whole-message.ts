@@ -1,7 +1,7 @@
 // What a model answered, whole, as a message.
 import type { LanguageModelV4Content } from '@ai-sdk/provider';
 import { readUsageReport } from '../../../../../protocol/interfaces/messages/index.ts';
-import { scanJson, stringifyInTurns } from '../../../../../protocol/wire/index.ts';
+import { stringifyInTurns } from '../../../../../protocol/wire/index.ts';
 import {
   type AnswerHead,
   clientCallId,
@@ -14,6 +14,7 @@ import {
   type WrittenAnswer,
 } from '../../middle/index.ts';
 import { estimatedUsage, messageEnd, messageHead, toUsage, wholeUsage } from './message-object.ts';
+import { inputText } from './tool-input.ts';
 
 export async function writeMessage(
   result: HubResult,
@@ -82,15 +83,6 @@ export const placeless = (mediaType: string): string =>
   `[The model answered with a file (${mediaType}), which this interface has no place for.]`;
 
 export const thinkingBlock = (thinking: string, signature: string) => ({ type: 'thinking', thinking, signature });
-
-const inputDepthMax = 64;
-
-/** What a model wrote as arguments and is no object goes out as the text that it is. */
-export function inputText(input: string): string {
-  if (input.trim() === '') return '{}';
-  const scanned = scanJson(input, { depthMax: inputDepthMax });
-  return scanned.kind === 'json' && scanned.json.isObject(0) ? input : JSON.stringify({ raw_input: input });
-}
 
 const callText = (id: string, name: string, input: string): string => {
   const opening = JSON.stringify({ type: 'tool_use', id, name, caller: { type: 'direct' } }).slice(0, -1);

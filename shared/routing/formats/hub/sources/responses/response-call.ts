@@ -1,12 +1,11 @@
 // A request of Responses as a call of the hub. What not every target has words for is optional: the call tells what was left out.
-import { itemType, itemUse } from '../../../../../protocol/interfaces/responses/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AskedReasoning,
-  type FieldsUse,
   fieldsInside,
   type HubCall,
   isEffort,
+  leftOutFields,
   type MembersRead,
   markedMembers,
   numberOption,
@@ -16,6 +15,7 @@ import {
   toResponseFormat,
   withTopMarks,
 } from '../../middle/index.ts';
+import { reasoningFields, textFields, useInInput } from './item-fields.ts';
 import { type PromptReading, toPrompt } from './response-prompt.ts';
 import { toToolOptions } from './response-tools.ts';
 
@@ -76,21 +76,20 @@ const isSent = (value: unknown): boolean =>
 const isEmpty = (members: JsonObject): boolean => Object.keys(members).length === 0;
 
 export const responseMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
-const inText = { read: new Set(['verbosity', 'format']), isSent, path: 'text.' };
-const inReasoning = { read: new Set(['effort', 'summary', 'generate_summary']), isSent, path: 'reasoning.' };
+const membersIn = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
 function readOptional(body: JsonObject): OptionalMember[] {
-  const { verbosity } = isJsonObject(body.text) ? body.text : {};
-  const { effort } = isJsonObject(body.reasoning) ? body.reasoning : {};
+  const [text, reasoning] = [membersIn(body.text), membersIn(body.reasoning)];
+  const { effort } = reasoning;
   const said = (name: OptionalName, member: string, value: unknown, isAsked = isSent(value)): OptionalMember[] =>
     isAsked ? [{ name, member, value }] : [];
   return [
     ...markedMembers({ input: body.input }, body.tools),
     ...otherMembers(body, responseMembers),
-    ...said('verbosity', 'text.verbosity', verbosity),
-    ...otherMembers(body.text, inText),
+    ...said('verbosity', 'text.verbosity', text.verbosity),
+    ...leftOutFields(text, textFields, 'text.'),
     ...said('thinking', 'reasoning.effort', effort, isSent(effort) && effort !== 'none'),
-    ...otherMembers(body.reasoning, inReasoning),
+    ...leftOutFields(reasoning, reasoningFields, 'reasoning.'),
     ...said('serial_calls', 'parallel_tool_calls', false, body.parallel_tool_calls === false),
     ...said(
       'service_tier',
@@ -102,30 +101,4 @@ function readOptional(body: JsonObject): OptionalMember[] {
     ...said('store', 'store', body.store, body.store === true),
     ...fieldsInside('input', body.input, useInInput),
   ];
-}
-
-const ofItem = ['type', 'id', 'status'];
-const ofCall = [...ofItem, 'call_id', 'name', 'namespace', 'caller'];
-const ofOutput = [...ofItem, 'call_id', 'output', 'caller'];
-/** What an item says of itself in an answer comes back with it. */
-const itemFields: Readonly<Record<string, FieldsUse>> = {
-  message: { '': new Set([...ofItem, 'role', 'content']) },
-  function_call: { '': new Set([...ofCall, 'arguments']) },
-  custom_tool_call: { '': new Set([...ofCall, 'input']) },
-  function_call_output: { '': new Set(ofOutput) },
-  custom_tool_call_output: { '': new Set(ofOutput) },
-};
-const partFields: FieldsUse = {
-  '': new Set([
-    ...['type', 'text', 'refusal', 'annotations', 'logprobs', 'image_url', 'input_audio'],
-    ...['file_data', 'file_url', 'filename', 'cache_control', 'prompt_cache_breakpoint'],
-  ]),
-};
-const partTypes = /^(input|output)_(text|image|audio|file)$|^(text|refusal|computer_screenshot)$/;
-
-function useInInput(one: JsonObject): FieldsUse {
-  if (typeof one.type === 'string' && partTypes.test(one.type)) return partFields;
-  if (itemUse(one) === 'left_out') return 'left_out';
-  const type = itemType(one);
-  return Object.hasOwn(itemFields, type) ? (itemFields[type] ?? 'as_text') : 'as_text';
 }

@@ -1,7 +1,16 @@
 // Items of the input that are calls of tools, and what came of them.
 import type { LanguageModelV4File, LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
-import { base64Of, type ContentPart, cacheMark, fileOfUrl, type ToolOutput, textParts } from '../../middle/index.ts';
+import {
+  base64Of,
+  type ContentPart,
+  fileOfUrl,
+  markedAs,
+  type ToolOutput,
+  textParts,
+  withDetail,
+  withoutMark,
+} from '../../middle/index.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
 import { ownToolOfCall, ownTools } from './own-tools.ts';
 
@@ -16,11 +25,13 @@ export function toParts(content: unknown): ContentPart[] {
 export const toTexts = (content: unknown): LanguageModelV4TextPart[] =>
   toParts(content).filter((part) => part.type === 'text');
 
-const toMarkedPart = (part: JsonObject): ContentPart[] => toPart(part).map((read) => ({ ...read, ...cacheMark(part) }));
+const toMarkedPart = (part: JsonObject): ContentPart[] => toPart(part).map((read) => markedAs(read, part));
 
 function toPart(part: JsonObject): ContentPart[] {
   const { type, text, refusal, image_url: image, filename } = part;
-  if (type === 'input_image' || type === 'computer_screenshot') return toFile(image, 'image');
+  if (type === 'input_image' || type === 'computer_screenshot') {
+    return toFile(image, 'image').map((file) => withDetail(file, part.detail));
+  }
   if (type === 'input_audio') return toAudio(part.input_audio);
   if (type === 'input_file') {
     const named = typeof filename === 'string' ? { filename } : {};
@@ -73,7 +84,7 @@ export function outputOf({ type, output, tools, status }: JsonObject, clientTool
   const parts = toParts(output);
   const isPlain = typeof output === 'string' || parts.every((part) => part.type === 'text');
   if (!isPlain) {
-    const value = parts.map(({ providerOptions: _marked, ...part }) => part);
+    const value = parts.map(withoutMark);
     return { type: 'content', value: value as Extract<ToolOutput, { type: 'content' }>['value'] };
   }
   const value = typeof output === 'string' ? output : textOf(output, parts);

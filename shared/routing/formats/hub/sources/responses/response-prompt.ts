@@ -14,6 +14,7 @@ import {
   createKnownCalls,
   envelopeOptions,
   forEachObject,
+  isMarked,
   type KnownCalls,
   type OptionalMember,
   type ToolPart,
@@ -203,7 +204,7 @@ function addResult(reading: PromptState, item: JsonObject): void {
     return;
   }
   const parts = typeof item.output === 'string' ? [] : toParts(item.output);
-  const mark = parts.findLast(({ providerOptions }) => providerOptions !== undefined)?.providerOptions;
+  const mark = parts.findLast(isMarked)?.providerOptions;
   answers.get(call.id)?.results.push({
     type: 'tool-result',
     toolCallId: call.id,

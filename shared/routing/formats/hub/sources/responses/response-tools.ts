@@ -7,9 +7,10 @@ import {
   meantBy,
 } from '../../../../../protocol/interfaces/responses/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
-import { cacheMark, type OptionalMember, otherMembers, toInputSchema } from '../../middle/index.ts';
+import { cacheMark, type OptionalMember, toInputSchema } from '../../middle/index.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
 import { freeformParameters } from './freeform-input.ts';
+import { leftOutOfTool } from './item-fields.ts';
 import { type OwnToolType, ownTools } from './own-tools.ts';
 
 export interface ToolOptions {
@@ -29,20 +30,11 @@ export function toToolOptions(body: JsonObject, clientTools: ClientTools): ToolO
     tools,
     toolChoice: tools.length === 0 ? undefined : toChoice(body.tool_choice, byName),
     leftOut: declared.flatMap((one) => {
-      if (one.isCallable) return isOfClient(one.tool) ? otherMembers(one.tool, inTool) : [];
+      if (one.isCallable) return leftOutOfTool(one.tool);
       return isNeedless(one.tool) ? [] : [{ name: 'provider_tool', member: pathOf(one), value: true }];
     }),
   };
 }
-
-const isOfClient = ({ type }: JsonObject): boolean => type === 'function' || type === 'custom';
-/** What an answer of it looks like changes none. */
-const toolMembers = ['type', 'name', 'description', 'parameters', 'strict', 'format', 'defer_loading', 'output_schema'];
-const inTool = {
-  read: new Set([...toolMembers, 'cache_control', 'prompt_cache_breakpoint']),
-  isSent: (value: unknown) => (value ?? null) !== null && value !== false,
-  path: 'tools.',
-};
 
 const nameOf = ({ name }: JsonObject): string => (typeof name === 'string' ? name : '');
 

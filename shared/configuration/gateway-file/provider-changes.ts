@@ -1,0 +1,82 @@
+// What a provider refuses or calls otherwise than its format, as the operator writes it: fields that are not sent to it, and other names.
+// No change may let a call cost more than is reserved for it, or have a provider keep what it may not.
+import * as z from 'zod';
+import type { ProviderApi } from '../../foundation/constants/index.ts';
+import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
+import { dearerMemberNames, keptMemberShapes } from '../../protocol/interfaces/index.ts';
+import { text } from '../value-forms/index.ts';
+import { mapping } from './fields.ts';
+
+/** Without these nothing is asked of a provider. */
+const neededMembers = ['model', 'messages', 'input', 'contents', 'stream'];
+const isNeeded = { error: 'is needed in every call' };
+const beta = text(128).check(
+  z.regex(/^[\w.-]+$/, { error: 'must be the name of a beta, such as context-management-2025-06-27' }),
+);
+const memberName = text(64).check(
+  z.regex(/^[A-Za-z_]\w*$/, { error: 'must be the name of a member' }),
+  z.refine((name) => !neededMembers.includes(name), isNeeded),
+);
+const memberPath = text(128).check(
+  z.regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/, { error: 'must be the name of a member, or member.member' }),
+  z.refine((path) => !neededMembers.includes(path), isNeeded),
+);
+
+export const drops = mapping('providers[].drops', {
+  betas: z.array(beta).optional(),
+  members: z.array(memberPath).optional(),
+});
+export const renames = z.record(memberName, memberName);
+
+const boundNames: readonly string[] = outputBoundNames;
+/** Where formats without a name of their own at the top have it. */
+const boundPaths: readonly string[] = [
+  ...boundNames,
+  ...['inferenceConfig', 'inferenceConfig.maxTokens', 'generationConfig', 'generationConfig.maxOutputTokens'],
+];
+/** What decides of a price, of a policy, or of whose data is reached: it is read under its own name alone. */
+const readNames: readonly string[] = [
+  ...dearerMemberNames,
+  ...Object.keys(keptMemberShapes),
+  ...['tools', 'functions', 'n', 'store', 'background', 'prompt_cache_retention'],
+];
+
+interface Changes {
+  readonly drops?: z.infer<typeof drops> | undefined;
+  readonly renames?: z.infer<typeof renames> | undefined;
+}
+
+interface Fault {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+export function changeFaults(
+  { drops: dropped, renames: renamed = {} }: Changes,
+  apis: readonly ProviderApi[],
+): Fault[] {
+  const dropFaults = (dropped?.members ?? []).flatMap((path, index) => {
+    const message = dropFault(path, apis);
+    return message === undefined ? [] : [{ path: ['drops', 'members', index], message }];
+  });
+  const names = Object.keys(renamed);
+  const renameFaults = Object.entries(renamed).flatMap(([name, other], index) => {
+    const isTwice = Object.values(renamed).indexOf(other) < index;
+    const message = isTwice ? `${other} is the new name of another member already` : renameFault(name, other, names);
+    return message === undefined ? [] : [{ path: ['renames', name], message }];
+  });
+  return [...dropFaults, ...renameFaults];
+}
+
+function dropFault(path: string, apis: readonly ProviderApi[]): string | undefined {
+  if (boundPaths.includes(path)) return 'bounds the output that is reserved for a call; renames gives it another name';
+  // It stores what nothing forbids it to.
+  return path === 'store' && apis.includes('responses') ? 'says to Responses that nothing is to be stored' : undefined;
+}
+
+function renameFault(name: string, other: string, names: readonly string[]): string | undefined {
+  if (names.includes(other)) return `${other} has a new name itself`;
+  if (boundNames.includes(other) && !boundNames.includes(name))
+    return `${other} bounds the output, and ${name} does not`;
+  return readNames.includes(other) ? `${other} is read under its own name alone` : undefined;
+}

@@ -1,0 +1,71 @@
+// What becomes of the fields inside the messages, parts and tools of a request at a provider of another format.
+import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
+import type { OptionalMember, OptionalName } from './hub-call.ts';
+import { otherMembers, toldPathsMax } from './other-members.ts';
+
+export interface FieldUses {
+  /** The call says them, they make the candidate be passed over, or they say nothing to another model. */
+  readonly carried: ReadonlySet<string>;
+  /** No target has words for them. A field that is new is reported like these. */
+  readonly leftOut: ReadonlySet<string>;
+  /** Some targets have words for them. */
+  readonly named: ReadonlyMap<string, OptionalName>;
+}
+
+const namesIn = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+export const fieldUses = (
+  carried: string,
+  leftOut = '',
+  named: readonly (readonly [string, OptionalName])[] = [],
+): FieldUses => ({ carried: namesIn(carried), leftOut: namesIn(leftOut), named: new Map(named) });
+
+export const isListedField = (uses: FieldUses | undefined, field: string): boolean =>
+  uses !== undefined && (uses.carried.has(field) || uses.leftOut.has(field) || uses.named.has(field));
+
+/** `path`: of the object, with its dot. */
+export const leftOutFields = (object: unknown, { carried, named }: FieldUses, path: string): OptionalMember[] =>
+  otherMembers(object, { read: carried, names: named, isSent: asksForSomething, path });
+
+/** What every model does anyway, and callers of tools that are the usual one. */
+const usualValues: ReadonlySet<unknown> = new Set([null, undefined, false, '', 'auto', 'never', 'direct']);
+
+function asksForSomething(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(asksForSomething);
+  if (isJsonObject(value)) return value.enabled !== false && !usualValues.has(value.type ?? 'other');
+  return !usualValues.has(value);
+}
+
+/**
+ * What becomes of an object in a list of messages or items: its own fields (under ''), and under a name those of the object there;
+ * nothing that another model is told; or text as a whole.
+ */
+export type ObjectUse = Readonly<Record<string, FieldUses>> | 'left_out' | 'as_text';
+
+/** Where parts are listed. */
+const partLists = ['content', 'output', 'tool_calls'];
+
+/** Fields inside messages or items, and inside their parts, that the call does not carry: no more than are told. */
+export function fieldsInside(path: string, list: unknown, useOf: (object: JsonObject) => ObjectUse): OptionalMember[] {
+  const told: OptionalMember[] = [];
+  const lookInto = (place: string, listed: unknown): void => {
+    for (const [at, one] of (Array.isArray(listed) ? listed : []).entries()) {
+      if (told.length >= toldPathsMax) return;
+      if (!isJsonObject(one)) continue;
+      const use = useOf(one);
+      if (use === 'as_text') continue;
+      const own = `${place}[${at}]`;
+      if (use === 'left_out') {
+        told.push({ name: 'other', member: own, value: true });
+        continue;
+      }
+      for (const [name, uses] of Object.entries(use)) {
+        const [object, inner] = name === '' ? [one, `${own}.`] : [one[name], `${own}.${name}.`];
+        told.push(...leftOutFields(object, uses, inner));
+      }
+      for (const name of partLists) lookInto(`${own}.${name}`, one[name]);
+    }
+  };
+  lookInto(path, list);
+  return told;
+}

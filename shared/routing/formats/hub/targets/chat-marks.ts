@@ -1,0 +1,96 @@
+// Cache marks, and how closely images are looked at, in the words of a provider of chat completions. The package writes a text as one, and
+// has words for neither: a content in its place takes both.
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { JsonObject } from '../../../../protocol/wire/index.ts';
+import {
+  type HubCall,
+  isMarked,
+  type Marked,
+  type TargetCall,
+  withCacheMarksMax,
+  withMarksOfOurs,
+  withoutToolMarks,
+} from '../middle/index.ts';
+import { knowsMarks } from './openai-cache-marks.ts';
+
+type Message = LanguageModelV4Prompt[number];
+type Word = (options: NonNullable<Marked['providerOptions']>) => JsonObject;
+
+const openRouters: Word = ({ anthropic }) => ({ cache_control: anthropic?.cacheControl });
+const openAis: Word = ({ openai }) => ({ prompt_cache_breakpoint: openai?.promptCacheBreakpoint });
+
+/** Undefined: its servers need not know any. */
+export function markWord(
+  { provider, names }: Pick<TargetCall, 'provider' | 'names'>,
+  isOpenAi: boolean,
+): Word | undefined {
+  if (provider.kind === 'openrouter') return openRouters;
+  return isOpenAi && knowsMarks(names) ? openAis : undefined;
+}
+
+/** Tools have no mark there. */
+export const markedCall = ({ call, marksCache }: TargetCall): HubCall =>
+  withCacheMarksMax(withoutToolMarks(marksCache ? withMarksOfOurs(call) : call));
+
+export const withChatMarks = (prompt: LanguageModelV4Prompt, word: Word | undefined): LanguageModelV4Prompt =>
+  prompt.map((message) => withOwnWords(message, word));
+
+function withOwnWords(message: Message, word: Word | undefined): Message {
+  const marksOf = (one: Marked): JsonObject | undefined =>
+    word !== undefined && isMarked(one) ? word(one.providerOptions ?? {}) : undefined;
+  const asContent = <One extends Marked>(one: One, text: string): One => {
+    const marks = marksOf(one);
+    return marks === undefined ? one : withFields(one, { content: [{ type: 'text', text, ...marks }] });
+  };
+  switch (message.role) {
+    case 'system':
+      return asContent(message, message.content);
+    case 'user': {
+      const [only, ...more] = message.content;
+      if (only?.type === 'text' && more.length === 0) return { ...message, content: [asContent(only, only.text)] };
+      return {
+        ...message,
+        content: message.content.map((part) => withFields(part, { ...detailOf(part), ...marksOf(part) })),
+      };
+    }
+    case 'assistant': {
+      const marked = message.content.findLast(isMarked);
+      const marks = marked && marksOf(marked);
+      const text = message.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+      return marks === undefined || text === ''
+        ? message
+        : withFields(message, { content: [{ type: 'text', text, ...marks }] });
+    }
+    case 'tool':
+      return {
+        ...message,
+        content: message.content.map((part) =>
+          part.type === 'tool-result' && part.output.type === 'text' ? asContent(part, part.output.value) : part,
+        ),
+      };
+  }
+}
+
+type Part = Extract<Message, { role: 'user' }>['content'][number];
+
+function detailOf(part: Part): JsonObject {
+  const detail = part.providerOptions?.openai?.imageDetail;
+  if (part.type !== 'file' || detail === undefined) return {};
+  const { data, mediaType } = part;
+  if (data.type === 'url') return { image_url: { url: String(data.url), detail } };
+  return data.type === 'data' && typeof data.data === 'string'
+    ? { image_url: { url: `data:${mediaType};base64,${data.data}`, detail } }
+    : {};
+}
+
+/** The package writes them into the message, or the part, behind its own. */
+const withFields = <One extends Marked>(one: One, fields: JsonObject): One =>
+  Object.keys(fields).length === 0
+    ? one
+    : {
+        ...one,
+        providerOptions: {
+          ...one.providerOptions,
+          openaiCompatible: { ...one.providerOptions?.openaiCompatible, ...fields },
+        },
+      };

@@ -1,0 +1,128 @@
+// Every field that the official SDKs have inside a request, in their own types, is in the list of the gateway that decides what becomes of
+// it: carried, left out and reported, or refused with what it stands in.
+import { blockUse } from '../../../shared/protocol/interfaces/messages/index.ts';
+import { itemUse } from '../../../shared/protocol/interfaces/responses/index.ts';
+import { type FieldUses, isListedField } from '../../../shared/routing/formats/hub/middle/index.ts';
+import * as chat from '../../../shared/routing/formats/hub/sources/chat-completions/chat-fields.ts';
+import * as messages from '../../../shared/routing/formats/hub/sources/messages/message-fields.ts';
+import * as responses from '../../../shared/routing/formats/hub/sources/responses/item-fields.ts';
+import { describeUnions, type SdkUnion } from '../../support/sdk-unions.ts';
+
+const listedIn = (uses: FieldUses) => (field: string) => isListedField(uses, field);
+
+/** Of `TYPE.FIELD`. What goes one way as a whole needs no list of its fields. */
+const listedOf =
+  (usesOf: (type: string) => FieldUses | undefined, isWhole: (type: string) => boolean = () => false) =>
+  (pair: string): boolean => {
+    const [type = '', field = ''] = pair.split('.');
+    return isWhole(type) || isListedField(usesOf(type), field);
+  };
+
+/** An item without a type is a message, or a reference. */
+const fieldsOfItem = (type: string) => responses.fieldsOfItem(type === '' ? 'message' : type);
+
+const ofMessages: readonly SdkUnion[] = [
+  {
+    title: 'fields of a message of Messages',
+    type: 'Names<Beta.BetaMessageParam | Messages.MessageParam>',
+    isListed: listedIn(messages.messageFields),
+  },
+  {
+    title: 'fields of blocks of Messages, sent and answered',
+    type: "FieldsBy<'type', Beta.BetaContentBlockParam | Messages.ContentBlockParam | Beta.BetaContentBlock | Messages.ContentBlock>",
+    isListed: listedOf(messages.fieldsOfBlock, (type) => blockUse(type) !== 'carried'),
+    invented: 'text.invented_one',
+  },
+  {
+    title: 'fields of blocks in results of tools of Messages',
+    type: "FieldsBy<'type', Beta.BetaToolResultContentBlockParam>",
+    isListed: listedOf(messages.fieldsOfBlock, (type) => blockUse(type) !== 'carried'),
+    invented: 'image.invented_one',
+  },
+  {
+    title: 'fields of a tool of Messages',
+    type: 'Names<Beta.BetaTool | Messages.Tool>',
+    isListed: listedIn(messages.toolFields),
+  },
+  {
+    title: 'fields of thinking of Messages',
+    type: 'Names<Beta.BetaThinkingConfigParam | Messages.ThinkingConfigParam>',
+    isListed: listedIn(messages.thinkingFields),
+  },
+  {
+    title: 'fields of output_config of Messages',
+    type: 'Names<Beta.BetaOutputConfig | Messages.OutputConfig>',
+    isListed: listedIn(messages.outputFields),
+  },
+];
+
+const ofChat: readonly SdkUnion[] = [
+  {
+    title: 'fields of messages of chat completions, sent and answered',
+    type: "FieldsBy<'role', Chat.ChatCompletionMessageParam | Chat.ChatCompletionMessage>",
+    isListed: listedOf(chat.fieldsOfRole),
+    invented: 'user.invented_one',
+  },
+  {
+    title: 'fields of parts of chat completions',
+    type: "FieldsBy<'type', Chat.ChatCompletionContentPart | Chat.ChatCompletionContentPartRefusal>",
+    isListed: listedOf(chat.fieldsOfPart),
+    invented: 'text.invented_one',
+  },
+  {
+    title: 'fields inside parts of chat completions',
+    type: `\`image_url.\${keyof Chat.ChatCompletionContentPartImage['image_url']}\`
+      | \`input_audio.\${keyof Chat.ChatCompletionContentPartInputAudio['input_audio']}\`
+      | \`file.\${keyof Chat.ChatCompletionContentPart.File['file']}\``,
+    isListed: listedOf(chat.fieldsInPart),
+    invented: 'file.invented_one',
+  },
+  {
+    title: 'fields of calls of tools of chat completions',
+    type: 'Names<Chat.ChatCompletionMessageToolCall>',
+    isListed: listedIn(chat.callFields),
+  },
+  {
+    title: 'fields of tools of chat completions',
+    type: 'Names<Chat.ChatCompletionTool>',
+    isListed: listedIn(chat.toolFields),
+  },
+  {
+    title: 'fields of functions of chat completions',
+    type: "keyof Chat.ChatCompletionFunctionTool['function']",
+    isListed: listedIn(chat.functionFields),
+  },
+];
+
+const ofResponses: readonly SdkUnion[] = [
+  {
+    title: 'fields of items of Responses, sent and answered',
+    type: "FieldsBy<'type', Responses.ResponseInputItem | Responses.ResponseOutputItem>",
+    isListed: listedOf(fieldsOfItem, (type) => type !== '' && itemUse({ type }) !== 'carried'),
+    invented: 'function_call.invented_one',
+  },
+  {
+    title: 'fields of parts of Responses',
+    type: "FieldsBy<'type', Responses.ResponseInputContent | Responses.ResponseFunctionCallOutputItem | Responses.ResponseOutputMessage['content'][number]>",
+    isListed: listedOf(responses.fieldsOfPart),
+    invented: 'input_text.invented_one',
+  },
+  {
+    title: 'fields of tools of Responses',
+    type: "FieldsBy<'type', Responses.FunctionTool | Responses.CustomTool>",
+    isListed: listedOf(responses.fieldsOfTool),
+    invented: 'function.invented_one',
+  },
+  {
+    title: 'fields of reasoning of Responses',
+    type: "keyof NonNullable<Responses.ResponseCreateParams['reasoning']>",
+    isListed: listedIn(responses.reasoningFields),
+  },
+  {
+    title: 'fields of text of Responses',
+    type: "keyof NonNullable<Responses.ResponseCreateParams['text']>",
+    isListed: listedIn(responses.textFields),
+  },
+];
+
+describeUnions([...ofMessages, ...ofChat, ...ofResponses]);
