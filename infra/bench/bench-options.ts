@@ -4,7 +4,7 @@ import type { TaskLoad } from './test-bed/task-load.ts';
 
 const usualSections = ['start', 'latency', 'translated', 'scale', 'load', 'store', 'memory'] as const;
 /** Minutes of its own: only where `--only` names it. */
-const sectionNames = [...usualSections, 'task', 'attacks', 'turns'] as const;
+const sectionNames = [...usualSections, 'task', 'attacks', 'turns', 'hostile'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** Numbers of calls, unless a name says otherwise. */
@@ -39,6 +39,7 @@ export const fullPlan = {
   /** `only`: those whose name holds it. */
   attacks: { restMs: 3_000, afterMs: 60_000, only: '' },
   turns: { only: '' },
+  hostile: { minutes: 0.5, seed: 20_260_601 },
 };
 export type BenchPlan = typeof fullPlan;
 
@@ -57,10 +58,11 @@ export const quickPlan: BenchPlan = {
   },
   attacks: { restMs: 1_000, afterMs: 5_000, only: '' },
   turns: { only: '' },
+  hostile: { minutes: 0.2, seed: 20_260_601 },
 };
 
 export const usage =
-  `npm run bench -- [--quick] [--portkey] [--litellm VENV] [--json FILE] [--only ${sectionNames.join(',')}]\n` +
+  `npm run bench -- [--quick] [--portkey] [--litellm VENV] [--json FILE] [--only ${sectionNames.join(',')}] [--minutes N] [--seed N]\n` +
   '       npm run bench -- --against COMMIT [--quick] [--portkey] [--litellm VENV] [--json FILE]';
 
 /** Throws an Error with one line for the terminal. */
@@ -74,6 +76,8 @@ export function readOptions(args: readonly string[]) {
     only: string,
     against: string,
     litellm: string,
+    minutes: string,
+    seed: string,
   } as const;
   const { values } = parseArgs({ args: [...args], options });
   if (values.against !== undefined && values.only !== undefined) throw new Error('--against has no sections');
@@ -81,5 +85,16 @@ export function readOptions(args: readonly string[]) {
   const sections = sectionNames.filter((name) => wanted.includes(name));
   if (sections.length < wanted.length) throw new Error(`--only takes ${sectionNames.join(', ')}`);
   const { quick: isQuick, portkey, litellm, json: jsonFile, against } = values;
-  return { isQuick, peers: { portkey, litellm }, jsonFile, against, sections };
+  const plan = isQuick ? quickPlan : fullPlan;
+  const hostile = {
+    minutes: numberIn('--minutes', values.minutes, plan.hostile.minutes),
+    seed: numberIn('--seed', values.seed, plan.hostile.seed),
+  };
+  return { isQuick, peers: { portkey, litellm }, jsonFile, against, sections, plan: { ...plan, hostile } };
+}
+
+function numberIn(option: string, text: string | undefined, otherwise: number): number {
+  const value = text === undefined ? otherwise : Number(text);
+  if (!(value > 0)) throw new Error(`${option} takes a number above 0`);
+  return value;
 }

@@ -1,7 +1,8 @@
 // The sections of a run, one after the other.
-import { type BenchPlan, fullPlan, quickPlan, type readOptions, type SectionName } from './bench-options.ts';
+import type { BenchPlan, readOptions, SectionName } from './bench-options.ts';
 import { machineText, type SectionReport, tableText } from './report.ts';
 import { measureAttacks } from './sections/attacks.ts';
+import { measureHostile } from './sections/hostile.ts';
 import { measureLatency } from './sections/latency.ts';
 import { measureLoad } from './sections/load.ts';
 import { measureMemory } from './sections/memory.ts';
@@ -25,14 +26,19 @@ const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => 
   task: measureTask,
   attacks: measureAttacks,
   turns: measureTurns,
+  hostile: measureHostile,
 };
 
 /** Prints each section when it has ended, the targets last. `folder` is empty, and the caller removes it. */
 export async function runBench(
-  { isQuick, peers, sections: wanted }: ReturnType<typeof readOptions>,
+  {
+    isQuick,
+    peers,
+    sections: wanted,
+    plan,
+  }: Pick<ReturnType<typeof readOptions>, 'isQuick' | 'peers' | 'sections' | 'plan'>,
   folder: string,
   print: (text: string) => void,
-  plan: BenchPlan = isQuick ? quickPlan : fullPlan,
 ) {
   const machine = machineText();
   print(`${machine}${isQuick ? ', a quick run' : ''}\n`);

@@ -30,17 +30,17 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
  */
 const tinyPlan = {
   ...{ ...quickPlan, memory: 20, latencyTurns: 1 },
-  ...{ jsonPerTurn: { 1: 2, 32: 4 }, streamsPerTurn: { 1: 1, 32: 2 } },
+  ...{ jsonPerTurn: { 1: 2, 32: 4 }, streamsPerTurn: { 1: 1, 32: 2 }, hostile: { minutes: 0.05, seed: 1 } },
 };
 /** A call has ended when no request was made for so long. */
 const quietMs = 80;
-const tinyOptions = readOptions(['--only', 'translated,scale,memory']);
+const tinyOptions = { ...readOptions(['--only', 'translated,scale,memory,hostile']), plan: tinyPlan };
 
 describeOnDynamo('a tiny run of the bench', () => {
   let text = '';
   let sections: Awaited<ReturnType<typeof runBench>>['sections'];
   beforeAll(async () => {
-    ({ sections } = await runBench(tinyOptions, temporaryFolder(), (part) => (text += part), tinyPlan));
+    ({ sections } = await runBench(tinyOptions, temporaryFolder(), (part) => (text += part)));
   });
 
   const rowsOf = (section: keyof typeof sections, table = 0) => sections[section]?.tables[table]?.rows ?? [];
@@ -48,11 +48,16 @@ describeOnDynamo('a tiny run of the bench', () => {
   it('measures what it is told with the gateway process, and prints the load of the machine first, the targets last', () => {
     expect(text).toMatch(/^Load of the machine/);
     expect(text.lastIndexOf('\n\nTargets\n')).toBe(text.lastIndexOf('\n\n') - '\n\nTargets'.length);
-    expect(Object.keys(sections)).toEqual(['translated', 'scale', 'memory']);
+    expect(Object.keys(sections)).toEqual(['translated', 'scale', 'memory', 'hostile']);
     const translated = rowsOf('translated').map(([name, p50Ms]) => [name, Number(p50Ms) > 0]);
     const interfaces = ['relayed: chat completions', 'translated: Messages', 'translated: Responses'];
     expect(translated).toEqual(['the provider itself', ...interfaces].map((name) => [name, true]));
     expect(rowsOf('memory').at(-1)?.[0]).toBe(20);
+  });
+
+  it('leaves a process among hostile clients and providers alive, its books exact and honest calls served', () => {
+    expect(sections.hostile?.targets.filter(([, , , verdict]) => verdict === 'MISSED')).toEqual([]);
+    expect(Number(rowsOf('hostile')[0]?.[1])).toBeGreaterThan(0);
   });
 
   it('counts the items that a call writes and their bytes, and so the write units that costs rest on', () => {

@@ -14,7 +14,7 @@ const valuesMax = 90_000;
 const callsOfEach = 3;
 
 interface Length {
-  readonly path: '/chat/completions' | '/messages' | '/messages/count_tokens' | '/responses';
+  readonly path: '/chat/completions' | '/messages' | '/messages/count_tokens' | '/responses' | '/embeddings';
   readonly member: string;
   readonly max: number;
   readonly body: (length: number) => object;
@@ -59,6 +59,12 @@ const counted = (member: string, max: number, body: Length['body']): Length => (
 });
 const responses = (member: string, max: number, body: Length['body']): Length => ({
   path: '/responses',
+  member,
+  max,
+  body,
+});
+const embeddings = (member: string, max: number, body: Length['body']): Length => ({
+  path: '/embeddings',
   member,
   max,
   body,
@@ -134,7 +140,27 @@ const lengths: readonly Length[] = [
   responses('an encrypted item', charactersMax, (length) => ({
     input: [user('Hi.'), { type: 'reasoning', summary: [], encrypted_content: forged(length) }, user('And?')],
   })),
+  responses('own items', valuesMax / 5, (length) => ({
+    input: each(length, (at) => ({ type: 'message', id: `msg_gw_a_${at}`, role: 'assistant', content: 'a' })),
+  })),
+  responses('items beside an own one', valuesMax / 4, (length) => ({
+    input: [{ type: 'item_reference', id: 'rs_gw_a_0' }, ...each(length, () => user('a'))],
+  })),
+  embeddings('a text', charactersMax, (length) => ({ input: 'a '.repeat(length / 2) })),
+  embeddings('texts', 2_048, (length) => ({ input: each(length, () => 'a '.repeat(900)) })),
+  embeddings('more texts than may be', valuesMax, (length) => ({ input: each(length, () => 'a') })),
+  embeddings('tokens', valuesMax, (length) => ({ input: each(length, (at) => at) })),
+  embeddings('lists of tokens', 2_048, (length) => ({ input: each(length, () => each(40, (at) => at)) })),
+  embeddings('members of the body', valuesMax, (length) => ({
+    input: 'a',
+    ...Object.fromEntries(each(length, (at) => [`m${at}`, 1])),
+  })),
 ];
+
+function boundOf(path: Length['path']): object {
+  if (path === '/embeddings') return {};
+  return path === '/responses' ? { max_output_tokens: 16 } : { max_tokens: 16 };
+}
 
 export async function measureTurns({ gateway, keys }: TestBed, { turns }: BenchPlan): Promise<SectionReport> {
   const rows: (readonly [path: string, member: string, length: number, status: number, half: number, whole: number])[] =
@@ -145,8 +171,7 @@ export async function measureTurns({ gateway, keys }: TestBed, { turns }: BenchP
     /** The least of some calls. */
     const longestTurn = async (length: number): Promise<number> => {
       let least = Number.POSITIVE_INFINITY;
-      const bound = path === '/responses' ? 'max_output_tokens' : 'max_tokens';
-      const text = JSON.stringify({ model: models.unlimited, [bound]: 16, ...body(Math.floor(length)) });
+      const text = JSON.stringify({ model: models.unlimited, ...boundOf(path), ...body(Math.floor(length)) });
       for (let made = 0; made < callsOfEach; made += 1) {
         await gateway.inspect({ watchesTurns: true });
         status = (await client.send({ key: keys.unlimited, body: text })).status;

@@ -65,5 +65,5 @@ export async function startGateway(start: GatewayStart) {
   };
   const started = waitAtMost(systemClock, timeoutMs, untilReady(), fail);
   const url = await started.catch((error) => stop().then(() => Promise.reject(error)));
-  return { name, url, pid: child.pid ?? NaN, inspect, stop };
+  return { name, url, pid: child.pid ?? NaN, outputFile, inspect, stop };
 }

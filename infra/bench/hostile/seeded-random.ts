@@ -1,0 +1,34 @@
+// Chance that can be repeated: one seed, one sequence.
+
+export interface SeededRandom {
+  /** At least 0, below 1. */
+  fraction(): number;
+  /** A whole number below `end`. */
+  below(end: number): number;
+  chance(of: number): boolean;
+  pick<Value>(values: readonly Value[]): Value;
+  shuffled<Value>(values: readonly Value[]): Value[];
+}
+
+/** Mulberry32: short, and even enough to choose faults by. */
+export function seededRandom(seed: number): SeededRandom {
+  let state = seed >>> 0;
+  const fraction = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (end: number) => Math.floor(fraction() * end);
+  return {
+    fraction,
+    below,
+    chance: (of) => fraction() < of,
+    pick: (values) => values[below(values.length)] as (typeof values)[number],
+    shuffled: (values) =>
+      values
+        .map((value) => ({ value, rank: fraction() }))
+        .toSorted((a, b) => a.rank - b.rank)
+        .map(({ value }) => value),
+  };
+}
