@@ -22,6 +22,7 @@ const inBrowser = `${operator}/page/`;
 const floors: readonly Readonly<Record<string, string>>[] = [
   {
     'shared/foundation/constants': ground,
+    'shared/foundation/content-encoding': ground,
     'shared/foundation/heap': ground,
     'shared/foundation/ids': ground,
     'shared/foundation/lines': 'Runs in browsers too: knows texts and nothing of the gateway.',

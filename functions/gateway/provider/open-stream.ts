@@ -1,7 +1,8 @@
 // Holds a stream back until its first real output: until then its failure is an ordinary failure and the next candidate
 // may answer. The 200 goes to the client only with what this returns.
 import { heldBackMaxBytes, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
-import { AnswerNotDecoded, ConnectionBroken, ProxyFailed } from '../../../shared/foundation/outgoing/index.ts';
+import { AnswerNotDecoded } from '../../../shared/foundation/content-encoding/index.ts';
+import { ConnectionBroken, ProxyFailed } from '../../../shared/foundation/outgoing/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import { unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import type { EventStream } from '../../../shared/routing/formats/index.ts';

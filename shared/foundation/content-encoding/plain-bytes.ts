@@ -1,14 +1,7 @@
 // What an answer is packed in: unpacked as it comes, so that a bound on it is one on the plain bytes, and an event of a stream is
 // there with the piece that ends it.
-import { pipeline, type Transform } from 'node:stream';
-import {
-  constants,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createInflateRaw,
-  createZstdDecompress,
-} from 'node:zlib';
+import { pipeline } from 'node:stream';
+import { type Encoding, encodingNamed } from './encodings.ts';
 
 /** The plain bytes of an answer cannot be had. */
 export class AnswerNotDecoded extends Error {
@@ -21,35 +14,11 @@ export class AnswerNotDecoded extends Error {
   }
 }
 
-interface Encoding {
-  open(start: Buffer): Transform;
-  /** Whether bytes that begin so can be packed in it: some servers name an encoding and send plain text. */
-  canBegin?(start: Buffer): boolean;
-}
-
-const beginsWith =
-  (...magic: readonly number[]) =>
-  (start: Buffer) =>
-    magic.every((byte, at) => start[at] === byte);
-/** Of the two forms that servers call `deflate`, the one with a head. */
-const hasZlibHead = ([first = 0, second = 0]: Buffer) => (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
-
-/** Of the text before, a decoder keeps as much as it is told to: 8 MB is what every decoder has to allow. */
-const zstdOptions = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
-const gzip: Encoding = { open: () => createGunzip(), canBegin: beginsWith(0x1f, 0x8b) };
-const encodings: Readonly<Record<string, Encoding>> = {
-  gzip,
-  'x-gzip': gzip,
-  deflate: { open: (start) => (hasZlibHead(start) ? createInflate() : createInflateRaw()) },
-  br: { open: () => createBrotliDecompress() },
-  zstd: { open: () => createZstdDecompress(zstdOptions), canBegin: beginsWith(0x28, 0xb5, 0x2f, 0xfd) },
-};
-
 /** `named`: the `content-encoding` of the answer. Without `return`: leaving the loop early closes nothing. */
 export function plainBytes(bytes: AsyncIterator<Buffer>, named: string | undefined): AsyncIterator<Buffer> {
   const name = named?.trim().toLowerCase() ?? '';
   if (name === '' || name === 'identity') return bytes;
-  const plain = unpack(bytes, encodings[name]);
+  const plain = unpack(bytes, encodingNamed(name));
   return { next: () => plain.next() };
 }
 

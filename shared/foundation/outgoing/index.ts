@@ -1,4 +1,3 @@
-export { AnswerNotDecoded } from './content-encoding.ts';
 export { fetchText } from './fetch-text.ts';
 export { type OutgoingAnswer, readText } from './outgoing-answer.ts';
 export { ConnectionBroken, createOutgoingCalls, type OutgoingRequest } from './outgoing-calls.ts';

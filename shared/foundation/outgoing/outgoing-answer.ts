@@ -1,8 +1,8 @@
 // An answer, piece by piece. What a turn of the event loop has brought is one piece: each costs its readers the same, however short.
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
+import { plainBytes } from '../content-encoding/index.ts';
 import { type Clock, nextTurn } from '../time/index.ts';
-import { plainBytes } from './content-encoding.ts';
 
 export interface OutgoingAnswer {
   readonly status: number;

@@ -1,43 +1,24 @@
 // The body of a request without its encoding. Bounds are those of the plain body, found while it is unpacked.
 import { pipeline, type Transform } from 'node:stream';
-import {
-  constants,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createInflateRaw,
-  createZstdDecompress,
-} from 'node:zlib';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
+import { encodingNamed, encodingNames } from '../../foundation/content-encoding/index.ts';
 import { freeBytes, gatherBytes } from '../../foundation/heap/index.ts';
 import type { CallMemory } from '../memory-budget/index.ts';
 import type { GatewayRequest } from './exchange.ts';
 
-/** Of the text before, a decoder of zstd keeps as much as it is told to: 8 MB is what every decoder has to allow. */
-const zstdWindowLogMax = 23;
-/** The method in the first byte of the form that HTTP calls deflate. Some clients send the bare one. */
-const isWrapped = (bytes: Buffer): boolean => ((bytes[0] ?? 0) & 0x0f) === 8;
-
-const decoders: Readonly<Record<string, (bytes: Buffer) => Transform>> = {
-  gzip: () => createGunzip(),
-  deflate: (bytes) => (isWrapped(bytes) ? createInflate() : createInflateRaw()),
-  br: () => createBrotliDecompress(),
-  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLogMax } }),
-};
 const header = 'content-encoding';
 
 /** Rejects with a GatewayError as `readBody` does, and where the body is not what its encoding says. */
 export async function readPlainBody(request: GatewayRequest, memory: CallMemory): Promise<Buffer> {
   const encoding = request.headers[header]?.join(',').trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return request.readBody(memory);
-  const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
+  const decoder = encodingNamed(encoding);
   if (decoder === undefined) {
-    const known = Object.keys(decoders).join(', ');
-    throw fail('invalid_request', { message: `The header ${header} must be one of ${known}.` });
+    throw fail('invalid_request', { message: `The header ${header} must be one of ${encodingNames.join(', ')}.` });
   }
   const packed = await request.readBody(memory);
-  const plain = await unpack(packed, decoder(packed), memory).catch((cause: unknown) => {
+  const plain = await unpack(packed, decoder.open(packed), memory).catch((cause: unknown) => {
     if (cause instanceof GatewayError) throw cause;
     throw fail('invalid_request', { message: `The body is not ${encoding}, as its header ${header} says.`, cause });
   });

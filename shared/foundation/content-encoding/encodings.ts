@@ -1,0 +1,43 @@
+// The encodings that bodies of requests and of answers may have.
+import type { Transform } from 'node:stream';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
+
+export interface Encoding {
+  open(start: Buffer): Transform;
+  /** Whether bytes that begin so can be packed in it: some servers name an encoding and send plain text. */
+  canBegin?(start: Buffer): boolean;
+}
+
+const beginsWith =
+  (...magic: readonly number[]) =>
+  (start: Buffer) =>
+    magic.every((byte, at) => start[at] === byte);
+/** Of the two forms that servers call `deflate`, the one with a head. */
+const hasZlibHead = ([first = 0, second = 0]: Buffer) => (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
+
+/** Of the text before, a decoder keeps as much as it is told to: 8 MB is what every decoder has to allow. */
+const zstdOptions = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
+const gzip: Encoding = { open: () => createGunzip(), canBegin: beginsWith(0x1f, 0x8b) };
+const encodings: Readonly<Record<string, Encoding>> = {
+  gzip,
+  deflate: { open: (start) => (hasZlibHead(start) ? createInflate() : createInflateRaw()) },
+  br: { open: () => createBrotliDecompress() },
+  zstd: { open: () => createZstdDecompress(zstdOptions), canBegin: beginsWith(0x28, 0xb5, 0x2f, 0xfd) },
+};
+/** The name that HTTP/1.0 had. */
+const formerNames: Readonly<Record<string, string>> = { 'x-gzip': 'gzip' };
+
+export const encodingNames: readonly string[] = Object.keys(encodings);
+
+/** In lower case. Undefined: it is not known. */
+export function encodingNamed(name: string): Encoding | undefined {
+  const known = Object.hasOwn(formerNames, name) ? formerNames[name] : name;
+  return known !== undefined && Object.hasOwn(encodings, known) ? encodings[known] : undefined;
+}
