@@ -176,6 +176,24 @@ describe('an answer of a provider', () => {
     expect(provider.bodies.length).toBe(seen);
   });
 
+  it('that is a stream, and has a schema that no memory is left to check it against, is whole, told so and charged', async () => {
+    await occupyAllBut(100_000);
+    const { available } = await gateway.credit();
+    const response_format = { type: 'json_schema', json_schema: { name: 's', schema: { type: 'object' } } };
+    const request = { ...hello('acme/model'), stream: true, response_format };
+    // Only clients of OpenAI's base URL are given streams of answers with a schema.
+    const answer = await fetch(`${gateway.url.replace(/v1$/, 'openai/v1')}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+    });
+    const text = await answer.text();
+    expect(text.match(/a{20000}/g)).toHaveLength(40);
+    expect(text).toContain('for want of memory');
+    await gateway.settled();
+    expect((await gateway.credit()).available).toBeLessThan(available);
+  });
+
   it('that is a stream and fits is stored, and let go once it is', async () => {
     const post = () => gateway.post({ ...hello('acme/model'), stream: true }, { 'idempotency-key': 'stored' });
     const text = await (await post()).text();

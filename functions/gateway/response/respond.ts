@@ -91,6 +91,7 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
     made ??= chargeStream(call, provided, relayed, deps.clock.nowMs());
     return made;
   };
+  const schemaCheck = request.schemaCheck?.openStream(call.schemaWork);
   const { body, relayed, readOn } = relayStream(stream, {
     clock: deps.clock,
     // A provider of the client's own interface sends its own.
@@ -98,9 +99,12 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
     writer,
     cost: () => chargedCost(call, run, provided, charge(), relayed.usage),
     copies: {
-      count: Number(isCached) + Number(call.idempotencyKey !== undefined),
+      count: [isCached, call.idempotencyKey !== undefined, schemaCheck !== undefined].filter(Boolean).length,
       memory: scope.memory,
-      drop: kept.drop,
+      drop() {
+        kept.drop();
+        schemaCheck?.drop();
+      },
     },
     onEvent: (event) => {
       keeper.hear(event.details);
@@ -115,7 +119,7 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
       if (call.freeSlots !== undefined) charge();
       await Promise.all([call.freeSlots?.(), keeper.written()]);
     },
-    schemaCheck: request.schemaCheck?.openStream(call.schemaWork),
+    schemaCheck,
     onBroken: () => claims.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),
   });
   const closeBroken = (why: 'failed' | 'over_time') =>

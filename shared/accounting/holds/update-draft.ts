@@ -1,6 +1,6 @@
 // One write, put together by rules that do not know each other: what is checked together is checked in the same instant
 // and costs one write. Amounts that several of them move on one attribute are summed.
-import { and, type Changes, type Condition, type Item, isEqual, type Update } from '../../storage/store/index.ts';
+import { and, type Changes, type Condition, type Item, type Update } from '../../storage/store/index.ts';
 
 export type DraftedWrite = Pick<Update, 'changes' | 'condition'>;
 
@@ -9,7 +9,7 @@ export class UpdateDraft {
   readonly #assigned: Item = {};
   readonly #copied: Record<string, string> = {};
   readonly #removed = new Set<string>();
-  readonly #conditions: Condition[] = [];
+  readonly #conditions = new Map<string, Condition>();
 
   /** Moves a number by an amount. An absent one is 0. */
   add(attribute: string, amount: bigint): void {
@@ -30,7 +30,8 @@ export class UpdateDraft {
 
   /** Many requests of one write require the same: it is there once. */
   require(condition: Condition): void {
-    if (!this.#conditions.some((known) => isEqual(known, condition))) this.#conditions.push(condition);
+    const text = JSON.stringify(condition, writable);
+    if (!this.#conditions.has(text)) this.#conditions.set(text, condition);
   }
 
   finish(): DraftedWrite {
@@ -40,6 +41,11 @@ export class UpdateDraft {
       copyIfAbsent: this.#copied,
       remove: [...this.#removed],
     };
-    return { changes, condition: this.#conditions.length === 0 ? undefined : and(...this.#conditions) };
+    const conditions = [...this.#conditions.values()];
+    return { changes, condition: conditions.length === 0 ? undefined : and(...conditions) };
   }
 }
+
+/** What JSON has no text for. */
+const writable = (_name: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? { bigint: String(value) } : value instanceof Set ? { set: [...value] } : value;

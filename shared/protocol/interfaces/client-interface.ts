@@ -113,6 +113,8 @@ export interface UpstreamBody {
 /** Fields of a relayed body to write anew. */
 export interface RelayedChanges {
   readonly changes: readonly (readonly [string, unknown])[];
+  /** Texts in the places of values inside the other fields, in their order. */
+  readonly replaced?: readonly (readonly [value: number, text: string])[];
   readonly leftOut: readonly string[];
 }
 
@@ -262,6 +264,8 @@ export type CheckedAnswer =
 
 export interface StreamSchemaCheck {
   readonly add: (event: AnswerEvent) => void;
+  /** Lets go what was added: there is no memory for it. */
+  readonly drop: () => void;
   /**
    * Where and by which rule of the schema it fails; undefined: it satisfies it. A choice that calls tools, refuses or was cut
    * is not held against the schema: it is the client's to read.

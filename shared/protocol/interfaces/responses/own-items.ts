@@ -1,8 +1,18 @@
 // Items that the gateway wrote itself, as they come back. No provider knows them: neither what another model thought, sealed, nor an
 // id that says so.
 import { fail } from '../../../errors/index.ts';
-import { findMember, isEnvelope, isJsonObject, type JsonText, mayHoldEnvelope, parseJson } from '../../wire/index.ts';
-import { isOwnItemId, ownItemMark, type RelayedChanges } from '../index.ts';
+import {
+  findMember,
+  isEnvelope,
+  isJsonObject,
+  type JsonObject,
+  type JsonText,
+  mayHoldEnvelope,
+  pick,
+  presence,
+  rewriteMembers,
+} from '../../wire/index.ts';
+import { isOwnItemId, membersOf, ownItemMark, type RelayedChanges } from '../index.ts';
 import { itemType, itemUse } from './item-types.ts';
 
 /** A message, or a call, is kept nowhere, so it cannot be referred to. Thinking can: its model does without. */
@@ -18,29 +28,38 @@ export function refuseOwnReferences(input: unknown): void {
   }
 }
 
-/** Of a relayed call: nothing where nothing of the kind is in the body, as is usual. */
+/** As much of an item as says whose it is. */
+const itemShape = membersOf({ type: {}, id: {}, role: presence });
+
+/** Of a relayed call: nothing where nothing of the kind is in the body, as is usual. No other item is read, or written anew. */
 export function withoutOwnItems(json: JsonText): RelayedChanges {
   const mayHoldSome = mayHoldEnvelope(json.text) || json.text.includes(ownItemMark);
   const input = mayHoldSome ? findMember(json, 'input') : undefined;
-  const items = input === undefined ? undefined : parseJson(json.slice(input));
-  if (!Array.isArray(items)) return { changes: [], leftOut: [] };
-  const [first] = items.flatMap((item, at) =>
-    isForeign(item) ? [`input[${at}]${isSealed(item) ? '.encrypted_content' : ''}`] : [],
-  );
+  if (input === undefined || !json.isArray(input)) return { changes: [], leftOut: [] };
+  const kept: string[] = [];
+  let leftOut: string | undefined;
+  let isChanged = false;
+  let at = 0;
+  for (const value of json.inside(input)) {
+    const item = json.isObject(value) ? (pick(json, value, itemShape) as JsonObject) : {};
+    const sealed = item.type === 'reasoning' && isSealed(json, value);
+    const isForeign = sealed || (itemType(item) === 'item_reference' && itemUse(item) === 'left_out');
+    const hasOwnId = isOwnItemId(item.id);
+    if (isForeign) leftOut ??= `input[${at}]${sealed ? '.encrypted_content' : ''}`;
+    else kept.push(hasOwnId ? rewriteMembers(json, withoutId, value) : json.slice(value));
+    isChanged ||= isForeign || hasOwnId;
+    at += 1;
+  }
   return {
-    changes: [['input', items.filter((item) => !isForeign(item)).map(withoutOwnId)]],
-    leftOut: first === undefined ? [] : [first],
+    changes: [],
+    replaced: isChanged ? [[input, `[${kept.join(',')}]`]] : [],
+    leftOut: leftOut === undefined ? [] : [leftOut],
   };
 }
 
-const isSealed = (item: unknown): boolean =>
-  isJsonObject(item) && item.type === 'reasoning' && isEnvelope(item.encrypted_content);
+const withoutId: ReadonlyMap<string, unknown> = new Map([['id', undefined]]);
 
-const isForeign = (item: unknown): boolean =>
-  isSealed(item) || (isJsonObject(item) && itemType(item) === 'item_reference' && itemUse(item) === 'left_out');
-
-function withoutOwnId(item: unknown): unknown {
-  if (!isJsonObject(item) || !isOwnItemId(item.id)) return item;
-  const { id: _id, ...rest } = item;
-  return rest;
+function isSealed(json: JsonText, item: number): boolean {
+  const content = findMember(json, 'encrypted_content', item);
+  return content !== undefined && json.isString(content) && isEnvelope(json.slice(content).slice(1));
 }

@@ -121,5 +121,5 @@ function upstreamBody(
   const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model], ...own.changes]);
   if (zdr && (store ?? null) === null) changes.set('store', false);
   if ((bound ?? null) === null && defaultBound !== undefined) changes.set('max_output_tokens', defaultBound.tokens);
-  return { text: rewriteMembers(json, changes), leftOut: own.leftOut };
+  return { text: rewriteMembers(json, changes, 0, own.replaced), leftOut: own.leftOut };
 }
