@@ -202,6 +202,8 @@ export interface EventDetails extends AnswerDetails {
   readonly isOnlyThinking?: boolean | undefined;
   /** It ends the stream well: a client has it when the answer is stored. */
   readonly isLast: boolean;
+  /** It is no event of the interface, but a marker that some servers write behind the last one. */
+  readonly isEndMarker?: true;
   readonly usage: UsageReport | undefined;
   /** As in `JsonAnswer`. */
   readonly outputBytes: number;
@@ -219,6 +221,8 @@ export interface EventReader {
   readonly read: (event: EventText) => EventReading;
   /** Everything was said, however the connection ends. */
   readonly isComplete: () => boolean;
+  /** Its last event may have an end marker behind it. */
+  readonly mayBeMarked?: true;
 }
 
 export interface StreamWriting {

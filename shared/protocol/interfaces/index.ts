@@ -14,7 +14,7 @@ export { type KeptBody, keepBody } from './kept-body.ts';
 export * from './kept-input.ts';
 export { answerMaxBytes } from './large-answer.ts';
 export { boundedByContext, type Media, openImageMeasure, sumOfMedia } from './media-tokens.ts';
-export { ParsedEvent, parseEvent } from './parsed-event.ts';
+export { endMarkerEvent, ParsedEvent, parseEvent } from './parsed-event.ts';
 export { type PartUse, unknownPart } from './part-use.ts';
 export * from './plain-members.ts';
 export {

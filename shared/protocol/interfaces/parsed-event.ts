@@ -18,6 +18,16 @@ export function parseEvent(text: string, longShape?: Shape): JsonObject | undefi
   }
 }
 
+/** The end marker that a server writes where its interface has none. */
+export const endMarkerEvent = (name: string | undefined, text: string): AnswerEvent =>
+  new ParsedEvent(name, text, {
+    hasOutput: false,
+    isLast: true,
+    isEndMarker: true,
+    usage: undefined,
+    outputBytes: 0,
+  });
+
 /** A class, because it costs less to make than an object with a getter. */
 export class ParsedEvent<Details extends EventDetails = EventDetails> implements AnswerEvent {
   readonly name: string | undefined;

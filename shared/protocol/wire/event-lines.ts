@@ -3,6 +3,10 @@
 export const toEventLine = (text: string, name?: string): string =>
   `${name === undefined ? '' : `event: ${name}\n`}data: ${text.includes('\n') ? text.replaceAll('\n', ' ') : text}\n\n`;
 
+/** The end marker of chat completions, which some servers of other interfaces write too. */
+export const doneText = '[DONE]';
+export const isEndMarker = (text: string): boolean => text.trim() === doneText;
+
 /** A comment: readers of event streams skip it. */
 export const keepAliveLine = ': keep-alive\n\n';
 

@@ -16,6 +16,7 @@ export * from './model-list.ts';
 export { parseInTurns } from './parse-in-turns.ts';
 export * from './provider-preferences.ts';
 export * from './read-json-text.ts';
+export * from './read-to-end.ts';
 export type * from './routed-request.ts';
 export { cacheSchema, type PresetOption, presetSchema } from './routed-request.ts';
 export { scanJson } from './scan-json.ts';

@@ -1,7 +1,7 @@
 // The interface of chat completions, the one with presets, schemas of answers and stored functions.
 import { GatewayError } from '../../../errors/index.ts';
 import { functionBodyMaxBytes } from '../../../foundation/constants/index.ts';
-import { type JsonObject, type JsonText, parseJson } from '../../wire/index.ts';
+import { isEndMarker, type JsonObject, type JsonText, parseJson } from '../../wire/index.ts';
 import {
   answerMaxBytes,
   type ClientInterface,
@@ -16,7 +16,6 @@ import type { ChatRequest } from './chat-request.ts';
 import { gatewayMembers, leftOutOfCacheKey } from './gateway-members.ts';
 import { readJsonAnswer, readStreamChunk } from './provider-answer.ts';
 import { readChatRequest } from './read-chat-request.ts';
-import { doneText } from './write-answer.ts';
 
 export const chatCompletions: ClientInterface = {
   id: 'chat-completions',
@@ -41,7 +40,7 @@ function openChunkReader(choices: number): EventReader {
   const finished = new Map<number, boolean>();
   return {
     read({ text }) {
-      if (text.trim() === doneText) return { kind: 'end' };
+      if (isEndMarker(text)) return { kind: 'end' };
       const chunk = readStreamChunk(text);
       if (chunk === undefined) return { kind: 'unreadable' };
       const { details } = chunk;

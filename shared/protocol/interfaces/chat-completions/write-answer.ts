@@ -1,6 +1,7 @@
 // What the client gets: the provider's answer or chunks, with the usage members of the gateway.
 import {
   brokenStreamMessages,
+  doneText,
   hasCounts,
   isJsonObject,
   type MidStreamCode,
@@ -19,7 +20,6 @@ import type { ChatMembers } from './chat-request.ts';
 import { type StreamChunk, textWithoutReasoning, withoutReasoningDeltas } from './provider-answer.ts';
 
 // How a stream of chunks ends: with its end marker, or where it broke with an error line.
-export const doneText = '[DONE]';
 
 /** The end marker, the last line of every stream that ends well. */
 export const doneLine = toEventLine(doneText);

@@ -1,11 +1,12 @@
 // The stateful reader of a stream of events: what of a message was said, and what it has used.
-import { isEndWord, isJsonObject, type JsonObject, type UsageReport } from '../../wire/index.ts';
+import { isEndMarker, isEndWord, isJsonObject, type JsonObject, type UsageReport } from '../../wire/index.ts';
 import {
   type AnswerDetails,
   type AnswerEvent,
   type EventDetails,
   type EventReader,
   type EventReading,
+  endMarkerEvent,
   ParsedEvent,
   parseEvent,
   textBytesOf,
@@ -25,6 +26,7 @@ export function openEventReader(): EventReader {
   }
 
   function read({ name, text }: { readonly name?: string | undefined; readonly text: string }): EventReading {
+    if (isComplete && isEndMarker(text)) return { kind: 'event', event: endMarkerEvent(name, text) };
     const event = parseEvent(text);
     if (event === undefined) return { kind: 'unreadable' };
     if (name === 'error' || event.type === 'error') return { kind: 'error', error: event };
@@ -36,7 +38,7 @@ export function openEventReader(): EventReader {
     const details = { ...said, ...tellsOfMessage(event), isLast, usage: report(usageIn(event)) };
     return { kind: 'event', event: new ParsedEvent(name, text, details) };
   }
-  return { read, isComplete: () => isComplete };
+  return { read, isComplete: () => isComplete, mayBeMarked: true };
 }
 
 /**

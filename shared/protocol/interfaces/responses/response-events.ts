@@ -1,11 +1,20 @@
 // The stateful reader of a stream of Responses events.
-import { isBrokenEnd, isJsonObject, type JsonObject, mediaIn, toCount, type UsageReport } from '../../wire/index.ts';
+import {
+  isBrokenEnd,
+  isEndMarker,
+  isJsonObject,
+  type JsonObject,
+  mediaIn,
+  toCount,
+  type UsageReport,
+} from '../../wire/index.ts';
 import {
   type AnswerDetails,
   type AnswerEvent,
   type EventDetails,
   type EventReader,
   type EventReading,
+  endMarkerEvent,
   membersOf,
   ParsedEvent,
   parseEvent,
@@ -76,7 +85,17 @@ const longEvent = membersOf({
 });
 
 export function openResponseReader(): EventReader {
-  return { read: readEvent, isComplete: () => false };
+  let hasEnded = false;
+  return {
+    read(event) {
+      if (hasEnded && isEndMarker(event.text)) return { kind: 'event', event: endMarkerEvent(event.name, event.text) };
+      const reading = readEvent(event);
+      hasEnded ||= reading.kind === 'event' && reading.event.details.isLast;
+      return reading;
+    },
+    isComplete: () => hasEnded,
+    mayBeMarked: true,
+  };
 }
 
 function readEvent({ name, text }: { readonly name?: string | undefined; readonly text: string }): EventReading {

@@ -2,7 +2,16 @@
 // was said.
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
-import { isEndWord, isJsonObject, readEvents, rewriteMembers } from '../../../../protocol/wire/index.ts';
+import {
+  type EventText,
+  isEndMarker,
+  isEndWord,
+  isJsonObject,
+  type PlacedRead,
+  readEvents,
+  readToEnd,
+  rewriteMembers,
+} from '../../../../protocol/wire/index.ts';
 import { formatsOwnEnd } from '../middle/index.ts';
 import { type Bytes, eventBytes, type Json, parsedObject, read } from './body-members.ts';
 import { hasDialect, hasDialectInPieces, usualChoices, usualPieces } from './chat-dialects.ts';
@@ -17,46 +26,40 @@ export function readableCompletion(text: string): string {
   return rewriteMembers(json, new Map(Object.entries({ ...choices, usage })));
 }
 
-const endMark = '[DONE]';
 /** Of the events only those with one of these are looked into. */
 const said = /"usage"\s*:\s*[^n\s]|"finish_reason"\s*:\s*"/;
 
 export async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, endCame: () => void): Bytes {
   let isFinished = false;
   let hasUsage = false;
-  let isEnded = false;
   /** Something came that is no chunk: what is behind it is no good end without a word. */
   let isGarbled = false;
-  const readable = (text: string): string[] => {
-    if (text === endMark && !isEnded) {
-      isEnded = true;
-      if (!hasUsage) endCame();
-    }
-    if (text === endMark) return isFinished || isGarbled ? [] : [unspokenEnd];
+  const read = ({ text }: EventText): PlacedRead<readonly string[]> => {
+    if (isEndMarker(text)) return { read: isFinished || isGarbled ? [] : [unspokenEnd], place: 'end' };
     const hasOther = hasDialectInPieces(text);
     if (!hasOther && !said.test(text)) {
-      if (text.includes('"choices"') || text.includes('"error"')) return [text];
+      if (text.includes('"choices"') || text.includes('"error"')) return { read: [text] };
       isGarbled ||= parsedObject(text) === undefined;
-      return [];
+      return { read: [] };
     }
     const parsed = parsedObject(text);
-    if (parsed === undefined) return [text];
+    if (parsed === undefined) return { read: [text] };
     const event: Json = hasOther ? { ...parsed, choices: usualPieces(parsed.choices) } : parsed;
     isFinished ||= hasFinished(event);
     const { x_groq: own } = event;
     const reported = event.usage ?? (isJsonObject(own) ? own.usage : undefined);
     const usage = readableOpenAiUsage(reported, chatUsage) ?? null;
     hasUsage ||= usage !== null;
-    return [JSON.stringify({ ...event, choices: choicesOf(event), usage })];
+    return { read: [JSON.stringify({ ...event, choices: choicesOf(event), usage })], isAddition: usage !== null };
   };
+  const batches = readEvents(bytes, upstreamEventMaxBytes);
   try {
-    for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
-      yield eventBytes(events.flatMap(({ text }) => readable(text)).map((text) => ({ text })));
-      // However the connection ends then, everything was said; but some servers tell what was used behind it.
-      if (isEnded && hasUsage) return;
+    // However the connection ends behind the end, everything was said; but some servers tell what was used there.
+    for await (const together of readToEnd(batches, read, { isWanted: () => !hasUsage, endCame })) {
+      yield eventBytes(together.flat().map((text) => ({ text })));
     }
   } catch (error) {
-    if (!isFinished && !isEnded) throw error;
+    if (!isFinished) throw error;
   }
 }
 

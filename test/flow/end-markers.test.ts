@@ -1,0 +1,132 @@
+// The end marker of chat completions, which servers of other interfaces write too: relayed where the provider sent it, in a stored
+// answer as well, and nowhere else.
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { eventStream, streamOf } from '../support/provider-answers.ts';
+import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+
+const done = 'data: [DONE]\n\n';
+const interfaces = ['messages', 'responses'] as const;
+type Interface = (typeof interfaces)[number];
+const ask: Readonly<Record<Interface, object>> = {
+  messages: { max_tokens: 50, messages: [{ role: 'user', content: 'Hello' }], stream: true },
+  responses: { input: 'Hello', store: false, stream: true },
+};
+
+/** Pieces with a turn between them; the connection ends behind them, unless it is to stay open. */
+let pieces: readonly string[] = [];
+let staysOpen = false;
+let provider: ScriptedProvider;
+let gateway: Harness;
+beforeAll(async () => {
+  provider = await startScriptedProvider(async (outgoing) => {
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const piece of pieces) {
+      outgoing.write(piece);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    if (!staysOpen) outgoing.end();
+  });
+  gateway = await startHarness({
+    models: {
+      'on/messages': [{ provider: 'messages', upstream: 'm' }],
+      'on/responses': [{ provider: 'responses', upstream: 'm' }],
+      'on/chat': [{ provider: 'chat', upstream: 'm' }],
+    },
+    providers: {
+      messages: { apis: ['messages'], base_url: provider.url },
+      responses: { apis: ['responses'], base_url: provider.url },
+      chat: { apis: ['chat-completions'], base_url: provider.url },
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await provider.stop();
+});
+
+const textOf = (api: Interface): string =>
+  Buffer.concat([...streamOf(api, { blocks: [{ text: 'So.' }] }).bytes]).toString();
+const stream = async (path: Interface, model: string, headers: Record<string, string> = {}) => {
+  const answer = await gateway.postTo(`/${path}`, { model, ...ask[path] }, headers);
+  expect(answer.status).toBe(200);
+  return answer.text();
+};
+
+describe.each(interfaces)('a stream of %s', (path) => {
+  const lastEvent = path === 'messages' ? 'event: message_stop' : 'event: response.completed';
+
+  it.each([
+    ['in one piece with the last event', () => [textOf(path) + done]],
+    ['in a piece of its own', () => [textOf(path), done]],
+    ['behind a comment', () => [textOf(path), ': so\n\n', done]],
+  ])('ends with the marker of its provider, once: %s', async (_how, sent) => {
+    pieces = sent();
+    const text = await stream(path, `on/${path}`);
+    expect(text.endsWith(done)).toBe(true);
+    expect(text.match(/\[DONE\]/g)).toHaveLength(1);
+    expect(text.indexOf(lastEvent)).toBeGreaterThan(0);
+  });
+
+  it('that is stored is replayed with it', async () => {
+    pieces = [textOf(path), done];
+    const key = { 'idempotency-key': `marked-${path}` };
+    const first = await stream(path, `on/${path}`, key);
+    await gateway.settled();
+    const asked = provider.bodies.length;
+    expect([await stream(path, `on/${path}`, key), provider.bodies.length]).toEqual([first, asked]);
+    expect(first.endsWith(done)).toBe(true);
+  });
+
+  it('has none that its provider did not send, also where the connection stays open or breaks', async () => {
+    for (const open of [false, true]) {
+      pieces = [textOf(path)];
+      staysOpen = open;
+      const text = await stream(path, `on/${path}`);
+      expect([text.includes('[DONE]'), text.includes(lastEvent), text.includes('event: error')]).toEqual([
+        false,
+        true,
+        false,
+      ]);
+    }
+    staysOpen = false;
+  });
+
+  it('has none of a provider of another format', async () => {
+    const choice = { index: 0, delta: { role: 'assistant', content: 'So.' }, finish_reason: 'stop' };
+    pieces = [Buffer.concat([...eventStream({ id: 'c', choices: [choice] }).bytes]).toString(), done];
+    const text = await stream(path, 'on/chat');
+    expect([text.includes('[DONE]'), text.includes(lastEvent)]).toEqual([false, true]);
+  });
+
+  it('that says its marker and not its own end is broken', async () => {
+    const events = textOf(path)
+      .split('\n\n')
+      .filter((event) => event !== '');
+    const begun = events.slice(0, path === 'messages' ? -2 : -1).map((event) => `${event}\n\n`);
+    pieces = [begun.join('') + done];
+    const text = await stream(path, `on/${path}`);
+    expect([text.includes('[DONE]'), text.includes('event: error'), text.includes(lastEvent)]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+  });
+});
+
+it('official SDKs read such streams', async () => {
+  const openai = new OpenAI({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0 });
+  pieces = [textOf('responses'), done];
+  const types: string[] = [];
+  const asked = { model: 'on/responses', input: 'Hello', store: false, stream: true } as const;
+  for await (const { type } of await openai.responses.create(asked)) types.push(type);
+  const baseURL = new URL(gateway.url).origin;
+  const anthropic = new Anthropic({ baseURL, authToken: gateway.key, apiKey: null, maxRetries: 0 });
+  pieces = [textOf('messages'), done];
+  const { content } = await anthropic.messages
+    .stream({ model: 'on/messages', max_tokens: 50, messages: [{ role: 'user', content: 'Hello' }] })
+    .finalMessage();
+  expect([types.at(-1), content]).toMatchObject(['response.completed', [{ text: 'So.' }]]);
+});
