@@ -1,4 +1,4 @@
-// Every script of package.json loads it first. Written for any Node: one that is too old would stop at the first file in
+// What every script of package.json loads first. Written for any Node: one that is too old would stop at the first file in
 // TypeScript, with a stack in place of a line.
 'use strict';
 
@@ -20,3 +20,9 @@ process.emitWarning = (warning, ...details) => {
   const type = typeof options === 'object' && options !== null ? options.type : options;
   if (type !== 'ExperimentalWarning') emitWarning.call(process, warning, ...details);
 };
+
+// Node ends a process when nothing is left to do, also while it waits for an answer that cannot come any more.
+const unsettledAwait = 13;
+process.once('exit', (code) => {
+  if (code === unsettledAwait) process.stderr.write('gw: it ended before its work was done\n');
+});

@@ -1,5 +1,6 @@
 // How scripts end: with a verdict, whatever they wait for.
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
@@ -14,7 +15,7 @@ const run = (source: string): Promise<Ended> =>
   new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      ['--input-type=module', '--eval', source],
+      ['--require', './infra/require-node.cjs', '--input-type=module', '--eval', source],
       { cwd: projectRoot },
       (_error, stdout, stderr) => resolve({ code: child.exitCode, output: `${stdout}${stderr}` }),
     );
@@ -38,8 +39,25 @@ describe('a script', () => {
     const script = (work: string) =>
       run(`import { runScript } from '${urlOf('infra/run-script.ts')}'; await runScript('it', ${work});`);
     const never = await script('() => new Promise(() => {})');
-    expect([never.code === 0, never.output.split('\n')[0]]).toEqual([false, 'it: it ended before its work was done']);
+    expect([never.code, never.output.match(/^gw: .*$/gm)]).toEqual([13, ['gw: it ended before its work was done']]);
     expect(await script('async () => {}')).toEqual({ code: 0, output: '' });
     expect(await script("async () => { throw new Error('no'); }")).toEqual({ code: 1, output: 'it: no\n' });
+  });
+
+  it('of this project is one of those: it waits for its work where Node sees that it waits', () => {
+    const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const ours = Object.values(scripts).flatMap((line) => / (\S+\.ts)\b/.exec(line)?.[1] ?? []);
+    expect(ours.length).toBeGreaterThan(15);
+    for (const file of ours) {
+      const source = readFileSync(join(projectRoot, file), 'utf8');
+      // A promise that nobody waits for at the top would let the process end with exit code 0.
+      expect([file, source.match(/^(void |\w+\(.*\)\.(then|catch)\()/gm)]).toEqual([file, null]);
+      expect([file, /^(.*= |if \(import\.meta\.main\) | {2}| {4}for \(.* of )?await /m.test(source)]).toEqual([
+        file,
+        true,
+      ]);
+    }
   });
 });
