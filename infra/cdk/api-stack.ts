@@ -5,18 +5,14 @@ import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { environmentNames, tableNaming } from '../../shared/foundation/constants/index.ts';
 import {
-  type Access,
   bedrockAccess,
-  concurrencyAccess,
   connectionKeyAccess,
-  keyRateAccess,
   mergeAccess,
   providerSecretAccess,
   spillBucketAccess,
-  streamBudgetAccess,
   tableAccess,
-  tableSuffixAccess,
   telemetryAccess,
+  variablesAccess,
 } from './constructs/access.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { type Compute, type ComputeProps, functionCompute, type Tasks } from './constructs/compute.ts';
@@ -33,6 +29,13 @@ import { acceptedOutput, direct, wantedOrigins } from './deployment/accepted-ori
 import { commitOutput, computeOutput, dataStackName, tableSuffixOutput } from './resource-names.ts';
 import { defaultAccountConcurrency, type StageSettings } from './settings-schema.ts';
 import { zonesMax } from './settings-values.ts';
+import {
+  concurrencyVariables,
+  keyRateVariables,
+  streamBudgetVariables,
+  tableSuffixVariables,
+} from './stage-variables.ts';
+import type { ComputeKind, ThisDeployment } from './this-deployment.ts';
 
 export interface ApiStackProps extends StackProps {
   readonly stage: string;
@@ -41,15 +44,8 @@ export interface ApiStackProps extends StackProps {
   readonly bundlesRoot: string;
   /** What is deployed. */
   readonly commit: string;
-  /** For this deployment alone: a former origin secret by its number, or `direct`. */
-  readonly alsoAccepts?: string | undefined;
-  /** For this deployment alone: the former compute, which ends what runs there. */
-  readonly alsoRuns?: ComputeKind | undefined;
-  /** For this deployment alone: no version runs beside the former one. */
-  readonly isAtOnce?: boolean | undefined;
+  readonly deployment: ThisDeployment;
 }
-
-export type ComputeKind = StageSettings['compute'];
 
 const createCompute: Readonly<Record<ComputeKind, (stack: Stack, props: ComputeProps) => Compute>> = {
   functions: functionCompute,
@@ -60,9 +56,10 @@ export class ApiStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { stage, settings, bundlesRoot, commit, alsoAccepts, alsoRuns, isAtOnce = false, ...props }: ApiStackProps,
+    { stage, settings, bundlesRoot, commit, deployment, ...props }: ApiStackProps,
   ) {
     super(scope, id, props);
+    const { alsoAccepts, alsoRuns, isAtOnce = false } = deployment;
     new CfnOutput(this, commitOutput, { value: commit });
     new CfnOutput(this, computeOutput, { value: settings.compute });
     if (settings.tableSuffix !== undefined) new CfnOutput(this, tableSuffixOutput, { value: settings.tableSuffix });
@@ -73,21 +70,14 @@ export class ApiStack extends Stack {
     // The new one first: the distribution sends it.
     const accepted = [...wantedOrigins(settings), ...(alsoAccepts === undefined ? [] : [alsoAccepts])];
     new CfnOutput(this, acceptedOutput, { value: accepted.join(',') });
-    const originAccess: Access = {
-      statements: [],
-      environment:
-        originSecret === undefined || alsoAccepts === direct
-          ? {}
-          : { [environmentNames.originSecretHashes]: originSecret.acceptedHashes },
-    };
+    const acceptsAll = originSecret === undefined || alsoAccepts === direct;
     const commonAccess = mergeAccess(
-      originAccess,
-      tableSuffixAccess(settings),
-      keyRateAccess(settings),
+      variablesAccess(acceptsAll ? {} : { [environmentNames.originSecretHashes]: originSecret.acceptedHashes }),
+      variablesAccess({ ...tableSuffixVariables(settings), ...keyRateVariables(settings) }),
       telemetryAccess(stage, settings.telemetry),
     );
     const chatAccess = mergeAccess(
-      streamBudgetAccess(settings.streamBudgetSeconds),
+      variablesAccess(streamBudgetVariables(settings)),
       tableAccess(this, tableNaming(stage, settings.tableSuffix), gatewayTableActions),
       spillBucketAccess(stage),
       connectionKeyAccess(stage),
@@ -99,7 +89,7 @@ export class ApiStack extends Stack {
     const rollout = rolloutOf(this, { stage, settings, isAtOnce });
     const run = (kind: ComputeKind): Compute => {
       const own = { ...settings, compute: kind };
-      const access = mergeAccess(chatAccess, concurrencyAccess(own));
+      const access = mergeAccess(chatAccess, variablesAccess(concurrencyVariables(own)));
       return createCompute[kind](this, {
         stage,
         settings: own,
@@ -115,10 +105,10 @@ export class ApiStack extends Stack {
     const former = alsoRuns === undefined ? undefined : run(alsoRuns);
     // Without a distribution the console has a URL of its own, and its page must be told where clients call.
     const gatewayUrl = settings.edge === 'none' ? { [environmentNames.gatewayUrl]: compute.url } : {};
-    const consoleAccess = mergeAccess(commonAccess, {
-      statements: [],
-      environment: { ...gatewayUrl, ...operatorEnvironment(settings) },
-    });
+    const consoleAccess = mergeAccess(
+      commonAccess,
+      variablesAccess({ ...gatewayUrl, ...operatorEnvironment(settings) }),
+    );
     // Tasks serve the console beside everything else.
     const operator =
       settings.console === true && settings.compute === 'functions'

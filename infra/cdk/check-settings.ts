@@ -53,16 +53,6 @@ const rules: ReadonlyArray<[member: string, isBroken: (settings: StageSettings) 
     "needs removal: 'retain'",
   ],
   [
-    'adopt',
-    (settings) => adoptedArns(settings).some((arn) => !isIn(settings, placeOf(arn))),
-    'names a key or a secret of another account or region than the stage',
-  ],
-  [
-    'adopt',
-    (settings) => new Set(adoptedArns(settings).map((arn) => Object.values(placeOf(arn)).join(' '))).size > 1,
-    'names a key and a secret of different accounts or regions',
-  ],
-  [
     'tableSuffix',
     ({ tableSuffix, removal }) => tableSuffix !== undefined && removal === 'destroy',
     "needs removal: 'retain'",
@@ -79,9 +69,6 @@ interface Place {
 const isIn = ({ account, region }: Pick<StageSettings, 'account' | 'region'>, place: Place): boolean =>
   (account ?? place.account) === place.account && (region ?? place.region) === place.region;
 
-const adoptedArns = ({ adopt }: Pick<StageSettings, 'adopt'>): string[] =>
-  [adopt?.keyArn, adopt?.secretArn].filter((arn) => arn != null);
-
 function placeOf(arn: string): Place {
   const [, , , region = '', account = ''] = arn.split(':');
   return { account, region };
@@ -96,7 +83,8 @@ export function checkPlace(stage: string, settings: StageSettings, shell: Place)
       `stage ${stage} belongs to ${is({ account: account ?? 'any', region: region ?? 'any' })} (stage-settings.ts); this shell is in ${is(shell)}`,
     );
   }
-  const foreign = adoptedArns(settings).find((arn) => !isIn(placeOf(arn), shell));
+  const adopted = [settings.adopt?.keyArn, settings.adopt?.secretArn].filter((arn) => arn != null);
+  const foreign = adopted.find((arn) => !isIn(placeOf(arn), shell));
   if (foreign !== undefined) {
     throw new Error(`stage ${stage} adopts what is in ${is(placeOf(foreign))}; this shell is in ${is(shell)}`);
   }

@@ -5,28 +5,23 @@ import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { brand, tableNames, unrecoveredTables } from '../../shared/foundation/constants/index.ts';
 import { GatewayTable } from './constructs/gateway-table.ts';
-import { type ImportPlace, spillBucket } from './constructs/spill-bucket.ts';
+import { spillBucket } from './constructs/spill-bucket.ts';
 import { connectionKeyAlias, dataStackName, providerSecretName } from './resource-names.ts';
 import type { StageSettings } from './settings-schema.ts';
+import type { ThisDeployment } from './this-deployment.ts';
 
 type SecretReference = Pick<ISecret, 'secretArn'>;
 
 export interface DataStackProps extends StackProps {
   readonly stage: string;
   readonly settings: StageSettings;
-  /** Where this deployment imports tables and bucket that stand there already. */
-  readonly importsIn?: ImportPlace | undefined;
-  /** Restored tables are imported as DynamoDB made them; the next run gives them what the settings say. */
-  readonly isImportingRestored?: boolean | undefined;
+  readonly deployment: ThisDeployment;
 }
 
 export class DataStack extends Stack {
-  constructor(
-    scope: Construct,
-    id: string,
-    { stage, settings, importsIn, isImportingRestored = false, ...props }: DataStackProps,
-  ) {
+  constructor(scope: Construct, id: string, { stage, settings, deployment, ...props }: DataStackProps) {
     super(scope, id, { ...props, terminationProtection: settings.terminationProtection });
+    const { importsIn, isImportingRestored = false } = deployment;
     const removalPolicy = removalPolicyOf(settings, importsIn);
     for (const table of tableNames) {
       const suffix = unrecoveredTables.has(table) ? '' : (settings.tableSuffix ?? '');
@@ -88,7 +83,7 @@ export class DataStack extends Stack {
  * A failed first deployment of a stage that retains removes what it has just created, so that the next one does not find
  * its names taken. A stage that adopts what exists never lets go of it.
  */
-function removalPolicyOf({ removal, adopt }: StageSettings, importsIn: ImportPlace | undefined): RemovalPolicy {
+function removalPolicyOf({ removal, adopt }: StageSettings, importsIn: string | undefined): RemovalPolicy {
   if (removal === 'destroy') return RemovalPolicy.DESTROY;
   return adopt === null && importsIn === undefined ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.RETAIN;
 }

@@ -1,5 +1,5 @@
 // Variables that follow from the settings of a stage alone. Without the CDK library: the bench runs a gateway under them.
-import { environmentNames } from '../../shared/foundation/constants/index.ts';
+import { environmentNames, streamBudget } from '../../shared/foundation/constants/index.ts';
 import { callsPerTask, tasksDefault } from './constructs/task-size.ts';
 import { defaultAccountConcurrency, type StageSettings } from './settings-schema.ts';
 
@@ -14,3 +14,12 @@ export function concurrencyVariables(settings: StageSettings): Readonly<Record<s
 /** A key of one caller that runs wild slows the others of its partition: every key has a rate, its own or this one. */
 export const keyRateVariables = ({ keyRequestsPerMinute: rate }: StageSettings): Readonly<Record<string, string>> =>
   rate == null ? {} : { [environmentNames.keyRequestsPerMinute]: String(rate) };
+
+export const tableSuffixVariables = ({ tableSuffix }: StageSettings): Readonly<Record<string, string>> =>
+  tableSuffix === undefined ? {} : { [environmentNames.tableSuffix]: tableSuffix };
+
+/** The default goes without saying. */
+export const streamBudgetVariables = ({
+  streamBudgetSeconds: seconds,
+}: StageSettings): Readonly<Record<string, string>> =>
+  seconds === streamBudget.defaultSeconds ? {} : { [environmentNames.streamBudgetSeconds]: String(seconds) };

@@ -1,32 +1,18 @@
 // One environment: its data stack and its api stack, deployed in that order and named after the stage.
 import { BOOTSTRAP_QUALIFIER_CONTEXT, PermissionsBoundary, Stage, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { ApiStack, type ComputeKind } from './api-stack.ts';
+import { ApiStack } from './api-stack.ts';
 import { checkSettings } from './check-settings.ts';
-import type { ImportPlace } from './constructs/spill-bucket.ts';
 import { DataStack } from './data-stack.ts';
 import { apiStackName, dataStackName, stageTags } from './resource-names.ts';
 import type { StageSettings } from './settings-schema.ts';
+import type { ThisDeployment } from './this-deployment.ts';
 
 export interface GatewayStageProps {
   readonly settings: StageSettings;
   /** Folder with one folder of code per function, as `npm run build` writes it. */
   readonly bundlesRoot: string;
-  /**
-   * Leaves out what would keep CloudFormation from removing a data stack whose first deployment failed: termination
-   * protection of the stack, and deletion protection of tables that it creates.
-   */
-  readonly isFirstDeployment?: boolean;
-  /** Tables and bucket that stand there without belonging to the stack are imported by this deployment. */
-  readonly importsIn?: ImportPlace | undefined;
-  /** Restored tables are imported by this deployment, as DynamoDB made them. */
-  readonly isImportingRestored?: boolean | undefined;
-  /** Whom the functions accept for this deployment alone, beside whom the settings name. */
-  readonly alsoAccepts?: string | undefined;
-  /** What runs for this deployment alone, beside what the settings name. */
-  readonly alsoRuns?: ComputeKind | undefined;
-  /** For this deployment alone: a new version takes all calls at once. */
-  readonly isAtOnce?: boolean | undefined;
+  readonly deployment?: ThisDeployment;
   /** That of the checkout, which a deployed stage tells. */
   readonly commit: string;
 }
@@ -43,28 +29,15 @@ export class GatewayStage extends Stage {
       ...(boundary === undefined ? {} : { permissionsBoundary: PermissionsBoundary.fromName(boundary) }),
     });
     checkSettings(stage, props.settings);
-    const { bundlesRoot, importsIn, isImportingRestored, alsoAccepts, alsoRuns, isAtOnce, commit } = props;
-    const settings = props.isFirstDeployment === true ? withoutProtection(props.settings, importsIn) : props.settings;
+    const { bundlesRoot, commit, deployment = {} } = props;
+    const settings = settingsOf(props.settings, deployment);
     const tags = stageTags(stage);
-    const common = { tags, stage, settings };
+    const common = { tags, stage, settings, deployment };
     if (settings.bootstrapQualifier !== undefined) {
       this.node.setContext(BOOTSTRAP_QUALIFIER_CONTEXT, settings.bootstrapQualifier);
     }
-    this.data = new DataStack(this, 'data', {
-      stackName: dataStackName(stage),
-      ...common,
-      importsIn,
-      isImportingRestored,
-    });
-    this.api = new ApiStack(this, 'api', {
-      stackName: apiStackName(stage),
-      ...common,
-      bundlesRoot,
-      commit,
-      alsoAccepts,
-      alsoRuns,
-      isAtOnce,
-    });
+    this.data = new DataStack(this, 'data', { stackName: dataStackName(stage), ...common });
+    this.api = new ApiStack(this, 'api', { stackName: apiStackName(stage), ...common, bundlesRoot, commit });
     this.api.addStackDependency(this.data);
     // CloudFormation hands the tags of a stack on to what takes them; not every region's dashboards do yet.
     const options = { excludeResourceTypes: ['AWS::CloudWatch::Dashboard'] };
@@ -72,9 +45,15 @@ export class GatewayStage extends Stage {
   }
 }
 
-/** Adopted tables hold data already: those stay protected. */
-const withoutProtection = (settings: StageSettings, importsIn: ImportPlace | undefined): StageSettings => ({
-  ...settings,
-  terminationProtection: false,
-  deletionProtection: settings.deletionProtection && (settings.adopt !== null || importsIn !== undefined),
-});
+function settingsOf(written: StageSettings, deployment: ThisDeployment): StageSettings {
+  const { firstDeployment, importsIn, accountConcurrency } = deployment;
+  const settings = accountConcurrency === undefined ? written : { accountConcurrency, ...written };
+  if (firstDeployment !== true) return settings;
+  // Adopted tables hold data already: those stay protected.
+  const isAdopting = settings.adopt !== null || importsIn !== undefined;
+  return {
+    ...settings,
+    terminationProtection: false,
+    deletionProtection: settings.deletionProtection && isAdopting,
+  };
+}

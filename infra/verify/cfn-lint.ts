@@ -1,23 +1,30 @@
-// cfn-lint over the templates of all stages as they are set, and of what else a stage may be: tasks in each of their networks, a move
-// between functions and tasks, the console.
+// cfn-lint over the templates of all stages as they are set, and of what else a stage may be in each of six regions: tasks in each of their
+// networks, a move between functions and tasks, the console.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
+import { App, type Stack } from 'aws-cdk-lib';
+import { CfnSubnet } from 'aws-cdk-lib/aws-ec2';
 import { unknownCommit } from '../cdk/deployment/commit.ts';
 import type { StageSettings } from '../cdk/settings-schema.ts';
-import { GatewayStage, type GatewayStageProps } from '../cdk/stage.ts';
+import { GatewayStage } from '../cdk/stage.ts';
 import { stageSettings } from '../cdk/stage-settings.ts';
+import type { ThisDeployment } from '../cdk/this-deployment.ts';
+import { zonesByRegion } from '../cdk/zones.ts';
+import { expectThat } from './smoke/smoke-client.ts';
 import { projectRoot, pythonProgram, runCommand, type Step } from './verify-step.ts';
 
 /** Resources that depend on what they already refer to: CDK writes such lines, and they do no harm. */
 const ignoredChecks = 'W3005';
 /** Property values and resource types differ between regions: old ones, some whose zones CloudFront does not all serve, a younger one. */
 const regions = ['us-east-1', 'us-west-1', 'eu-west-1', 'eu-central-1', 'ap-northeast-2', 'ap-southeast-3'];
+const account = '111122223333';
 
 const tasks = { compute: 'container', console: true, consoleSharesTaskRole: true } as const;
+type Variant = readonly [overrides: Partial<StageSettings>, deployment?: ThisDeployment];
+
 /** In place of members of `prod`, with what a deployment may say beside them. */
-const variants: readonly (readonly [Partial<StageSettings>, Partial<GatewayStageProps>?])[] = [
+const variantsIn = (region: string): readonly Variant[] => [
   [{ console: true, sign_in: { issuer: 'https://id.example.com', client_id: 'gw' } }],
   [{ ...tasks, telemetry: { cloudwatch: true }, bedrockRegions: ['stage-region'] }],
   [
@@ -26,7 +33,7 @@ const variants: readonly (readonly [Partial<StageSettings>, Partial<GatewayStage
       edge: 'none',
       customDomain: {
         domainNames: ['llm.example.com'],
-        certificateArn: 'arn:aws:acm:eu-west-1:111122223333:certificate/11111111-2222-3333-4444-555555555555',
+        certificateArn: `arn:aws:acm:${region}:${account}:certificate/11111111-2222-3333-4444-555555555555`,
       },
     },
   ],
@@ -36,33 +43,41 @@ const variants: readonly (readonly [Partial<StageSettings>, Partial<GatewayStage
       vpc: {
         id: 'vpc-0123456789abcdef0',
         subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
-        availabilityZones: ['eu-west-1a', 'eu-west-1b'],
+        availabilityZones: [`${region}a`, `${region}b`],
       },
     },
   ],
-  [{ ...tasks, canary: null, zones: ['euw1-az1', 'euw1-az2', 'euw1-az3'] }],
+  [{ ...tasks, canary: null }],
   [{ console: true, canary: null, tableSuffix: '-then' }],
-  [{ tableSuffix: '-then' }, { isImportingRestored: true, isAtOnce: true }],
+  [{ tableSuffix: '-then' }, { importsIn: `${account}/${region}`, isImportingRestored: true, isAtOnce: true }],
   [tasks, { alsoRuns: 'functions' }],
   [{ console: true }, { alsoRuns: 'container' }],
 ];
 
-/** Where the templates are, each variant in a folder of its own. */
-function synthesizeVariants(folder: string): void {
+/** Puts the templates of each variant into a folder of its own. */
+function synthesizeVariants(folder: string, region: string): void {
   const cdkJson = readFileSync(join(projectRoot, 'cdk.json'), 'utf8');
   const { context } = JSON.parse(cdkJson) as { readonly context: Record<string, unknown> };
   const { prod } = stageSettings;
   if (prod === undefined) throw new Error('the settings have no stage prod');
-  for (const [at, [overrides, props]] of variants.entries()) {
-    const app = new App({ context, outdir: join(folder, String(at)) });
+  for (const [at, [overrides, deployment = {}]] of variantsIn(region).entries()) {
+    const app = new App({ context, outdir: join(folder, region, String(at)) });
     const bundlesRoot = join(projectRoot, 'dist');
-    new GatewayStage(app, 'prod', {
-      settings: { ...prod, ...overrides },
-      bundlesRoot,
-      commit: unknownCommit,
-      ...props,
-    });
+    const settings = { ...prod, account, region, ...overrides };
+    const { api } = new GatewayStage(app, 'prod', { settings, bundlesRoot, commit: unknownCommit, deployment });
+    checkZones(api, region);
     app.synth();
+  }
+}
+
+/** Subnets of our own have zone ids in every region of the table, and in no other. */
+function checkZones(api: Stack, region: string): void {
+  const { used = [] } = zonesByRegion[region] ?? {};
+  for (const node of api.node.findAll()) {
+    if (!(node instanceof CfnSubnet)) continue;
+    const { availabilityZoneId: id } = node;
+    const isRight = id === undefined ? used.length === 0 : used.some((zone) => zone === id);
+    expectThat(isRight, `${region}: a subnet is in the zone ${id}`);
   }
 }
 
@@ -71,18 +86,22 @@ export const cfnLint: Step = {
   async run() {
     const program = await pythonProgram('cfn-lint==1.58.0', 'cfn-lint');
     const folder = mkdtempSync(join(tmpdir(), 'gw-verify-'));
+    const lint = (place: string, ...inRegions: string[]) => {
+      const options = ['--ignore-checks', ignoredChecks, '--regions', ...inRegions];
+      return runCommand(program, [...options, '--', join(place, 'assembly-*/*.template.json')], { cwd: projectRoot });
+    };
     try {
       // Builds the bundles too.
       await runCommand('npm', ['run', '--silent', 'synth']);
-      synthesizeVariants(folder);
-      const templates = [join(projectRoot, 'cdk.out'), join(folder, '*')].map((place) =>
-        join(place, 'assembly-*/*.template.json'),
-      );
-      const options = ['--ignore-checks', ignoredChecks, '--regions', ...regions];
-      await runCommand(program, [...options, '--', ...templates], { cwd: projectRoot });
+      await lint(join(projectRoot, 'cdk.out'), ...regions);
+      for (const region of regions) {
+        synthesizeVariants(folder, region);
+        await lint(join(folder, region, '*'), region);
+      }
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
-    return `no finding in the templates of ${Object.keys(stageSettings).length} stages and ${variants.length} variants, tasks among them, in ${regions.join(', ')}`;
+    const variants = variantsIn('').length;
+    return `no finding in the templates of ${Object.keys(stageSettings).length} stages and ${variants} variants, tasks in zones of our own among them, in each of ${regions.join(', ')}`;
   },
 };

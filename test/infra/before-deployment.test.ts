@@ -43,12 +43,10 @@ describe('before a deployment', () => {
   it('a new stage in an account where nothing stands has no question and no objection', async () => {
     expect(await check()).toEqual({
       dataStackStatus: undefined,
-      originChange: {},
-      computeChange: {},
-      importsRestored: false,
-      isAtOnce: false,
+      deployment: { isImportingRestored: false, isAtOnce: false },
       notes: [],
       questions: [],
+      next: [],
     });
   });
 
@@ -220,17 +218,13 @@ describe('before a deployment', () => {
       .on(GetAccountSettingsCommand)
       .resolves({ AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 } });
     const free = { ...dev, gatewayReservedConcurrency: null, modelsReservedConcurrency: null };
-    const { accountConcurrency, dataStackStatus } = await check({ stage: 'dev', settings: free });
-    expect(accountConcurrency).toBe(10);
-    const runs = cdkRuns(
-      { stage: 'dev', settings: free, flags: [], isAdopting: false } as never,
-      dataStackStatus,
-      { account, region },
-      { accountConcurrency },
-    );
-    expect(runs).toEqual([['deploy', 'dev/*', '--context', 'accountConcurrency=10']]);
+    const { deployment, dataStackStatus } = await check({ stage: 'dev', settings: free });
+    const options = { stage: 'dev', settings: free, flags: [] } as never;
+    expect(cdkRuns(options, dataStackStatus, deployment, `${account}/${region}`)).toEqual([
+      ['deploy', 'dev/*', '--context', 'accountConcurrency=10'],
+    ]);
     const named = await check({ stage: 'dev', settings: { ...free, accountConcurrency: 50 } });
-    expect(named).not.toHaveProperty('accountConcurrency');
+    expect(named.deployment.accountConcurrency).toBeUndefined();
     expect(named.notes).toEqual([expect.stringMatching(/the settings name 50, and the account has 10$/)]);
   });
 
@@ -260,14 +254,14 @@ describe('before a deployment', () => {
       standing();
       for (const name of restored) haveTable(name);
       const found = await check({ settings });
-      expect(found).toMatchObject({ importsRestored: true, isAtOnce: true });
+      expect(found.deployment).toMatchObject({ isImportingRestored: true, isAtOnce: true });
       expect(found.questions).toEqual([
         'have prod work on the tables that end in -then; the former ones stay, outside of the stack',
       ]);
       const place = ['--context', `importsIn=${account}/${region}`, '--context', 'isImportingRestored=true'];
-      const options = { stage: 'prod', settings, flags: [], isAdopting: false } as never;
-      expect(cdkRuns(options, found.dataStackStatus, { account, region }, found)).toEqual([
-        ['deploy', 'prod/data', '--import-existing-resources', ...place],
+      const options = { stage: 'prod', settings, flags: [] } as never;
+      expect(cdkRuns(options, found.dataStackStatus, found.deployment, `${account}/${region}`)).toEqual([
+        ['deploy', 'prod/data', ...place, '--import-existing-resources'],
         ['deploy', 'prod/*', '--context', 'isAtOnce=true'],
       ]);
     });
@@ -289,7 +283,9 @@ describe('before a deployment', () => {
         AcceptedOrigins: '1',
         TableSuffix: suffix,
       });
-      expect(await check({ settings })).toMatchObject({ importsRestored: false, isAtOnce: false, questions: [] });
+      const { deployment, questions } = await check({ settings });
+      expect(deployment).toMatchObject({ isImportingRestored: false, isAtOnce: false });
+      expect(questions).toEqual([]);
     });
   });
 

@@ -161,7 +161,7 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
 });
 
 describe('the first deployment of a stage that retains', () => {
-  const first = synthesizeStage('prod', {}, { isFirstDeployment: true });
+  const first = synthesizeStage('prod', {}, { firstDeployment: true });
 
   it('can be removed by CloudFormation when it fails: nothing is protected, and what it created is not kept', () => {
     expect(first.terminationProtection).toBe(false);
@@ -214,12 +214,12 @@ describe('a stage that adopts what a former deployment left behind', () => {
   });
 });
 
-const importsIn = { account: '123456789012', region: 'eu-west-1' };
+const importsIn = '123456789012/eu-west-1';
 describe.each([
   ['adopts what a former one left behind', { adopt: adopted }, {}],
   ['imports what stands there (--adopt)', {}, { importsIn }],
 ])('a first deployment that %s', (_what, settings, options) => {
-  const { data, terminationProtection } = synthesizeStage('prod', settings, { ...options, isFirstDeployment: true });
+  const { data, terminationProtection } = synthesizeStage('prod', settings, { ...options, firstDeployment: true });
   const kept = [...resourcesOf(data, 'AWS::DynamoDB::GlobalTable'), ...resourcesOf(data, 'AWS::S3::Bucket')];
 
   it('never deletes tables and bucket, not even when it fails, and protects its tables, but not the stack that is left', () => {
@@ -231,7 +231,7 @@ describe.each([
 });
 
 it('a deployment that imports names tables and bucket by literals: CloudFormation imports nothing whose name it has to work out', () => {
-  const { data } = synthesizeStage('prod', {}, { importsIn, isFirstDeployment: true });
+  const { data } = synthesizeStage('prod', {}, { importsIn, firstDeployment: true });
   const imported = [...resourcesOf(data, 'AWS::DynamoDB::GlobalTable'), ...resourcesOf(data, 'AWS::S3::Bucket')];
   expect(imported.map(({ Properties }) => Properties.TableName ?? Properties.BucketName)).toEqual([
     ...tableNames.map((table) => physicalTableName('prod', table)),
@@ -488,7 +488,7 @@ describe('a stage on restored tables', () => {
   it('are taken over as DynamoDB has made them first, so that the next run changes them', () => {
     for (const [name, { Properties, DeletionPolicy }] of tablesOf({
       isImportingRestored: true,
-      importsIn: { account: '111122223333', region: 'eu-west-1' },
+      importsIn: '111122223333/eu-west-1',
     })) {
       expect(DeletionPolicy).toBe('Retain');
       if (!name.endsWith(suffix)) continue;

@@ -12,6 +12,7 @@ import { deployStage } from '../../infra/cdk/deployment/deploy-stage.ts';
 import { findImageBuilder, runCdk } from '../../infra/cdk/deployment/run-cdk.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import { contextOf, readContext } from '../../infra/cdk/this-deployment.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { account, allTables, inShell, mockAccount, refusal } from './mocked-account.ts';
 import { synthesizeStage } from './synthesized-stage.ts';
@@ -40,26 +41,23 @@ describe('the arguments of a deployment', () => {
       isConfirmed: true,
       flags: ['--yes', '--require-approval', 'never'],
     });
-    expect(read('--stage', 'prod', '--adopt')).toMatchObject({
-      isAdopting: true,
-      flags: ['--import-existing-resources'],
-    });
+    expect(read('--stage', 'prod', '--adopt')).toMatchObject({ isAdopting: true, flags: [] });
     expect(() => read('--stage', 'dev', '--adopt')).toThrow("--adopt needs removal: 'retain' in the settings of dev");
   });
 
   it.each([
     ['no stage', [], '--stage is missing (known: dev, prod)'],
-    ['a stage without a name', ['--stage'], '--stage needs a value'],
+    ['a stage without a name', ['--stage'], "Option '--stage <value>' argument missing"],
     ['a stage that is in no settings', ['--stage', 'test'], 'there is no stage test (known: dev, prod)'],
     [
       'an option that would not be heard: what a stage is stands in its settings',
       ['--stage', 'dev', '--edge', 'none'],
-      'there is no option --edge; what a stage is stands in infra/cdk/stage-settings.ts, and flags of cdk deploy stand behind --',
+      "Unknown option '--edge'; what a stage is stands in infra/cdk/stage-settings.ts, and flags of cdk deploy stand behind --",
     ],
-    ['a flag of cdk in front of --', ['--stage', 'dev', '--hotswap'], 'there is no option --hotswap'],
-    ['a letter that stands for nothing', ['--stage', 'dev', '-Z'], 'there is no option -Z'],
-    ['another stage beside the named one', ['--stage', 'dev', 'prod/*'], 'prod/* belongs to no option'],
-    ['a value where none belongs', ['--stage', 'dev', '--yes=no'], '--yes needs no value'],
+    ['a flag of cdk in front of --', ['--stage', 'dev', '--hotswap'], "Unknown option '--hotswap'"],
+    ['a letter that stands for nothing', ['--stage', 'dev', '-Z'], "Unknown option '-Z'"],
+    ['another stage beside the named one', ['--stage', 'dev', 'prod/*'], "Unexpected argument 'prod/*'"],
+    ['a value where none belongs', ['--stage', 'dev', '--yes=no'], "Option '-y, --yes' does not take an argument"],
     [
       'an account that only cdk would hear of',
       ['--stage', 'dev', '--', '--profile=other'],
@@ -76,30 +74,49 @@ describe('the arguments of a deployment', () => {
 });
 
 describe('the runs of cdk', () => {
-  const place = { account: '111122223333', region: 'eu-west-1' };
+  const place = '111122223333/eu-west-1';
   const all = (stage: string) => ['deploy', `${stage}/*`];
   const first = (stage: string) => ['deploy', `${stage}/data`, '--context', 'firstDeployment=true'];
 
   it('protect the data stack after its first success, not before', () => {
     for (const status of [undefined, 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'REVIEW_IN_PROGRESS', 'CREATE_FAILED']) {
-      expect(cdkRuns(read('--stage', 'prod'), status, place)).toEqual([first('prod'), all('prod')]);
+      expect(cdkRuns(read('--stage', 'prod'), status, {}, place)).toEqual([first('prod'), all('prod')]);
     }
     for (const status of ['CREATE_COMPLETE', 'UPDATE_COMPLETE', 'UPDATE_ROLLBACK_COMPLETE', 'IMPORT_COMPLETE']) {
-      expect(cdkRuns(read('--stage', 'prod'), status, place)).toEqual([all('prod')]);
+      expect(cdkRuns(read('--stage', 'prod'), status, {}, place)).toEqual([all('prod')]);
     }
   });
 
   it('are one where nothing is protected', () => {
-    expect(cdkRuns(read('--stage', 'dev'), undefined, place)).toEqual([all('dev')]);
+    expect(cdkRuns(read('--stage', 'dev'), undefined, {}, place)).toEqual([all('dev')]);
   });
 
   it('adopt in the first run too, and say where the bucket is: CloudFormation imports only what has a literal name', () => {
-    const imports = ['--context', 'importsIn=111122223333/eu-west-1'];
-    const flags = [...imports, '--yes', '--require-approval', 'never', '--import-existing-resources'];
-    expect(cdkRuns(read('--stage', 'prod', '--adopt', '--yes'), undefined, place)).toEqual([
+    const imports = ['--context', `importsIn=${place}`, '--import-existing-resources'];
+    const flags = [...imports, '--yes', '--require-approval', 'never'];
+    expect(cdkRuns(read('--stage', 'prod', '--adopt', '--yes'), undefined, { importsIn: place }, place)).toEqual([
       [...first('prod'), ...flags],
       [...all('prod'), ...flags],
     ]);
+  });
+});
+
+describe('what one deployment alone does', () => {
+  it('reaches the app as it was said, and a deployment that says nothing says nothing to it', () => {
+    const said = {
+      firstDeployment: true,
+      importsIn: '111122223333/eu-west-1',
+      isImportingRestored: true,
+      alsoAccepts: '1',
+      alsoRuns: 'container',
+      isAtOnce: true,
+      accountConcurrency: 10,
+    } as const;
+    const read = (args: string[]) =>
+      readContext((name) => args.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1));
+    expect(read(contextOf(said))).toEqual(said);
+    expect(contextOf({ isAtOnce: false, alsoRuns: undefined })).toEqual([]);
+    expect(read([])).toEqual({});
   });
 });
 
@@ -161,7 +178,7 @@ describe('putting CloudFront in front, or changing its secret', () => {
       const plan = planOriginChange('prod', settings, outputs);
       expect(plan).toMatchObject({ alsoAccepts: former, question: expect.stringContaining('stays accepted until') });
       expect(plan.next).toMatch(/is still accepted\. Once nothing uses it: npm run deploy -- --stage prod$/);
-      expect(cdkRuns(read('--stage', 'dev'), undefined, { account: 'a', region: 'r' }, plan)).toEqual([
+      expect(cdkRuns(read('--stage', 'dev'), undefined, plan, 'a/r')).toEqual([
         ['deploy', 'dev/*', '--context', `alsoAccepts=${former}`],
       ]);
       const second = planOriginChange('prod', settings, {
@@ -230,7 +247,7 @@ describe('a stage that moves between functions and tasks', () => {
       question,
       next: expect.stringMatching(/^the .* Once no call runs in them: npm run deploy -- --stage prod$/),
     });
-    const [run] = cdkRuns(read('--stage', 'dev'), 'UPDATE_COMPLETE', { account: 'a', region: 'r' }, change);
+    const [run] = cdkRuns(read('--stage', 'dev'), 'UPDATE_COMPLETE', change, 'a/r');
     expect(run).toEqual(['deploy', 'dev/*', '--context', `alsoRuns=${kept}`]);
     // The second one: the output says what the settings say.
     expect(planComputeChange('prod', settingsOf(to), { ...outputs, Compute: to })).toEqual({});
@@ -356,7 +373,7 @@ describe('the whole command', () => {
     const noBuilder = () => findImageBuilder('no-such-program');
 
     it.each([
-      ['an option that nothing knows', '--stage dev --edge none', {}, () => {}, /^there is no option --edge/, []],
+      ['an option that nothing knows', '--stage dev --edge none', {}, () => {}, /^Unknown option '--edge'/, []],
       [
         'an account that is not the one of the settings',
         '--stage dev',

@@ -123,14 +123,6 @@ describe('the settings of a stage', () => {
     [{ memoryMB: 512 }, 'Unrecognized key: "memoryMB"'],
     [{ account: '1234' }, 'account must be the twelve digits of an account'],
     [{ region: 'europe' }, 'region must be the name of a region'],
-    [
-      { account: '999999999999', adopt: { keyArn, secretArn: null } },
-      'adopt names a key or a secret of another account or region than the stage',
-    ],
-    [
-      { adopt: { keyArn, secretArn: secretArn.replace('eu-west-1', 'eu-north-1') } },
-      'adopt names a key and a secret of different accounts or regions',
-    ],
     [{ removal: 'destroy' }, "deletionProtection needs removal: 'retain'"],
     [{ removal: 'destroy', deletionProtection: false, adopt: { keyArn, secretArn } }, "adopt needs removal: 'retain'"],
     [{ adopt: { keyArn: 'alias/gw-prod-connections', secretArn } }, 'adopt.keyArn must be the ARN of a KMS key'],
@@ -156,6 +148,11 @@ describe('the settings of a stage', () => {
     expect(() => checkPlace('prod', adopting, { account: '123456789012', region: 'eu-west-1' })).not.toThrow();
     expect(() => checkPlace('prod', adopting, { account: '123456789012', region: 'eu-west-2' })).toThrow(
       'stage prod adopts what is in account 123456789012, region eu-west-1',
+    );
+    // A key of this place and a secret of another one.
+    const split = { ...anywhere, adopt: { keyArn, secretArn: secretArn.replace('eu-west-1', 'eu-north-1') } };
+    expect(() => checkPlace('prod', split, { account: '123456789012', region: 'eu-west-1' })).toThrow(
+      'stage prod adopts what is in account 123456789012, region eu-north-1',
     );
   });
 

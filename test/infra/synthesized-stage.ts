@@ -7,8 +7,9 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
-import { GatewayStage, type GatewayStageProps } from '../../infra/cdk/stage.ts';
+import { GatewayStage } from '../../infra/cdk/stage.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import type { ThisDeployment } from '../../infra/cdk/this-deployment.ts';
 import type { TableName } from '../../shared/foundation/constants/index.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -48,13 +49,8 @@ const createStubBundles = (): string => {
 let stubBundles: string | undefined;
 const synthesized = new Map<string, SynthesizedStage>();
 
-interface SynthesisOptions
-  extends Partial<
-    Pick<
-      GatewayStageProps,
-      'isFirstDeployment' | 'importsIn' | 'commit' | 'alsoAccepts' | 'alsoRuns' | 'isAtOnce' | 'isImportingRestored'
-    >
-  > {
+interface SynthesisOptions extends ThisDeployment {
+  readonly commit?: string;
   readonly withoutTables?: readonly TableName[];
 }
 
@@ -73,7 +69,7 @@ export function synthesizeStage(
 function synthesize(
   stage: string,
   overrides: Partial<StageSettings>,
-  { withoutTables = [], ...more }: SynthesisOptions,
+  { withoutTables = [], commit = 'a1b2c3d', ...deployment }: SynthesisOptions,
 ): SynthesizedStage {
   const known = stageSettings[stage];
   if (known === undefined) throw new Error(`there is no stage ${stage}`);
@@ -83,8 +79,8 @@ function synthesize(
   const { data, api } = new GatewayStage(app, stage, {
     settings,
     bundlesRoot: stubBundles,
-    commit: 'a1b2c3d',
-    ...more,
+    commit,
+    deployment,
   });
   // As a release from before these tables.
   for (const table of withoutTables) {

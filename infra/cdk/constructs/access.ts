@@ -4,16 +4,10 @@
 import { Aws, Stack } from 'aws-cdk-lib';
 import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import {
-  environmentNames,
-  type NameTable,
-  storeKeyItem,
-  streamBudget,
-} from '../../../shared/foundation/constants/index.ts';
+import { environmentNames, type NameTable, storeKeyItem } from '../../../shared/foundation/constants/index.ts';
 import { connectionKeyAlias, providerSecretName, spillBucketName } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { stageRegion } from '../settings-values.ts';
-import { concurrencyVariables, keyRateVariables } from '../stage-variables.ts';
 import { type TableActions, tableActionsOf } from './table-actions.ts';
 
 export interface Access {
@@ -30,28 +24,8 @@ export const mergeAccess = (...parts: readonly Access[]): Access => ({
   acknowledgements: parts.flatMap(({ acknowledgements = [] }) => acknowledgements),
 });
 
-/** No right, but a variable. The default goes without saying. */
-export const streamBudgetAccess = (seconds: number): Access => ({
-  statements: [],
-  environment:
-    seconds === streamBudget.defaultSeconds ? {} : { [environmentNames.streamBudgetSeconds]: String(seconds) },
-});
-
 /** No right, but variables. */
-export const concurrencyAccess = (settings: StageSettings): Access => ({
-  statements: [],
-  environment: concurrencyVariables(settings),
-});
-export const keyRateAccess = (settings: StageSettings): Access => ({
-  statements: [],
-  environment: keyRateVariables(settings),
-});
-
-/** No right, but a variable. */
-export const tableSuffixAccess = ({ tableSuffix }: StageSettings): Access => ({
-  statements: [],
-  environment: tableSuffix === undefined ? {} : { [environmentNames.tableSuffix]: tableSuffix },
-});
+export const variablesAccess = (environment: Access['environment'] = {}): Access => ({ statements: [], environment });
 
 export const tableAccess = (scope: Construct, nameOf: NameTable, tables: TableActions): Access => ({
   statements: tableActionsOf(tables).map(({ table, actions }) => ({
@@ -197,8 +171,8 @@ export function telemetryAccess(stage: string, settings: StageSettings['telemetr
     ...(sampleRatio === undefined ? {} : { OTEL_TRACES_SAMPLER_ARG: String(sampleRatio) }),
   };
   return 'endpoint' in settings
-    ? mergeAccess({ statements: [], environment }, collectorAccess(settings))
-    : mergeAccess({ statements: [], environment }, cloudwatchTracesAccess());
+    ? mergeAccess(variablesAccess(environment), collectorAccess(settings))
+    : mergeAccess(variablesAccess(environment), cloudwatchTracesAccess());
 }
 
 type Collector = Extract<NonNullable<StageSettings['telemetry']>, { endpoint: string }>;
@@ -207,7 +181,7 @@ function collectorAccess({ endpoint, headersSecret }: Collector): Access {
   const path = '/v1/traces';
   const address = endpoint.endsWith(path) ? endpoint : `${endpoint.replace(/\/$/, '')}${path}`;
   const environment = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: address };
-  if (headersSecret === undefined) return { statements: [], environment };
+  if (headersSecret === undefined) return variablesAccess(environment);
   const arn = headersSecret.startsWith('arn:') ? headersSecret : secretArnOf(headersSecret);
   return {
     statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: [arn] }],

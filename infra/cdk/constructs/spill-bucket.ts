@@ -8,15 +8,10 @@ import { spillBucketName } from '../resource-names.ts';
 /** `blobLifeSeconds` of shared/storage/blobs in days, and one more: S3 counts from the midnight after an object was put. */
 const spillLifeDays = 3;
 
-export interface ImportPlace {
-  readonly account: string;
-  readonly region: string;
-}
-
 export function spillBucket(
   scope: Construct,
   stage: string,
-  importsIn: ImportPlace | undefined,
+  importsIn: string | undefined,
   removalPolicy: RemovalPolicy,
 ): Bucket {
   const autoDeleteObjects = removalPolicy === RemovalPolicy.DESTROY;
@@ -42,5 +37,7 @@ export function spillBucket(
 }
 
 /** CloudFormation imports only what has a literal name. */
-const bucketNameOf = (stage: string, importsIn: ImportPlace | undefined): string =>
-  spillBucketName(stage, importsIn?.account ?? Aws.ACCOUNT_ID, importsIn?.region ?? Aws.REGION);
+function bucketNameOf(stage: string, importsIn: string | undefined): string {
+  const [account = Aws.ACCOUNT_ID, region = Aws.REGION] = importsIn?.split('/') ?? [];
+  return spillBucketName(stage, account, region);
+}

@@ -3,7 +3,8 @@
 import type { AwsAccount, StackResource } from '../aws-account.ts';
 import { apiStackName, commitOutput, computeOutput, dataStackName, tableSuffixOutput } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
-import { type OriginChange, planOriginChange } from './accepted-origins.ts';
+import type { ComputeKind, PlannedChange, ThisDeployment } from '../this-deployment.ts';
+import { planOriginChange } from './accepted-origins.ts';
 import { checkBootstrap, checkBoundary, checkConcurrency, checkRegion } from './account-checks.ts';
 import { AllowedCalls } from './allowed-calls.ts';
 import { describeStepBack } from './commit.ts';
@@ -18,14 +19,9 @@ export interface Findings {
   readonly notes: readonly string[];
   /** For the operator to confirm: what this deployment would do, each a sentence without its subject. */
   readonly questions: readonly string[];
-  readonly originChange: OriginChange;
-  readonly computeChange: ComputeChange;
-  /** Tables that DynamoDB restored are taken into the data stack. */
-  readonly importsRestored: boolean;
-  /** No version runs beside the former one. */
-  readonly isAtOnce: boolean;
-  /** Lambda's quota, where neither the settings nor the default say it. */
-  readonly accountConcurrency?: number;
+  /** For the operator to read at the end. */
+  readonly next: readonly string[];
+  readonly deployment: ThisDeployment;
 }
 
 /** Throws an Error with one line for what would stop the deployment later. */
@@ -73,12 +69,16 @@ export async function checkBeforeDeployment(
   ];
   return {
     dataStackStatus: data.stack?.status,
-    originChange,
-    computeChange,
-    importsRestored: restored.length > 0,
-    // What both versions must agree on: whom they accept, and which tables they write.
-    isAtOnce: changesTables || originChange.question !== undefined,
-    ...(accountConcurrency === undefined ? {} : { accountConcurrency }),
+    deployment: {
+      ...(isAdopting ? { importsIn: `${aws.account}/${aws.region}` } : {}),
+      isImportingRestored: restored.length > 0,
+      alsoAccepts: originChange.alsoAccepts,
+      alsoRuns: computeChange.alsoRuns,
+      // What both versions must agree on: whom they accept, and which tables they write.
+      isAtOnce: changesTables || originChange.question !== undefined,
+      accountConcurrency,
+    },
+    next: [originChange.next, computeChange.next].filter((line) => line !== undefined),
     notes: [...(note === undefined ? [] : [note]), ...notes],
     questions: questions.filter((question) => question !== undefined),
   };
@@ -95,17 +95,6 @@ async function readStack(aws: AwsAccount, name: string, allowed: AllowedCalls) {
 // A stage that moves between functions and tasks: what runs now stays for one deployment beside what the settings name, and the
 // next one takes it away. So calls in flight end where they run.
 
-type ComputeKind = StageSettings['compute'];
-
-interface ComputeChange {
-  /** For one deployment: what runs beside what the settings name. */
-  readonly alsoRuns?: ComputeKind;
-  /** For the operator to confirm, a sentence without its subject. */
-  readonly question?: string;
-  /** Told at the end of a deployment that is to be followed by another one. */
-  readonly next?: string;
-}
-
 const names: Readonly<Record<ComputeKind, string>> = { functions: 'the functions', container: 'the tasks' };
 
 /** `outputs`: of the deployed api stack, undefined where there is none. */
@@ -113,7 +102,7 @@ export function planComputeChange(
   stage: string,
   settings: Pick<StageSettings, 'compute' | 'edge' | 'customDomain'>,
   outputs: Readonly<Record<string, string>> | undefined,
-): ComputeChange {
+): PlannedChange {
   if (outputs?.BaseUrl === undefined) return {};
   // Stages from before the output had functions.
   const running: ComputeKind = outputs[computeOutput] === 'container' ? 'container' : 'functions';

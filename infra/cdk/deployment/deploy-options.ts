@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { checkSettings } from '../check-settings.ts';
 import type { StageSettings } from '../settings-schema.ts';
+import { contextOf, type ThisDeployment } from '../this-deployment.ts';
 
 export const usage =
   'npm run deploy -- --stage NAME [--profile NAME] [--region NAME] [--yes] [--adopt] [-- flags of cdk deploy]';
@@ -29,8 +30,6 @@ const ownOptions = {
   /** Imports tables and bucket that a former deployment of this stage left behind. */
   adopt: { type: 'boolean' },
 } as const;
-type OwnName = keyof typeof ownOptions;
-const isOwn = (name: string): name is OwnName => Object.hasOwn(ownOptions, name);
 
 /** Throws an Error with one line for the terminal. */
 export function readDeployOptions(
@@ -38,7 +37,7 @@ export function readDeployOptions(
   stages: Readonly<Record<string, StageSettings>>,
 ): DeployOptions {
   const { own, flags: others } = splitArguments(args);
-  const { stage, profile, region, yes, adopt } = own;
+  const { stage, profile, region, yes: isConfirmed = false, adopt: isAdopting = false } = own;
   const known = `known: ${Object.keys(stages).join(', ')}`;
   if (stage === undefined) throw new Error(`--stage is missing (${known}); usage: ${usage}`);
   const settings = stages[stage];
@@ -46,17 +45,15 @@ export function readDeployOptions(
     throw new Error(`there is no stage ${stage} (${known}); add it to infra/cdk/stage-settings.ts`);
   }
   checkSettings(stage, settings);
-  if (adopt !== undefined && settings.removal === 'destroy') {
+  if (isAdopting && settings.removal === 'destroy') {
     throw new Error(`--adopt needs removal: 'retain' in the settings of ${stage}: see infra/cdk/README.md`);
   }
   const flags = [
     ...(profile === undefined ? [] : ['--profile', profile]),
     ...(region === undefined ? [] : ['--region', region]),
-    ...(yes === undefined ? [] : ['--yes', '--require-approval', 'never']),
-    ...(adopt === undefined ? [] : ['--import-existing-resources']),
+    ...(isConfirmed ? ['--yes', '--require-approval', 'never'] : []),
     ...others,
   ];
-  const [isConfirmed, isAdopting] = [yes !== undefined, adopt !== undefined];
   return { stage, settings, profile, region, isConfirmed, isAdopting, flags };
 }
 
@@ -64,63 +61,40 @@ export function readDeployOptions(
 function splitArguments(args: readonly string[]) {
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   const flags = args.slice(end + 1);
-  const misplaced = flags.find((flag) => isOwn(flag.replace(/^--|=.*/g, '')) && flag.startsWith('--'));
+  const misplaced = flags.find((flag) => Object.hasOwn(ownOptions, /^--([^=]+)/.exec(flag)?.[1] ?? ''));
   if (misplaced !== undefined) throw new Error(`${misplaced} stands before --; usage: ${usage}`);
-  const { tokens } = parseArgs({ args: args.slice(0, end), options: ownOptions, strict: false, tokens: true });
-  const own: Partial<Record<OwnName, string>> = {};
-  for (const token of tokens) {
-    if (token.kind !== 'option') throw new Error(`${args[token.index]} belongs to no option; usage: ${usage}`);
-    const { name, rawName, value } = token;
-    if (!isOwn(name)) throw new Error(`there is no option ${rawName}; ${otherOptions}; usage: ${usage}`);
-    const takesValue = ownOptions[name].type === 'string';
-    if (takesValue !== (value !== undefined))
-      throw new Error(`${rawName} needs ${takesValue ? 'a' : 'no'} value; usage: ${usage}`);
-    own[name] = value ?? '';
+  try {
+    return { own: parseArgs({ args: args.slice(0, end), options: ownOptions }).values, flags };
+  } catch (error) {
+    const [reason] = (error as Error).message.split('. ');
+    const others = 'what a stage is stands in infra/cdk/stage-settings.ts, and flags of cdk deploy stand behind --';
+    throw new Error(`${reason}; ${others}; usage: ${usage}`, { cause: error });
   }
-  return { own, flags };
 }
-
-const otherOptions = 'what a stage is stands in infra/cdk/stage-settings.ts, and flags of cdk deploy stand behind --';
 
 /** Statuses of a stack that was never created successfully; cdk deletes what is left of it. */
 const neverCreated = ['REVIEW_IN_PROGRESS', 'CREATE_FAILED', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'];
-
-/** What this deployment alone tells the app. */
-export interface DeploymentChange {
-  readonly alsoAccepts?: string | undefined;
-  readonly alsoRuns?: string | undefined;
-  readonly accountConcurrency?: number | undefined;
-  readonly isAtOnce?: boolean | undefined;
-  readonly importsRestored?: boolean | undefined;
-}
 
 /**
  * The arguments of each run of cdk. Protection of the data stack is switched on after its first success: a failed first
  * deployment could not be removed otherwise, and would block every later one.
  */
 export function cdkRuns(
-  { stage, settings, flags, isAdopting }: DeployOptions,
+  { stage, settings, flags }: DeployOptions,
   dataStackStatus: string | undefined,
-  { account, region }: { readonly account: string; readonly region: string },
-  { alsoAccepts, alsoRuns, accountConcurrency, isAtOnce = false, importsRestored = false }: DeploymentChange = {},
+  { isImportingRestored = false, ...deployment }: ThisDeployment,
+  place: string,
 ): string[][] {
   const isFirst = dataStackStatus === undefined || neverCreated.includes(dataStackStatus);
   const isProtected = settings.deletionProtection || settings.terminationProtection;
-  const imports = [
-    ...(isAdopting ? ['--context', `importsIn=${account}/${region}`] : []),
-    ...(alsoAccepts === undefined ? [] : ['--context', `alsoAccepts=${alsoAccepts}`]),
-    ...(alsoRuns === undefined ? [] : ['--context', `alsoRuns=${alsoRuns}`]),
-    ...(accountConcurrency === undefined ? [] : ['--context', `accountConcurrency=${accountConcurrency}`]),
-    ...(isAtOnce ? ['--context', 'isAtOnce=true'] : []),
-  ];
-  const all = ['deploy', `${stage}/*`, ...imports, ...flags];
-  if (importsRestored) {
-    // CloudFormation takes a table over as it is, and gives it what its template says when that changes: so in two steps.
-    const place = ['--context', `importsIn=${account}/${region}`, '--context', 'isImportingRestored=true'];
-    return [['deploy', `${stage}/data`, '--import-existing-resources', ...place, ...flags], all];
-  }
-  if (!isFirst || !isProtected) return [all];
-  return [['deploy', `${stage}/data`, '--context', 'firstDeployment=true', ...imports, ...flags], all];
+  const run = (stacks: string, change: ThisDeployment) => {
+    const imports = change.importsIn === undefined ? [] : ['--import-existing-resources'];
+    return ['deploy', `${stage}/${stacks}`, ...contextOf(change), ...imports, ...flags];
+  };
+  const all = run('*', deployment);
+  // CloudFormation takes a table over as it is, and gives it what its template says when that changes: so in two steps.
+  if (isImportingRestored) return [run('data', { importsIn: place, isImportingRestored }), all];
+  return isFirst && isProtected ? [run('data', { ...deployment, firstDeployment: true }), all] : [all];
 }
 
 // What plain cdk needs to be told.

@@ -26,29 +26,13 @@ export async function deployStage(
   const aws = await openAwsAccount({ ...options, defaultRegion: settings.region });
   checkPlace(stage, settings, aws);
   print(`stage ${stage}: account ${aws.account}, region ${aws.region}`);
-  const findings = await checkBeforeDeployment(aws, options);
-  const {
-    dataStackStatus,
-    notes,
-    questions,
-    originChange,
-    computeChange,
-    accountConcurrency,
-    importsRestored,
-    isAtOnce,
-  } = findings;
-  const hasImage = [settings.compute, computeChange.alsoRuns].includes('container');
+  const { dataStackStatus, notes, questions, next, deployment } = await checkBeforeDeployment(aws, options);
+  const hasImage = [settings.compute, deployment.alsoRuns].includes('container');
   const imageBuilder = hasImage ? findImageBuilder() : undefined;
   for (const note of notes) print(note);
   for (const question of questions) await confirm(question, options.isConfirmed, print);
-  for (const run of cdkRuns(options, dataStackStatus, aws, {
-    ...originChange,
-    ...computeChange,
-    accountConcurrency,
-    importsRestored,
-    isAtOnce,
-  })) {
+  for (const run of cdkRuns(options, dataStackStatus, deployment, `${aws.account}/${aws.region}`)) {
     if ((await runCdk(run, imageBuilder)) !== 0) throw new Error(`${stage} was not deployed; cdk says why above`);
   }
-  for (const { next } of [originChange, computeChange]) if (next !== undefined) print(next);
+  for (const line of next) print(line);
 }
