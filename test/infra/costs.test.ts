@@ -129,6 +129,17 @@ describe('the price of a month', () => {
       expect(deploying).toContain(`$${text}`);
   });
 
+  it('of warm throughput is that of the write units above what every table has', () => {
+    const raised = resourcesOf(synthesizeStage('prod').data, 'AWS::DynamoDB::GlobalTable').flatMap(({ Properties }) => {
+      const { WarmThroughput: warm } = Properties as { WarmThroughput?: { WriteUnitsPerSecond: number } };
+      return warm === undefined ? [] : [warm.WriteUnitsPerSecond - 4_000];
+    });
+    const units = raised.reduce((sum, one) => sum + one, 0).toLocaleString('en-US');
+    expect(deploying).toContain(
+      `\`prod\` raises ${raised.length} tables\n  to 16,000, so it pays for ${units} write units`,
+    );
+  });
+
   it('is the same statement on the first page and in the description of the package', () => {
     const [idleDev, idleProd] = [dev, prod].map((parts) => usd(sumOf(idleCosts(parts))));
     expect(page).toContain(`$${idleDev} a month (\`dev\`) or $${idleProd} (\`prod\``);
