@@ -4,11 +4,16 @@ import { join } from 'node:path';
 
 export const account = '000000000000';
 export const region = 'us-east-1';
+export const otherRegion = 'eu-west-1';
 export const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
 
-export const accountVariables = (emulatorUrl: string, folder: string): Record<string, string | undefined> => ({
+export const accountVariables = (
+  emulatorUrl: string,
+  inRegion: string,
+  folder: string,
+): Record<string, string | undefined> => ({
   AWS_ENDPOINT_URL: emulatorUrl,
-  AWS_REGION: region,
+  AWS_REGION: inRegion,
   AWS_ACCESS_KEY_ID: credentials.accessKeyId,
   AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   AWS_PROFILE: undefined,

@@ -7,14 +7,16 @@ import { startSimulator } from '../../local/simulator/index.ts';
 import { ministackRequirement, startEmulator } from '../emulator.ts';
 import { expectThat } from '../smoke/smoke-client.ts';
 import { pythonProgram, type Step } from '../verify-step.ts';
-import { account, region } from './emulated-account.ts';
+import { account, otherRegion, region } from './emulated-account.ts';
 import { createOperator, type Operator } from './operator-commands.ts';
-import { copyProject, failingDeployment, type ProjectCopy } from './project-copy.ts';
+import { copyProject, type ProjectCopy } from './project-copy.ts';
+import { liveProtected } from './protected-stage.ts';
 
 const weaker =
-  'weaker than AWS: streams are buffered, IAM and templates hardly checked; no import, TTL, encryption, throughput limits, bucket lifecycle, frozen processes';
+  'weaker than AWS: streams are buffered, IAM and templates hardly checked, versions take over at once; no expiry, encryption, throughput limits, bucket lifecycle, frozen processes';
 
 const preload = join(import.meta.dirname, 'lambda-globals.cjs');
+const pythonPath = join(import.meta.dirname, 'python');
 
 export const emulatedStage: Step = {
   name: 'stage',
@@ -24,16 +26,22 @@ export const emulatedStage: Step = {
       GATEWAY_PORT: String(port),
       LOG_LEVEL: 'WARNING',
       NODE_OPTIONS: `--require=${preload}`,
+      PYTHONPATH: pythonPath,
     });
     const emulator = await startEmulator({ program, variablesOf });
     const simulator = await startSimulator({ paceMs: 0 });
     const project = copyProject();
     try {
-      const operator = createOperator({ emulatorUrl: emulator.url, project, simulator });
-      await operator.bootstrap(`aws://${account}/${region}`);
+      const operatorIn = async (inRegion: string) => {
+        const operator = createOperator({ emulatorUrl: emulator.url, region: inRegion, project, simulator });
+        await operator.bootstrap(`aws://${account}/${inRegion}`);
+        return operator;
+      };
+      const operator = await operatorIn(region);
       await liveDisposably(operator, project);
       await liveProtected(operator, project);
-      return `deployed, called, changed, destroyed and deployed again, with and without CloudFront; protected and retained (${weaker})`;
+      await liveBeside(await operatorIn(otherRegion));
+      return `deployed, called, changed, destroyed and deployed again, with and without CloudFront; protected, destroyed and adopted, put on restored tables and back; in a second region beside the first (${weaker})`;
     } finally {
       project.remove();
       await simulator.stop();
@@ -42,8 +50,7 @@ export const emulatedStage: Step = {
   },
 };
 
-// From the first deployment to the last, once for a stage whose data may go and once for one that keeps them. The emulator
-// cannot import a bucket or a global table, so adopting what the second left behind is not shown here.
+// From the first deployment to the last, of a stage whose data may go.
 const changedMemoryMb = 1_024;
 
 async function liveDisposably(operator: Operator, project: ProjectCopy): Promise<void> {
@@ -73,41 +80,16 @@ async function liveDisposably(operator: Operator, project: ProjectCopy): Promise
   await operator.smoke('dev', await operator.configure('dev'));
 }
 
+/** As after the loss of a region: the former stage of the same name still has the names that are unique in an account. */
+async function liveBeside(operator: Operator): Promise<void> {
+  await operator.deploy('dev');
+  await operator.smoke('dev', await operator.configure('dev'));
+}
+
 /** A bucket that is not empty cannot be deleted, unless the stage empties it. */
 async function tagBucket({ s3, readStack }: Operator): Promise<void> {
   const { SpillBucketName: Bucket } = (await readStack(dataStackName('dev'))).outputs;
   // The emulator drops the tags of a bucket in a template, and CDK's function empties only buckets with this one.
   const TagSet = [{ Key: 'aws-cdk:auto-delete-objects', Value: 'true' }];
   await s3.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet } }));
-}
-
-async function liveProtected(operator: Operator, project: ProjectCopy): Promise<void> {
-  const hasTables = async () => (await operator.tables('prod')).length > 0;
-  // The emulator's quota of concurrent executions depends on this machine.
-  // It has no CodeDeploy either.
-  const concurrency = { gatewayReservedConcurrency: 5, modelsReservedConcurrency: 2, canary: null };
-  project.writeSettings({ prod: concurrency });
-  const failed = await operator.tryDeploy('prod', failingDeployment);
-  expectThat(failed.output.includes('cdk says why'), `a resource that cannot be created: ${failed.output.slice(-500)}`);
-  expectThat(!(await hasTables()), 'a failed first deployment left tables behind');
-
-  await operator.deploy('prod');
-  const { stack } = await operator.readStack(dataStackName('prod'));
-  expectThat(stack?.EnableTerminationProtection === true, 'the data stack is not protected after its first success');
-  const key = await operator.configure('prod');
-  await operator.smoke('prod', key);
-  await operator.tryDestroy('prod');
-  expectThat((await operator.readStack(dataStackName('prod'))).stack !== undefined, 'a protected stack was destroyed');
-
-  project.writeSettings({ prod: { ...concurrency, terminationProtection: false } });
-  await operator.deploy('prod');
-  await operator.destroy('prod');
-  expectThat(await hasTables(), 'destroying a stage that retains took its tables');
-  const blocked = await operator.tryDeploy('prod');
-  const command = 'npm run deploy -- --stage prod --adopt';
-  expectThat(
-    blocked.output.includes('table gw-prod-keys') && blocked.output.includes(command),
-    blocked.output.slice(-500),
-  );
-  expectThat(await hasTables(), 'a deployment that failed took existing tables');
 }

@@ -5,12 +5,13 @@ import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sd
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { apiStackName, dataStackName } from '../../cdk/resource-names.ts';
 import type { Simulator } from '../../local/simulator/index.ts';
 import { expectThat } from '../smoke/smoke-client.ts';
 import { runSmoke } from '../smoke.ts';
 import { applyFile, runCommand, runGateway, tryCommand } from '../verify-step.ts';
-import { accountVariables, credentials, region } from './emulated-account.ts';
+import { accountVariables, credentials } from './emulated-account.ts';
 import type { ProjectCopy } from './project-copy.ts';
 import {
   byokKey,
@@ -23,22 +24,26 @@ import {
 } from './stage-file.ts';
 
 const largeResultBytes = 600_000;
+const lookIntervalMs = 500;
+const effectMaxMs = 10_000;
 
 export type Operator = ReturnType<typeof createOperator>;
 
 interface Access {
   readonly emulatorUrl: string;
+  readonly region: string;
   readonly project: ProjectCopy;
   readonly simulator: Simulator;
 }
 
-export function createOperator({ emulatorUrl, project, simulator }: Access) {
+export function createOperator({ emulatorUrl, region, project, simulator }: Access) {
   const cwd = project.folder;
   const clientSettings = { endpoint: emulatorUrl, region, credentials };
-  const env = { ...accountVariables(emulatorUrl, cwd), [byokVariable]: byokKey };
+  const env = { ...accountVariables(emulatorUrl, region, cwd), [byokVariable]: byokKey };
   const deployArgs = (stage: string, flags: readonly string[]) =>
     ['run', '--silent', 'deploy', '--', '--stage', stage, '--yes', ...flags] as const;
   const s3 = new S3Client({ ...clientSettings, forcePathStyle: true });
+  const dynamo = new DynamoDBClient(clientSettings);
   const send = fetchThrough(emulatorUrl);
   const describe = async (path: string) => (await fetch(`${emulatorUrl}/${path}`)).json() as Promise<Document>;
 
@@ -79,6 +84,7 @@ export function createOperator({ emulatorUrl, project, simulator }: Access) {
 
   return {
     s3,
+    dynamo,
     send,
     readStack,
     bootstrap: (environment: string) => runCommand('npx', ['cdk', 'bootstrap', environment], { cwd, env }),
@@ -91,7 +97,7 @@ export function createOperator({ emulatorUrl, project, simulator }: Access) {
       expectThat(code === 0, `destroy failed: ${output.slice(-500)}`);
     },
     tables: async (stage: string): Promise<string[]> => {
-      const { TableNames: names = [] } = await new DynamoDBClient(clientSettings).send(new ListTablesCommand({}));
+      const { TableNames: names = [] } = await dynamo.send(new ListTablesCommand({}));
       return names.filter((name) => name.startsWith(`gw-${stage}-`));
     },
     /** Stores credential and gateway file with the command line. Gives the API key that it prints. */
@@ -100,6 +106,18 @@ export function createOperator({ emulatorUrl, project, simulator }: Access) {
       const input = providerCredential;
       await runGateway(['credentials', 'set', credentialName, '--yes', ...place], { cwd, env, input });
       return applyFile(gatewayFile(simulator), place, { cwd, env });
+    },
+    gateway: (stage: string, ...args: string[]) => runGateway([...args, '--stage', stage], { cwd, env }),
+    /** What is changed reaches a process within five seconds. */
+    async expectStatus(stage: string, apiKey: string, wanted: number, otherwise: string): Promise<void> {
+      const { BaseUrl: baseUrl = '' } = (await readStack(apiStackName(stage))).outputs;
+      const headers = { authorization: `Bearer ${apiKey}` };
+      for (let waitedMs = 0; ; waitedMs += lookIntervalMs) {
+        const { status } = await send(`${baseUrl}/models`, { headers });
+        if (status === wanted) return;
+        expectThat(waitedMs < effectMaxMs, `${otherwise}: ${status}`);
+        await sleep(systemClock, lookIntervalMs);
+      }
     },
     /** The calls of `npm run smoke` through the base URL; credentials are looked at where they arrive. */
     async smoke(stage: string, apiKey: string): Promise<void> {
