@@ -20,6 +20,8 @@ const upstreams = {
   'router/5.6': ['router', 'openai/gpt-5.6-sol'],
   'messages/claude': ['messages', 'claude-sonnet-4-6'],
   'converse/claude': ['converse', 'anthropic.claude-sonnet-4-6-v1'],
+  'messages/older': ['messages', 'claude-sonnet-4-0'],
+  'converse/newer': ['converse', 'anthropic.claude-opus-5-v1:0'],
   'responses/5.4': ['responses', 'gpt-5.4'],
   'gemini/3': ['gemini', 'gemini-3-pro'],
 } as const;
@@ -197,6 +199,31 @@ describe('strict tools', () => {
     expect(sent()).toMatchObject([{ body: { tools: [{ strict: false }] } }]);
   });
 
+  it.each(['messages/claude', 'converse/claude'])('have 24 optional properties at most for %s', async (model) => {
+    const tools = ['a', 'b', 'c'].map((name) => {
+      const names = Array.from({ length: 10 }, (_one, index) => [`${name}${index}`, { type: 'string' }]);
+      const tool = chatTool({ ...city, properties: Object.fromEntries(names), required: [] }, true);
+      return { ...tool, function: { ...tool.function, name } };
+    });
+    const answer = await openai.chat.completions.create({ model, messages, tools }).withResponse();
+    expect(leftOutOf(answer)).toBe('tools.strict');
+    expect(JSON.stringify(sent()).match(/"strict":true/g)).toHaveLength(2);
+  });
+
+  it.each(['messages/older', 'converse/newer'])('are told where %s knows no such word', async (model) => {
+    const asked = { model, messages, tools: [chatTool(city, true)] };
+    const answer = await openai.chat.completions.create(asked).withResponse();
+    expect(JSON.stringify(sent())).not.toContain('"strict":true');
+    expect(leftOutOf(answer)).toBe('tools.strict');
+  });
+
+  it('stay strict for Gemini, which has one word for all', async () => {
+    const asked = { model: 'gemini/3', messages, tools: [chatTool(city, true)] };
+    const answer = await openai.chat.completions.create(asked).withResponse();
+    expect(leftOutOf(answer)).toBe('');
+    expect(JSON.stringify(sent())).toContain('VALIDATED');
+  });
+
   it('are twenty at most for Claude', async () => {
     const tools = Array.from({ length: 22 }, (_one, index) => {
       const tool = chatTool(city, true);
@@ -205,5 +232,73 @@ describe('strict tools', () => {
     const answer = await openai.chat.completions.create({ model: 'messages/claude', messages, tools }).withResponse();
     const strict = ((sent()[0]?.body.tools ?? []) as Json[]).filter((tool) => tool.strict === true);
     expect([leftOutOf(answer), strict.length]).toEqual(['tools.strict', 20]);
+  });
+});
+
+describe('a history that another model made', () => {
+  const everyFormat = ['chat/5.4', 'messages/claude', 'converse/claude', 'responses/5.4', 'gemini/3'] as const;
+  const input_schema = { ...city, type: 'object' as const };
+  const thinking = { type: 'thinking' as const, thinking: 'Hm.', signature: 'c2lnbmVkIGJ5IG5vYm9keQ' };
+  const call = { type: 'tool_use' as const, id: 'toolu_1', name: 'get_weather', input: { city: 'Rome' } };
+  const result = { type: 'tool_result' as const, tool_use_id: 'toolu_1', content: 'Sun' };
+
+  it.each(everyFormat)('with calls that are not signed goes on at %s, on each interface', async (model) => {
+    await openai.chat.completions.create({
+      model,
+      tools: [chatTool()],
+      messages: [
+        ...messages,
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: ['call_1', 'call_2'].map((id) => ({
+            id,
+            type: 'function' as const,
+            function: { name: 'get_weather', arguments: '{"city":"Rome"}' },
+          })),
+        },
+        { role: 'tool', tool_call_id: 'call_2', content: 'Rain' },
+        { role: 'tool', tool_call_id: 'call_1', content: 'Sun' },
+      ],
+    });
+    const tool = { type: 'function' as const, name: 'get_weather', parameters: city, strict: false };
+    const item = { call_id: 'call_1', name: 'get_weather', arguments: '{"city":"Rome"}' };
+    await openai.responses.create({
+      model,
+      store: false,
+      tools: [tool],
+      input: [
+        ...messages,
+        { type: 'function_call', ...item },
+        { type: 'function_call_output', call_id: 'call_1', output: 'Sun' },
+      ],
+    });
+    await anthropic.messages.create({
+      model,
+      max_tokens: 4_000,
+      tools: [{ name: 'get_weather', input_schema }],
+      messages: [
+        ...messages,
+        { role: 'assistant', content: model === 'messages/claude' ? [call] : [thinking, call] },
+        { role: 'user', content: [result] },
+      ],
+    });
+    expect(sent().map(({ format }) => format)).toHaveLength(3);
+  });
+
+  it.each(everyFormat)('with a result whose call is gone goes on at %s, where it is translated', async (model) => {
+    const orphan = { type: 'function_call_output' as const, call_id: 'call_9', output: 'Sun' };
+    if (model !== 'responses/5.4') await openai.responses.create({ model, store: false, input: [...messages, orphan] });
+    const tools = [{ name: 'get_weather', input_schema }];
+    const asked = {
+      model,
+      max_tokens: 4_000,
+      tools,
+      messages: [...messages, { role: 'user' as const, content: [result] }],
+    };
+    if (model !== 'messages/claude') await anthropic.messages.create(asked);
+    const chat = [...messages, { role: 'tool' as const, tool_call_id: 'call_9', content: 'Sun' }];
+    if (model !== 'chat/5.4') await openai.chat.completions.create({ model, tools: [chatTool()], messages: chat });
+    expect(JSON.stringify(sent()).match(/Sun/g)?.length).toBeGreaterThanOrEqual(2);
   });
 });

@@ -1,16 +1,9 @@
 // What real providers refuse that their formats have words for: each rule with the public report, or the page, that tells of it. A
 // request that a format can read is held against every row of it.
 
-import { lacksRequired, looseSchema, unsupportedByClaude } from './refused-schemas.ts';
+import { historyRefusals, type Refusal } from './refused-histories.ts';
+import { lacksRequired, looseSchema, optionalIn, unsupportedByClaude } from './refused-schemas.ts';
 import { isThinker, knowsNoNone, thinksUnasked, thinksWithToolsElsewhere } from './signature.ts';
-
-interface Refusal {
-  readonly formats: readonly string[];
-  /** The public report, or the page, of it. */
-  readonly source: string;
-  /** In the provider's words. Undefined: it takes the request. */
-  readonly why: (body: Body, model: string) => string | undefined;
-}
 
 /** What is looked at of any format's request. Anything else may be there too. */
 interface Body {
@@ -20,6 +13,12 @@ interface Body {
   readonly thinking?: { readonly type?: string } | null;
   readonly additionalModelRequestFields?: Pick<Body, 'thinking'> | null;
   readonly messages?: readonly { readonly content?: readonly ConverseBlock[] }[];
+  readonly toolConfig?: { readonly tools?: readonly { readonly toolSpec?: ToolSpec }[] } | null;
+}
+
+interface ToolSpec {
+  readonly strict?: boolean | null;
+  readonly inputSchema?: { readonly json?: unknown };
 }
 
 interface Tool {
@@ -47,13 +46,33 @@ const toolsElsewhere = (model: string): string =>
 const unknownEffort = (member: string, effort: string): string =>
   `Unsupported value: '${member}' does not support '${effort}' with this model.`;
 
+interface ClaudesTool {
+  readonly strict: boolean | null | undefined;
+  readonly schema: unknown;
+}
+
+/** Bounds of all strict tools together: https://github.com/strands-agents/harness-sdk/issues/2664. */
+function refusedByClaude(tools: readonly ClaudesTool[]): string | undefined {
+  const strict = tools.filter((tool) => tool.strict === true);
+  if (strict.length > strictToolsMax) return `tools: Too many strict tools. The maximum is ${strictToolsMax}.`;
+  for (const [index, tool] of tools.entries()) {
+    const words = tool.strict === true ? unsupportedByClaude(tool.schema) : undefined;
+    if (words !== undefined) return `tools.${index}.custom: ${words}`;
+  }
+  const optional = strict.reduce((sum, { schema }) => sum + optionalIn(schema), 0);
+  return optional > optionalMax
+    ? `Schemas contains too many optional parameters (${optional}), which would make grammar compilation inefficient. Reduce the number of optional parameters in your tool schemas (limit: ${optionalMax}).`
+    : undefined;
+}
+
 const documentsOf = ({ messages = [] }: Body) =>
   messages.map(({ content }) => (Array.isArray(content) ? (content as readonly ConverseBlock[]) : []));
 
 const strictToolsMax = 20;
+const optionalMax = 24;
 const documentsMax = 5;
 
-const refusals: readonly Refusal[] = [
+const refusals: readonly Refusal<Body>[] = [
   {
     formats: ['chat-completions'],
     source: 'https://github.com/BerriAI/litellm/issues/34569',
@@ -85,16 +104,21 @@ const refusals: readonly Refusal[] = [
   },
   {
     formats: ['messages'],
-    source: 'https://github.com/badlogic/pi-mono/issues/9953',
-    why({ tools }) {
-      const strict = (tools ?? []).filter((tool) => tool.strict === true);
-      if (strict.length > strictToolsMax) return `tools: Too many strict tools. The maximum is ${strictToolsMax}.`;
-      for (const [index, tool] of (tools ?? []).entries()) {
-        const words = tool.strict === true ? unsupportedByClaude(tool.input_schema) : undefined;
-        if (words !== undefined) return `tools.${index}.custom: ${words}`;
-      }
-      return undefined;
-    },
+    source: 'https://github.com/earendil-works/pi/issues/9953',
+    why: ({ tools }) =>
+      refusedByClaude((tools ?? []).map((tool) => ({ strict: tool.strict, schema: tool.input_schema }))),
+  },
+  {
+    formats: ['converse'],
+    source: 'https://github.com/BerriAI/litellm/pull/39115',
+    why: ({ toolConfig }, model) =>
+      model.includes('claude')
+        ? refusedByClaude(
+            (toolConfig?.tools ?? []).flatMap(({ toolSpec }) =>
+              toolSpec === undefined ? [] : [{ strict: toolSpec.strict, schema: toolSpec.inputSchema?.json }],
+            ),
+          )
+        : undefined,
   },
   {
     formats: ['chat-completions', 'responses'],
@@ -123,7 +147,7 @@ const refusals: readonly Refusal[] = [
   },
   {
     formats: ['converse'],
-    source: 'https://github.com/aws-samples/bedrock-chat/issues/1685',
+    source: 'https://github.com/aws-samples/generative-ai-use-cases/issues/1685',
     why(body) {
       const names = documentsOf(body)
         .flat()
@@ -148,7 +172,7 @@ const effortIn = ({ reasoning_effort: effort }: Body, model: string): string =>
 /** Undefined: its provider would take it. `model`: as the path or the body names it. */
 export function providerRefusal(format: string, body: unknown, model: string): string | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
-  for (const { formats, why } of refusals) {
+  for (const { formats, why } of [...refusals, ...(historyRefusals as readonly Refusal<Body>[])]) {
     const words = formats.includes(format) ? why(body as Body, model) : undefined;
     if (words !== undefined) return words;
   }

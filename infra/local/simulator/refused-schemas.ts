@@ -24,6 +24,16 @@ const unsupportedWords: Readonly<Record<string, readonly string[]>> = {
   array: ['maxItems', 'uniqueItems'],
 };
 
+/** Of strict tools together. */
+export function optionalIn(schema: unknown): number {
+  let count = 0;
+  for (const { properties, required } of schemasIn(schema)) {
+    const needed = new Set(Array.isArray(required) ? required : []);
+    count += Object.keys(isSchema(properties) ? properties : {}).filter((name) => !needed.has(name)).length;
+  }
+  return count;
+}
+
 export function unsupportedByClaude(schema: unknown): string | undefined {
   for (const inner of schemasIn(schema)) {
     const type = String(inner.type);

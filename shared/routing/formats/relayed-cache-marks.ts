@@ -11,8 +11,9 @@ import {
 import { estimateInputTokens } from '../billing/index.ts';
 
 /**
- * The fewest tokens of a prompt that Claude keeps, by its models: Anthropic's "Prompt caching", as quoted by public pages of May
- * 2026. Marks in a shorter one are not refused, and do nothing.
+ * The fewest tokens of a prompt that Claude keeps, by its models: Anthropic's "Prompt caching", as quoted in
+ * https://dev.to/creeta/claudes-prompt-cache-fails-silently-below-1024-tokens-1ch1, read on 2026-11-26; no installed package has them.
+ * Marks in a shorter one are not refused, and do nothing.
  */
 const leastTokens: readonly (readonly [RegExp, number])[] = [
   [/claude-(opus|fable|mythos)-5/, 512],

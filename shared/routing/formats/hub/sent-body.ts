@@ -6,6 +6,7 @@ import {
   type HubCall,
   type HubTarget,
   type OptionalName,
+  strictPath,
   type TargetCall,
   toldPathsMax,
   unknown,
@@ -76,8 +77,17 @@ function leftOutOf(
     const words = optionalWords[name];
     return (words === undefined ? says.has(name) : isSent(words)) ? [] : [member];
   });
-  return [...new Set([...options, ...others])].slice(0, toldPathsMax).map(asPath);
+  const strict = call.tools?.some((tool) => tool.type === 'function' && tool.strict === true) === true;
+  const loosened = strict && !saysStrict(json) ? [strictPath] : [];
+  return [...new Set([...options, ...others, ...loosened])].slice(0, toldPathsMax).map(asPath);
 }
+
+/** Packages leave the word out for models that do not know it. Gemini has one for all tools. */
+const saysStrict = (json: JsonText): boolean =>
+  [...json.inside(0)].some(
+    (member) => toolMembers.has(json.name(member)) && /"strict":true|"VALIDATED"/.test(json.slice(member)),
+  );
+const toolMembers: ReadonlySet<string> = new Set(['tools', 'toolConfig']);
 
 const pathMaxCharacters = 128;
 /** Clients choose the names of their members, and a path stands in a header. */

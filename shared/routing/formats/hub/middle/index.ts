@@ -29,5 +29,5 @@ export {
   unknown,
 } from './reasoning.ts';
 export { envelopeOptions, isSigned, phaseOf, phaseOptions, sealed, signedOptions, withOwnSigned } from './signed.ts';
-export { type Strictness, withStrictness } from './strict-tools.ts';
+export { type Strictness, strictPath, withStrictness } from './strict-tools.ts';
 export { createToolNames, type ToolNames } from './tool-names.ts';

@@ -5,10 +5,13 @@ export interface Strictness {
   readonly holds: (schema: unknown) => boolean;
   /** More of them in one request are refused. */
   readonly toolsMax: number;
+  /** Properties that are not required, of all of them together. */
+  readonly optionalOf: (schema: unknown) => number;
+  readonly optionalMax: number;
 }
 
 /** As `X-Gw-Left-Out` names it. */
-const strictPath = 'tools.strict';
+export const strictPath = 'tools.strict';
 
 export function withStrictness(
   call: HubCall,
@@ -17,12 +20,17 @@ export function withStrictness(
   const { tools } = call;
   if (strictness === undefined || tools === undefined) return { call, leftOut: [] };
   let strict = 0;
+  let optional = 0;
   let isLeftOut = false;
   const told = tools.map((tool) => {
     if (tool.type !== 'function' || tool.strict !== true) return tool;
     if (strict < strictness.toolsMax && strictness.holds(tool.inputSchema)) {
-      strict += 1;
-      return tool;
+      const more = strictness.optionalOf(tool.inputSchema);
+      if (optional + more <= strictness.optionalMax) {
+        strict += 1;
+        optional += more;
+        return tool;
+      }
     }
     isLeftOut = true;
     return { ...tool, strict: false };

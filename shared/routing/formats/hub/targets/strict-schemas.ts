@@ -24,15 +24,23 @@ const openAi: Subset = {
   isRecursive: true,
 };
 
-/** https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations, read on 2026-11-26. */
+/** Of strings, as the SDK of Anthropic and its package of the AI SDK list them. */
+const claudeFormats = wordsOf('date-time time date duration email hostname uri ipv4 ipv6 uuid');
+
+/**
+ * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations, read on 2026-11-26; a test
+ * compares it with what the SDK of Anthropic and its package of the AI SDK leave of a schema.
+ */
 const claude: Subset = {
   words: wordsOf(
     '$defs $ref $schema additionalProperties anyOf const default definitions description enum format items minItems properties required title type',
   ),
   requiresAll: false,
   isRecursive: false,
-  refuses: ({ minItems, enum: values }) =>
+  refuses: ({ minItems, enum: values, const: value, format }) =>
     (minItems !== undefined && minItems !== 0 && minItems !== 1) ||
+    (format !== undefined && !claudeFormats.has(String(format))) ||
+    (typeof value === 'object' && value !== null) ||
     (Array.isArray(values) && values.some((value) => typeof value === 'object' && value !== null)),
 };
 
@@ -67,9 +75,26 @@ const isObjectSchema = (schema: unknown): boolean => isJsonObject(schema) && sch
 export const openAiStrictness: Strictness = {
   holds: (schema) => isObjectSchema(schema) && holds(schema, openAi),
   toolsMax: Number.POSITIVE_INFINITY,
+  // Each property is required.
+  optionalOf: () => 0,
+  optionalMax: Number.POSITIVE_INFINITY,
 };
 
 export const claudeStrictness: Strictness = {
   holds: (schema) => isObjectSchema(schema) && holds(schema, claude),
   toolsMax: 20,
+  optionalOf,
+  // https://github.com/strands-agents/harness-sdk/issues/2664, read on 2026-11-26.
+  optionalMax: 24,
 };
+
+/** Recursive: the depth of a schema is that of a body. Of a schema that others refer to it counts once. */
+function optionalOf(schema: unknown): number {
+  if (!isJsonObject(schema)) return 0;
+  const { properties, required, items, anyOf } = schema;
+  const named = isJsonObject(properties) ? properties : {};
+  const needed = new Set(Array.isArray(required) ? required : []);
+  const own = Object.keys(named).filter((name) => !needed.has(name)).length;
+  const inside = [...Object.values(named), ...(Array.isArray(anyOf) ? anyOf : []), items, ...definitionsOf(schema)];
+  return inside.reduce<number>((sum, one) => sum + optionalOf(one), own);
+}

@@ -17,6 +17,7 @@ import {
   forEachObject,
   isBlank,
   isMarked,
+  type KnownCall,
   type KnownCalls,
   markedAs,
   type OptionalMember,
@@ -50,7 +51,7 @@ export async function toPrompt(messages: unknown, { open, nextStep }: PromptRead
     },
   };
   await forEachObject(messages, nextStep, (message, at) => {
-    if (message.role === 'tool') addResults(prompt, toResult(message, reading.calls));
+    if (message.role === 'tool') addResult(prompt, message, reading.calls);
     else if (message.role === 'assistant') prompt.push(...toAssistant(message, `messages[${at}]`, reading));
     else if (message.role === 'system' || message.role === 'developer') prompt.push(...toSystem(message));
     else prompt.push(...toUser(message));
@@ -135,8 +136,14 @@ function besideOf(
   return envelope && envelopeOptions(envelope);
 }
 
-function toResult(message: JsonObject, calls: KnownCalls): ToolMessage {
-  const { id, name } = calls.find(message.tool_call_id) ?? calls.add(message.tool_call_id, nameOf(message));
+/** A result without its call every provider refuses: the user tells of it. */
+function addResult(prompt: LanguageModelV4Prompt, message: JsonObject, calls: KnownCalls): void {
+  const call = calls.find(message.tool_call_id);
+  if (call !== undefined) addResults(prompt, toResult(message, call));
+  else prompt.push({ role: 'user', content: [...textParts('Result of a tool:'), ...toParts(message.content)] });
+}
+
+function toResult(message: JsonObject, { id, name }: KnownCall): ToolMessage {
   const parts = toParts(message.content);
   // A part has no cache mark of its own inside a result: the result as a whole does.
   const marked = parts.find(isMarked) ?? cacheMark(message);
@@ -149,8 +156,6 @@ function toResult(message: JsonObject, calls: KnownCalls): ToolMessage {
   };
   return { role: 'tool', content: [content] };
 }
-
-const nameOf = ({ name }: JsonObject): string => (typeof name === 'string' && name !== '' ? name : 'tool');
 
 const toOutput = (parts: readonly ContentPart[]): ToolOutput =>
   parts.every((part) => part.type === 'text')
