@@ -69,12 +69,16 @@ describe('a command that is one request of the management interface', () => {
     '%s runs as its help shows, says what changed, and says so no second time where nothing did',
     async (words) => {
       const line = await exampleOf(words);
+      const unchanged = await stored();
       if (line.includes('--yes')) {
         const asked = await operate(line.replace(' --yes', ''));
         expect(asked).toMatchObject({ code: 2, out: '', error: expect.stringContaining('pass --yes') });
         expect(await operate(line.replace(' --yes', ''), { answers: ['no'] })).toMatchObject({ code: 1, out: '' });
+        expect(await stored()).toBe(unchanged);
       }
       const first = await operate(`${line} --json`);
+      if (/disable|update team|create|activate/.test(line)) expect(await stored()).not.toBe(unchanged);
+      if (line.includes('--dry-run') || words === 'models diff') expect(await stored()).toBe(unchanged);
       expect(first).toMatchObject({ code: 0, error: '' });
       const again = await operate(`${line} --json`);
       const [done, repeated] = [JSON.parse(first.out), again.code === 0 ? JSON.parse(again.out) : undefined];

@@ -258,17 +258,4 @@ describe('functions', () => {
       ['removed', 'added'],
     ]);
   });
-
-  it('are activated, disabled after a yes, and enabled again', async () => {
-    const on = await operate(`functions activate team twice r1 ${local.option}`);
-    expect([on.code, on.out]).toEqual([0, expect.stringMatching(/enabled +r1/)]);
-    expect((await operate(`functions disable team twice ${local.option}`)).code).toBe(2);
-    expect((await operate(`functions disable team twice ${local.option}`, { answers: ['no'] })).code).toBe(1);
-    expect((await show('twice')).status).toBe('enabled');
-    const disabled = await operate(`functions disable team twice --yes ${local.option}`);
-    expect([disabled.code, disabled.out]).toEqual([0, expect.stringContaining('may still answer for up to 5 s')]);
-    expect((await show('twice')).status).toBe('disabled');
-    expect((await operate(`functions enable team twice ${local.option}`)).code).toBe(0);
-    expect(await show('twice')).toMatchObject({ status: 'enabled', active: 'r1' });
-  });
 });

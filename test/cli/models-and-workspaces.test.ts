@@ -184,11 +184,5 @@ describe('the workspaces', () => {
       const model = await operate(`workspaces update search --models no/such ${local.option}`);
       expect([model.code, model.error]).toEqual([1, expect.stringContaining('no/such')]);
     });
-
-    it('are listed with their credit, for people and for programs', async () => {
-      const { workspaces } = await operateJson<{ workspaces: { id: string }[] }>(`workspaces list ${local.option}`);
-      expect(workspaces.map(({ id }) => id)).toEqual(['search', 'team']);
-      expect((await operate(`workspaces list ${local.option}`)).out).toMatch(/^search +5 +0 +0 +5 /m);
-    });
   });
 });

@@ -2,9 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { createAdministration } from '../../shared/configuration/administration/index.ts';
 import { createApiKey, createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
-import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -13,16 +11,10 @@ import { startTestStore } from '../support/test-store.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 
-describe('rules of keys, credit and operators', () => {
+describe('rules of keys and operators', () => {
   interface CreatedKey {
     readonly key: string;
     readonly public_id: string;
-  }
-
-  interface Credit {
-    readonly change: string;
-    readonly granted_usd: string;
-    readonly available_usd: string;
   }
 
   let local: LocalStore;
@@ -121,62 +113,6 @@ describe('rules of keys, credit and operators', () => {
       expect(failed).toHaveLength(lines.length - 1);
       for (const { out, error } of failed)
         expect(out + error).toMatch(/raced"? is (already )?taken in team by the (active )?key/);
-    });
-  });
-
-  describe('credits', () => {
-    it('are added once per id, to the last digit', async () => {
-      const line = `credits add team 0.000000000001 --id invoice-7 ${local.option}`;
-      const before = (await operateJson<{ credits: Credit[] }>(`credits show team ${local.option}`)).credits[0];
-      expect(before?.available_usd).toBe('5');
-      expect(await operateJson<Credit>(line)).toMatchObject({ change: 'added', available_usd: '5.000000000001' });
-      expect(await operateJson<Credit>(line)).toMatchObject({ change: 'unchanged', available_usd: '5.000000000001' });
-      const other = await operate(`credits add team 3 --id invoice-7 ${local.option}`);
-      expect([other.code, other.error]).toEqual([1, expect.stringContaining('of another amount')]);
-    });
-
-    it('are taken away by a negative amount, and never below what is held; without an id each line counts', async () => {
-      const credit = async () =>
-        (await operateJson<{ credits: Credit[] }>(`credits show team ${local.option}`)).credits[0]?.available_usd ?? '';
-      for (const available_usd of ['6.000000000001', '7.000000000001']) {
-        expect(await operateJson<Credit>(`credits add team 1 ${local.option}`)).toMatchObject({ available_usd });
-      }
-      expect(await operateJson<Credit>(`credits add team -1 --id refund-1 ${local.option}`)).toMatchObject({
-        change: 'added',
-        amount_usd: '-1',
-        available_usd: '6.000000000001',
-      });
-      const { credit: ledger } = createAdministration({
-        store: local.store,
-        clock: systemClock,
-        randomness: systemRandomness,
-      });
-      const expiresAtMs = systemClock.nowMs() + holdLifeMs;
-      const hold = { owner: 'running', amount: 1_000_000_000_000n, expiresAtMs };
-      expect((await ledger.take({ workspace: 'team', spendLimit: null }, hold)).kind).toBe('taken');
-      const rest = '5.000000000001';
-      const tooMuch = await operate(`credits add team -5.5 ${local.option}`);
-      expect([tooMuch.code, tooMuch.out]).toEqual([1, '']);
-      expect(tooMuch.error).toContain(`nothing was taken away: ${rest} USD are neither spent nor held`);
-      expect(await credit()).toBe(rest);
-      expect(await operateJson<Credit>(`credits add team -${rest} ${local.option}`)).toMatchObject({
-        available_usd: '0',
-      });
-    });
-
-    it('are told in their history, the newest first', async () => {
-      const { additions } = await operateJson<{ additions: { id: string; amount_usd: string; time: string }[] }>(
-        `credits history team ${local.option}`,
-      );
-      const named = additions.filter(({ id }) => ['invoice-7', 'refund-1'].includes(id));
-      expect(named.map(({ id, amount_usd }) => [id, amount_usd])).toEqual([
-        ['refund-1', '-1'],
-        ['invoice-7', '0.000000000001'],
-      ]);
-      const times = additions.map(({ time }) => Date.parse(time));
-      expect(times).toEqual(times.toSorted((a, b) => b - a));
-      expect((await operate(`credits history team ${local.option}`)).out).toMatch(/^20\S+ +-1 +refund-1$/m);
-      expect((await operate(`credits history nobody ${local.option}`)).code).toBe(1);
     });
   });
 
