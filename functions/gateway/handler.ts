@@ -9,7 +9,8 @@ import { readEnvironment } from '../../shared/foundation/environment/index.ts';
 import { createStreamingHandler, guardProcess } from '../../shared/protocol/http/index.ts';
 import { createGateway } from './routes.ts';
 
-const environment = readEnvironment();
+// Whatever the variables say: it is frozen after each call.
+const environment = { ...readEnvironment(), isFunction: true };
 const composition = createGatewayComposition({ environment, ...bundleAdapters(environment) });
 guardProcess(composition.log);
 

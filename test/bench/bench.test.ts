@@ -6,18 +6,15 @@ import { compare, type Figures, targetOf } from '../../infra/bench/against/compa
 import { fetchTree } from '../../infra/bench/against/other-tree.ts';
 import { runAgainst } from '../../infra/bench/against/run-against.ts';
 import { quickPlan, readOptions } from '../../infra/bench/bench-options.ts';
-import { writeUnitsPerCall, writeUnitsWithoutLimits } from '../../infra/bench/costs.ts';
-import { type Call, createClient, jsonBody, sendOne } from '../../infra/bench/measuring-client.ts';
+import { writeUnitsPerCall } from '../../infra/bench/costs.ts';
 import { atLeast, atMost, percentile, tableText } from '../../infra/bench/report.ts';
 import { runBench } from '../../infra/bench/run-bench.ts';
 import { type Measured, scaleReport } from '../../infra/bench/sections/scale.ts';
 import { countRounds } from '../../infra/bench/sections/store-cost.ts';
-import { limitedCall, models } from '../../infra/bench/test-bed/bench-file.ts';
 import { itemBytes, storeHeaders } from '../../infra/bench/test-bed/item-size.ts';
-import { costOf, flushMs } from '../../infra/bench/test-bed/measured-calls.ts';
+import { costOf } from '../../infra/bench/test-bed/measured-calls.ts';
 import { startPeers } from '../../infra/bench/test-bed/peer.ts';
-import { type StoreRequest, startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
-import { type TestBed, withTestBed } from '../../infra/bench/test-bed/test-bed.ts';
+import { startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { startDynamoEngine } from '../../infra/dynamodb-engine/start-engine.ts';
@@ -32,8 +29,6 @@ const tinyPlan = {
   ...{ ...quickPlan, memory: 20, latencyTurns: 1 },
   ...{ jsonPerTurn: { 1: 2, 32: 4 }, streamsPerTurn: { 1: 1, 32: 2 }, hostile: { minutes: 0.05, seed: 1 } },
 };
-/** A call has ended when no request was made for so long. */
-const quietMs = 80;
 const tinyOptions = { ...readOptions(['--only', 'translated,scale,memory,hostile']), plan: tinyPlan };
 
 describeOnDynamo('a tiny run of the bench', () => {
@@ -69,37 +64,6 @@ describeOnDynamo('a tiny run of the bench', () => {
     expect([unitsOfCall > writeUnitsPerCall - 1, unitsOfCall <= writeUnitsPerCall]).toEqual([true, true]);
     for (const [, writes, bytes] of written) expect([Number(writes) > 0, Number(bytes) > 0]).toEqual([true, true]);
   });
-});
-
-describeOnDynamo('a call under the variables of prod', () => {
-  it('writes at most 9.2 units with every limit, and at most 5.2 by a key without limits, one call at a time', async () => {
-    const units: number[] = [];
-    await withTestBed(temporaryFolder(), { portkey: false, litellm: undefined }, async (bed) => {
-      const unlimited = { key: bed.keys.unlimited, body: jsonBody(models.unlimited) };
-      for (const call of [limitedCall(bed.keys.limited), unlimited]) units.push(await unitsOf(bed, call));
-    });
-    const [everyLimit = NaN, noLimits = NaN] = units;
-    expect(everyLimit).toBeLessThanOrEqual(9.2);
-    expect(noLimits).toBeLessThanOrEqual(5.2);
-    // The pages of costs go by them.
-    expect([everyLimit <= writeUnitsPerCall, noLimits <= writeUnitsWithoutLimits]).toEqual([true, true]);
-    // Credit, the slot of the service and the record: who counts less has counted nothing.
-    expect([everyLimit > 8, noLimits >= 5]).toEqual([true, true]);
-  });
-
-  /** Of ten calls, one of which writes statistics. */
-  async function unitsOf({ countedGateway, proxy }: TestBed, call: Call): Promise<number> {
-    const client = createClient(countedGateway, 1);
-    await sendOne(client, call);
-    await proxy.takeRequests(flushMs);
-    const written: StoreRequest[] = [];
-    for (let n = 0; n < 10; n += 1) {
-      await sendOne(client, call);
-      written.push(...(await proxy.takeRequests(quietMs)));
-    }
-    client.close();
-    return costOf(written, 10).writeUnits;
-  }
 });
 
 describe('this tree beside another one', () => {

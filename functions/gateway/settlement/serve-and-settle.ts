@@ -4,7 +4,7 @@ import { type Counter, keySlots } from '../../../shared/accounting/holds/index.t
 import { okStatus } from '../../../shared/errors/index.ts';
 import { startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import { addRefusalToLog, streamHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
+import { streamHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, ServedCall } from '../stages.ts';
 import { claimsEndOf, settle } from './settle.ts';
@@ -32,14 +32,12 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
 /** Throws the error, unless clients of the interface are to find it in a stream. */
 async function toldInStream(
   { clock }: GatewayDependencies,
-  { request, owner, scope }: AdmittedCall,
+  { request, owner }: AdmittedCall,
   error: unknown,
 ): Promise<GatewayResponse> {
   const answer = { id: owner, createdSeconds: Math.floor(clock.nowMs() / 1_000) };
-  const known = toGatewayError(error);
-  const body = await request.refusedStream?.(known, answer);
+  const body = await request.refusedStream?.(toGatewayError(error), answer);
   if (body === undefined) throw error;
-  addRefusalToLog(scope.logContext, known);
   return { status: okStatus, headers: streamHeaders, body };
 }
 

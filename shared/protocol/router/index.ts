@@ -2,4 +2,4 @@ export type { DeferredTasks } from './deferred-tasks.ts';
 export type { LogContext, RequestScope } from './request-scope.ts';
 export { jsonHeaders, streamHeaders } from './root-endpoints.ts';
 export type { Endpoint } from './route-table.ts';
-export { addRefusalToLog, createRouter, type RouterDependencies, toGatewayError } from './router.ts';
+export { createRouter, type RouterDependencies, toGatewayError } from './router.ts';

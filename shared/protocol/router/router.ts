@@ -245,7 +245,7 @@ function toErrorResponse(error: unknown, scope: RequestScope, log: Log): Request
 }
 
 /** What alarms tell refusals with one code apart by: a stage that is too small, a store that gave no answer, a pause. */
-export function addRefusalToLog(logContext: LogContext, { code, exhausted, isPaused, cause }: GatewayError): void {
+function addRefusalToLog(logContext: LogContext, { code, exhausted, isPaused, cause }: GatewayError): void {
   const isUnanswered = code === 'RATE_LIMITER_UNAVAILABLE' && cause !== undefined && exhausted === undefined;
   logContext.fields = {
     ...logContext.fields,
