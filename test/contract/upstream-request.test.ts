@@ -6,6 +6,8 @@ import { credentialsOf } from '../support/credentials.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
 type Json = Record<string, unknown>;
+/** As the table of all formats has them. */
+const thinkers = ['gpt-5', 'gpt-5.1', 'gpt-5.4', 'o3', 'grok-4', 'gemini-2.5-pro', 'claude-sonnet-4-5'] as const;
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 describe('what reaches a provider', () => {
@@ -23,6 +25,7 @@ describe('what reaches a provider', () => {
         'acme/mute': [{ provider: 'mute', upstream: 'echo' }],
         'acme/constant': [{ provider: 'constant', upstream: 'echo' }],
         'acme/uncounted': [{ provider: 'uncounted', upstream: 'echo' }],
+        ...Object.fromEntries(thinkers.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
       },
       providers: {
         thinker: { reasoning_style: 'object' },
@@ -103,6 +106,38 @@ describe('what reaches a provider', () => {
     const { body } = await receivedFor(hello('acme/echo', { reasoning }));
     expect(body.reasoning_effort).toBe(effort);
     expect(body).not.toHaveProperty('reasoning');
+  });
+
+  it.each([
+    ['gpt-5', { effort: 'none' }, 'minimal'],
+    ['gpt-5.1', { effort: 'none' }, 'none'],
+    ['gpt-5.1', { effort: 'minimal' }, 'low'],
+    ['gpt-5.1', { effort: 'max' }, 'high'],
+    ['gpt-5.4', { effort: 'max' }, 'xhigh'],
+    ['o3', { enabled: false }, 'low'],
+    ['o3', { max_tokens: 30_000 }, 'high'],
+    // A host that knows budgets makes them of an effort.
+    ['gemini-2.5-pro', { effort: 'minimal' }, 'minimal'],
+    ['claude-sonnet-4-5', { enabled: false }, 'none'],
+  ])('is an effort that the model knows: %s and %j', async (model, reasoning, effort) => {
+    const { body } = await receivedFor(hello(`acme/${model}`, { reasoning }));
+    expect(body.reasoning_effort).toBe(effort);
+    // What names it in the words of the provider is not changed.
+    const own = await receivedFor(hello(`acme/${model}`, { reasoning_effort: 'minimal' }));
+    expect(own.body.reasoning_effort).toBe('minimal');
+  });
+
+  it('is nothing of reasoning where its model, or its provider, is told nothing, and the client is told so', async () => {
+    for (const [model, effort] of [
+      ['acme/grok-4', 'high'],
+      ['acme/mute', 'high'],
+      ['acme/mute', null],
+    ] as const) {
+      const response = await gateway.post(hello(model, { reasoning: { effort } }));
+      await response.text();
+      expect(response.headers.get('x-gw-left-out')).toBe(effort === null ? null : 'reasoning');
+      expect(gateway.simulator.calls.at(-1)?.body).not.toHaveProperty('reasoning_effort');
+    }
   });
 
   it('asks for usage on every stream, but not where the provider says that it takes no such option', async () => {

@@ -185,6 +185,14 @@ describe('usage in the last chunk with a choice, below /openai/v1', () => {
     expect(reported[0]?.usage).toMatchObject({ ...usage, cost: expect.any(Number), provider: 'acme' });
   });
 
+  it('keeps its place before chunks that come behind it without a choice', async () => {
+    const later = [1, 2].map((part) => chunk({ choices: [], part }));
+    answer = stream(said, finished({ usage }), ...later, done);
+    const chunks = (await ask({ stream_options: { include_usage: true } })) as (OpenAI.ChatCompletionChunk & Json)[];
+    expect(chunks.slice(-3).map(({ part, choices }) => part ?? choices[0]?.finish_reason)).toEqual(['stop', 1, 2]);
+    expect(chunks.filter((one) => one.usage)).toHaveLength(1);
+  });
+
   it('stays as it came for a client that asks for none, and below /v1', async () => {
     answer = stream(said, finished({ usage }), done);
     expect((await ask({})).filter((one) => one.usage).map((one) => one.usage)).toEqual([usage]);

@@ -161,10 +161,15 @@ export interface CallSize extends InputSize, OutputSize {
 }
 
 /** What the body that a provider receives depends on, besides the request. */
+/** As clients of chat completions name it. */
+export type AskedEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
 export interface UpstreamTarget {
   /** As the provider names it. */
   readonly model: string;
   readonly reasoningStyle: 'effort' | 'object' | 'none';
+  /** In the word of its model for it. Undefined: the model is told nothing. */
+  readonly effortOf: (asked: AskedEffort | { readonly budgetTokens: number }) => string | undefined;
   /** It is Google's: the signatures of its calls come back to it. */
   readonly readsGoogleSignatures: boolean;
   /** A model that thinks by itself, refuses tools then, and can be told not to think. */

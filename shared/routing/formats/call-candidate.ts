@@ -21,6 +21,7 @@ import {
 } from '../providers/index.ts';
 import { adaptedSend } from './adapted-send.ts';
 import { canBeForced, wayTo } from './capabilities.ts';
+import { type AskedReasoning, relayedEffort } from './reasoning.ts';
 import { marksCache, type RelayedMarks, withRelayedMarks } from './relayed-cache-marks.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
@@ -161,6 +162,7 @@ const targetOf = ({ entry, model, provider }: Candidate, zdr: boolean) => ({
   model: entry.upstream_model,
   takesNewerBound: isOfOpenAi(provider.kind) && isOpenAiThinker(entry.upstream_model, model.id),
   reasoningStyle: provider.reasoning_style ?? 'effort',
+  effortOf: (asked: AskedReasoning) => relayedEffort(asked, entry.upstream_model, model.id),
   readsGoogleSignatures: googleHost.test(provider.base_url),
   reportsStreamUsage: provider.stream_usage !== false,
   defaultBound:

@@ -6,18 +6,22 @@ import { withoutForeignDetails } from './foreign-details.ts';
 import { gatewayMembers } from './gateway-members.ts';
 
 export function toUpstreamBody(request: ChatMembers, target: UpstreamTarget): UpstreamBody {
-  const { model, reasoningStyle, reportsStreamUsage, defaultBound } = target;
+  const { model, reportsStreamUsage, defaultBound } = target;
   const changes = new Map<string, unknown>([...gatewayMembers].map((name) => [name, undefined]));
   const foreign = withoutForeignDetails(request.text(), target);
   for (const [name, value] of foreign.changes) changes.set(name, value);
   changes.set('model', model);
   for (const [name, value] of boundMembers(request, target)) changes.set(name, value);
   if (request.namesNoBound && defaultBound !== undefined) changes.set(defaultBound.chatMember, defaultBound.tokens);
-  for (const [name, value] of Object.entries(reasoningMembers(request, reasoningStyle))) changes.set(name, value);
+  const effort = effortMembers(request, target);
+  for (const [name, value] of Object.entries(effort ?? {})) changes.set(name, value);
   const hasEffort = changes.has(effortName) || (request.raw[effortName] ?? null) !== null;
   if (target.wantsNoEffortWithTools && hasTools(request) && !hasEffort) changes.set(effortName, 'none');
   if (request.stream) changes.set('stream_options', streamOptions(request.raw.stream_options, reportsStreamUsage));
-  return { text: rewriteMembers(request.text(), changes), leftOut: foreign.leftOut };
+  return {
+    text: rewriteMembers(request.text(), changes),
+    leftOut: [...foreign.leftOut, ...(effort === undefined ? ['reasoning'] : [])],
+  };
 }
 
 const effortName = 'reasoning_effort';
@@ -41,27 +45,19 @@ function streamOptions(sent: unknown, reportsUsage: boolean): object | undefined
   return Object.keys(options).length === 0 ? undefined : options;
 }
 
-function reasoningMembers(
-  { raw, reasoning: options }: ChatMembers,
-  style: UpstreamTarget['reasoningStyle'],
-): Record<string, unknown> {
-  if (options === undefined || style === 'none') return {};
-  if (style === 'object') return { reasoning: raw.reasoning };
-  const effort = toEffort(options);
-  return effort === undefined ? {} : { [effortName]: effort };
+/** Undefined: its model, or its provider, is told nothing of what is asked. */
+function effortMembers({ raw, reasoning }: ChatMembers, target: UpstreamTarget): Record<string, unknown> | undefined {
+  if (reasoning === undefined) return {};
+  if (target.reasoningStyle === 'object') return { reasoning: raw.reasoning };
+  const asked = askedOf(reasoning);
+  if (asked === undefined) return {};
+  const effort = target.reasoningStyle === 'none' ? undefined : target.effortOf(asked);
+  return effort === undefined ? undefined : { [effortName]: effort };
 }
 
-/** Where a provider knows only effort, a token budget becomes the nearest level. */
-const effortByBudget: readonly [tokensMax: number, effort: string][] = [
-  [2_048, 'low'],
-  [8_192, 'medium'],
-  [Number.POSITIVE_INFINITY, 'high'],
-];
-
-function toEffort({ effort, enabled, max_tokens: budget }: ReasoningOptions): string | undefined {
-  if (enabled === false) return 'none';
+function askedOf({ effort, enabled, max_tokens: budget }: ReasoningOptions) {
+  if (enabled === false || budget === 0) return 'none';
   if (typeof effort === 'string') return effort;
-  if (budget === 0) return 'none';
-  if (typeof budget === 'number') return effortByBudget.find(([tokensMax]) => budget <= tokensMax)?.[1];
+  if (typeof budget === 'number') return { budgetTokens: budget };
   return enabled === true ? 'medium' : undefined;
 }

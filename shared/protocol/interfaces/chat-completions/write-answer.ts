@@ -39,6 +39,9 @@ export function writeAnswer({ reasoning }: ChatMembers, { json }: JsonAnswer, co
   return { body: isExcluded ? textWithoutReasoning(json, changes) : rewriteMembers(json, changes), headers: {} };
 }
 
+/** Chunks without a choice: a provider sends one or two. */
+const heldMax = 16;
+
 export function openChunkWriter(
   { includeUsage, includeMergedUsage, reasoning }: ChatMembers,
   { mergesUsageChunk, endsBrokenStreamWithDone }: StreamWriting,
@@ -47,17 +50,20 @@ export function openChunkWriter(
   const mergesLastChunk = includeUsage && mergesUsageChunk && !includeMergedUsage;
   let head: Record<string, unknown> = {};
   let reportedToClient = false;
-  /** A chunk that finishes a choice and reports usage: it goes out with the merged one, where no choice comes behind it. */
-  let held: StreamChunk | undefined;
+  /**
+   * A chunk that finishes a choice and reports usage, and what came behind it: it goes out with the merged one, where no choice comes
+   * behind it.
+   */
+  let held: readonly StreamChunk[] = [];
   const lineOf = (chunk: StreamChunk, usage?: Record<string, unknown>): string => {
     const text = reasoning?.exclude === true ? withoutReasoningDeltas(chunk) : chunk.text;
     if (text === undefined) return '';
     return toEventLine(usage === undefined ? text : rewriteMembers(answerJson(text), new Map([['usage', usage]])));
   };
-  const release = (): string => {
-    const line = held === undefined ? '' : lineOf(held);
-    held = undefined;
-    return line;
+  const release = (merged?: Record<string, unknown>): string => {
+    const lines = held.map((chunk, at) => lineOf(chunk, at === 0 ? merged : undefined));
+    held = [];
+    return lines.join('');
   };
   return {
     event(chunk: StreamChunk) {
@@ -67,14 +73,15 @@ export function openChunkWriter(
       const { usage, choices } = chunk.details;
       const isUsageShown = usage !== undefined && isJsonObject(chunk.head.usage);
       reportedToClient ||= isUsageShown;
-      const before = choices.length > 0 ? release() : '';
-      if (!mergesLastChunk || !isUsageShown || !choices.some(({ finished }) => finished)) return before + lineOf(chunk);
-      held = chunk;
+      const before = choices.length > 0 || held.length === heldMax ? release() : '';
+      const mergesThis = mergesLastChunk && isUsageShown && choices.some(({ finished }) => finished);
+      if (!mergesThis && held.length === 0) return before + lineOf(chunk);
+      held = [...held, chunk];
       return before;
     },
     /** A usage chunk of ours: asked for, or in place of the one that the provider did not send. */
     beforeEnd(reported, cost) {
-      if (held !== undefined) return lineOf(held, cost().mergedUsage());
+      if (held.length > 0) return release(cost().mergedUsage());
       const isMissing = reported === undefined || !hasCounts(reported) || !reportedToClient;
       return asksMergedUsage || (includeUsage && isMissing) ? usageLine(head, cost().mergedUsage()) : '';
     },

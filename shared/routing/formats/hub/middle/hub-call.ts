@@ -6,11 +6,9 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
+import type { AskedReasoning } from '../../reasoning.ts';
 
-export type Effort = Exclude<NonNullable<LanguageModelV4CallOptions['reasoning']>, 'provider-default' | 'none'>;
-
-/** How hard a model is to think, or with how many tokens. */
-export type AskedReasoning = 'none' | Effort | { readonly budgetTokens: number };
+export type { AskedReasoning };
 
 /** What only some targets have a word for. */
 export type OptionalName =

@@ -2,8 +2,8 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { ProviderDocument } from '../../../../configuration/catalogue/index.ts';
 import type { JsonObject, JsonText, UsageReport } from '../../../../protocol/wire/index.ts';
+import type { ModelReasoning, Thinking } from '../../reasoning.ts';
 import type { HubCall, OptionalName } from './hub-call.ts';
-import type { ModelReasoning, Thinking } from './reasoning.ts';
 import type { Strictness } from './strict-tools.ts';
 
 export interface ModelOptions {

@@ -1,3 +1,14 @@
+export {
+  byAnyEffort,
+  byBudget,
+  isEffort,
+  type ModelReasoning,
+  reasoningOf,
+  type Thinking,
+  thinkingMinTokens,
+  thinkingOf,
+  unknown,
+} from '../../reasoning.ts';
 export { numberOption, toInputSchema, toResponseFormat } from './asked-options.ts';
 export { cacheMark, isMarked, type Marked, markedAs, markedMembers, withoutMark } from './cache-mark.ts';
 export * from './cache-marks.ts';
@@ -17,17 +28,6 @@ export {
 export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
 export * from './prompt-parts.ts';
 export { base64Of, contentOf, estimatedOutputTokens, jsonResponse, mediaMembers, tokensOf } from './read-result.ts';
-export {
-  byAnyEffort,
-  byBudget,
-  isEffort,
-  type ModelReasoning,
-  reasoningOf,
-  type Thinking,
-  thinkingMinTokens,
-  thinkingOf,
-  unknown,
-} from './reasoning.ts';
 export { envelopeOptions, isSigned, phaseOf, phaseOptions, sealed, signedOptions, withOwnSigned } from './signed.ts';
 export { type Strictness, strictPath, withStrictness } from './strict-tools.ts';
 export { createToolNames, type ToolNames } from './tool-names.ts';

@@ -1,7 +1,11 @@
 // How much a model may think, and in which words it is told so: one table by model for all formats. Thinking is output, so a
 // budget is part of the output bound.
-import { plainModelName } from '../../../../configuration/catalogue/index.ts';
-import type { AskedReasoning, Effort } from './hub-call.ts';
+import { plainModelName } from '../../configuration/catalogue/index.ts';
+
+export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
+/** How hard a model is to think, or with how many tokens. */
+export type AskedReasoning = 'none' | Effort | { readonly budgetTokens: number };
 
 /** How a model is told to think. */
 export interface ModelReasoning {
@@ -138,6 +142,18 @@ export function thinkingOf(
   if (model.kind === 'budget') return budgetOf(asked, boundTokens, model);
   const wanted = typeof asked === 'object' ? effortOfBudget(asked.budgetTokens) : asked;
   return { kind: model.kind, effort: knownEffort(wanted, model), isLeast: false };
+}
+
+/**
+ * In the one word that a relayed chat completion has. Undefined: its model is told nothing. A host that knows budgets or a switch
+ * makes them of an effort itself.
+ */
+export function relayedEffort(asked: AskedReasoning, ...names: readonly string[]): string | undefined {
+  const model = reasoningOf(...names) ?? byAnyEffort;
+  const told = model.kind === 'budget' || model.kind === 'switch' ? byAnyEffort : model;
+  const thinking = thinkingOf(asked, noBound, told);
+  if (thinking?.kind === 'off') return 'none';
+  return thinking !== undefined && 'effort' in thinking ? thinking.effort : undefined;
 }
 
 /** Some models cannot be kept from thinking: they think as little as they can. */
