@@ -19,3 +19,16 @@ export {
 export * from './catalogue-document.ts';
 export { type CatalogueReader, createCatalogueReader, refuseWhilePaused } from './catalogue-reader.ts';
 export { type CataloguePointer, type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';
+export {
+  type AskedReasoning,
+  byAnyEffort,
+  byBudget,
+  isEffort,
+  type ModelReasoning,
+  reasoningOf,
+  relayedEffort,
+  type Thinking,
+  thinkingMinTokens,
+  thinkingOf,
+  unknownModelReasoning,
+} from './reasoning.ts';

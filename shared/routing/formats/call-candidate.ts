@@ -1,8 +1,10 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
 import {
+  type AskedReasoning,
   type Candidate,
   canBeKeptFromThinking,
   isOpenAiThinker,
+  relayedEffort,
   thinksUnasked,
 } from '../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../configuration/model-list/index.ts';
@@ -21,7 +23,6 @@ import {
 } from '../providers/index.ts';
 import { adaptedSend } from './adapted-send.ts';
 import { canBeForced, wayTo } from './capabilities.ts';
-import { type AskedReasoning, relayedEffort } from './reasoning.ts';
 import { marksCache, type RelayedMarks, withRelayedMarks } from './relayed-cache-marks.ts';
 
 /** Rejects where `send` does, or where the body breaks. */

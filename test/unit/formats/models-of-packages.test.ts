@@ -6,17 +6,16 @@ import { openaiModelCatalog } from '@ai-sdk/openai/internal';
 import { describe, expect, it } from '#jest';
 import {
   isOpenAiThinker,
-  thinksUnasked,
-  thinksWithToolsOnResponsesOnly,
-} from '../../../shared/configuration/catalogue/index.ts';
-import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
-import { canBeForced } from '../../../shared/routing/formats/capabilities.ts';
-import {
   type ModelReasoning,
   reasoningOf,
   thinkingOf,
-  unknown,
-} from '../../../shared/routing/formats/hub/middle/index.ts';
+  thinksUnasked,
+  thinksWithToolsOnResponsesOnly,
+  unknownModelReasoning,
+} from '../../../shared/configuration/catalogue/index.ts';
+import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
+import { canBeForced } from '../../../shared/routing/formats/capabilities.ts';
+
 import { literalsOf } from '../../support/installed-types.ts';
 
 interface Reasoning {
@@ -61,7 +60,7 @@ describe('OpenAI', () => {
   it('has a catalogue to compare with', () => expect(entries.length).toBeGreaterThan(20));
 
   it.each(entries)('%s thinks as its package says', (id, { reasoning: { support, efforts }, sampling, endpoints }) => {
-    const known = reasoningOf(id) ?? unknown;
+    const known = reasoningOf(id) ?? unknownModelReasoning;
     expect(known.kind).toBe(support === true && !/-chat-latest$/.test(id) ? 'effort' : known.kind);
     if (support !== true) expect(known.kind).toBe('none');
     if (efforts !== undefined) expect(effortNames(known)).toEqual(efforts);
@@ -78,7 +77,7 @@ describe('Anthropic', () => {
   it('has a catalogue to compare with', () => expect(entries.length).toBeGreaterThan(10));
 
   it.each(entries)('%s thinks, and is forced, as its package says', (id, { reasoning, tools }) => {
-    const known = reasoningOf(id) ?? unknown;
+    const known = reasoningOf(id) ?? unknownModelReasoning;
     expect(known.kind).toBe(reasoning.adaptive === true ? 'adaptive' : 'budget');
     expect(known.least === undefined).toBe(reasoning.canDisable);
     expect(known.least === 'between_tools').toBe(reasoning.betweenTools);
@@ -120,7 +119,7 @@ const boundTokens = 1_000_000;
 
 /** The table's words for it, as `generateContent` has them. */
 function toldByUs(model: string, effort: (typeof googleEfforts)[number]): unknown {
-  const known = reasoningOf(model) ?? unknown;
+  const known = reasoningOf(model) ?? unknownModelReasoning;
   const thinking = thinkingOf(effort, boundTokens, known);
   if (thinking?.kind === 'budget') return { thinkingBudget: thinking.tokens };
   if (thinking?.kind === 'off') return { thinkingBudget: 0 };
@@ -155,14 +154,16 @@ describe('the shipped list', () => {
     'has no model of %s that thinks and is told nothing',
     async (kind) => {
       const names = (await loadModelList()).names(kind);
-      const untoldOnes = names.filter((name) => thinks.test(name) && (reasoningOf(name) ?? unknown).kind === 'none');
+      const untoldOnes = names.filter(
+        (name) => thinks.test(name) && (reasoningOf(name) ?? unknownModelReasoning).kind === 'none',
+      );
       expect(untoldOnes).toEqual([]);
     },
   );
 
   it('has no model whose table is that of another, because its date looks like a version', () => {
-    expect(effortNames(reasoningOf('gpt-5-2025-08-07') ?? unknown)).toEqual(
-      effortNames(reasoningOf('gpt-5') ?? unknown),
+    expect(effortNames(reasoningOf('gpt-5-2025-08-07') ?? unknownModelReasoning)).toEqual(
+      effortNames(reasoningOf('gpt-5') ?? unknownModelReasoning),
     );
     expect(reasoningOf('gpt-5.1-2025-11-13')).toEqual(reasoningOf('gpt-5.1'));
     expect(reasoningOf('gpt-6-2027-01-01')).toEqual(reasoningOf('gpt-6'));

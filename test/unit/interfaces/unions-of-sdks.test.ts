@@ -1,5 +1,6 @@
 // Everything that the official SDKs can say, in their own types, stands in the list of the gateway that decides what becomes of it. An
 // update of an SDK shows what is new.
+import { isEffort } from '../../../shared/configuration/catalogue/index.ts';
 import {
   readHubNeeds as chatNeeds,
   toolChoices as chatToolChoices,
@@ -14,7 +15,7 @@ import {
 } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
 import { isListedEnd } from '../../../shared/protocol/wire/end-words.ts';
 import type { HubNeed } from '../../../shared/protocol/wire/index.ts';
-import { isEffort, isListedMember } from '../../../shared/routing/formats/hub/middle/index.ts';
+import { isListedMember } from '../../../shared/routing/formats/hub/middle/index.ts';
 import { chatMembers } from '../../../shared/routing/formats/hub/sources/chat-completions/chat-call.ts';
 import { messageMembers, thinkingTypes } from '../../../shared/routing/formats/hub/sources/messages/message-call.ts';
 import { responseMembers } from '../../../shared/routing/formats/hub/sources/responses/response-call.ts';

@@ -1,7 +1,12 @@
 // A call through a provider that speaks another interface than its client: the source reads it, the target's package writes the
 // request and reads the answer, `send` carries both, and the source writes the answer.
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import type { Candidate } from '../../../configuration/catalogue/index.ts';
+import {
+  type Candidate,
+  reasoningOf,
+  thinkingOf,
+  unknownModelReasoning,
+} from '../../../configuration/catalogue/index.ts';
 import { type HubApi, type InterfaceId, largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { readInTurns } from '../../../protocol/interfaces/index.ts';
@@ -16,11 +21,8 @@ import {
   type HubResult,
   type HubTarget,
   oneCallAtATime,
-  reasoningOf,
   type SourceCall,
   type TargetCall,
-  thinkingOf,
-  unknown,
   withOwnSigned,
   withStrictness,
 } from './middle/index.ts';
@@ -92,7 +94,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   await nextStep();
   const raw = createRawArguments(id, target.argumentsForm);
   const names = [model, candidate.model.id];
-  const reasoning = reasoningOf(...names) ?? target.unknownReasoning?.(candidate.provider) ?? unknown;
+  const reasoning = reasoningOf(...names) ?? target.unknownReasoning?.(candidate.provider) ?? unknownModelReasoning;
   const by = { model, provider: candidate.provider };
   const targetCall: TargetCall = {
     call: { ...call, prompt: withOwnSigned(call.prompt, target, by) },

@@ -1,5 +1,6 @@
 // The body that goes out: the one that a package made, with what the target has the last word about, and what of the request is not
 // in it. A model may refuse an option that its format has a word for, so the body itself is looked at.
+import { unknownModelReasoning } from '../../../configuration/catalogue/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { isJsonObject, type JsonText, parseJson, rewriteMembers, scanJson } from '../../../protocol/wire/index.ts';
 import {
@@ -9,7 +10,6 @@ import {
   strictPath,
   type TargetCall,
   toldPathsMax,
-  unknown,
 } from './middle/index.ts';
 
 export interface SentBody {
@@ -73,7 +73,7 @@ function leftOutOf(
   );
   const others = call.optional.flatMap(({ name, member }) => {
     // A model that does not think is told nothing of it.
-    if (name === 'thinking' && thinking === undefined && reasoning !== unknown) return [];
+    if (name === 'thinking' && thinking === undefined && reasoning !== unknownModelReasoning) return [];
     const words = optionalWords[name];
     return (words === undefined ? says.has(name) : isSent(words)) ? [] : [member];
   });

@@ -6,7 +6,7 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
-import type { AskedReasoning } from '../../reasoning.ts';
+import type { AskedReasoning } from '../../../../configuration/catalogue/index.ts';
 
 export type { AskedReasoning };
 

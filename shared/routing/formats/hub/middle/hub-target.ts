@@ -1,8 +1,7 @@
 // What a format of a provider gives to the hub.
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import type { ProviderDocument } from '../../../../configuration/catalogue/index.ts';
+import type { ModelReasoning, ProviderDocument, Thinking } from '../../../../configuration/catalogue/index.ts';
 import type { JsonObject, JsonText, UsageReport } from '../../../../protocol/wire/index.ts';
-import type { ModelReasoning, Thinking } from '../../reasoning.ts';
 import type { HubCall, OptionalName } from './hub-call.ts';
 import type { Strictness } from './strict-tools.ts';
 

@@ -1,14 +1,3 @@
-export {
-  byAnyEffort,
-  byBudget,
-  isEffort,
-  type ModelReasoning,
-  reasoningOf,
-  type Thinking,
-  thinkingMinTokens,
-  thinkingOf,
-  unknown,
-} from '../../reasoning.ts';
 export { numberOption, toInputSchema, toResponseFormat } from './asked-options.ts';
 export { cacheMark, isMarked, type Marked, markedAs, markedMembers, withoutMark } from './cache-mark.ts';
 export * from './cache-marks.ts';

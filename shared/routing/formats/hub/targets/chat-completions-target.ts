@@ -2,6 +2,7 @@
 import { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import {
+  byAnyEffort,
   canBeKeptFromThinking,
   isOpenAiThinker,
   thinksUnasked,
@@ -10,7 +11,7 @@ import {
 import { openAiStopsMax } from '../../../../foundation/constants/index.ts';
 import { readUsageReport } from '../../../../protocol/interfaces/chat-completions/index.ts';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
-import { byAnyEffort, type HubCall, type HubTarget, type TargetCall } from '../middle/index.ts';
+import type { HubCall, HubTarget, TargetCall } from '../middle/index.ts';
 import { atMost, type Json, nonEmpty, read } from './body-members.ts';
 import { chatEvents, readableCompletion } from './chat-answers.ts';
 import { markedCall, markWord, withChatMarks } from './chat-marks.ts';

@@ -2,13 +2,13 @@
 
 import { supportsNativeStructuredOutputSchema } from '@ai-sdk/anthropic/internal';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { thinkingMinTokens } from '../../../../configuration/catalogue/index.ts';
 import { findMember, isJsonObject, type JsonObject, type JsonText, pick } from '../../../../protocol/wire/index.ts';
 import {
   type HubCall,
   imagesOfUser,
   instructionsFirst,
   type TargetCall,
-  thinkingMinTokens,
   withCacheMarksMax,
   withMarksOfOurs,
 } from '../middle/index.ts';

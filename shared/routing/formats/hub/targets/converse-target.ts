@@ -1,7 +1,9 @@
 // Amazon Bedrock's Converse.
+
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
+import type { Thinking } from '../../../../configuration/catalogue/index.ts';
 import { findMember, isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
-import type { HubCall, HubTarget, OptionalName, TargetCall, Thinking } from '../middle/index.ts';
+import type { HubCall, HubTarget, OptionalName, TargetCall } from '../middle/index.ts';
 import { bedrockFrames, converseUsage, emptyThinkingSignature } from './bedrock-frames.ts';
 import { atMost, claudeOrigin, type Json, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeCall, claudeOptions, claudeThinking } from './claude-thinking.ts';

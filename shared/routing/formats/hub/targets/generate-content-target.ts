@@ -1,8 +1,10 @@
 // Gemini's generateContent.
+
 import { createGoogle } from '@ai-sdk/google';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { Thinking } from '../../../../configuration/catalogue/index.ts';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
-import { type HubTarget, instructionsFirst, type Thinking, type ToolPart } from '../middle/index.ts';
+import { type HubTarget, instructionsFirst, type ToolPart } from '../middle/index.ts';
 import { readInPieces } from './answer-pieces.ts';
 import { atMost, type Json, nonEmpty, readObject } from './body-members.ts';
 import { geminiEvents, piecesOf } from './gemini-events.ts';

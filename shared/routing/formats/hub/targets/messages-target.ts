@@ -1,7 +1,9 @@
 // Anthropic's Messages.
+
 import { AnthropicLanguageModel } from '@ai-sdk/anthropic/internal';
+import { byBudget } from '../../../../configuration/catalogue/index.ts';
 import { isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
-import { byBudget, type HubTarget } from '../middle/index.ts';
+import type { HubTarget } from '../middle/index.ts';
 import { anthropicEvents, messageUsage, withKnownBlocks } from './anthropic-events.ts';
 import { atMost, claudeOrigin, type Json, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeOptions, claudeThinking } from './claude-thinking.ts';

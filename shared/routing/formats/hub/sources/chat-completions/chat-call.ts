@@ -1,4 +1,5 @@
 // A chat completion as a call of the hub. What the hub has no word for is left out, never guessed.
+import { isEffort } from '../../../../../configuration/catalogue/index.ts';
 import { isRawNumber } from '../../../../../foundation/ids/index.ts';
 import { gatewayMembers, outputBoundNames } from '../../../../../protocol/interfaces/chat-completions/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
@@ -6,7 +7,6 @@ import {
   type AskedReasoning,
   fieldsInside,
   type HubCall,
-  isEffort,
   type MembersRead,
   markedMembers,
   numberOption,

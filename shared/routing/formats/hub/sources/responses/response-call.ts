@@ -1,10 +1,10 @@
 // A request of Responses as a call of the hub. What not every target has words for is optional: the call tells what was left out.
+import { isEffort } from '../../../../../configuration/catalogue/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AskedReasoning,
   fieldsInside,
   type HubCall,
-  isEffort,
   leftOutFields,
   type MembersRead,
   markedMembers,

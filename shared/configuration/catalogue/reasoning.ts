@@ -1,6 +1,6 @@
 // How much a model may think, and in which words it is told so: one table by model for all formats. Thinking is output, so a
 // budget is part of the output bound.
-import { plainModelName } from '../../configuration/catalogue/index.ts';
+import { plainModelName } from './catalogue.ts';
 
 export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
@@ -40,7 +40,7 @@ const untold: ModelReasoning = {
   budgetMax: noBound,
 };
 /** Of which nothing is known, at a target that does not say how such ones think. */
-export const unknown: ModelReasoning = { ...untold };
+export const unknownModelReasoning: ModelReasoning = { ...untold };
 export const byBudget: ModelReasoning = { ...untold, kind: 'budget' };
 const adaptive: ModelReasoning = { ...untold, kind: 'adaptive', efforts: ['low', 'medium', 'high', 'xhigh', 'max'] };
 const byEffort = (least: Effort | undefined, ...efforts: readonly Effort[]): ModelReasoning => ({
