@@ -5,7 +5,12 @@ import { responses } from '../../../shared/protocol/interfaces/responses/index.t
 import { jsonTextOf, readRequestBody } from '../../../shared/protocol/wire/index.ts';
 
 const target = { model: 'up', zdr: false, wantsNoEffortWithTools: false, takesNewerBound: false } as const;
-const options = { reasoningStyle: 'effort', readsGoogleSignatures: false, reportsStreamUsage: true } as const;
+const options = {
+  reasoningStyle: 'effort',
+  effortOf: () => undefined,
+  readsGoogleSignatures: false,
+  reportsStreamUsage: true,
+} as const;
 
 function relayed(body: string): { readonly text: string; readonly leftOut: readonly string[] } {
   const bytes = Buffer.from(body);
