@@ -1,9 +1,9 @@
 // Over real sockets on 127.0.0.1, with gateways of a few lines.
 import { once } from 'node:events';
 import { Agent, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from '#jest';
+import { afterEach, describe, expect, it, jest } from '#jest';
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import {
@@ -430,6 +430,24 @@ describe('a request', () => {
     const { port } = await serve(gateway);
     await exchangeBytes(port, 'GET / HTTP/1.1\r\nExpect: wonders\r\nConnection: close\r\n\r\n');
     expect(requests).toHaveLength(1);
+  });
+});
+
+describe('an answer that is one text', () => {
+  it('leaves with its head in one write, and its end adds none', async () => {
+    const { port } = await serve(answering({ body: '{"a":1}' }));
+    const socket = await connected(port);
+    const written = jest.spyOn(Socket.prototype, '_write');
+    const lists = jest.spyOn(Socket.prototype, '_writev' as never);
+    socket.write('GET / HTTP/1.1\r\n\r\n');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    await call(port);
+    expect(lists).not.toHaveBeenCalled();
+    const texts = written.mock.calls.map(([chunk]) => String(chunk)).filter((text) => text.startsWith('HTTP/1.1'));
+    jest.restoreAllMocks();
+    expect(texts[0]).toBe(String(answer));
+    expect(texts[0]).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\r\n\r\n\{"a":1\}$/s);
+    socket.destroy();
   });
 });
 
