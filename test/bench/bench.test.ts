@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from '#jest';
-import { compare, type Figures, targetOf } from '../../infra/bench/against/compare.ts';
+import { compare, type Figures, summaryOf, targetsOf } from '../../infra/bench/against/compare.ts';
 import { fetchTree } from '../../infra/bench/against/other-tree.ts';
 import { runAgainst } from '../../infra/bench/against/run-against.ts';
 import { quickPlan, readOptions } from '../../infra/bench/bench-options.ts';
@@ -167,7 +167,7 @@ describe('what the bench computes', () => {
     });
     const turn = (that: Figures, here: Figures) =>
       new Map([
-        ['abc', that],
+        ['abc1234', that],
         ['this tree', here],
       ]);
     const turns = [
@@ -176,15 +176,31 @@ describe('what the bench computes', () => {
       turn(figures(10, 10), figures(9, 11)),
       turn(figures(100, 1), figures(120, 2)),
     ];
-    const compared = compare('JSON', 32, turns, { that: 'abc', here: 'this tree' });
+    const compared = compare('JSON', 32, turns, { that: 'abc1234', here: 'this tree' });
     expect(compared.map(({ figure, times, least, most }) => [figure, times, least, most])).toEqual([
       ['calls a second', 0.9, 0.9, 1.2],
       ['CPU of gateway and store, ms', 1.1, 1, 2],
     ]);
-    expect(compared.map(targetOf)).toEqual([
-      ['JSON on 32: calls a second, times', '≥ 0.95', '0.90', 'MISSED'],
-      ['JSON on 32: CPU of gateway and store, times', '≤ 1.05', '1.10', 'MISSED'],
+    expect(targetsOf({ name: 'abc1234', compared })).toEqual([
+      ['JSON on 32: calls a second, times abc1234', '≥ 0.95', '0.90', 'MISSED'],
+      ['JSON on 32: CPU of gateway and store, times abc1234', '≤ 1.05', '1.10', 'MISSED'],
     ]);
+    const peer = '@portkey-ai/gateway@1.2.3';
+    expect(targetsOf({ name: peer, compared })).toEqual([
+      [`JSON on 32: calls a second, times ${peer}`, '≥ 1', '0.90', 'MISSED'],
+    ]);
+    expect(targetsOf({ name: 'fbd7c2b', compared })[1]?.[1]).toBe('≤ 0.65');
+    const others = [
+      { name: 'abc1234', compared },
+      { name: peer, compared: compared.slice(0, 1) },
+    ];
+    expect(tableText(summaryOf('this tree', others))).toBe(`Side by side, medians of the turns
+
+| calls | connections | figure                       | this tree | abc1234 | times | target | ${peer} | times | target |
+| ----- | ----------: | ---------------------------- | --------: | ------: | ----: | ------ | ------------------------: | ----: | ------ |
+| JSON  |          32 | calls a second               |        90 |     100 |  0.90 | ≥ 0.95 |                       100 |  0.90 | ≥ 1    |
+| JSON  |          32 | CPU of gateway and store, ms |         2 |       1 |  1.10 | ≤ 1.05 |                           |       |        |
+`);
   });
 
   it('refuses a section that it does not know', () => {

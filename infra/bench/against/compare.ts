@@ -1,5 +1,6 @@
 // What two gateways needed for the same calls in the same turns, and how many times the other's it is.
 import { atLeast, atMost, median, type Table, type Target } from '../report.ts';
+import { timesTarget } from '../targets.ts';
 
 export interface Kind {
   readonly name: 'JSON' | 'stream';
@@ -20,10 +21,6 @@ export type Figures = Readonly<Record<FigureName, number>>;
 
 /** By name of who was called. */
 export type Turn = ReadonlyMap<string, Figures>;
-
-/** Two trees that are the same are further apart only where others use the machine. */
-const timesMax = 1.05;
-const timesMin = 0.95;
 
 export interface ComparedFigure {
   readonly calls: string;
@@ -59,7 +56,33 @@ export const tableOf = (figures: readonly ComparedFigure[], { that, here }: Name
   rows: figures.map((figure) => Object.values(figure)),
 });
 
-export function targetOf({ calls, connections, figure, times }: ComparedFigure): Target {
-  const what = `${calls} on ${connections}: ${figure.replace(', ms', '')}, times`;
-  return figure === 'calls a second' ? atLeast(what, times, timesMin) : atMost(what, times, timesMax);
+const whatOf = ({ calls, connections, figure }: ComparedFigure): string =>
+  `${calls} on ${connections}: ${figure.replace(', ms', '')}`;
+
+export interface Beside {
+  readonly name: string;
+  readonly compared: readonly ComparedFigure[];
 }
+
+export const targetsOf = ({ name, compared }: Beside): Target[] =>
+  compared.flatMap((one) => {
+    const what = whatOf(one);
+    const limit = timesTarget(what, name);
+    if (limit === undefined) return [];
+    return [(one.figure === 'calls a second' ? atLeast : atMost)(`${what}, times ${name}`, one.times, limit)];
+  });
+
+/** One line for each figure, for a README: this tree, then each of the others with how many times theirs it is, and is to be. */
+export const summaryOf = (here: string, others: readonly Beside[]): Table => ({
+  title: 'Side by side, medians of the turns',
+  columns: ['calls', 'connections', 'figure', here, ...others.flatMap(({ name }) => [name, 'times', 'target'])],
+  rows: (others[0]?.compared ?? []).map((one) => [
+    ...[one.calls, one.connections, one.figure, one.here],
+    ...others.flatMap(({ name, compared }) => {
+      const beside = compared.find((other) => whatOf(other) === whatOf(one));
+      return beside === undefined
+        ? ['', '', '']
+        : [beside.that, beside.times, targetsOf({ name, compared: [beside] })[0]?.[1]];
+    }),
+  ]),
+});

@@ -5,13 +5,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { type Call, createClient, drive, type Endpoint, jsonBody, streamBody } from '../measuring-client.ts';
-import { machineText, median, sum, tableText } from '../report.ts';
+import { atMost, machineText, median, sum, tableText } from '../report.ts';
+import { firstChunkMaxMs } from '../targets.ts';
 import { gatewayFileText, models, newKeys } from '../test-bed/bench-file.ts';
 import { startGateway } from '../test-bed/gateway-process.ts';
 import { flushMs } from '../test-bed/measured-calls.ts';
 import { type PeerChoice, startPeers } from '../test-bed/peer.ts';
 import { startProvider } from '../test-bed/provider.ts';
-import { compare, type Figures, type Kind, type Names, type Turn, tableOf, targetOf } from './compare.ts';
+import { compare, type Figures, type Kind, type Names, summaryOf, type Turn, tableOf, targetsOf } from './compare.ts';
 import { cpuMsOf, descendantsOf } from './process-cpu.ts';
 
 export interface ComparisonPlan {
@@ -109,13 +110,21 @@ export async function runAgainst(
     }
     const compareWith = (names: Names) =>
       [...turnsOf].flatMap(([{ name, connections }, turns]) => compare(name, connections, turns, names));
-    const names = { that: other.name, here };
-    const compared = compareWith(names);
+    const others = [other, ...peers].map(({ name }) => ({ name, compared: compareWith({ that: name, here }) }));
+    const first = compare('JSON, the first calls', 32, [firstTurn], { that: other.name, here });
     const tables = [
-      tableOf([...compare('JSON, the first calls', 32, [firstTurn], names), ...compared], names),
-      ...peers.map(({ name: that }) => tableOf(compareWith({ that, here }), { that, here })),
+      ...others.map(({ name: that, compared }, at) =>
+        tableOf(at === 0 ? [...first, ...compared] : compared, { that, here }),
+      ),
+      summaryOf(here, others),
     ];
-    const targets = compared.map(targetOf);
+    const firstChunk = others[0]?.compared.find(
+      ({ connections, figure }) => connections === 1 && figure === 'added to the first chunk, ms',
+    );
+    const targets = [
+      ...others.flatMap(targetsOf),
+      atMost('stream on 1: added to the first chunk', firstChunk?.here, firstChunkMaxMs, ' ms'),
+    ];
     for (const table of tables) print(`\n${tableText(table)}`);
     for (const { name, keeps } of started) print(`\n${name} keeps ${keeps}.\n`);
     print(`\n${tableText({ title: 'Targets', columns: ['what', 'target', 'measured', ''], rows: targets })}`);

@@ -3,15 +3,13 @@
 
 import type { BenchPlan } from '../bench-options.ts';
 import { type Call, createClient, drive, type Endpoint, jsonBody, streamBody } from '../measuring-client.ts';
-import { atLeast, atMost, percentile, type SectionReport, sum } from '../report.ts';
+import { atLeast, atMost, percentile, type SectionReport, sum, type Target } from '../report.ts';
+import { firstChunkMaxMs, timesTarget } from '../targets.ts';
 import { models } from '../test-bed/bench-file.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
 /** On one connection: what a call leaves to do after its answer is done by the next one. */
 const pausesMs = { 1: 20, 32: 0 } as const;
-const peerLatencyMax = 2.2;
-const peerThroughputMin = 0.8;
-const firstChunkMaxMs = 4;
 
 type Gateway = TestBed['gateway'];
 
@@ -22,20 +20,22 @@ export async function measureLatency(bed: TestBed, plan: BenchPlan): Promise<Sec
   await tracing.stop();
   const stream1 = await measureInTurns(bed, plan, 'stream', 1);
   const stream32 = await measureInTurns(bed, plan, 'stream', 32);
-  const [firstPeer] = bed.peers;
-  const ratio = (rows: typeof json1, figure: 'addedP50Ms' | 'perSecond') =>
-    (rows[1]?.[figure] ?? NaN) / (rows.find(({ name }) => name === firstPeer?.name)?.[figure] ?? NaN);
-  const besidePeer = [
-    atMost('added latency, p50, 1 connection, times the peer', ratio(json1, 'addedP50Ms'), peerLatencyMax),
-    atLeast('calls a second, 32 connections, times the peer', ratio(json32, 'perSecond'), peerThroughputMin),
-  ];
+  const besidePeer = (name: string, rows: typeof json1, figure: 'addedP50Ms' | 'perSecond', what: string): Target[] => {
+    const limit = timesTarget(what, name);
+    if (limit === undefined) return [];
+    const times = (rows[1]?.[figure] ?? NaN) / (rows.find((row) => row.name === name)?.[figure] ?? NaN);
+    return [(figure === 'perSecond' ? atLeast : atMost)(`${what}, times ${name}`, times, limit)];
+  };
   const columns = ['target', 'kind', 'connections', 'p50', 'p99', 'added p50', 'added p99', 'calls/s', 'failed', 'CPU'];
   const rows = [json1, json32, stream1, stream32].flat().map((row) => Object.values(row));
   return {
     tables: [{ title: 'Latency (stream: to the first chunk) and CPU, ms a call', columns, rows }],
     targets: [
       atMost('added to the first chunk, p50, 1 connection', stream1[1]?.addedP50Ms, firstChunkMaxMs, ' ms'),
-      ...(firstPeer === undefined ? [] : besidePeer),
+      ...bed.peers.flatMap(({ name }) => [
+        ...besidePeer(name, json1, 'addedP50Ms', 'JSON on 1: added latency'),
+        ...besidePeer(name, json32, 'perSecond', 'JSON on 32: calls a second'),
+      ]),
     ],
   };
 }
