@@ -267,6 +267,16 @@ describe('stored functions', () => {
     const wrong = await judge(calls.map(({ call }) => ({ call, text: 'Say yes' })));
     expect(wrong.body.data.cases.map(({ state }: { state: string }) => state)).toEqual(['passed', 'failed']);
     expect(wrong.body.data.is_qualified).toBe(false);
+    // A call that failed, and one without a text, fail their cases and nothing else.
+    const [first, second] = calls.map(({ call }) => call);
+    const failed = await judge([{ call: first, error: 'the model is busy' }, { call: second }]);
+    expect(failed.body.data).toMatchObject({
+      is_qualified: false,
+      cases: [
+        { state: 'failed', problem: 'the model is busy', calls: [] },
+        { state: 'failed', answer: null, calls: [] },
+      ],
+    });
     const answers = await Promise.all(
       calls.map(async ({ call, body }) => {
         const answer = (await (await gateway.post(body)).json()) as { choices: { message: { content: string } }[] };

@@ -2,7 +2,7 @@
 // calls are missing, the page makes them with an API key of its user, and sends their answers along the next time. Once all
 // cases pass, the revision is qualified.
 import { ChangeFailed, showFunction } from '../../../shared/configuration/administration/index.ts';
-import type { Documents } from '../../../shared/configuration/management/index.ts';
+import type { Documents, ReadBody } from '../../../shared/configuration/management/index.ts';
 import {
   type FunctionRequest,
   type RevisionContent,
@@ -25,7 +25,7 @@ export const judgeCases: Work<'POST /functions/{workspace}/{id}/cases'> = async 
   if (revision === undefined || content === undefined) {
     throw new ChangeFailed('absent', `function ${name.id} of ${name.workspace} has no revision ${revisionId}`);
   }
-  const known = new Map(answers.map(({ call, text }) => [call, text]));
+  const known = new Map(answers.map((answer) => [answer.call, answer]));
   const cases: Case[] = [];
   for (const [index, one] of content.cases.entries()) {
     cases.push({ number: index + 1, ...(await judge(content, one, index, known)) });
@@ -40,6 +40,8 @@ export const judgeCases: Work<'POST /functions/{workspace}/{id}/cases'> = async 
   return { data: { revision: revisionId, is_qualified: isQualified, cases } };
 };
 
+type Answer = NonNullable<ReadBody<'POST /functions/{workspace}/{id}/cases'>['answers']>[number];
+
 /** An answer that is not known yet. */
 class AnswerMissing extends Error {
   override readonly name = 'AnswerMissing';
@@ -49,14 +51,15 @@ async function judge(
   content: RevisionContent,
   one: TestCase,
   index: number,
-  known: ReadonlyMap<string, string>,
+  known: ReadonlyMap<string, Answer>,
 ): Promise<Omit<Case, 'number'>> {
   const calls: MissingCall[] = [];
-  const answerTo = async ({ body, fallbackModels }: FunctionRequest): Promise<string> => {
+  const answerTo = async ({ body, fallbackModels }: FunctionRequest): Promise<string | undefined> => {
     // The same call of two cases is made for each: models answer differently.
     const call = sha256Hex(`${index} ${canonicalJson(body)}`);
-    const text = known.get(call);
-    if (text !== undefined) return text;
+    const answer = known.get(call);
+    if (answer?.error !== undefined) throw new Error(answer.error);
+    if (answer !== undefined) return answer.text;
     calls.push({ call, body, fallback_models: [...fallbackModels] });
     throw new AnswerMissing('an answer is missing');
   };
@@ -65,7 +68,9 @@ async function judge(
     return { state: problem === null ? 'passed' : 'failed', problem, answer: output, calls };
   } catch (error) {
     if (error instanceof AnswerMissing) return { state: 'running', problem: null, answer: null, calls };
-    if (!(error instanceof GatewayError)) throw error;
+    // A call that failed, or a step that answered without a text; a fault of ours has another name.
+    const isToldByCase = error instanceof GatewayError || (error instanceof Error && error.name === 'Error');
+    if (!isToldByCase) throw error;
     return { state: 'failed', problem: error.message, answer: null, calls };
   }
 }

@@ -8,8 +8,8 @@ import type { Outcome, Session } from '../args/session.ts';
 import { printable } from '../output/format.ts';
 import { table } from '../output/table.ts';
 import type { Style } from '../output/terminal.ts';
-import { openAdministration } from '../target/stores.ts';
-import { type CaseResult, callGateway, runCases } from './run-cases.ts';
+import { openAdministration, openManagement } from '../target/stores.ts';
+import { type CasesToRun, runCases } from './run-cases.ts';
 
 const keyVariable = 'GW_API_KEY';
 
@@ -37,7 +37,7 @@ async function qualify(
   revision: string,
   { url }: { readonly url: string },
 ): Promise<Outcome> {
-  const judged = await judgeRevision(session, { workspace, id, revision, url });
+  const judged = await judgeRevision(session, url, { names: { workspace, id }, revision });
   const { isQualified, cases } = judged;
   return {
     json: { workspace, function: id, revision, qualified: isQualified, cases },
@@ -49,47 +49,51 @@ async function qualify(
   };
 }
 
-export interface CasesToRun {
-  readonly workspace: string;
-  readonly id: string;
-  readonly revision: string;
-  /** Of a gateway, as clients use it. */
-  readonly url: string;
-}
-
 export interface JudgedRevision {
   readonly isQualified: boolean;
   readonly cases: readonly CaseResult[];
 }
 
-/** Runs the cases of a stored revision, and notes it where all pass. */
-export async function judgeRevision(
-  session: Session,
-  { workspace, id, revision, url }: CasesToRun,
-): Promise<JudgedRevision> {
-  const administration = await openAdministration(session, { writes: true });
-  const key = await readCaseKey(session, workspace);
-  const shown = await administration.functionStore.show(workspace, id);
-  const [record, content] = [shown?.record.revisions.get(revision), shown?.contents.get(revision)];
-  if (record === undefined || content === undefined) {
-    throw new Error(`workspace ${workspace} has no revision ${revision} of a function ${id}`);
-  }
-  if (content.cases.length === 0) throw new Error(`revision ${revision} of function ${id} carries no cases`);
+interface CaseResult {
+  readonly number: number;
+  readonly passed: boolean;
+  /** Undefined: it passed. */
+  readonly problem: string | undefined;
+  /** The answer that failed; undefined: it passed, or there was none. */
+  readonly answer: string | undefined;
+}
+
+/** Of an answer that failed, as much as shows why. */
+const answerMaxCharacters = 4_000;
+
+/** Runs the cases of a stored revision, and notes it where all pass. `url`: of a gateway, as clients use it. */
+export async function judgeRevision(session: Session, url: string, toRun: CasesToRun): Promise<JudgedRevision> {
+  const deps = await openManagement(session, { writes: true });
+  const { names, revision } = toRun;
+  const key = await readCaseKey(session, names.workspace);
   const transport = createTransport(session.clock);
-  const onProgress = (done: number) =>
-    session.terminal.showProgress(`running case ${done + 1} of ${content.cases.length} …`);
-  const cases = await runCases(
-    content,
-    (body) => callGateway({ transport, baseUrl: url, key }, body),
+  const onProgress = (number: number, all: number) =>
+    session.terminal.showProgress(`running case ${number} of ${all} …`);
+  const { cases, is_qualified: isQualified } = await runCases(
+    deps,
+    toRun,
+    { transport, baseUrl: url, key },
     onProgress,
   ).finally(() => transport.close());
-  const isQualified = cases.every(({ passed }) => passed);
-  if (isQualified) {
-    // What was judged is named: a draft that changed meanwhile is refused.
-    const judged = { revisionId: revision, textSha256: record.textSha256 };
-    await administration.functionStore.qualify(workspace, id, judged, session.clock.nowMs());
-  }
-  return { isQualified, cases };
+  if (cases.length === 0) throw new Error(`revision ${revision} of function ${names.id} carries no cases`);
+  return {
+    isQualified,
+    cases: cases.map(({ number, state, problem, answer }) =>
+      state === 'passed'
+        ? { number, passed: true, problem: undefined, answer: undefined }
+        : {
+            number,
+            passed: false,
+            problem: problem ?? undefined,
+            answer: answer?.slice(0, answerMaxCharacters),
+          },
+    ),
+  };
 }
 
 export const failedOf = ({ cases }: JudgedRevision): string =>

@@ -72,7 +72,7 @@ async function publish(
   // Without a key nothing is stored.
   if (runsCases) await readCaseKey(session, workspace);
   const { change, record } = await publishFunction(administration, workspace, read.document, { skipsCases });
-  const judging = runsCases ? judgeRevision(session, { workspace, id, revision, url }) : undefined;
+  const judging = runsCases ? judgeRevision(session, url, { names: { workspace, id }, revision }) : undefined;
   const judged = await judging?.catch((cause: Error) => {
     const stored = `gw/function/${id}@${revision} is stored: ${afterFailedCases(record, revision)}`;
     throw new Error(`${cause.message}; ${stored}`, { cause });

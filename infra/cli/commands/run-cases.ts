@@ -1,82 +1,17 @@
-// The test cases of a revision, each run through a gateway as the calls that the function would make, and judged.
-import {
-  type FunctionRequest,
-  outputTextOf,
-  type RevisionContent,
-  runCase,
-  type TestCase,
-} from '../../../shared/configuration/stored-functions/index.ts';
+// The test cases of a revision: the management interface says which calls are missing, they are made through a gateway, and their
+// answers are sent along until every case is judged.
+import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
+import { perform } from '../../../functions/operator/perform.ts';
+import type { Documents, WrittenBody } from '../../../shared/configuration/management/index.ts';
+import { outputTextOf } from '../../../shared/configuration/stored-functions/index.ts';
 import { okStatus } from '../../../shared/errors/index.ts';
 import { readText } from '../../../shared/foundation/outgoing/index.ts';
 import { type JsonObject, readJsonBody } from '../../../shared/protocol/wire/index.ts';
 import type { createTransport } from '../../../shared/routing/providers/index.ts';
 
-/** One plain call; throws an Error with a text for the operator. */
-export type Call = (body: JsonObject) => Promise<JsonObject>;
-
-export interface CaseResult {
-  /** From 1, as people count. */
-  readonly number: number;
-  readonly passed: boolean;
-  /** Undefined: it passed. */
-  readonly problem: string | undefined;
-  /** The answer that failed; undefined: it passed, or there was none. */
-  readonly answer: string | undefined;
-}
-
-/** No answer came from the URL at all: no case can be judged. */
-class GatewayUnreachable extends Error {
-  override readonly name = 'GatewayUnreachable';
-}
-
-/** Of an answer that failed, as much as shows why. */
-const answerMaxCharacters = 4_000;
-
-/** One after the other: a provider's limits are not what is tested. */
-export async function runCases(
-  content: RevisionContent,
-  call: Call,
-  onProgress: (done: number) => void,
-): Promise<CaseResult[]> {
-  const results: CaseResult[] = [];
-  for (const [index, one] of content.cases.entries()) {
-    onProgress(index);
-    results.push({ number: index + 1, ...(await runOne(content, one, call)) });
-  }
-  return results;
-}
-
-async function runOne(content: RevisionContent, one: TestCase, call: Call): Promise<Omit<CaseResult, 'number'>> {
-  try {
-    const textOf = async (asked: FunctionRequest) => outputTextOf(await callWithFallback(asked, call));
-    const { output, problem } = await runCase(content, one, textOf);
-    const answer = problem === undefined ? undefined : output?.slice(0, answerMaxCharacters);
-    return { passed: problem === undefined, problem, answer };
-  } catch (error) {
-    if (error instanceof GatewayUnreachable) throw error;
-    const problem = error instanceof Error ? error.message : 'it could not be run';
-    return { passed: false, problem, answer: undefined };
-  }
-}
-
-/** The model, then each fallback model; the failure of the last one counts. */
-async function callWithFallback({ body, fallbackModels }: FunctionRequest, call: Call): Promise<JsonObject> {
-  let failure: unknown;
-  for (const model of [body.model, ...fallbackModels]) {
-    try {
-      return await call({ ...body, model });
-    } catch (error) {
-      if (error instanceof GatewayUnreachable) throw error;
-      failure = error;
-    }
-  }
-  throw failure;
-}
-
-/** The gateway answers within 55 seconds. */
-const callTimeoutMs = 65_000;
-const connectTimeoutMs = 5_000;
-const answerMaxBytes = 16 * 1024 * 1024;
+const casesRoute = 'POST /functions/{workspace}/{id}/cases';
+type Answer = NonNullable<WrittenBody<typeof casesRoute>['answers']>[number];
+type MissingCall = Documents['ManagedCases']['cases'][number]['calls'][number];
 
 export interface GatewayAccess {
   readonly transport: Pick<ReturnType<typeof createTransport>, 'send'>;
@@ -85,8 +20,55 @@ export interface GatewayAccess {
   readonly key: string;
 }
 
-/** The completion. Throws GatewayUnreachable, or an Error with the gateway's own code and message for any other answer. */
-export async function callGateway({ transport, baseUrl, key }: GatewayAccess, body: JsonObject): Promise<JsonObject> {
+export interface CasesToRun {
+  readonly names: { readonly workspace: string; readonly id: string };
+  readonly revision: string;
+}
+
+/** Steps of a workflow follow each other, and each round brings every case at least one further. */
+const roundsMax = 64;
+
+/** Throws an Error where no gateway answers: then no case can be judged. */
+export async function runCases(
+  deps: ManagementDependencies,
+  { names, revision }: CasesToRun,
+  access: GatewayAccess,
+  onProgress: (number: number, all: number) => void,
+): Promise<Documents['ManagedCases']> {
+  const answers: Answer[] = [];
+  for (let round = 0; round < roundsMax; round += 1) {
+    const { answer } = await perform(deps, casesRoute, { names, body: { revision, answers } });
+    const { cases } = answer.data;
+    if (cases.every(({ calls }) => calls.length === 0)) return answer.data;
+    // One after the other: a provider's limits are not what is tested.
+    for (const { number, calls } of cases) {
+      if (calls.length > 0) onProgress(number, cases.length);
+      for (const call of calls) answers.push({ call: call.call, ...(await answerTo(call, access)) });
+    }
+  }
+  throw new Error(`the cases need more than ${roundsMax} calls after each other`);
+}
+
+/** The model, then each fallback model; the failure of the last one counts. */
+async function answerTo({ body, fallback_models }: MissingCall, access: GatewayAccess): Promise<Omit<Answer, 'call'>> {
+  let answer: Omit<Answer, 'call'> = {};
+  for (const model of [body.model, ...fallback_models]) {
+    answer = await callGateway(access, { ...body, model });
+    if (answer.error === undefined) return answer;
+  }
+  return answer;
+}
+
+/** The gateway answers within 55 seconds. */
+const callTimeoutMs = 65_000;
+const connectTimeoutMs = 5_000;
+const answerMaxBytes = 16 * 1024 * 1024;
+
+/** The text, or the gateway's own code and message. */
+async function callGateway(
+  { transport, baseUrl, key }: GatewayAccess,
+  body: JsonObject,
+): Promise<Omit<Answer, 'call'>> {
   const answer = await transport
     .send({
       url: new URL(`${baseUrl}/chat/completions`),
@@ -96,11 +78,13 @@ export async function callGateway({ transport, baseUrl, key }: GatewayAccess, bo
       signal: AbortSignal.timeout(callTimeoutMs),
     })
     .catch((cause: unknown) => {
-      throw new GatewayUnreachable(`no gateway answers at ${baseUrl}`, { cause });
+      throw new Error(`no gateway answers at ${baseUrl}`, { cause });
     });
   const text = (await readText(answer.body, answerMaxBytes)) ?? '';
   const read = readJsonBody(Buffer.from(text));
   const value: JsonObject = read.kind === 'unreadable' ? {} : read.value;
-  if (answer.status === okStatus && read.kind !== 'unreadable') return value;
-  throw new Error(`the gateway answered ${answer.status} ${String(value.error ?? '')}: ${String(value.message ?? '')}`);
+  if (answer.status === okStatus && read.kind !== 'unreadable') return { text: outputTextOf(value) };
+  return {
+    error: `the gateway answered ${answer.status} ${String(value.error ?? '')}: ${String(value.message ?? '')}`,
+  };
 }

@@ -48,13 +48,20 @@ export const publicationSchema = z.strictObject({
 });
 
 const answersMax = 1_024;
-/** What models answered to the calls of the cases, by the `call` that named each. */
+/** What models answered to the calls of the cases, by the `call` that named each: a text, none, or why the call failed. */
 export const caseAnswersSchema = z.strictObject({
   revision: id,
   answers: z.optional(
-    listOf(z.strictObject({ call: matching(/^[0-9a-f]{64}$/, 'the name of a call'), text: z.string() }), {
-      itemsMax: answersMax,
-    }),
+    listOf(
+      z.strictObject({
+        call: matching(/^[0-9a-f]{64}$/, 'the name of a call'),
+        text: z.optional(z.string()),
+        error: z.optional(z.string()),
+      }),
+      {
+        itemsMax: answersMax,
+      },
+    ),
   ),
 });
 
