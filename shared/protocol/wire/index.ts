@@ -1,4 +1,5 @@
 export { type EventText, readEvents } from '../server-sent-events/index.ts';
+export { cachePlaces } from './cache-places.ts';
 export { checkMembers, itemSchemas, listOf } from './checked-members.ts';
 export { isBrokenEnd, isEndWord, meaningOfEnd } from './end-words.ts';
 export * from './event-lines.ts';

@@ -2,6 +2,7 @@
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import {
   type CallSize,
+  cachePlaces,
   findMember,
   type JsonText,
   parseJson,
@@ -53,21 +54,21 @@ export function withRelayedMarks(text: string, { tools }: RelayedMarks): string 
     const value = findMember(json, name);
     return value === undefined || !json.isArray(value) ? [] : [...json.inside(value)];
   };
-  const messages = list('messages').map((at) => ({ at, role: textOf(json, findMember(json, 'role', at)) }));
-  const isOfClient = ({ role }: { readonly role: string }) => role === '"user"' || role === '"tool"';
-  const end = messages.findLastIndex(isOfClient);
-  const answer = messages.slice(0, Math.max(end, 0)).findLastIndex(({ role }) => role === '"assistant"');
-  const start = messages.slice(0, Math.max(answer, 0)).findLastIndex(isOfClient);
-  const instructions = messages.findIndex(({ role }) => role !== '"system"' && role !== '"developer"') - 1;
-  const contents = [instructions, start, end].flatMap((place) => {
+  const messages = list('messages');
+  const roleOf = (message: number): string => textOf(json, findMember(json, 'role', message)).slice(1, -1);
+  const { instructions, turn } = cachePlaces(messages.map(roleOf));
+  const markedAt = (place: number) => {
     const message = messages[place];
-    return message === undefined ? [] : (findMember(json, 'content', message.at) ?? []);
-  });
+    return message === undefined ? [] : markedContent(json, findMember(json, 'content', message));
+  };
+  // Instructions among the messages come behind those beside them: one mark is for both.
+  const first = markedAt(instructions);
   const tool = tools
     ? list('tools').findLast((at) => textOf(json, findMember(json, 'defer_loading', at)) !== 'true')
     : undefined;
   const marked: (readonly [number, string])[] = [
-    ...[findMember(json, 'system'), ...contents].flatMap((content) => markedContent(json, content)),
+    ...(first.length > 0 ? first : markedContent(json, findMember(json, 'system'))),
+    ...turn.flatMap(markedAt),
     ...(tool === undefined ? [] : [[tool, withMember(json.slice(tool))] as const]),
   ].sort(([a], [b]) => json.start(a) - json.start(b));
   return replaceValues(json, marked);

@@ -1,6 +1,6 @@
 // The cache marks of a call: those that its client asks for, those that its operator does, and no more than targets take.
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
+import { cachePlaces, isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
 import {
   hasTtl,
   isControl,
@@ -35,22 +35,14 @@ export function withTopMarks(
 
 const withLongTtl = <Part extends Marked>(part: Part): Part => (hasTtl(part) ? part : withMark(part, markOf(longTtl)));
 
-/**
- * With marks at tools, instructions and both ends of the last turn, where its client marks nothing. The first end is where the
- * call before had its last mark: between two marks providers look back over few blocks only.
- */
+/** With marks at tools, instructions and both ends of the last turn, where its client marks nothing. */
 export function withMarksOfOurs(call: HubCall): HubCall {
   if (markedIn(call).length > 0) return call;
   const { prompt, tools } = call;
-  const isOfClient = ({ role }: Prompt[number]) => role === 'user' || role === 'tool';
-  const end = prompt.findLastIndex(isOfClient);
-  const answer = prompt.slice(0, Math.max(end, 0)).findLastIndex(({ role }) => role === 'assistant');
-  const start = prompt.slice(0, Math.max(answer, 0)).findLastIndex(isOfClient);
-  const other = prompt.findIndex(({ role }) => role !== 'system');
-  const instructions = (other < 0 ? prompt.length : other) - 1;
+  const { instructions, turn } = cachePlaces(prompt.map(({ role }) => role));
   return {
     ...call,
-    prompt: withMarksAt(prompt, [instructions, start, end], markOf()),
+    prompt: withMarksAt(prompt, [instructions, ...turn], markOf()),
     ...(tools === undefined
       ? {}
       : { tools: withLast(tools, (tool) => withMark(tool as Marked, markOf()) as typeof tool) }),
