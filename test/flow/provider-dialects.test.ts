@@ -148,6 +148,64 @@ describe('what a server says it has used', () => {
   });
 });
 
+describe('what a server reports that is no count, or more than the whole', () => {
+  const details = (more: Json) => ({ prompt_tokens_details: more });
+  const clients: readonly (readonly [path: string, body: Json])[] = [
+    ['/chat/completions', { messages: messagesCall.messages, max_tokens: 100 }],
+    ['/messages', messagesCall],
+    ['/responses', { input: 'Hello', store: false, max_output_tokens: 100 }],
+  ];
+  const prompt_tokens = 10;
+  const completion_tokens = 5;
+
+  it.each<[usage: Json, prompt: number | undefined, cached: number, written: number, output: number | undefined]>([
+    [{ prompt_tokens, completion_tokens: -5 }, 10, 0, 0, undefined],
+    [{ prompt_tokens, completion_tokens: 2.5 }, 10, 0, 0, undefined],
+    [{ prompt_tokens }, 10, 0, 0, undefined],
+    [{ prompt_tokens: -1, completion_tokens }, undefined, 0, 0, 5],
+    [{ completion_tokens }, undefined, 0, 0, 5],
+    [{ prompt_tokens, completion_tokens, ...details({ cached_tokens: 800 }) }, 10, 10, 0, 5],
+    [{ prompt_tokens, completion_tokens, ...details({ cached_tokens: -3 }) }, 10, 0, 0, 5],
+    [{ prompt_tokens, completion_tokens, ...details({ cached_tokens: 4, cache_write_tokens: 800 }) }, 10, 4, 6, 5],
+    [{ prompt_tokens: 99_999_999, completion_tokens }, 128_000, 0, 0, 5],
+    [{ prompt_tokens, completion_tokens: 99_999 }, 10, 0, 0, 100],
+  ])('is billed by one rule, whoever asks: %j', async (usage, prompt, cached, written, output) => {
+    for (const [path, body] of clients) {
+      for (const isStream of [false, true]) {
+        answer = isStream ? stream(said, finished(), chunk({ usage }), done) : completion(usage);
+        await (await gateway.postTo(path, { model: 'acme/model', ...body, stream: isStream })).text();
+        const record = await lastRecord();
+        const { promptTokens, completionTokens } = record ?? {};
+        expect([path, isStream, record]).toMatchObject([
+          path,
+          isStream,
+          {
+            promptTokens: prompt ?? expect.any(Number),
+            cachedTokens: cached,
+            cacheWriteTokens: written,
+            completionTokens: output ?? 1,
+          },
+        ]);
+        if (prompt === undefined) expect(promptTokens).toBeGreaterThan(15);
+        const isBounded = prompt === 128_000 || output === 100;
+        expect(record?.estimated).toBe(prompt === undefined || output === undefined || isBounded);
+        expect(completionTokens).toBeGreaterThan(0);
+      }
+    }
+  });
+
+  it('is a number to clients of Messages and Responses all the same', async () => {
+    answer = completion({ prompt_tokens });
+    const message = await (await gateway.postTo('/messages', { model: 'acme/model', ...messagesCall })).json();
+    expect(message).toMatchObject({ usage: { input_tokens: 10, output_tokens: 1 } });
+    answer = completion({ completion_tokens });
+    const [path, body] = clients[2] ?? ['', {}];
+    const response = (await (await gateway.postTo(path, { model: 'acme/model', ...body })).json()) as Json;
+    expect(response).toMatchObject({ usage: { input_tokens: expect.any(Number), output_tokens: 5 } });
+    expect((response.usage as Json).input_tokens).toBeGreaterThan(1);
+  });
+});
+
 describe('a server that keeps its connection open behind the end marker', () => {
   it.each(['/chat/completions', '/messages'])('holds no client of %s: what it tells by then is all', async (path) => {
     answer = stream(said, finished(), done, neverEnds);

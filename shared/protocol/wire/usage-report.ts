@@ -24,6 +24,19 @@ export interface TokenReport {
   readonly media?: MediaTokens | undefined;
 }
 
+/** No model has a context a thousandth of this. */
+export const tokensMax = 1_000_000_000;
+
+type InputParts = Pick<TokenReport, 'cached' | 'cacheWrite' | 'cacheWrite1h'>;
+
+/** What is part of an input is no more than it, whoever counts. */
+export function partsWithin(input: number, { cached, cacheWrite, cacheWrite1h }: InputParts): InputParts {
+  const partOf = (whole: number, part: number) => Math.min(part > tokensMax ? 0 : part, whole);
+  const fromCache = partOf(input, cached);
+  const written = partOf(input - fromCache, cacheWrite);
+  return { cached: fromCache, cacheWrite: written, cacheWrite1h: partOf(written, cacheWrite1h) };
+}
+
 export interface UsageReport {
   readonly tokens: TokenReport;
   /** As the provider wrote it: what a client sees of it. */

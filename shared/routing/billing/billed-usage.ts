@@ -1,6 +1,13 @@
 // What a provider says was used, made safe to bill: negative and non-numeric counts are estimated from what the gateway saw
 // itself, and a count beyond what the call can have used is billed at that bound.
-import { type MediaKind, type MediaTokens, mediaKinds, type TokenReport } from '../../protocol/wire/index.ts';
+import {
+  type MediaKind,
+  type MediaTokens,
+  mediaKinds,
+  partsWithin,
+  type TokenReport,
+  tokensMax,
+} from '../../protocol/wire/index.ts';
 
 export interface BilledUsage {
   readonly promptTokens: number;
@@ -41,8 +48,6 @@ export interface UsageBounds {
 
 /** English text is about four bytes a token in every common tokenizer. */
 const bytesPerToken = 4;
-/** No model has a context a thousandth of this. */
-const tokensMax = 1_000_000_000;
 const widestBounds: UsageBounds = { promptTokens: tokensMax, completionTokens: tokensMax, hasMedia: true };
 
 export function readUsage(
@@ -51,15 +56,7 @@ export function readUsage(
   observed: Observed,
   bounds: UsageBounds = widestBounds,
 ): BilledUsage {
-  const {
-    input: prompt,
-    output: completion,
-    cached,
-    cacheWrite,
-    cacheWrite1h,
-    reasoning,
-    media = {},
-  } = reported ?? nothing;
+  const { input: prompt, output: completion, reasoning, media = {}, ...parts } = reported ?? nothing;
   const { unseenTokens = 0 } = observed;
   const unreportedBytes = completion === undefined ? observed.outputBytes : (observed.bytesAfterUsage ?? 0);
   const used = {
@@ -73,13 +70,12 @@ export function readUsage(
   const promptTokens = Math.min(used.prompt, bounds.promptTokens);
   const completionTokens = Math.min(used.completion, bounds.completionTokens);
   const isBounded = promptTokens < used.prompt || completionTokens < used.completion;
-  const cachedTokens = partOf(promptTokens, cached);
-  const cacheWriteTokens = partOf(promptTokens - cachedTokens, cacheWrite);
+  const { cached, cacheWrite, cacheWrite1h } = partsWithin(promptTokens, parts);
   return {
     promptTokens,
-    cachedTokens,
-    cacheWriteTokens,
-    cacheWrite1hTokens: partOf(cacheWriteTokens, cacheWrite1h),
+    cachedTokens: cached,
+    cacheWriteTokens: cacheWrite,
+    cacheWrite1hTokens: cacheWrite1h,
     completionTokens,
     media: bounds.hasMedia ? media : { ...media, audioInput: 0, imageInput: 0 },
     estimated: prompt === undefined || completion === undefined || unseenTokens > 0 || unreportedBytes > 0 || isBounded,
@@ -94,8 +90,6 @@ const nothing: TokenReport = {
   output: undefined,
   reasoning: 0,
 };
-
-const partOf = (whole: number, part: number): number => Math.min(part > tokensMax ? 0 : part, whole);
 
 export const sumBilledUsage = (usages: readonly BilledUsage[]): BilledUsage => ({
   promptTokens: usages.reduce((sum, { promptTokens }) => sum + promptTokens, 0),

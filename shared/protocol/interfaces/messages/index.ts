@@ -1,5 +1,4 @@
 export { blockUse } from './block-types.ts';
 export { writtenEvent } from './message-events.ts';
-export { readUsageReport } from './message-usage.ts';
 export { countTokens, messages } from './messages.ts';
 export { offeredTools } from './offered-tools.ts';

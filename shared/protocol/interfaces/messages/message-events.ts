@@ -42,15 +42,15 @@ export function openEventReader(): EventReader {
 }
 
 /**
- * An event that the gateway wrote itself: its text is made once, and not parsed again. `usage`: what the provider reported, in the
- * words of a message; left out: it did not.
+ * An event that the gateway wrote itself: its text is made once, and not parsed again. `usage`: what the provider reported; left
+ * out: it did not.
  */
-export function writtenEvent(event: JsonObject & { readonly type: string }, usage?: object): AnswerEvent {
+export function writtenEvent(event: JsonObject & { readonly type: string }, usage?: UsageReport): AnswerEvent {
   const details = {
     ...saidIn(event),
     ...tellsOfMessage(event),
     isLast: event.type === 'message_stop',
-    usage: readUsageReport(usage),
+    usage,
   };
   return new ParsedEvent(event.type, JSON.stringify(event), details);
 }

@@ -5,8 +5,10 @@ import {
   type JsonObject,
   type MediaTokens,
   mediaIn,
+  partsWithin,
   type TokenReport,
   toCount,
+  tokensMax,
 } from '../../../../protocol/wire/index.ts';
 import type { HubResult } from './hub-call.ts';
 
@@ -29,9 +31,10 @@ export function tokensOf(reported: LanguageModelV4Usage): TokenReport | undefine
   const { inputTokens, outputTokens } = reported;
   const [input, output] = [toCount(inputTokens.total), toCount(outputTokens.total)];
   if (input === undefined && output === undefined) return undefined;
-  const cached = toCount(inputTokens.cacheRead) ?? 0;
+  const parts = { cached: toCount(inputTokens.cacheRead) ?? 0, ...cacheWritesOf(reported) };
   const reasoning = toCount(outputTokens.reasoning) ?? 0;
-  return { input, cached, ...cacheWritesOf(reported), output, reasoning, media: mediaOf(reported) };
+  // As they are billed: some interfaces tell an input without them.
+  return { input, output, ...partsWithin(input ?? tokensMax, parts), reasoning, media: mediaOf(reported) };
 }
 
 /** No package reads them: details of OpenAI's formats, or Gemini's by modality. */

@@ -22,7 +22,8 @@ const cacheCounts = ['cache_creation_input_tokens', 'cache_read_input_tokens'];
 export const messageUsage: UsageForm = {
   member: 'usage',
   required: ['input_tokens', 'output_tokens'],
-  counts: cacheCounts,
+  counts: [],
+  parts: cacheCounts,
   isWanted: true,
 };
 
@@ -149,9 +150,9 @@ const isEventObject = (text: string): boolean => typeof parsedObject(text)?.type
 function withReadableEventUsage(event: Json): Json {
   const { type, message, usage } = event;
   if (type === 'message_start' && isJsonObject(message)) {
-    const read = readableUsage(message.usage, { required: ['input_tokens'], counts: cacheCounts });
+    const read = readableUsage(message.usage, { required: ['input_tokens'], counts: [], parts: cacheCounts });
     return { ...event, message: { ...message, usage: read } };
   }
-  const form = { required: ['output_tokens'], counts: ['input_tokens', ...cacheCounts] };
+  const form = { required: ['output_tokens'], counts: ['input_tokens'], parts: cacheCounts };
   return type === 'message_delta' ? { ...event, usage: readableUsage(usage, form) } : event;
 }

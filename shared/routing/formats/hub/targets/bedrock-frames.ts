@@ -9,7 +9,8 @@ import { type UsageForm, withReadableUsage } from './readable-usage.ts';
 export const converseUsage: UsageForm = {
   member: 'usage',
   required: ['inputTokens', 'outputTokens', 'totalTokens'],
-  counts: ['cacheReadInputTokens', 'cacheWriteInputTokens'],
+  counts: [],
+  parts: ['cacheReadInputTokens', 'cacheWriteInputTokens'],
   isWanted: true,
 };
 

@@ -101,7 +101,8 @@ const pathOf = (model: string): string =>
 const geminiUsage: UsageForm = {
   member: 'usageMetadata',
   required: ['promptTokenCount'],
-  counts: ['candidates', 'thoughts', 'cachedContent', 'toolUsePrompt', 'total'].map((name) => `${name}TokenCount`),
+  counts: ['candidates', 'thoughts', 'toolUsePrompt'].map((name) => `${name}TokenCount`),
+  parts: ['cachedContentTokenCount', 'totalTokenCount'],
   isWanted: false,
 };
 

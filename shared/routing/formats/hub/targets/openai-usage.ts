@@ -51,7 +51,7 @@ export function readableOpenAiUsage(
 ): Json | undefined {
   if (!isJsonObject(reported)) return undefined;
   const usage = renamed(reported);
-  const counts = readableUsage(usage, { required, counts: [] });
+  const counts = readableUsage(usage, { required, counts: [], parts: [] });
   const told = Object.entries(details).map(([member, names]) => {
     const of = isJsonObject(usage[member]) ? usage[member] : {};
     return [

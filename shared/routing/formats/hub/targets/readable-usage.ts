@@ -1,5 +1,5 @@
-// Packages refuse a whole answer whose usage is not as they expect it. Here such a usage is estimated, as at any provider:
-// negative counts take its place, and the reader of usage drops them.
+// Packages refuse a whole answer whose usage is not as they expect it. Here what is no count is estimated, as at any provider: a
+// negative one takes its place, and the reader of usage drops what it is part of.
 
 import { lastObjectIn, scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import {
@@ -16,8 +16,10 @@ export interface UsageForm {
   readonly member: string;
   /** Counts without which nothing is reported. */
   readonly required: readonly string[];
-  /** What else is a count. */
+  /** What else is a count, where it is told. */
   readonly counts: readonly string[];
+  /** Parts of those: one that is no count is none. */
+  readonly parts: readonly string[];
   /** Packages want it in a whole answer. */
   readonly isWanted: boolean;
 }
@@ -33,12 +35,31 @@ export function withReadableUsage(text: string, form: UsageForm): string {
   return readable === usage ? text : rewriteMembers(json, new Map([[form.member, readable]]));
 }
 
-/** With one count that cannot be read, the others say too little: all are replaced. */
-export function readableUsage(usage: unknown, { required, counts }: Pick<UsageForm, 'required' | 'counts'>): Json {
-  const isCount = (name: string) => isJsonObject(usage) && toCount(usage[name]) !== undefined;
-  const isAbsent = (name: string) => isJsonObject(usage) && (usage[name] ?? null) === null;
-  const isReadable = required.every(isCount) && counts.every((name) => isCount(name) || isAbsent(name));
-  return isReadable ? (usage as Json) : Object.fromEntries([...required, ...counts].map((name) => [name, -1]));
+/** No sum with it is a count. */
+const noCount = Number.MIN_SAFE_INTEGER;
+
+export function readableUsage(
+  usage: unknown,
+  { required, counts, parts }: Pick<UsageForm, 'required' | 'counts' | 'parts'>,
+): Json {
+  const told: Json = isJsonObject(usage) ? usage : {};
+  const isCount = (name: string) => toCount(told[name]) !== undefined;
+  const isOdd = (name: string) => (told[name] ?? null) !== null && !isCount(name);
+  // What is not told is nothing, but where what must be told is not.
+  const isTold = required.some(isCount);
+  const odd = [
+    ...required.filter((name) => !isCount(name)),
+    ...counts.filter((name) => isOdd(name) || (!isTold && !isCount(name))),
+  ];
+  const oddParts = parts.filter(isOdd);
+  if (odd.length + oddParts.length === 0) return told;
+  // Details beside them may be odd as well.
+  const known = [...required, ...counts, ...parts].filter(isCount).map((name) => [name, told[name]] as const);
+  return Object.fromEntries([
+    ...known,
+    ...odd.map((name) => [name, noCount] as const),
+    ...oddParts.map((name) => [name, 0] as const),
+  ]);
 }
 
 // What a provider says that an answer has used which no package reads.

@@ -1,6 +1,7 @@
 // What a message says of itself, why it ended, and what it has used.
-import type { LanguageModelV4FinishReason, LanguageModelV4Usage, SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import { type AnswerHead, estimatedOutputTokens, mediaMembers, tokensOf } from '../../middle/index.ts';
+import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from '@ai-sdk/provider';
+import type { TokenReport } from '../../../../../protocol/wire/index.ts';
+import { type AnswerHead, estimatedOutputTokens, mediaMembers } from '../../middle/index.ts';
 
 export const messageHead = ({ id, askedModel }: AnswerHead) => ({
   id: `msg_${id.replaceAll('-', '')}`,
@@ -52,11 +53,17 @@ export interface MessageUsage {
   } | null;
 }
 
-/** The input is without what came from a cache or was written there. Undefined: nothing was reported, and the gateway estimates. */
-export function toUsage(reported: LanguageModelV4Usage): MessageUsage | undefined {
-  const tokens = tokensOf(reported);
-  if (tokens === undefined) return undefined;
-  const { input = 0, output = 0, cached, cacheWrite, cacheWrite1h: hour, reasoning, media = {} } = tokens;
+/** What the gateway knows itself, in place of a count that its provider does not report. */
+export interface Estimates {
+  readonly inputTokens: () => number;
+  readonly outputBytes: number;
+}
+
+/** The input is without what came from a cache or was written there. Every count is a number to clients. */
+export function toUsage(tokens: TokenReport | undefined, estimates: Estimates): MessageUsage {
+  const { cached = 0, cacheWrite = 0, cacheWrite1h: hour = 0, reasoning = 0, media = {} } = tokens ?? {};
+  const { input = Math.max(1, estimates.inputTokens()), output = estimatedOutputTokens(estimates.outputBytes) } =
+    tokens ?? {};
   const details = mediaMembers(media.audioInput, media.imageInput);
   return {
     input_tokens: Math.max(0, input - cached - cacheWrite),
@@ -65,19 +72,10 @@ export function toUsage(reported: LanguageModelV4Usage): MessageUsage | undefine
     output_tokens: output,
     output_tokens_details: { thinking_tokens: reasoning, ...mediaMembers(media.audioOutput, media.imageOutput) },
     ...(Object.keys(details).length === 0 ? {} : { input_tokens_details: details }),
-    cache_creation: { ephemeral_5m_input_tokens: cacheWrite - hour, ephemeral_1h_input_tokens: hour },
+    cache_creation:
+      tokens === undefined ? null : { ephemeral_5m_input_tokens: cacheWrite - hour, ephemeral_1h_input_tokens: hour },
   };
 }
-
-/** Where the provider said nothing: every count is a number to clients. */
-export const estimatedUsage = (inputTokens: number, outputBytes: number): MessageUsage => ({
-  input_tokens: Math.max(1, inputTokens),
-  cache_creation_input_tokens: 0,
-  cache_read_input_tokens: 0,
-  output_tokens: estimatedOutputTokens(outputBytes),
-  output_tokens_details: { thinking_tokens: 0 },
-  cache_creation: null,
-});
 
 /** With the members that clients expect beside the counts. */
 export const wholeUsage = (usage: MessageUsage) => ({

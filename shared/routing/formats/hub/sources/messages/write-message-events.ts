@@ -10,9 +10,10 @@ import {
   phaseOf,
   type Signed,
   type ToolNames,
+  tokensOf,
 } from '../../middle/index.ts';
 import { createBlocks } from './message-blocks.ts';
-import { estimatedUsage, messageEnd, messageHead, toUsage, wholeUsage } from './message-object.ts';
+import { messageEnd, messageHead, toUsage, wholeUsage } from './message-object.ts';
 import { placeless, thinkingBlock } from './write-whole-message.ts';
 
 export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: HubPart) => AnswerEvent[] {
@@ -98,13 +99,16 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
 
   function finish(part: PartOf<'finish'>): void {
     blocks.close();
-    const reported = toUsage(part.usage);
-    const usage = reported ?? estimatedUsage(head.estimatedInputTokens(), outputBytes);
+    const tokens = tokensOf(part.usage);
+    const usage = toUsage(tokens, { inputTokens: head.estimatedInputTokens, outputBytes });
     const { cache_creation: _periods, ...counts } = usage;
     const delta = { ...messageEnd(part.finishReason, begun.size, part.providerMetadata), container: null };
     if (!isBegun) events.push(startOf(head));
     events.push(
-      writtenEvent({ type: 'message_delta', delta, usage: { ...counts, server_tool_use: null } }, reported),
+      writtenEvent(
+        { type: 'message_delta', delta, usage: { ...counts, server_tool_use: null } },
+        tokens && { tokens, members: { ...usage } },
+      ),
       writtenEvent({ type: 'message_stop' }),
     );
   }
@@ -147,7 +151,8 @@ export function openMessageWriter(head: AnswerHead, names: ToolNames): (part: Hu
 
 /** Its usage is an estimate, and no report: a stream that breaks is billed by what was relayed. */
 function startOf(head: AnswerHead): AnswerEvent {
-  const usage = { ...wholeUsage(estimatedUsage(head.estimatedInputTokens(), 0)), output_tokens: 1 };
+  const estimated = toUsage(undefined, { inputTokens: head.estimatedInputTokens, outputBytes: 0 });
+  const usage = { ...wholeUsage(estimated), output_tokens: 1 };
   const rest = { content: [], stop_reason: null, stop_sequence: null, stop_details: null, usage };
   const message = { ...messageHead(head), ...rest, container: null, diagnostics: null };
   return writtenEvent({ type: 'message_start', message });

@@ -1,6 +1,5 @@
 // What a model answered, whole, as a message.
 import type { LanguageModelV4Content } from '@ai-sdk/provider';
-import { readUsageReport } from '../../../../../protocol/interfaces/messages/index.ts';
 import { stringifyInTurns } from '../../../../../protocol/wire/index.ts';
 import {
   type AnswerHead,
@@ -11,9 +10,10 @@ import {
   phaseOf,
   sealed,
   type ToolNames,
+  tokensOf,
   type WrittenAnswer,
 } from '../../middle/index.ts';
-import { estimatedUsage, messageEnd, messageHead, toUsage, wholeUsage } from './message-object.ts';
+import { messageEnd, messageHead, toUsage, wholeUsage } from './message-object.ts';
 import { inputText } from './tool-input.ts';
 
 export async function writeMessage(
@@ -29,11 +29,12 @@ export async function writeMessage(
     blocks.push(typeof block === 'string' ? block : await stringifyInTurns(block, nextStep));
   }
   const outputBytes = content.reduce((sum, part) => sum + bytesOf(part), 0);
-  const usage = toUsage(result.usage);
+  const tokens = tokensOf(result.usage);
+  const usage = toUsage(tokens, { inputTokens: head.estimatedInputTokens, outputBytes });
   const end = messageEnd(result.finishReason, calls, result.providerMetadata);
   const rest = {
     ...end,
-    usage: wholeUsage(usage ?? estimatedUsage(head.estimatedInputTokens(), outputBytes)),
+    usage: wholeUsage(usage),
     container: null,
     diagnostics: null,
   };
@@ -41,7 +42,7 @@ export async function writeMessage(
   const opening = JSON.stringify(messageOpening).slice(0, -1);
   return {
     text: `${opening},"content":[${blocks.join(',')}],${JSON.stringify(rest).slice(1)}`,
-    usage: readUsageReport(usage),
+    usage: tokens && { tokens, members: { ...usage } },
     outputBytes,
     model: result.response?.modelId ?? head.model,
     finishReasons: [end.stop_reason],

@@ -1,11 +1,11 @@
 // The response itself, as JSON text: at its start, and at its end, with what it has used.
-import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
+import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import {
   ownResponseId,
   responseText as writeResponseText,
 } from '../../../../../protocol/interfaces/responses/index.ts';
-import type { UsageReport } from '../../../../../protocol/wire/index.ts';
-import { type AnswerHead, estimatedOutputTokens, tokensOf } from '../../middle/index.ts';
+import type { TokenReport, UsageReport } from '../../../../../protocol/wire/index.ts';
+import { type AnswerHead, estimatedOutputTokens } from '../../middle/index.ts';
 import type { ClientTools } from './client-tools.ts';
 
 /** What a writer knows of one answer. */
@@ -29,10 +29,11 @@ export function responseEnd({ unified, raw }: LanguageModelV4FinishReason): Resp
   return { status: 'completed', reason: undefined };
 }
 
-interface Output {
+export interface Output {
   /** The texts of the items. */
   readonly items: readonly string[];
-  readonly usage: UsageReport | undefined;
+  /** As the provider reported them. */
+  readonly tokens: TokenReport | undefined;
   readonly outputBytes: number;
 }
 
@@ -51,24 +52,21 @@ export function responseText({ head, settings }: Writing, end?: ResponseEnd, out
 }
 
 const usageOf = (head: AnswerHead, output: Output | undefined) =>
-  output && (output.usage?.members ?? estimatedMembers(head.estimatedInputTokens(), output.outputBytes));
+  output && toMembers(output.tokens, head.estimatedInputTokens, output.outputBytes);
 
-const toMembers = (input: number, cached: number, written: number, output: number, reasoning: number) => ({
-  input_tokens: input,
-  input_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
-  output_tokens: output,
-  output_tokens_details: { reasoning_tokens: reasoning },
-  total_tokens: input + output,
-});
-
-/** Undefined: the provider reported nothing, so that the gateway estimates. */
-export function toReport(reported: LanguageModelV4Usage): UsageReport | undefined {
-  const tokens = tokensOf(reported);
-  if (tokens === undefined) return undefined;
-  const { input = 0, cached, cacheWrite, output = 0, reasoning } = tokens;
-  return { tokens, members: toMembers(input, cached, cacheWrite, output, reasoning) };
+/** Every count is a number to clients: an estimate where its provider reports none. */
+function toMembers(tokens: TokenReport | undefined, inputTokens: () => number, outputBytes: number) {
+  const { cached = 0, cacheWrite = 0, reasoning = 0 } = tokens ?? {};
+  const { input = inputTokens(), output = estimatedOutputTokens(outputBytes) } = tokens ?? {};
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrite },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: input + output,
+  };
 }
 
-/** Where the provider said nothing: every count is a number to clients. */
-const estimatedMembers = (inputTokens: number, outputBytes: number) =>
-  toMembers(inputTokens, 0, 0, estimatedOutputTokens(outputBytes), 0);
+/** Undefined: the provider reported nothing. */
+export const toReport = (head: AnswerHead, { tokens, outputBytes }: Output): UsageReport | undefined =>
+  tokens && { tokens, members: toMembers(tokens, head.estimatedInputTokens, outputBytes) };

@@ -1,7 +1,7 @@
 // The parts of a streamed answer as events of Responses.
 import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
 import { type EventToWrite, ownResponseId, writtenEvent } from '../../../../../protocol/interfaces/responses/index.ts';
-import { type HubPart, isSigned, type PartOf } from '../../middle/index.ts';
+import { type HubPart, isSigned, type PartOf, tokensOf } from '../../middle/index.ts';
 import { createOutput } from './build-output.ts';
 import { imageOf } from './response-items.ts';
 import { responseEnd, responseText, toReport, type Writing } from './response-object.ts';
@@ -72,9 +72,9 @@ export function openResponseWriter(writing: Writing): (part: HubPart) => AnswerE
     const end = responseEnd(finishReason);
     output.finish(end.status === 'incomplete', end.reason && head.refusalOf(providerMetadata));
     start();
-    const reported = toReport(usage);
-    const response = responseText(writing, end, { items, usage: reported, outputBytes });
-    addStage(`response.${end.status}`, response, { usage: reported, model, status: end.status });
+    const whole = { items, tokens: tokensOf(usage), outputBytes };
+    const said = { usage: toReport(head, whole), model, status: end.status };
+    addStage(`response.${end.status}`, responseText(writing, end, whole), said);
   }
 
   function write(part: HubPart): void {

@@ -1,6 +1,6 @@
 // What a model answered, whole, as a response.
 import { stringifyInTurns } from '../../../../../protocol/wire/index.ts';
-import { contentOf, type HubResult, isSigned, type WrittenAnswer } from '../../middle/index.ts';
+import { contentOf, type HubResult, isSigned, tokensOf, type WrittenAnswer } from '../../middle/index.ts';
 import { createOutput } from './build-output.ts';
 import { imageOf } from './response-items.ts';
 import { responseEnd, responseText, toReport, type Writing } from './response-object.ts';
@@ -35,12 +35,12 @@ export async function writeResponse(
   }
   const end = responseEnd(result.finishReason);
   output.finish(end.status === 'incomplete', end.reason && head.refusalOf(result.providerMetadata));
-  const usage = toReport(result.usage);
   const items: string[] = [];
   for (const item of output.items) items.push(await stringifyInTurns(item, nextStep));
+  const whole = { items, tokens: tokensOf(result.usage), outputBytes };
   return {
-    text: responseText(writing, end, { items, usage, outputBytes }),
-    usage,
+    text: responseText(writing, end, whole),
+    usage: toReport(head, whole),
     outputBytes,
     model: result.response?.modelId ?? head.model,
     finishReasons: [end.status],
