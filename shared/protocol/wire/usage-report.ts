@@ -29,7 +29,7 @@ export const tokensMax = 1_000_000_000;
 
 type InputParts = Pick<TokenReport, 'cached' | 'cacheWrite' | 'cacheWrite1h'>;
 
-/** What is part of an input is no more than it, whoever counts. */
+/** Cuts off what is more than the input that it is part of. */
 export function partsWithin(input: number, { cached, cacheWrite, cacheWrite1h }: InputParts): InputParts {
   const partOf = (whole: number, part: number) => Math.min(part > tokensMax ? 0 : part, whole);
   const fromCache = partOf(input, cached);
