@@ -96,6 +96,10 @@ const references: readonly (readonly [string, readonly [string, Json]])[] = [
     'messages[0].content[0].image_url',
     inChat({ type: 'image_url', image_url: { url: 'https://generativelanguage.googleapis.com/v1beta/files/abc' } }),
   ],
+  ...['video_url', 'audio_url', 'document_url'].flatMap((type): (readonly [string, readonly [string, Json]])[] => [
+    [`messages[0].content[0].${type}`, inChat({ type, [type]: { url: 'gs://bucket/1' } })],
+    ['messages[0].content[0]', inChat({ type, [type]: 's3://bucket/1' })],
+  ]),
   ['messages[1]', chat({ messages: [...said.messages, { role: 'assistant', audio: { id: 'audio_1' } }] })],
   ['audio.voice', chat({ modalities: ['text', 'audio'], audio: { format: 'wav', voice: { id: 'voice_1' } } })],
   ['tools[0]', tool({ type: 'mcp', server_label: 'a', tunnel_id: 'tunnel_1' })],

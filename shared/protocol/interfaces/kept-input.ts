@@ -58,6 +58,10 @@ export const keptPartShapes: Readonly<Record<string, Shape>> = {
   file_id: {},
   file_url: {},
   image_url: membersOf({ url: {}, detail: {}, file_id: {} }),
+  // As Google, Mistral and vLLM have them.
+  video_url: membersOf({ url: {} }),
+  audio_url: membersOf({ url: {} }),
+  document_url: membersOf({ url: {} }),
   file: membersOf({ file_id: {} }),
   image_file: membersOf({ file_id: {} }),
 };
@@ -80,10 +84,11 @@ export const keptToolShapes: Readonly<Record<string, Shape>> = {
 };
 
 const idNames = ['file_id', 'container_id', 'tunnel_id', 'file_ids', 'vector_store_ids'] as const;
-const urlNames = ['url', 'image_url', 'file_url'] as const;
+const urlFields = ['image_url', 'video_url', 'audio_url', 'document_url'] as const;
+const urlNames = ['url', 'file_url', ...urlFields] as const;
 /** Where parts and such names are, in messages, items and tools. */
 const containers = [
-  ...['content', 'output', 'source', 'file', 'image_file', 'image_url'],
+  ...['content', 'output', 'source', 'file', 'image_file', ...urlFields],
   ...['input_image_mask', 'container', 'environment', 'skills', 'tools', 'tool', 'definition'],
 ] as const;
 

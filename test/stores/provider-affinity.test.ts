@@ -1,0 +1,39 @@
+// What a workspace has made, in every store: it stays made, whatever refers to it later, and is known to every process.
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { createProviderAffinity, type ProviderAffinity } from '../../shared/accounting/provider-affinity/index.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import type { TestStore } from '../support/test-store.ts';
+import { onEachStore } from './each-store.ts';
+
+onEachStore((start) => {
+  const clock = manualClock();
+  /** Nothing of an earlier one is in its memory. */
+  let anotherProcess: () => ProviderAffinity;
+  let database: TestStore;
+  beforeAll(async () => {
+    database = await start();
+    anotherProcess = () => createProviderAffinity(database.store, clock);
+  });
+  afterAll(() => database.stop());
+
+  describe('what a call has made', () => {
+    it('is found with its provider, of each id, in its workspace alone', async () => {
+      const made = Array.from({ length: 60 }, (_, at) => `resp_${at}`);
+      await anotherProcess().remember('team', { made }, 'acme');
+      const found = await anotherProcess().find('team', [...made, 'resp_none']);
+      expect(found.slice(0, -1)).toEqual(made.map(() => expect.objectContaining({ provider: 'acme', isMade: true })));
+      expect(found.at(-1)).toBeUndefined();
+      expect(await anotherProcess().find('other', made.slice(0, 1))).toEqual([undefined]);
+    });
+
+    it('stays made where a later call refers to it, and is not made by that', async () => {
+      await anotherProcess().remember('team', { made: ['msg_1'] }, 'acme');
+      await anotherProcess().remember('team', { made: ['msg_2'], referred: ['msg_1', 'conv_1'] }, 'globex');
+      expect(await anotherProcess().find('team', ['msg_1', 'msg_2', 'conv_1'])).toMatchObject([
+        { provider: 'acme', isMade: true },
+        { provider: 'globex', isMade: true },
+        { provider: 'globex', isMade: false },
+      ]);
+    });
+  });
+});
