@@ -1,6 +1,9 @@
 // Cached answers: the same question costs nothing the second time, and only the same question.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { collectedStreamMaxBytes, requestBudgetMs } from '../../shared/foundation/constants/index.ts';
+import { nextTurn } from '../../shared/foundation/time/index.ts';
+import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
+import type { EventReader } from '../../shared/protocol/interfaces/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
@@ -312,5 +315,46 @@ it('an answer of more than 8 MiB is not kept, however small it could be packed',
   ]);
   expect(scripted.provider.bodies).toHaveLength(2);
   expect(scripted.gateway.logLines.filter((line) => line.includes('"error"'))).toEqual([]);
+  await scripted.stop();
+});
+
+it('a stream of many events is read from the cache in turns, and is what came', async () => {
+  const events = 3_000;
+  const chunk = (delta: object, finish_reason: string | null) =>
+    `data: ${JSON.stringify({ id: 'a', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  const scripted = await startScriptedGateway((outgoing) => {
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+    outgoing.end(`${chunk({ content: 'a' }, null).repeat(events)}${chunk({}, 'stop')}data: [DONE]\n\n`);
+  });
+  const ask = async () => {
+    const answer = await scripted.gateway.post(hello('acme/model', { stream: true, cache: {} }));
+    const text = await answer.text();
+    await scripted.gateway.settled();
+    return { cache: answer.headers.get('x-gw-cache'), text };
+  };
+  const first = await ask();
+  const { openEventReader } = chatCompletions;
+  const readsOfTurns: number[] = [0];
+  let isOver = false;
+  const others = (async () => {
+    for (; !isOver; readsOfTurns.push(0)) await nextTurn();
+  })();
+  Object.assign(chatCompletions, {
+    openEventReader(choices: number): EventReader {
+      const reader = openEventReader(choices);
+      const read: EventReader['read'] = (event) => {
+        readsOfTurns[readsOfTurns.length - 1] = (readsOfTurns.at(-1) ?? 0) + 1;
+        return reader.read(event);
+      };
+      return { ...reader, read };
+    },
+  });
+  const second = await ask();
+  Object.assign(chatCompletions, { openEventReader });
+  isOver = true;
+  await others;
+  expect([first.cache, second.cache, second.text === first.text]).toEqual(['MISS', 'HIT', true]);
+  expect(readsOfTurns.reduce((sum, reads) => sum + reads)).toBeGreaterThan(events);
+  expect(Math.max(...readsOfTurns)).toBeLessThan(1_000);
   await scripted.stop();
 });

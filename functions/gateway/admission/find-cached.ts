@@ -5,6 +5,7 @@ import {
   type KeptEvents,
   openCacheKeys,
 } from '../../../shared/accounting/response-cache/index.ts';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import type { EventText } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -56,6 +57,9 @@ const cacheUse = (outcome: CacheUse['outcome'], store?: CacheUse['store']): Rese
   holdings: { cache: { outcome, store } },
 });
 
+/** Read within a few milliseconds. */
+const turnMaxEvents = 256;
+
 /** Undefined: this release cannot read what another one has stored, so it counts as not there. */
 async function readCached(
   { clientInterface, size }: RoutedCall,
@@ -67,7 +71,8 @@ async function readCached(
   }
   const reader = clientInterface.openEventReader(size.choices);
   const events: AnswerEvent[] = [];
-  for (const text of eventTextsOf(content.chunks)) {
+  for (const [at, text] of eventTextsOf(content.chunks).entries()) {
+    if (at % turnMaxEvents === turnMaxEvents - 1) await nextTurn();
     const reading = reader.read(text);
     if (reading.kind !== 'event') return undefined;
     events.push(reading.event);

@@ -17,13 +17,16 @@ export interface EventKeeper {
   readonly content: () => CachedAnswer['content'] | undefined;
 }
 
+/** Of longer streams nothing is kept: read again, each event is an object. */
+const keptEventsMax = 32_768;
+
 export function keepEvents(isKept: boolean): EventKeeper {
   if (!isKept) return { add: undefined, drop: () => {}, content: () => undefined };
   let chunks: KeptEvents[number][] = [];
   let length = 0;
   return {
     add({ name, text }) {
-      length += text.length;
+      length += chunks.length === keptEventsMax ? Number.POSITIVE_INFINITY : text.length;
       if (length <= collectedStreamMaxBytes) chunks.push(name === undefined ? text : [name, text]);
     },
     drop() {

@@ -3,6 +3,7 @@
 import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
 import { okStatus } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
@@ -25,7 +26,7 @@ async function responseOf({ scope, workspace }: IdentifiedCall, ready: ReadyAnsw
   const source = ready.kind === 'cached' ? { cache: 'HIT' } : { idempotent_replayed: true };
   scope.logContext.fields = { ...scope.logContext.fields, workspace_id: workspace.id, ...source };
   if (ready.kind === 'cached') {
-    const response = respondCached(ready);
+    const response = await respondCached(ready);
     // An answer like any other: a retry gets the same, and another body under its key is a conflict.
     await ready.claims.store(response, ready.answer);
     return response;
@@ -36,24 +37,28 @@ async function responseOf({ scope, workspace }: IdentifiedCall, ready: ReadyAnsw
 
 type Cached = Extract<ReadyAnswer, { readonly kind: 'cached' }>;
 
-function respondCached({ call, answer, content }: Cached): WholeResponse & StoredAnswer {
+async function respondCached({ call, answer, content }: Cached): Promise<WholeResponse & StoredAnswer> {
   const { provider, model } = answer;
   const headers = { [headerNames.model]: model, [headerNames.provider]: provider, [headerNames.cache]: 'HIT' };
   if (content.kind === 'stream') {
-    const body = cachedStream(call, answer, content.events);
+    const body = await cachedStream(call, answer, content.events);
     return { status: okStatus, headers: { ...headers, ...streamHeaders }, body };
   }
   const written = call.request.writeAnswer(content.answer, cachedCost(answer, content.answer.usage));
   return { status: okStatus, headers: { ...headers, ...written.headers, ...jsonHeaders }, body: written.body };
 }
 
+/** Written within a few milliseconds. */
+const turnMaxEvents = 256;
+
 /** The events as they came, with the usage that this client asked for. */
-function cachedStream(call: RoutedCall, answer: CachedAnswer, events: readonly AnswerEvent[]): string {
+async function cachedStream(call: RoutedCall, answer: CachedAnswer, events: readonly AnswerEvent[]): Promise<string> {
   const writer = call.request.openStreamWriter(call.scope.baseUrlRules);
   let lines = '';
   let lastEvent = '';
   let reported: AnswerEvent['details']['usage'];
-  for (const event of events) {
+  for (const [at, event] of events.entries()) {
+    if (at % turnMaxEvents === turnMaxEvents - 1) await nextTurn();
     reported = event.details.usage === undefined ? reported : laterReport(reported, event.details.usage);
     if (event.details.isLast) lastEvent += writer.event(event);
     else lines += writer.event(event);
