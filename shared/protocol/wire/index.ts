@@ -3,6 +3,7 @@ export { cachePlaces } from './cache-places.ts';
 export { checkMembers, itemSchemas, listOf } from './checked-members.ts';
 export { isBrokenEnd, isEndWord, meaningOfEnd } from './end-words.ts';
 export * from './event-lines.ts';
+export { parseInnerJson } from './inner-json.ts';
 export {
   type BodyText,
   isJsonObject,

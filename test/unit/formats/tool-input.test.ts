@@ -73,6 +73,15 @@ describe('an input', () => {
     ]);
   });
 
+  it('with a number of more digits than any has is closed before it, however it comes', () => {
+    const text = `{"a":1,"b":${'1'.repeat(2_000)}}`;
+    for (const pieces of [[text], [...text]]) {
+      const writer = createInputWriter();
+      const written = pieces.map((piece) => writer.add(piece)).join('') + writer.end();
+      expect(JSON.parse(written)).toEqual({ a: 1, raw_input: text });
+    }
+  });
+
   it('of any length takes time that grows with it', () => {
     const text = `{"a":"${'x'.repeat(1_000_000)}","b":[${'1,'.repeat(50_000)}1]}`;
     expect(

@@ -1,7 +1,7 @@
 // The tool calls of a conversation: ids that every target takes, and what the model wrote as arguments.
 import { jsonValuesMax } from '../../../../foundation/constants/index.ts';
 import { sha256Hex } from '../../../../foundation/ids/index.ts';
-import { isJsonObject, type JsonObject, parseJson, scanJson } from '../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject, parseInnerJson } from '../../../../protocol/wire/index.ts';
 
 export interface KnownCall {
   readonly id: string;
@@ -20,9 +20,6 @@ export interface KnownCalls {
 /** Ids of other providers may hold what this one refuses, or be longer: OpenAI's chat completions take 40 characters. */
 const commonId = /^[\w-]{1,40}$/;
 
-/** Arguments are texts, so the bounds of a body do not see into them. */
-const argumentsDepthMax = 64;
-
 export function createKnownCalls(): KnownCalls {
   const calls = new Map<unknown, KnownCall>();
   const usedIds = new Set<string>();
@@ -40,10 +37,9 @@ export function createKnownCalls(): KnownCalls {
 
   /** Undefined: no JSON, or more of it than one conversation may hold. */
   function parsed(text: string): unknown {
-    const scanned = scanJson(text, { depthMax: argumentsDepthMax, valuesMax: valuesLeft });
-    if (scanned.kind !== 'json') return undefined;
-    valuesLeft -= scanned.json.next(0);
-    return parseJson(text);
+    const inner = parseInnerJson(text, valuesLeft);
+    valuesLeft -= inner?.values ?? 0;
+    return inner?.value;
   }
 
   return {

@@ -32,6 +32,9 @@ type State =
 /** Bodies of clients are no deeper. */
 const depthMax = 64;
 
+/** Of a word or a number: no number of use has as many digits, and what is not ended is read again with each piece. */
+const bareMaxCharacters = 1_024;
+
 const blanks = /[ \t\n\r]+/y;
 const bareCharacters = /[\w+.-]+/y;
 const bareValue = /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/;
@@ -117,6 +120,7 @@ export function createInputWriter(): InputWriter {
       return go('text', 1);
     }
     const bare = take(bareCharacters);
+    if (bare.length > bareMaxCharacters) return go('broken', 0);
     if (!isEnd && at + bare.length === rest.length) return 0;
     if (!bareValue.test(bare)) return go('broken', 0);
     release(bare);

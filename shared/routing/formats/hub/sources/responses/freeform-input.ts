@@ -1,7 +1,7 @@
 // Tools whose input is a text in a form of its own: to other models a function with one text. What they write of it is read piece by
 // piece, so that a client sees a patch grow.
 import type { JSONSchema7 } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject, parseJson, scanJson } from '../../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject, parseInnerJson } from '../../../../../protocol/wire/index.ts';
 
 const inputSchema: JSONSchema7 = {
   type: 'object',
@@ -97,11 +97,8 @@ function unescaped(code: string): string {
   return Number.isNaN(unit) ? code : String.fromCharCode(unit);
 }
 
-const inputDepthMax = 64;
-
 /** A model that wrote its input in another way. */
 function otherInput(text: string): string {
-  const scanned = scanJson(text, { depthMax: inputDepthMax });
-  const input = scanned.kind === 'json' ? parseJson(text) : undefined;
+  const input = parseInnerJson(text)?.value;
   return isJsonObject(input) && typeof input.input === 'string' ? input.input : text;
 }

@@ -3,9 +3,8 @@ import { ownItemId } from '../../../../../protocol/interfaces/responses/index.ts
 import {
   isJsonObject,
   type JsonObject,
-  parseJson,
+  parseInnerJson,
   type SignedEnvelope,
-  scanJson,
 } from '../../../../../protocol/wire/index.ts';
 import { type Signed, sealed } from '../../middle/index.ts';
 import type { ClientTool } from './client-tools.ts';
@@ -139,10 +138,8 @@ export function callItem({ id, callId, tool, text }: OpenCall, status: string): 
   };
 }
 
-const inputDepthMax = 64;
-
 function inputOf(text: string): JsonObject {
-  const scanned = scanJson(text, { depthMax: inputDepthMax });
-  const input: unknown = scanned.kind === 'json' ? parseJson(text) : text;
+  const inner = parseInnerJson(text);
+  const input = inner === undefined ? text : inner.value;
   return isJsonObject(input) ? input : { input };
 }
