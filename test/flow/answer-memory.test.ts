@@ -33,6 +33,7 @@ describe('an answer of a provider', () => {
   let other: CallMemory | undefined;
   let characters = 0;
   let isChunked = false;
+  let longEvent = false;
   /** At each answer of the provider, and at each write of a stored one. */
   let keptBytes: number[] = [];
   const noteKept = () => void keptBytes.push(budget.keptBytes());
@@ -41,7 +42,8 @@ describe('an answer of a provider', () => {
     provider = await startScriptedProvider((outgoing, call) => {
       if (provider.bodies[call]?.includes('"stream":true')) {
         outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-        return void outgoing.end(longStream.map((text) => `data: ${text}\n\n`).join(''));
+        const stream = longEvent ? [chunk('a'.repeat(800_000), null), chunk('', 'stop'), '[DONE]'] : longStream;
+        return void outgoing.end(stream.map((text) => `data: ${text}\n\n`).join(''));
       }
       noteKept();
       const body = answerOf(characters);
@@ -191,6 +193,18 @@ describe('an answer of a provider', () => {
     expect(text.match(/a{20000}/g)).toHaveLength(40);
     expect(text).toContain('for want of memory');
     await gateway.settled();
+    expect((await gateway.credit()).available).toBeLessThan(available);
+  });
+
+  it('that is a stream of one event for which there is no memory is refused with 503, charged, and asked of no other', async () => {
+    longEvent = true;
+    await occupyAllBut(300_000);
+    const [seen, { available }] = [provider.bodies.length, await gateway.credit()];
+    const response = await gateway.post({ ...hello('acme/model'), stream: true });
+    longEvent = false;
+    await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
+    await gateway.settled();
+    expect(provider.bodies.length - seen).toBe(1);
     expect((await gateway.credit()).available).toBeLessThan(available);
   });
 

@@ -119,6 +119,24 @@ describe('a long request', () => {
     expect((await answer).status).toBe(200);
   });
 
+  it('whose answer is one long event keeps of that what has come of it, until its client has it', async () => {
+    const answer = gateway.post({ model: 'acme/own', messages: [{ role: 'user', content: 'Hi' }], stream: true });
+    const { outgoing } = await arrived(1);
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk({ content: 'Yes' }));
+    const reader = (await answer).body?.getReader();
+    await reader?.read();
+    const event = chunk({ content: long });
+    outgoing.write(event.slice(0, -10));
+    while (budget.keptBytes() < 2 * characters) await nextTurn();
+    outgoing.write(event.slice(-10));
+    outgoing.write(chunk({ content: '.' }));
+    let read = 0;
+    while (read < characters) read += (await reader?.read())?.value?.length ?? 0;
+    await keptFalls(0.1);
+    outgoing.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
+    while ((await reader?.read())?.done === false);
+  });
+
   it('that is refused is quoted in the words of its provider', async () => {
     const answer = ask('acme/own');
     const { outgoing } = await arrived(1);

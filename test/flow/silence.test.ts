@@ -186,7 +186,7 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[], calls = 1) {
   const provider = { idle_timeout_ms: 15_000 };
   const silence = limitSilence(clock, watch, { provider, isStream: true, limitMs: Number.POSITIVE_INFINITY });
   const bytes = silence.timed(body());
-  const unread = { describe: () => undefined, endCame: () => {} };
+  const unread = { describe: () => undefined, endCame: () => {}, eventCame: () => {} };
   const batches = readBatches(readEvents(bytes, 100_000), chatCompletions.openEventReader(1), unread);
   const memory = openAnswerMemory(createMemoryBudget(clock).open());
   const opened = openStream({ clock, callsUnderWay }, { batches, drain: () => {} }, { watch, silence, memory }).then(

@@ -102,7 +102,8 @@ export function createSend(
       return {
         kind: 'answer',
         contentType: String(answer.headers['content-type'] ?? ''),
-        body: silence.timed(answer.body),
+        body: memory.assembling(silence.timed(answer.body)),
+        eventCame: memory.eventCame,
         endCame: silence.endCame,
         drain: answer.drain,
         readText: async () => {

@@ -81,6 +81,7 @@ function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
   if (endedBy === 'client_gone' || endedBy === 'stopped') return { kind: 'client_gone', cause: endedBy };
   // One word for every kind of silence: the code of the call says which limit it was.
   if (endedBy !== undefined) return { kind: endedBy === 'deadline' ? endedBy : 'failed', cause: 'timeout' };
+  if (error instanceof AnswerNotKept) return { kind: 'failed', cause: 'no_memory', isOurFault: true };
   if (!(error instanceof RangeError)) return { kind: 'failed', cause: causeOfBreak(error) };
   return {
     kind: 'failed',

@@ -23,6 +23,8 @@ export type DescribeText = (body: unknown) => ProviderText | undefined;
 /** Of an answer whose events are read. */
 export interface StreamSource {
   readonly describe: DescribeText;
+  /** An event, or a part of what a package reads, is whole: the bytes before it are kept no longer. */
+  readonly eventCame: () => void;
   /** Its end marker came, and its reader waits for what may come behind that. From now on the body ends soon, or breaks. */
   readonly endCame: () => void;
 }
@@ -34,7 +36,7 @@ export interface StreamSource {
 export async function* readStream(
   batches: AsyncIterable<EventText[]>,
   reader: EventReader,
-  { describe, endCame }: StreamSource,
+  { describe, eventCame, endCame }: StreamSource,
 ): AsyncGenerator<EventBatch, void, undefined> {
   let hasUsage = false;
   let isEnded = false;
@@ -59,6 +61,7 @@ export async function* readStream(
   const isWanted = () => reader.mayBeMarked === true || !hasUsage;
   try {
     for await (const together of readToEnd(batches, read, { isWanted, endCame })) {
+      eventCame();
       const events = together.filter((event) => event !== undefined);
       if (events.length > 0 || (fault === undefined && !isEnded)) yield { events };
     }

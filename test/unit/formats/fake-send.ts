@@ -52,6 +52,7 @@ export function fakeSend(answer: FakeAnswer | AttemptFailure | Error): FakeSend 
       },
       body: bodyOf(answer),
       endCame: () => {},
+      eventCame: () => {},
       drain: () => {
         drained += 1;
       },

@@ -398,6 +398,7 @@ const readStream = (body: AsyncIterable<Uint8Array>, choices = 1) =>
   readEventStream(readEvents(body, 1_000_000), chatCompletions.openEventReader(choices), {
     describe: () => undefined,
     endCame: () => {},
+    eventCame: () => {},
   });
 const word = chunk({ content: 'Hi' });
 const stop = chunk({}, 'stop');

@@ -48,6 +48,7 @@ describe('a call to a provider', () => {
         for await (const _batch of readStream(readEvents(body, 100_000), chatCompletions.openEventReader(1), {
           describe: () => undefined,
           endCame: () => {},
+          eventCame: () => {},
         }));
       } catch {
         // How it broke is another test's business.

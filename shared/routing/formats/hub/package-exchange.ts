@@ -99,7 +99,10 @@ export function createExchange({
     failure: () => failure,
     broken: () => broken,
     isUnsent: () => isUnsent,
-    gavePart: () => gavePart(),
+    gavePart() {
+      gavePart();
+      answer?.eventCame();
+    },
   };
 }
 
