@@ -1,5 +1,6 @@
 // One request of the management interface: who asks, what is asked, the answer. A change is told in the line of its request, with
 // the operator's name.
+import type { Role } from '../../../shared/configuration/access/index.ts';
 import { ChangeFailed, type ChangeFailure } from '../../../shared/configuration/administration/index.ts';
 import { refuseWhilePaused } from '../../../shared/configuration/catalogue/index.ts';
 import {
@@ -61,11 +62,12 @@ export const manage =
   };
 
 function requireRoleOf(
-  { role, in: place }: ManagementRoute,
+  { role: needed }: ManagementRoute,
   operator: Operator,
   [workspace = '']: readonly string[],
 ): void {
-  if (place === 'all') requireInAll(operator, role);
+  const [role, place] = needed.split(/ (.+)/) as [Role, string | undefined];
+  if (place === 'of all') requireInAll(operator, role);
   else if (place === undefined) requireSomewhere(operator, role);
   else requireRole(operator, role, workspace, `there is no workspace ${workspace}`);
 }

@@ -5,6 +5,8 @@ import { perform } from '../../../functions/operator/perform.ts';
 import {
   type AnswerOf,
   type CommandWords,
+  type ManagementRoute,
+  managementRoutes,
   type RouteName,
   type RouteOf,
   routeOf,
@@ -32,8 +34,9 @@ export interface LineInput {
   readonly flags: string;
   /** Where the request has the value: `names.id`, `query.workspace`, `body.member_keys.rpm`. */
   readonly place: string;
-  readonly read: ParseOption | undefined;
-  readonly summary: string;
+  /** Undefined: a switch. */
+  readonly read?: ParseOption | undefined;
+  readonly summary?: string;
   readonly isRequired?: boolean;
   /** It may be written several times. */
   readonly readAll?: ParseRepeatedOption;
@@ -41,24 +44,19 @@ export interface LineInput {
   readonly absent?: LaterValue;
 }
 
-export const argument = (flags: string, place: string, read: ParseOption): LineInput => ({
+type More = Pick<LineInput, 'isRequired' | 'readAll' | 'absent'>;
+
+export const input = (flags: string, place: string, read?: ParseOption, summary = '', more: More = {}): LineInput => ({
   flags,
   place,
   read,
-  summary: '',
+  summary,
+  ...more,
 });
 
-/** `read` undefined: a switch. */
-export const option = (
-  flags: string,
-  place: string,
-  read: ParseOption | undefined,
-  summary: string,
-  more: Pick<LineInput, 'isRequired' | 'readAll' | 'absent'> = {},
-): LineInput => ({ flags, place, read, summary, ...more });
-
 export interface CallCommand<Name extends RouteName> {
-  readonly summary: string;
+  /** In place of that of its route. */
+  readonly summary?: string;
   readonly takes?: readonly LineInput[];
   /** Of the query, whatever the line says. */
   readonly query?: Readonly<Record<string, string>>;
@@ -84,7 +82,9 @@ export type CallCommands<Group extends string> = {
 
 export function addCallCommands<Group extends string>(group: CommandLine, commands: CallCommands<Group>): void {
   for (const [words, row] of Object.entries(commands) as [CommandWords, CallCommand<RouteName>][]) {
-    const command = group.command(words.split(' ')[1] ?? '').description(row.summary);
+    const { summary }: ManagementRoute = managementRoutes[routeOf(words)];
+    const description = row.summary ?? summary.replace(/^[A-Z](?![A-Z])/, (first) => first.toLowerCase());
+    const command = group.command(words.split(' ')[1] ?? '').description(description);
     for (const input of row.takes ?? []) declare(command, input);
     if (row.asks !== undefined) command.asks();
     command
@@ -109,7 +109,7 @@ export async function performOn<Name extends RouteName>(
 const isOption = ({ flags }: LineInput): boolean => flags.startsWith('-');
 
 function declare(command: CommandLine, input: LineInput): void {
-  const { flags, summary, read, readAll, isRequired } = input;
+  const { flags, summary = '', read, readAll, isRequired } = input;
   if (readAll !== undefined) command.takesRepeatedOption(flags, summary, readAll);
   else if (isOption(input) && read !== undefined && isRequired) command.requiresOption(flags, summary, read);
   else if (isOption(input)) command.takesOption(flags, summary, read);

@@ -1,6 +1,6 @@
 // `credits add | show | history`: the credit of workspaces, to the last digit.
 import type { Documents } from '../../../shared/configuration/management/index.ts';
-import { addCallCommands, argument, type CallCommands, option, performOn, shownList } from '../args/call-command.ts';
+import { addCallCommands, type CallCommands, input, performOn, shownList } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readUsdChange } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
@@ -51,11 +51,10 @@ const additionFields: readonly Field<Documents['ManagedAddition']>[] = [
 
 const creditCommands: CallCommands<'credits'> = {
   'credits add': {
-    summary: 'add credit to a workspace, or take some away; the same --id adds once',
     takes: [
-      argument('WORKSPACE', 'names.id', readId),
-      argument('USD', 'body.amount_usd', readUsdChange),
-      option('--id <ID>', 'body.id', readId, 'names the addition, as an invoice number does; left out: a new one', {
+      input('WORKSPACE', 'names.id', readId),
+      input('USD', 'body.amount_usd', readUsdChange),
+      input('--id <ID>', 'body.id', readId, 'names the addition, as an invoice number does; left out: a new one', {
         absent: ({ randomness }) => randomness.uuid(),
       }),
     ],
@@ -75,8 +74,7 @@ const creditCommands: CallCommands<'credits'> = {
     }),
   },
   'credits history': {
-    summary: 'what was added to the credit of a workspace and taken away, the newest first',
-    takes: [argument('WORKSPACE', 'names.id', readId)],
+    takes: [input('WORKSPACE', 'names.id', readId)],
     example: 'team-a',
     notes: ['Additions are known for 30 days.'],
     shows: (answer, { request }) => {

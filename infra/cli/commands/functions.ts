@@ -5,7 +5,7 @@ import { readFunction } from '../../../shared/configuration/administration/index
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { compareLines, contentLines } from '../../../shared/foundation/lines/index.ts';
-import { addCallCommands, argument, type CallCommands, type LineInput, option } from '../args/call-command.ts';
+import { addCallCommands, type CallCommands, input, type LineInput } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId } from '../args/option-values.ts';
 import { printable } from '../output/format.ts';
@@ -22,8 +22,8 @@ export function addFunctions(program: CommandLine): void {
 }
 
 const name: readonly LineInput[] = [
-  argument('WORKSPACE', 'names.workspace', readId),
-  argument('FUNCTION', 'names.id', readId),
+  input('WORKSPACE', 'names.workspace', readId),
+  input('FUNCTION', 'names.id', readId),
 ];
 
 /** As it is stored, with the kind of its function. Throws an Error where there is no such revision. */
@@ -37,8 +37,7 @@ const marks = { same: ' ', removed: '-', added: '+' } as const;
 
 const functionCommands: CallCommands<'functions'> = {
   'functions list': {
-    summary: 'every stored function and the revision that serves',
-    takes: [option('--workspace <W>', 'query.workspace', readId, 'of this workspace only')],
+    takes: [input('--workspace <W>', 'query.workspace', readId, 'of this workspace only')],
     example: '--workspace team-a',
     shows: ({ data }) => ({
       json: { functions: data.map(functionJson) },
@@ -49,7 +48,7 @@ const functionCommands: CallCommands<'functions'> = {
     summary: 'a function with the states of its revisions',
     takes: [
       ...name,
-      option(
+      input(
         '--revision <R>',
         'shown.revision',
         readId,
@@ -73,7 +72,7 @@ const functionCommands: CallCommands<'functions'> = {
   },
   'functions compare': {
     summary: 'the texts of two revisions as one: what only the first has (-), and what only the second (+)',
-    takes: [...name, argument('REVISION', 'shown.left', readId), argument('OTHER', 'shown.right', readId)],
+    takes: [...name, input('REVISION', 'shown.left', readId), input('OTHER', 'shown.right', readId)],
     example: 'team-a label r1 r2',
     shows: ({ data }, { request: { shown } }) => {
       const { left, right } = shown;
@@ -89,8 +88,7 @@ const functionCommands: CallCommands<'functions'> = {
     },
   },
   'functions activate': {
-    summary: 'make a revision the one that serves, and the function serve again',
-    takes: [...name, argument('REVISION', 'body.revision', readId)],
+    takes: [...name, input('REVISION', 'body.revision', readId)],
     example: 'team-a label r2',
     notes: [
       'An activated revision never changes again. The former one stays callable by pin: gw/function/ID@REVISION.',
@@ -99,7 +97,6 @@ const functionCommands: CallCommands<'functions'> = {
     shows: ({ data }) => functionOutcome(data),
   },
   'functions disable': {
-    summary: 'refuse every call of a function',
     takes: name,
     example: 'team-a label --yes',
     async asks({ names: { workspace = '', id = '' } }, deps) {
@@ -119,7 +116,6 @@ const functionCommands: CallCommands<'functions'> = {
     },
   },
   'functions enable': {
-    summary: 'let a disabled function serve again',
     takes: name,
     example: 'team-a label',
     shows: ({ data }) => functionOutcome(data),

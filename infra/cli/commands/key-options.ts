@@ -3,7 +3,7 @@ import { spendLimitResets } from '../../../shared/accounting/holds/index.ts';
 import { isKeyExpired } from '../../../shared/configuration/keys/index.ts';
 import { instantOf } from '../../../shared/foundation/time/index.ts';
 import { type Tags, tagsMax } from '../../../shared/protocol/wire/index.ts';
-import { type LaterValue, type LineInput, option } from '../args/call-command.ts';
+import { input, type LaterValue, type LineInput } from '../args/call-command.ts';
 import {
   readChoice,
   readMoreTags,
@@ -56,33 +56,33 @@ function readKeyTags(name: string, text: string, former: unknown): Tags {
 export function keyOptions(absent: 'left out' | 'none'): readonly LineInput[] {
   const orNone = absent === 'none' ? readOrNone : <Value>(read: (name: string, text: string) => Value) => read;
   return [
-    option('--rpm <N>', 'body.rpm', orNone(readPositiveInteger), `requests per minute; ${absent}: no limit`),
-    option(
+    input('--rpm <N>', 'body.rpm', orNone(readPositiveInteger), `requests per minute; ${absent}: no limit`),
+    input(
       '--concurrency <N>',
       'body.concurrency',
       orNone(readPositiveInteger),
       `calls in flight; ${absent}: the default of the service`,
     ),
-    option(
+    input(
       '--spend-limit <USD>',
       'body.spend_limit_usd',
       orNone(readUsd),
       `what the key may spend; ${absent}: no limit`,
     ),
-    option(
+    input(
       '--spend-limit-reset <P>',
       'body.spend_limit_reset',
       readReset,
       `daily, weekly or monthly (UTC): spending starts again; ${absent}: never`,
     ),
-    option('--expires <WHEN>', 'body.expires_at', readExpires, `${expiresForm}; ${absent}: never`),
-    option(
+    input('--expires <WHEN>', 'body.expires_at', readExpires, `${expiresForm}; ${absent}: never`),
+    input(
       '--models <IDS>',
       'body.models',
       readModels,
       `ids with commas between them; ${absent === 'none' ? 'all' : absent}: all of the workspace`,
     ),
-    option('--tag <NAME=VALUE>', 'body.tags', undefined, `on each of its calls; may be repeated; ${absent}: no tags`, {
+    input('--tag <NAME=VALUE>', 'body.tags', undefined, `on each of its calls; may be repeated; ${absent}: no tags`, {
       readAll: readKeyTags,
     }),
   ];

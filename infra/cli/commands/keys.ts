@@ -4,14 +4,7 @@ import { type OperatorStores, readKey } from '../../../shared/configuration/admi
 import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { collect } from '../../../shared/foundation/parallel/index.ts';
-import {
-  addCallCommands,
-  argument,
-  type CallCommands,
-  type LineInput,
-  option,
-  shownList,
-} from '../args/call-command.ts';
+import { addCallCommands, type CallCommands, input, type LineInput, shownList } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readKeyName, readOwner, readPublicId, UsageError } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
@@ -103,13 +96,13 @@ export const keyFields: readonly Field<Key>[] = [
   member('replaced_by'),
 ];
 
-const name: LineInput = option('--name <N>', 'body.name', readKeyName, 'what people call it');
+const name: LineInput = input('--name <N>', 'body.name', readKeyName, 'what people call it');
 
 const keyCommands: CallCommands<'keys'> = {
   'keys create': {
     summary: 'make an API key for a workspace and print it once',
     takes: [
-      option('--workspace <W>', 'body.workspace', readId, 'the workspace that the key belongs to', {
+      input('--workspace <W>', 'body.workspace', readId, 'the workspace that the key belongs to', {
         isRequired: true,
       }),
       { ...name, summary: 'what people call it; no other active key of the workspace has it', isRequired: true },
@@ -123,10 +116,9 @@ const keyCommands: CallCommands<'keys'> = {
     }),
   },
   'keys list': {
-    summary: 'every key with its limits and what it has spent',
     takes: [
-      option('--workspace <W>', 'query.workspace', readId, 'of this workspace only'),
-      option('--owner <EMAIL>', 'query.owner', readOwner, 'those that this person made for themselves'),
+      input('--workspace <W>', 'query.workspace', readId, 'of this workspace only'),
+      input('--owner <EMAIL>', 'query.owner', readOwner, 'those that this person made for themselves'),
     ],
     example: '--workspace team-a',
     notes: ['Spending is counted on keys that have a limit; `usage --by key` knows it of every key.'],
@@ -134,7 +126,7 @@ const keyCommands: CallCommands<'keys'> = {
   },
   'keys update': {
     summary: 'change the name, the limits or the rules of a key',
-    takes: [argument('PUBLIC_ID', 'names.public_id', readPublicId), name, ...keyOptions('none')],
+    takes: [input('PUBLIC_ID', 'names.public_id', readPublicId), name, ...keyOptions('none')],
     example: 'ek0f2eiHeJiNSCrK --rpm 120 --expires 2099-01-01',
     notes: [
       'What is not named stays; --tag stands in place of all that the key has.',

@@ -1,6 +1,6 @@
 // `models diff | update`: where the shipped model list differs from what is stored, and taking it over.
 import type { Documents } from '../../../shared/configuration/management/index.ts';
-import { addCallCommands, argument, type CallCommands, option } from '../args/call-command.ts';
+import { addCallCommands, type CallCommands, input } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readText } from '../args/option-values.ts';
 import type { Outcome } from '../args/session.ts';
@@ -66,8 +66,8 @@ const modelCommands: CallCommands<'models'> = {
   'models update': {
     summary: 'take the shipped list over: prices, bounds, features, modalities and interfaces of models',
     takes: [
-      argument('[MODEL...]', 'body.models', readText),
-      option('--dry-run', 'query.dry_run', undefined, 'write nothing: show what would change'),
+      input('[MODEL...]', 'body.models', readText),
+      input('--dry-run', 'query.dry_run', undefined, 'write nothing: show what would change'),
     ],
     example: 'openai/gpt-5.4 --dry-run',
     notes: [

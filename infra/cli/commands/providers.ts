@@ -3,7 +3,7 @@ import { modelsServedBy, planProviderStatus } from '../../../shared/configuratio
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { credentialName } from '../../../shared/routing/providers/index.ts';
-import { addCallCommands, argument, type CallCommand, type LineInput } from '../args/call-command.ts';
+import { addCallCommands, type CallCommand, input, type LineInput } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readProviderId } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
@@ -45,10 +45,9 @@ async function listProviders(session: Session): Promise<Outcome> {
   };
 }
 
-const provider: LineInput = argument('PROVIDER', 'names.id', readProviderId);
+const provider: LineInput = input('PROVIDER', 'names.id', readProviderId);
 
 const enable: CallCommand<'POST /providers/{id}/enable'> = {
-  summary: 'call a disabled provider again, within five seconds everywhere',
   takes: [provider],
   example: 'acme',
   shows: ({ data: { id, status, models_without_provider: unserved } }, { change }) => {
@@ -68,7 +67,6 @@ const enable: CallCommand<'POST /providers/{id}/enable'> = {
 
 const disable: CallCommand<'POST /providers/{id}/disable'> = {
   ...enable,
-  summary: 'call a provider no more, within five seconds everywhere',
   notes: [
     'Calls go to the other providers of each model. Asks where a model would have none left and there is a terminal to ask on.',
     'Later applies keep it disabled, unless the file says status: enabled.',

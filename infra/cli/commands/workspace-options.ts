@@ -1,5 +1,5 @@
 // What may be set of a workspace, as options of `workspaces create` and `workspaces update`. What is not said is not sent.
-import { type LineInput, type LineRequest, option } from '../args/call-command.ts';
+import { input, type LineInput, type LineRequest } from '../args/call-command.ts';
 import {
   none,
   readAs,
@@ -29,46 +29,46 @@ function readValidity(name: string, text: string): string {
 const count = readOrNone(readPositiveInteger);
 const usd = readOrNone(readUsd);
 export const workspaceOptions: readonly LineInput[] = [
-  option('--spend-limit <USD>', 'body.spend_limit_usd', usd, 'a cap on all that it spends; none: no limit'),
-  option('--concurrency <N>', 'body.concurrency', count, 'its calls in flight; none: no limit of its own'),
-  option(
+  input('--spend-limit <USD>', 'body.spend_limit_usd', usd, 'a cap on all that it spends; none: no limit'),
+  input('--concurrency <N>', 'body.concurrency', count, 'its calls in flight; none: no limit of its own'),
+  input(
     '--function-concurrency <N>',
     'body.function_concurrency',
     count,
     'its calls of functions in flight; none: no limit of its own',
   ),
-  option('--models <IDS>', 'body.models', readModels, 'ids with commas between them, or all'),
-  option(
+  input('--models <IDS>', 'body.models', readModels, 'ids with commas between them, or all'),
+  input(
     '--zdr <SWITCH>',
     'body.data_policy.zdr',
     readDemand,
     'on: only providers that keep nothing; off: not enforced',
   ),
-  option(
+  input(
     '--data-collection <POLICY>',
     'body.data_policy.data_collection',
     readOrNone(readChoice(['allow', 'deny', 'none'])),
     'deny: only providers that do not train; allow, or none',
   ),
-  option(
+  input(
     '--data-residency <REGIONS>',
     'body.data_policy.data_residency',
     readOrNone(readRegions),
     'only providers there, such as eu,us; none: anywhere',
   ),
-  option('--byok <SWITCH>', 'body.features.byok', readSwitch, 'on: its own keys of providers may be used'),
-  option('--presets <SWITCH>', 'body.features.presets', readSwitch, 'on: its presets may be used'),
-  option('--member-keys <N>', 'body.member_keys.max', count, 'how many keys a member may make; none: none'),
-  option('--member-rpm <N>', 'body.member_keys.rpm', count, 'requests per minute of each of these keys, at most'),
-  option('--member-concurrency <N>', 'body.member_keys.concurrency', count, 'calls in flight of each, at most'),
-  option('--member-spend-limit <USD>', 'body.member_keys.spend_limit_usd', usd, 'what each may spend, at most'),
-  option(
+  input('--byok <SWITCH>', 'body.features.byok', readSwitch, 'on: its own keys of providers may be used'),
+  input('--presets <SWITCH>', 'body.features.presets', readSwitch, 'on: its presets may be used'),
+  input('--member-keys <N>', 'body.member_keys.max', count, 'how many keys a member may make; none: none'),
+  input('--member-rpm <N>', 'body.member_keys.rpm', count, 'requests per minute of each of these keys, at most'),
+  input('--member-concurrency <N>', 'body.member_keys.concurrency', count, 'calls in flight of each, at most'),
+  input('--member-spend-limit <USD>', 'body.member_keys.spend_limit_usd', usd, 'what each may spend, at most'),
+  input(
     '--member-spend-limit-reset <P>',
     'body.member_keys.spend_limit_reset',
     readReset,
     'daily, weekly or monthly: its spending starts again',
   ),
-  option(
+  input(
     '--member-expires-in <TIME>',
     'body.member_keys.expires_in',
     readOrNone(readValidity),

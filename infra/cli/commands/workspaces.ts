@@ -1,14 +1,7 @@
 // `workspaces list | show | create | update`: workspaces with their credit, limits, models and policy. What is added to the credit of
 // one is `credits add`.
 import type { Documents } from '../../../shared/configuration/management/index.ts';
-import {
-  addCallCommands,
-  argument,
-  type CallCommands,
-  type LineInput,
-  option,
-  shownList,
-} from '../args/call-command.ts';
+import { addCallCommands, type CallCommands, input, type LineInput, shownList } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readUsd } from '../args/option-values.ts';
 import type { Outcome } from '../args/session.ts';
@@ -47,11 +40,10 @@ const workspaceFields: readonly Field<Workspace>[] = [
   { title: 'models', isFlexible: true, value: ({ models }) => models },
 ];
 
-const workspace: LineInput = argument('WORKSPACE', 'names.id', readId);
+const workspace: LineInput = input('WORKSPACE', 'names.id', readId);
 
 const workspaceCommands: CallCommands<'workspaces'> = {
   'workspaces list': {
-    summary: 'every workspace with its credit and limits',
     example: '',
     shows: ({ data }) => ({
       json: { workspaces: data.map(documentOf) },
@@ -59,16 +51,14 @@ const workspaceCommands: CallCommands<'workspaces'> = {
     }),
   },
   'workspaces show': {
-    summary: 'all settings of a workspace, and its credit',
     takes: [workspace],
     example: 'team-a',
     shows: (answer) => shown(answer),
   },
   'workspaces create': {
-    summary: 'make a workspace',
     takes: [
       { ...workspace, place: 'body.id' },
-      option('--credit <USD>', 'body.credit_usd', readUsd, 'what it may spend at first; left out: nothing'),
+      input('--credit <USD>', 'body.credit_usd', readUsd, 'what it may spend at first; left out: nothing'),
       ...workspaceOptions,
     ],
     example: 'team-b --credit 25.00 --zdr on',
@@ -76,7 +66,6 @@ const workspaceCommands: CallCommands<'workspaces'> = {
     shows: (answer) => shown(answer),
   },
   'workspaces update': {
-    summary: 'change limits, models or policy of a workspace',
     takes: [workspace, ...workspaceOptions],
     example: 'team-a --spend-limit 100.00',
     notes: ['What is not named stays. Changes count within seconds. credits add changes the credit.'],

@@ -51,8 +51,18 @@ function operationOf(name: (typeof routeNames)[number]) {
   return takesFile || isFile ? withEtag(described, isFile ? yaml : {}) : described;
 }
 
-const parametersOf = (name: string, { names = {}, query }: ManagementRoute): object[] => [
-  ...namesIn(name).map((one) => inPath(one, names[one] ?? '')),
+/** What stands for each name of a path. */
+const inPaths: Readonly<Record<string, string>> = {
+  calls: 'The `x-request-id` of the answer.',
+  providers: 'The provider.',
+  workspaces: 'The workspace.',
+  functions: 'The function.',
+  public_id: 'Of the key.',
+  workspace: 'The workspace.',
+};
+
+const parametersOf = (name: string, { query }: ManagementRoute): object[] => [
+  ...namesIn(name).map((one) => inPath(one, inPaths[one] ?? inPaths[name.split('/')[1] ?? ''] ?? '')),
   ...Object.entries((query && jsonSchemaOf(query).properties) ?? {}).map(([one, { description, ...schema }]) =>
     inQuery(one, description, schema.type === 'integer' ? { ...schema, default: Number(schema.default) } : schema),
   ),

@@ -13,13 +13,10 @@ export interface ManagementRoute {
   /** The words of the commands that are this request, made in the process of the command line. */
   readonly commands?: readonly string[];
   /**
-   * The role without which a request does nothing, asked before anything of it is read. `path`: in the workspace that the path names
-   * first; `all`: in all of them; left out: in any, and the work itself says in which.
+   * The role without which a request does nothing, asked before anything of it is read: in any workspace, and the work itself says in
+   * which; in all of them; or in the one that the path names first.
    */
-  readonly role: Role;
-  readonly in?: 'path' | 'all';
-  /** What stands for each name of the path. */
-  readonly names?: Readonly<Record<string, string>>;
+  readonly role: Role | `${Role} of all` | `${Role} there`;
   /** Left out: it is not read. */
   readonly query?: z.ZodMiniObject;
   /** Left out: it is not read. */
