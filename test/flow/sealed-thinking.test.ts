@@ -2,7 +2,7 @@
 // every process on the store knows what another one handed out.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { signatureOf } from '../../infra/local/simulator/signature.ts';
-import { newKey } from '../support/gateway-file.ts';
+import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { dataLines, type Harness, type ServedGateway, startHarness } from '../support/harness.ts';
 import { readChunks } from '../support/read-chunks.ts';
 
@@ -24,6 +24,9 @@ beforeAll(async () => {
     providers: {
       converse: { apis: ['converse'] },
       ...Object.fromEntries(relays.map((api) => [api, { apis: [api] }])),
+    },
+    workspace: {
+      functions: [promptFunction('think', model, { options: { max_tokens: 4_000, reasoning: { max_tokens: 2_000 } } })],
     },
     moreWorkspaces: [{ id: 'other', credit_usd: '1', keys: [{ name: 'first', key: otherKey }] }],
   });
@@ -195,4 +198,10 @@ it('references to thinking that the gateway handed out are left out of a relayed
   const response = await gateway.postTo('/responses', { model: 'relay/responses', max_output_tokens: 16, input });
   expect([response.status, response.headers.get('x-gw-left-out')]).toEqual([200, 'input[0]']);
   expect(JSON.stringify(gateway.simulator.calls.at(-1)?.body)).not.toContain('rs_gw_1');
+});
+
+it('a function answers with the thinking of a model of another format, sealed', async () => {
+  const answer = await gateway.post({ model: 'gw/function/think', messages: [{ role: 'user', content: 'Hi.' }] });
+  const text = await answer.text();
+  expect([answer.status, text]).toEqual([200, expect.stringContaining('"signature":"gw1.')]);
 });
