@@ -34,6 +34,12 @@ const streamedPartsOf = (choice: Choice): readonly object[] => [
   ...callParts(choice),
 ];
 
+/** Gemini 3 signs a text that ends its answer, in a part of its own behind it. */
+const signedEnd = ({ model }: Completion, { content, toolCalls }: Choice): readonly object[] =>
+  /gemini-3/.test(model) && content && toolCalls.length === 0
+    ? [{ text: '', thoughtSignature: signatureOf(content) }]
+    : [];
+
 /** A refusal has no words. */
 function finishOf({ finishReason, refusal }: Choice): object {
   const reasons = { stop: 'STOP', length: 'MAX_TOKENS', tool_calls: 'STOP', content_filter: 'SAFETY' };
@@ -77,7 +83,9 @@ const candidate = (index: number, parts: readonly object[], finish: object = {})
 const json = (_call: Call, completion: Completion) =>
   responseJson(
     completion,
-    completion.choices.map((choice, index) => candidate(index, partsOf(choice), finishOf(choice))),
+    completion.choices.map((choice, index) =>
+      candidate(index, [...partsOf(choice), ...signedEnd(completion, choice)], finishOf(choice)),
+    ),
   );
 
 function frames(_call: Call, completion: Completion): readonly Frame[] {
@@ -88,7 +96,10 @@ function frames(_call: Call, completion: Completion): readonly Frame[] {
       jsonFrame('output', responseJson(completion, [candidate(index, [part])], firstUsageJson)),
     ),
   );
-  const finishes = choices.map((choice, index) => candidate(index, [{ text: '' }], finishOf(choice)));
+  const finishes = choices.map((choice, index) => {
+    const [signed = { text: '' }] = signedEnd(completion, choice);
+    return candidate(index, [signed], finishOf(choice));
+  });
   return [...outputs, jsonFrame('finish', responseJson(completion, finishes))];
 }
 
