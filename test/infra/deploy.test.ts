@@ -48,6 +48,11 @@ describe('the arguments of a deployment', () => {
   it.each([
     ['no stage', [], '--stage is missing (known: dev, prod)'],
     ['a stage without a name', ['--stage'], "Option '--stage <value>' argument missing"],
+    [
+      'an option in the place of a name',
+      ['--stage', '--yes'],
+      "Option '--stage' argument is ambiguous; what a stage is",
+    ],
     ['a stage that is in no settings', ['--stage', 'test'], 'there is no stage test (known: dev, prod)'],
     [
       'an option that would not be heard: what a stage is stands in its settings',

@@ -66,7 +66,7 @@ function splitArguments(args: readonly string[]) {
   try {
     return { own: parseArgs({ args: args.slice(0, end), options: ownOptions }).values, flags };
   } catch (error) {
-    const [reason] = (error as Error).message.split('. ');
+    const [reason] = (error as Error).message.split(/\.\s/);
     const others = 'what a stage is stands in infra/cdk/stage-settings.ts, and flags of cdk deploy stand behind --';
     throw new Error(`${reason}; ${others}; usage: ${usage}`, { cause: error });
   }
