@@ -49,6 +49,15 @@ afterAll(async () => {
 
 const textOf = (api: Interface): string =>
   Buffer.concat([...streamOf(api, { blocks: [{ text: 'So.' }] }).bytes]).toString();
+const used = { input_tokens: 3, output_tokens: 1 };
+const eventOf = (type: string, more: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+/** The beginning of an answer that says what it has used. */
+const another: Readonly<Record<Interface, string>> = {
+  messages: eventOf('message_start', { message: { id: 'msg_2', role: 'assistant', content: [], usage: used } }),
+  responses: eventOf('response.completed', {
+    response: { id: 'resp_2', status: 'completed', output: [], usage: used },
+  }),
+};
 const stream = async (path: Interface, model: string, headers: Record<string, string> = {}) => {
   const answer = await gateway.postTo(`/${path}`, { model, ...ask[path] }, headers);
   expect(answer.status).toBe(200);
@@ -68,6 +77,16 @@ describe.each(interfaces)('a stream of %s', (path) => {
     expect(text.endsWith(done)).toBe(true);
     expect(text.match(/\[DONE\]/g)).toHaveLength(1);
     expect(text.indexOf(lastEvent)).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['in one piece with it', () => [textOf(path) + another[path] + done]],
+    ['in pieces of their own', () => [textOf(path), another[path], done]],
+  ])('ends with its own end: events of another answer behind it are not relayed, %s', async (_how, sent) => {
+    pieces = sent();
+    const text = await stream(path, `on/${path}`);
+    expect(text.split(lastEvent)).toHaveLength(2);
+    expect(text).not.toMatch(/msg_2|resp_2/);
   });
 
   it('that is stored is replayed with it', async () => {

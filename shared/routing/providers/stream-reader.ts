@@ -38,6 +38,7 @@ export async function* readStream(
   reader: EventReader,
   { describe, eventCame, endCame }: StreamSource,
 ): AsyncGenerator<EventBatch, void, undefined> {
+  const isMarked = reader.mayBeMarked === true;
   let hasUsage = false;
   let isEnded = false;
   let fault: AttemptFailure | undefined;
@@ -55,10 +56,10 @@ export async function* readStream(
     isEnded ||= isLast;
     hasUsage ||= usage !== undefined;
     const place = isEndMarker ? 'stop' : isLast ? 'end' : undefined;
-    return { read: reading.event, place, isAddition: isEndMarker || (usage !== undefined && !hasOutput) };
+    return { read: reading.event, place, isAddition: isEndMarker || (!isMarked && usage !== undefined && !hasOutput) };
   };
-  // Some servers tell what was used behind the end marker.
-  const isWanted = () => reader.mayBeMarked === true || !hasUsage;
+  // Some servers tell what was used behind the end marker; behind an event that ends an answer another answer would tell of itself.
+  const isWanted = () => isMarked || !hasUsage;
   try {
     for await (const together of readToEnd(batches, read, { isWanted, endCame })) {
       eventCame();
