@@ -51,7 +51,7 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
     const text = rows[address.table].read(address);
     if (text === undefined) return undefined;
     const item = given(readItem(text));
-    hot.set(id, item, text.length);
+    if (isKept(address)) hot.set(id, item, text.length);
     return item;
   }
 
@@ -108,9 +108,9 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
     /** Returns about how many pages of the file have changed. */
     committed(): number {
       let pages = removed.length * pagesPerRow;
-      for (const [id, { item, text }] of written) {
+      for (const [id, { address, item, text }] of written) {
         if (item === undefined) hot.delete(id);
-        else hot.set(id, item, text.length);
+        else if (isKept(address)) hot.set(id, item, text.length);
         pages += pagesPerRow + Math.floor(text.length / pageBytes);
       }
       for (const address of removed) hot.delete(addressText(address));
@@ -121,6 +121,9 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
     failed: forget,
   };
 }
+
+/** A partition of many is a list that calls add to and hardly read: it would displace what every call reads. */
+const isKept = ({ sortKey }: Address): boolean => sortKey === '';
 
 function frozen<Value>(value: Value): Value {
   // Bytes cannot be frozen, nor what a set holds.

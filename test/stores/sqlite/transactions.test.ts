@@ -117,6 +117,17 @@ describe('items that are kept in memory', () => {
     await other.close();
   });
 
+  it('are none of a partition of many, however many are written: what every call reads stays', async () => {
+    await addOne('a');
+    const first = await test.store.get('ledger', 'a');
+    const text = 'x'.repeat(60_000);
+    for (let sk = 0; sk < 200; sk += 1)
+      await test.store.batchPut([{ table: 'records', item: { pk: 'r', sk: `${sk}`, text } }]);
+    expect(await test.store.get('ledger', 'a')).toBe(first);
+    const record = () => test.store.get('records', 'r', { sortKey: '1' });
+    expect(await record()).not.toBe(await record());
+  });
+
   it('share nothing with what a caller gave', async () => {
     const bytes = new Uint8Array([1]);
     const list = [1];
