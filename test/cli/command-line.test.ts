@@ -39,7 +39,7 @@ describe('a line that cannot be run', () => {
     [`operators create --name x --role member ${nowhere}`, 'viewer, editor, owner'],
     [`keys create --workspace team --name ci --limit 1 ${nowhere}`, "unknown option '--limit'"],
     [`keys list --workspace a --workspace b ${nowhere}`, '--workspace is written twice'],
-    [`keys revoke ${nowhere}`, 'give a PUBLIC_ID, or --owner EMAIL'],
+    [`keys revoke ${nowhere}`, 'give a KEY, or --owner EMAIL'],
     [`credits add team ${nowhere}`, 'USD is missing'],
     [`credits add team 0 ${nowhere}`, 'USD is an amount of USD above 0'],
     [`credits add team -0.0 ${nowhere}`, 'USD is an amount of USD above 0'],

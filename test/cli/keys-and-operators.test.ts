@@ -96,6 +96,32 @@ describe('rules of keys and operators', () => {
       expect([unknown.code, unknown.error]).toEqual([1, 'gw keys update: there is no key ABCDEFGHIJKLMNOP']);
     });
 
+    it('are named alike by update, rotate and revoke: by name and workspace, or by public id; a name without its workspace is told', async () => {
+      const { public_id } = await createKey('alike');
+      const run = (line: string) => operate(`keys ${line} ${local.option}`);
+      for (const [at, key] of ['alike --workspace team', public_id].entries()) {
+        expect(await run(`update ${key} --rpm ${at + 5}`)).toMatchObject({ code: 0 });
+        expect(await read(public_id)).toMatchObject({ rpm: at + 5 });
+      }
+      const second = await operateJson<CreatedKey>(`keys rotate ${public_id} ${local.option}`);
+      expect(await read(public_id)).toMatchObject({ replacedBy: second.public_id });
+      // The name means the new key.
+      expect(await run('revoke alike --workspace team --yes')).toMatchObject({ code: 0 });
+      expect((await read(second.public_id))?.status).toBe('revoked');
+      expect((await read(public_id))?.status).toBe('active');
+      for (const line of ['update alike --rpm 9', 'rotate alike', 'revoke alike --yes']) {
+        const { code, error } = await run(line);
+        expect([code, error]).toEqual([2, expect.stringContaining('or a name with --workspace')]);
+      }
+      for (const line of ['update none --workspace team --rpm 9', 'revoke none --workspace team --yes']) {
+        const { code, error } = await run(line);
+        expect([code, error]).toEqual([
+          1,
+          expect.stringContaining('workspace team has no active key none; there are '),
+        ]);
+      }
+    });
+
     it('of one name made at the same moment by commands and a file are one key, and the others are told who has the name', async () => {
       const workspace = { file: gatewayFile({ key: { name: 'raced', key: createApiKey(systemRandomness) } }) };
       const lines = [

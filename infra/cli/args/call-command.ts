@@ -65,6 +65,8 @@ export interface CallCommand<Name extends RouteName> {
   readonly notes?: readonly string[];
   /** Settles what options say together. Throws UsageError. */
   readonly checks?: (request: LineRequest) => void;
+  /** Finds what the request names in another way. */
+  readonly resolves?: (request: LineRequest, deps: ManagementDependencies) => Promise<void>;
   /** What is asked before the request is made, as it takes access away. Undefined: nothing. */
   readonly asks?: (request: LineRequest, deps: ManagementDependencies, session: Session) => Promise<string | undefined>;
   readonly shows: (answer: AnswerOf<Name>, done: Done) => Outcome;
@@ -119,7 +121,7 @@ function declare(command: CommandLine, input: LineInput): void {
 async function call(
   session: Session,
   words: CommandWords,
-  { takes = [], query = {}, checks, asks, shows }: CallCommand<RouteName>,
+  { takes = [], query = {}, checks, resolves, asks, shows }: CallCommand<RouteName>,
   said: readonly unknown[],
 ): Promise<Outcome> {
   const request = requestOf(session, takes, said);
@@ -131,6 +133,7 @@ async function call(
   }
   const writes = !route.startsWith('GET') && request.query.dry_run !== 'true';
   const deps = await openManagement(session, { writes });
+  await resolves?.(request, deps);
   const question = await asks?.(request, deps, session);
   if (question !== undefined) await confirm(session, question);
   session.terminal.showProgress(writes ? 'writing …' : 'reading …');

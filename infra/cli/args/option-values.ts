@@ -37,9 +37,12 @@ export function readKeyName(name: string, text: string): string {
   throw new UsageError(`${name} is 1 to 64 characters`);
 }
 
-/** The public part of a key. A whole key is taken too: it may be all that is left of a leaked one. */
+/** The public part of a key. A whole key is taken too: it may be all that is left of a leaked one. Undefined: neither. */
+export const publicIdIn = (text: string): string | undefined =>
+  parseApiKey(text)?.publicId ?? (publicIdPattern.test(text) ? text : undefined);
+
 export function readPublicId(name: string, text: string): string {
-  const publicId = parseApiKey(text)?.publicId ?? (publicIdPattern.test(text) ? text : undefined);
+  const publicId = publicIdIn(text);
   if (publicId !== undefined) return publicId;
   throw new UsageError(`${name} is the 16 letters and digits behind sk-gw-, as the list shows them`);
 }

@@ -1,16 +1,24 @@
 // `keys create | list | revoke | rotate | update`: API keys with their limits and what they have spent. A key is printed when it is made, the
 // only time that its text is known.
-import { type OperatorStores, readKey } from '../../../shared/configuration/administration/index.ts';
+import type { OperatorStores } from '../../../shared/configuration/administration/index.ts';
 import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { collect } from '../../../shared/foundation/parallel/index.ts';
-import { addCallCommands, type CallCommands, input, type LineInput, shownList } from '../args/call-command.ts';
+import {
+  addCallCommands,
+  type CallCommands,
+  input,
+  type LineInput,
+  type LineRequest,
+  shownList,
+} from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import { readId, readKeyName, readOwner, readPublicId, UsageError } from '../args/option-values.ts';
+import { readId, readKeyName, readOwner, readText, UsageError } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
 import { keyOptions } from './key-options.ts';
+import { keyNote, readNamedKey, toNamedKey, workspaceOfName } from './named-key.ts';
 import { addReconcile } from './reconcile.ts';
 import { addRotate } from './rotate.ts';
 
@@ -20,10 +28,11 @@ export function addKeys(program: CommandLine): void {
   keys
     .command('revoke')
     .description('refuse a key from its next request on')
-    .takesArgument('[PUBLIC_ID]', readPublicId)
-    .takesOption('--owner <EMAIL>', 'in place of PUBLIC_ID: all keys that this person made for themselves', readOwner)
+    .takesArgument('[KEY]', readText)
+    .takesOption('--workspace <W>', workspaceOfName, readId)
+    .takesOption('--owner <EMAIL>', 'in place of KEY: all keys that this person made for themselves', readOwner)
     .asks()
-    .notes('PUBLIC_ID is what keys list shows: the 16 characters behind sk-gw-.')
+    .notes(keyNote)
     .does(revoke);
   addRotate(keys);
   addReconcile(keys);
@@ -31,13 +40,15 @@ export function addKeys(program: CommandLine): void {
 
 async function revoke(
   session: Session,
-  publicId: string | undefined,
-  { owner }: { readonly owner?: string },
+  written: string | undefined,
+  { owner, workspace }: { readonly owner?: string; readonly workspace?: string },
 ): Promise<Outcome> {
-  if ((publicId === undefined) === (owner === undefined)) throw new UsageError('give a PUBLIC_ID, or --owner EMAIL');
+  if ((written === undefined) === (owner === undefined)) throw new UsageError('give a KEY, or --owner EMAIL');
+  const wanted = written === undefined ? undefined : toNamedKey(written, workspace);
   const administration = await openAdministration(session, { writes: true });
-  if (publicId !== undefined) {
-    const key = await readKey(administration, publicId);
+  if (wanted !== undefined) {
+    const key = await readNamedKey(administration, wanted);
+    const { publicId } = key;
     const named = `key ${key.name} of ${key.workspace} (${publicId})`;
     const change = await revokeAll(session, administration, [key], named);
     return {
@@ -98,6 +109,9 @@ export const keyFields: readonly Field<Key>[] = [
 
 const name: LineInput = input('--name <N>', 'body.name', readKeyName, 'what people call it');
 
+const named = ({ names: { public_id: key = '' }, shown: { workspace } }: LineRequest) =>
+  toNamedKey(key, workspace as string | undefined);
+
 const keyCommands: CallCommands<'keys'> = {
   'keys create': {
     summary: 'make an API key for a workspace and print it once',
@@ -126,12 +140,22 @@ const keyCommands: CallCommands<'keys'> = {
   },
   'keys update': {
     summary: 'change the name, the limits or the rules of a key',
-    takes: [input('PUBLIC_ID', 'names.public_id', readPublicId), name, ...keyOptions('none')],
-    example: 'ek0f2eiHeJiNSCrK --rpm 120 --expires 2099-01-01',
+    takes: [
+      input('KEY', 'names.public_id', readText),
+      input('--workspace <W>', 'shown.workspace', readId, workspaceOfName),
+      name,
+      ...keyOptions('none'),
+    ],
+    example: 'ci --workspace team-a --rpm 120 --expires 2099-01-01',
     notes: [
+      keyNote,
       'What is not named stays; --tag stands in place of all that the key has.',
       'Changes count from the next request on; spending counts from the day a limit is set.',
     ],
+    checks: (request) => void named(request),
+    async resolves(request, deps) {
+      request.names.public_id = (await readNamedKey(deps, named(request))).publicId;
+    },
     shows: ({ data }, { change }) => ({
       json: { change, ...fieldJson(keyFields, data) },
       lines: (style) => fieldTable(keyFields, [data], style),

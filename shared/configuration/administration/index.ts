@@ -23,4 +23,4 @@ export { checkWithin, claimMemberSlot, memberBounds, withinBounds } from './memb
 export { type AdministrationDependencies, createAdministration, type OperatorStores } from './operator-stores.ts';
 export { configuredProviders, modelsServedBy, planProviderStatus } from './provider-status.ts';
 export { reconcileKeys } from './reconcile-keys.ts';
-export { rotateKey } from './rotate-key.ts';
+export { readActiveKey, rotateKey } from './rotate-key.ts';

@@ -84,6 +84,12 @@ const atTheSameMoment = ({ workspace, name }: Rotation) =>
     `key ${name} of ${workspace} was rotated or revoked at the same moment: look at keys list`,
   );
 
+/** The one that a name means. Throws ChangeFailed unless one active key has it. */
+export const readActiveKey = async (
+  { keys, clock }: Pick<Dependencies, 'keys' | 'clock'>,
+  named: Pick<Rotation, 'workspace' | 'name'>,
+): Promise<KeyRecord> => findOnly(await collect(keys.list()), named, clock.nowMs());
+
 /** Throws ChangeFailed unless one active key has the name. */
 function findOnly(
   records: readonly KeyRecord[],
