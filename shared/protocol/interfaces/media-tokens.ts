@@ -4,9 +4,10 @@ import { openPixelReader, type Pixels } from './image-pixels.ts';
 
 /**
  * The most that an image takes in any model known in November 2026 (the prices of gpt-4o-mini: 2,833 tokens, and 5,667
- * for each tile of 512 px at high detail). Other models take a few hundred to five thousand.
+ * for each tile of 512 px at high detail). Other models take a few hundred to five thousand, whatever detail is asked for.
  */
 const tokensPerImage = 2_833;
+const tokensOfOtherModels = 5_000;
 const tokensPerTile = 5_667;
 const tilePx = 512;
 /** A detailed image is scaled to fit 2,048 px, and its shorter side to 768 px: eight tiles at most. */
@@ -57,7 +58,8 @@ function measureImage({ url, detail }: ImageSource, pixelsOf: PixelReader): Medi
   // In the place of an image there may be a film.
   if (!isElsewhere && !imageUrl.test(url)) return { tokens: undefined, dataCharacters, isElsewhere };
   const tiles = detail === 'low' ? 0 : (tilesOf(url, pixelsOf) ?? tilesMax);
-  return { tokens: tokensPerImage + tokensPerTile * tiles, dataCharacters, isElsewhere };
+  const tokens = Math.max(tokensPerImage + tokensPerTile * tiles, tokensOfOtherModels);
+  return { tokens, dataCharacters, isElsewhere };
 }
 
 const dataUrl = /^data:/i;

@@ -141,6 +141,8 @@ describe('what a call holds for its input', () => {
     const tokens = held(user(image(remote)), 'input');
     expect(tokens).toBeGreaterThan(2_833);
     expect(tokens).toBeLessThan(60_000);
+    // A model of another maker is not told that it need not look closely.
+    expect(held(user(image(remote, 'low')), 'input')).toBeGreaterThanOrEqual(5_000);
     const [small, heavy] = [0, 2_000_000].map((bytes) => held(user(image(png(100, 100, bytes))), 'input'));
     expect(heavy).toBe(small);
   });
