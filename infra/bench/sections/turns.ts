@@ -171,7 +171,8 @@ export async function measureTurns({ gateway, keys }: TestBed, { turns }: BenchP
     /** The least of some calls. */
     const longestTurn = async (length: number): Promise<number> => {
       let least = Number.POSITIVE_INFINITY;
-      const text = JSON.stringify({ model: models.unlimited, ...boundOf(path), ...body(Math.floor(length)) });
+      const model = path === '/embeddings' ? models.vectors : models.seeing;
+      const text = JSON.stringify({ model, ...boundOf(path), ...body(Math.floor(length)) });
       for (let made = 0; made < callsOfEach; made += 1) {
         await gateway.inspect({ watchesTurns: true });
         status = (await client.send({ key: keys.unlimited, body: text })).status;

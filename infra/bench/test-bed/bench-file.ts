@@ -3,7 +3,13 @@ import { createApiKey } from '../../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { jsonBody } from '../measuring-client.ts';
 
-export const models = { limited: 'bench/limited', unlimited: 'bench/open', function: 'gw/function/label' } as const;
+export const models = {
+  limited: 'bench/limited',
+  unlimited: 'bench/open',
+  seeing: 'bench/seeing',
+  vectors: 'bench/vectors',
+  function: 'gw/function/label',
+} as const;
 
 /** The call that most sections make. */
 export const limitedCall = (key: string) => ({ key, body: jsonBody(models.limited) });
@@ -30,16 +36,16 @@ const providerLimits = `rate_limit_rpm: ${rpm}, rate_limit_tpm: ${rpm * 20_000},
 const enough = '"1000000.00"';
 
 /** In full: commits that the bench compares with may want what is left out by now. */
-const modelText = (id: string, limits = '') => `
+const modelText = (id: string, limits = '', { provider = 'fast', vision = false } = {}) => `
   - id: ${id}
     display_name: ${id}
     created: 1760000000
     context_length: 128000
-    modalities: [text]
+    modalities: [${vision ? 'text, image' : 'text'}]
     providers:
-      - { provider: fast, upstream_model: bench, input_price_per_million: "0.25", output_price_per_million: "1.00",
+      - { provider: ${provider}, upstream_model: bench, input_price_per_million: "0.25", output_price_per_million: "1.00",
           context_length: 128000, max_output_tokens: 4096, ${limits}
-          supported_params: { tools: true, vision: false, json_mode: true, json_schema: true } }`;
+          supported_params: { tools: true, vision: ${vision}, json_mode: true, json_schema: true } }`;
 
 const workspaceText = (id: string, workspaceLimits: string, keyLimits: string, keys: readonly string[]) => `
   - { id: ${id}, credit_usd: ${enough}${workspaceLimits}, keys: [
@@ -55,8 +61,11 @@ const crowdText = ({ oneKey, fifty, unlimited: key }: BenchKeys['crowds'][number
 
 export const gatewayFileText = (providerUrl: string, keys: BenchKeys): string => `
 service: { function_concurrency: 200 }
-providers: [{ id: fast, display_name: The provider of the bench, base_url: "${providerUrl}", auth: none }]
+providers:
+  - { id: fast, display_name: The provider of the bench, base_url: "${providerUrl}", auth: none }
+  - { id: vectors, display_name: Its vectors, base_url: "${providerUrl}", auth: none, apis: [embeddings] }
 models: ${modelText(models.limited, providerLimits)} ${modelText(models.unlimited)}
+${modelText(models.seeing, '', { vision: true })} ${modelText(models.vectors, '', { provider: 'vectors' })}
 workspaces: ${limited('limited', keys.limited)} ${limited('fresh', keys.fresh)} ${limited('scale', keys.scale)}
 ${unlimited('unlimited', keys.unlimited)} ${limited('task', ...keys.task)}
 ${keys.crowds.map(crowdText).join('')}

@@ -19,6 +19,10 @@ const textOf = (object: string, choice: object, more = {}) => {
 };
 const message = { role: 'assistant', content };
 const jsonAnswer = textOf('chat.completion', { message, finish_reason: 'stop' }, { usage });
+const vectorAnswer = JSON.stringify({
+  ...{ object: 'list', model: 'bench', usage: { prompt_tokens: 420, total_tokens: 420 } },
+  data: [{ object: 'embedding', index: 0, embedding: [0.5, -0.5] }],
+});
 const chunk = (content: string, finish_reason: string | null, more = {}) =>
   textOf('chat.completion.chunk', { delta: { role: 'assistant', content }, finish_reason }, more);
 const words = Array.from({ length: chunkCount }, (_none, at) => chunk(` word${at}`, null));
@@ -42,7 +46,8 @@ export async function startProvider() {
     const waitedMs = () => performance.now() - calledAtMs;
     while (waitedMs() < Number(wait)) await sleep(systemClock, Number(wait) - waitedMs());
     if (isStream) return answerStream(outgoing);
-    outgoing.writeHead(200, { 'content-type': 'application/json' }).end(jsonAnswer);
+    const answer = incoming.url?.endsWith('/embeddings') === true ? vectorAnswer : jsonAnswer;
+    outgoing.writeHead(200, { 'content-type': 'application/json' }).end(answer);
     provider.lastEndedAtMs = performance.now();
   });
   /** Every chunk is a write of its own, so that no reader gets them all at once. */
