@@ -95,7 +95,7 @@ export interface CompositionOptions extends TableReadersOptions {
 export function createGatewayComposition(options: CompositionOptions): GatewayComposition {
   const { environment, blobs, wrapper, credentials, joinsWrites = false, onCredentialsChecked: onChecked } = options;
   const readers = createTableReaders(options);
-  const { clock, times, randomness, log, store } = readers;
+  const { clock, times, randomness, log, store, memory } = readers;
   const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
   const { keyRequestsPerMinute, isFunction = false } = environment;
   const callsUnderWay = createCallsUnderWay();
@@ -122,7 +122,7 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
     idempotency: createIdempotencyStore({ store, blobs }),
     spans: createSpanStore(store, clock),
     providerAffinity: createProviderAffinity(store, clock),
-    responseCache: createResponseCache({ store, onError: logFailure('response_cache_failed') }),
+    responseCache: createResponseCache({ store, memory, onError: logFailure('response_cache_failed') }),
     records: createCallRecords({ store, gathering }),
     credentials,
     credentialCheck: createCredentialCheck({ credentials, log, onChecked }),

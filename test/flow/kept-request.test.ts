@@ -104,6 +104,23 @@ describe('a long request', () => {
     expect(await response.text()).toContain('"error"');
   });
 
+  it('with an image reaches its provider whole, and is priced by it', async () => {
+    const data = 'A'.repeat(200_000);
+    const url = `data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ${data}`;
+    const content = [
+      { type: 'text', text: 'Look.' },
+      { type: 'image_url', image_url: { url } },
+    ];
+    for (const model of ['acme/own', 'acme/other']) {
+      answers = [];
+      const answer = gateway.post({ model, messages: [{ role: 'user', content }], max_tokens: 16 });
+      const { outgoing, body } = await arrived(1);
+      expect(body).toContain(data);
+      sendJson(outgoing, model === 'acme/own' ? completionOf({ content: 'Yes.' }) : message);
+      expect((await answer).status).toBe(200);
+    }
+  });
+
   it('is written anew for a candidate of another format, member for member', async () => {
     const answer = ask('acme/two', { my_member: [1, 2] });
     const first = await arrived(1);

@@ -9,6 +9,7 @@ import {
 } from '../../shared/accounting/response-cache/index.ts';
 import { sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
+import { createMemoryBudget, type MemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
 import { type JsonText, jsonTextOf } from '../../shared/protocol/wire/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { manualClock } from '../support/manual-clock.ts';
@@ -34,10 +35,10 @@ const json = answerOf({
   text: '{ "id":"chatcmpl-1", "choices":[{"message":{"content":"Grüße 🙂\\ud83d"}}]}',
 });
 
-function openCache(store: Pick<Store, 'get' | 'put'> = database.store) {
+function openCache(store: Pick<Store, 'get' | 'put'> = database.store, memory?: MemoryBudget) {
   const errors: unknown[] = [];
   const clock = manualClock();
-  const cache = createResponseCache({ store, onError: (cause) => errors.push(cause) });
+  const cache = createResponseCache({ store, memory, onError: (cause) => errors.push(cause) });
   const key = { version: 1, hash: sha256Hex(systemRandomness.uuid()) };
   return {
     errors,
@@ -74,6 +75,23 @@ it('of nearly 300 KB that cannot shrink is kept', async () => {
   const large = answerOf({ kind: 'json', text: incompressible(403_000) });
   await write(large);
   expect(JSON.stringify(await read()) === JSON.stringify(large)).toBe(true);
+});
+
+it('for which there is no memory while it is written is not kept, which is no error, and takes none afterwards', async () => {
+  const memory = createMemoryBudget(manualClock(), { maxBytes: 900_000 });
+  const { read, write, errors } = openCache(database.store, memory);
+  const large = answerOf({ kind: 'json', text: 'a'.repeat(100_000) });
+  const other = memory.open();
+  await other.reserve(500_000);
+  await write(large);
+  expect(await read()).toBeUndefined();
+  other.end();
+  const writing = write(large);
+  expect(memory.keptBytes()).toBe(300_000);
+  await writing;
+  expect(await read()).toEqual(large);
+  expect(memory.keptBytes()).toBe(0);
+  expect(errors).toEqual([]);
 });
 
 describe('a cache in trouble', () => {

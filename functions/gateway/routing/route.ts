@@ -141,6 +141,7 @@ export async function readAhead(
   request.needs();
   await nextTurn();
   request.size();
+  call.keptBody.letGoMedia();
   await nextTurn();
   if (!mayBeTranslated(request, call)) return;
   await call.keptBody.readValues();

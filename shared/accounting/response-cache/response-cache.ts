@@ -1,7 +1,7 @@
 // Answers given before. A cache need not hold anything: what fails here, or is too large, is a miss and
 // never an error of a request.
 import { GatewayError } from '../../errors/index.ts';
-import type { CallMemory } from '../../protocol/memory-budget/index.ts';
+import type { CallMemory, MemoryBudget } from '../../protocol/memory-budget/index.ts';
 import { inlineMaxBytes, packText, textBytesIn, unpackText } from '../../storage/blobs/index.ts';
 import type { CallOptions, Item, Store } from '../../storage/store/index.ts';
 import type { CacheKey } from './cache-key.ts';
@@ -24,17 +24,19 @@ export interface ResponseCache {
    * answer and no memory for it.
    */
   read(keys: readonly CacheKey[], nowMs: number, options?: ReadOptions): Promise<CachedAnswer | undefined>;
-  /** For complete answers only; never rejects. One that is too large for an item is not kept. */
+  /** For complete answers only; never rejects. One that is too large for an item, or for which there is no memory, is not kept. */
   write(key: CacheKey, answer: CachedAnswer, life: CacheLife, options?: CallOptions): Promise<void>;
 }
 
 export interface ResponseCacheOptions {
   readonly store: Pick<Store, 'get' | 'put'>;
+  /** What is written draws on it, beside its call, which has ended. Left out: on none. */
+  readonly memory?: Pick<MemoryBudget, 'open'> | undefined;
   /** Hears why a read or a write came to nothing. Must not throw. */
   readonly onError: (cause: unknown) => void;
 }
 
-export function createResponseCache({ store, onError }: ResponseCacheOptions): ResponseCache {
+export function createResponseCache({ store, memory: budget, onError }: ResponseCacheOptions): ResponseCache {
   /** Answers on their way to the store: the next call may ask before they are there. */
   const underWay = new Map<string, CachedAnswer>();
   return {
@@ -54,6 +56,10 @@ export function createResponseCache({ store, onError }: ResponseCacheOptions): R
     },
     async write(key, answer, { ttlSeconds, nowMs }, options = {}) {
       const pk = itemKey(key);
+      const kept = budget?.open();
+      const waiting = kept?.reserve(copiesOfWritten * charactersOf(answer));
+      waiting?.catch(() => {});
+      if (waiting !== undefined) return kept?.end();
       underWay.set(pk, answer);
       try {
         const { bytes, sha256 } = await packText(JSON.stringify(answer));
@@ -72,6 +78,7 @@ export function createResponseCache({ store, onError }: ResponseCacheOptions): R
         onError(error);
       } finally {
         if (underWay.get(pk) === answer) underWay.delete(pk);
+        kept?.end();
       }
     },
   };
@@ -79,6 +86,14 @@ export function createResponseCache({ store, onError }: ResponseCacheOptions): R
 
 /** In milliseconds: a life may be as short as a second, and DynamoDB deletes days late. */
 const isExpired = (item: Item, nowMs: number): boolean => (item.expires_at_ms as number) <= nowMs;
+
+/** As it came, and in the text that is packed, as that and as its bytes. */
+const copiesOfWritten = 3;
+
+function charactersOf({ content }: CachedAnswer): number {
+  if (content.kind === 'json') return content.text.length;
+  return content.chunks.reduce((sum, chunk) => sum + (typeof chunk === 'string' ? chunk : chunk[1]).length, 0);
+}
 
 /** Unpacked in pieces, as one piece and as a text; and what is parsed of that, from which the answer is written. */
 const copiesOfCached = 4;

@@ -88,7 +88,7 @@ export interface RequestReading {
 
 /** A request of any interface, as its client sent it. */
 export interface ClientRequest extends RoutedRequest {
-  /** The members that the gateway reads, and of these what it reads. Never changed. */
+  /** The members that the gateway reads, and of these what it reads. Never changed, but for media that are let go when they are measured. */
   readonly raw: JsonObject;
   readonly preset: PresetOption | undefined;
   /** The body for a provider that speaks the interface. */

@@ -13,6 +13,8 @@ export interface KeptBody {
   /** Of a long body, made in turns of the event loop. Rejects with a GatewayError where there is no memory for them. */
   readonly readValues: () => Promise<void>;
   readonly letGoValues: () => void;
+  /** Of a long body, when its size and needs are known: nothing else looks into it. */
+  readonly letGoMedia: () => void;
   /** Of a long body, when no candidate is asked any more. */
   readonly letGo: () => void;
 }
@@ -38,6 +40,9 @@ export function keepBody(memory: CallMemory, request: ClientRequest, textBytes: 
       await request.readWholeBody(nextTurn);
     },
     letGoValues,
+    letGoMedia() {
+      if (isLong) for (const name of promptMembers) letGoLongTexts(request.raw[name]);
+    },
     letGo() {
       letGoValues();
       if (!isLong || request.text().text === '') return;
@@ -45,4 +50,18 @@ export function keepBody(memory: CallMemory, request: ClientRequest, textBytes: 
       memory.release(textBytes);
     },
   };
+}
+
+/** Beside the text of the body, the images in them would lie in memory a second time. */
+const promptMembers = ['messages', 'input', 'system'];
+const mediaMinCharacters = 16 * 1024;
+
+function letGoLongTexts(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  const holder = value as Record<string, unknown>;
+  for (const name of Object.keys(holder)) {
+    const inner = holder[name];
+    if (typeof inner !== 'string') letGoLongTexts(inner);
+    else if (inner.length > mediaMinCharacters) holder[name] = '';
+  }
 }

@@ -258,7 +258,7 @@ it('what the plan asks of a long body is read in turns of their own, and the who
       size: read('size'),
       hubNeeds: read('hub needs'),
     } as unknown as ClientRequest;
-    const keptBody = { isLong: characters > 64 * 1024, readValues: async () => read('body')() };
+    const keptBody = { isLong: characters > 64 * 1024, readValues: async () => read('body')(), letGoMedia: () => {} };
     const call = { catalogue: catalogue(api), workspace: { models: 'all' }, keptBody } as unknown as IdentifiedCall;
     let isOver = false;
     const others = (async () => {
