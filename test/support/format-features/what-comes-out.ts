@@ -154,7 +154,13 @@ export const whatComesOut: readonly FeatureRow[] = [
     cell('text, signature, redacted', answers(reasons, claudeReasons)),
     cell(
       'text, signatures of texts and calls',
-      answers(reasons, [thought, [['reasoning.text', thought, undefined]]]),
+      answers(
+        (answer) => {
+          const [text, [shown, signed]] = reasons(answer);
+          return [text, shown, signed?.[1] === signatureOf(answer.message.content)];
+        },
+        [thought, ['reasoning.text', thought, undefined], true],
+      ),
       answers(({ message }) => ownText(message.reasoning_details[0].data), signatureOf('weather'), callingTools),
       answers(({ message }) => ownText(message.reasoning_details[0].data), 'c2ln', {
         scripted: geminiAnswer({ text: 'So.', thoughtSignature: 'c2ln' }),

@@ -39,7 +39,16 @@ export async function toSentBody(
   await nextStep();
   const sent = rewriteMembers(json, changes);
   await nextStep();
-  return { text: sent, leftOut };
+  return { text: withoutHalves(sent), leftOut };
+}
+
+const escapes = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[dD][89a-fA-F][\da-fA-F]{2}|.)/gs;
+const halfCharacters = '\\ud800'.length;
+
+/** Half of a surrogate pair is no text: strict providers refuse the body for it, and with it the rest of the conversation. */
+function withoutHalves(json: string): string {
+  if (!/\\u[dD][89a-fA-F]/.test(json)) return json;
+  return json.replace(escapes, (found) => (found.length === halfCharacters ? '\\ufffd' : found));
 }
 
 /** Of each option: what clients call it, and what formats do. */
