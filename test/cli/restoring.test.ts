@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { createCatalogueStore } from '../../shared/configuration/catalogue/index.ts';
+import { createKeyStore, type KeyRecord } from '../../shared/configuration/keys/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -77,7 +78,9 @@ describe('gw keys reconcile', () => {
     }
     const end = Date.parse('2026-11-26T10:00:00Z');
     await former.update({ table: 'keys', key: lost, changes: { set: { status: 'revoked' } } });
-    await former.update({ table: 'keys', key: rotated, changes: { set: { expires_at_ms: end, replaced_by: 'x' } } });
+    const keys = createKeyStore(former);
+    const stored = (await keys.read(rotated)) as KeyRecord;
+    await keys.rotate(stored, { publicId: 'madeByTheRotatio', secretSha256: 'f', expiresAtMs: null }, end);
     await former.update({ table: 'operators', key: operator, changes: { set: { status: 'revoked' } } });
     await former.put({ table: 'keys', item: { ...(await present.get('keys', kept)), pk: 'madeSinceMadeSin' } });
     // What only the present one has.

@@ -75,11 +75,11 @@ describe('changes that several operators make at once', () => {
   it('are found again in the key that a rotation has made meanwhile', async () => {
     const { publicId } = await createKey(administration, { workspace: 'team', name: 'turning', rpm: 1 });
     const { keys, ...rest } = instance();
-    const replace: typeof keys.replace = async (...asked) => {
+    const rotate: typeof keys.rotate = async (...asked) => {
       await updateKey(instance(), publicId, { rpm: 7 });
-      return keys.replace(...asked);
+      return keys.rotate(...asked);
     };
-    const rotating = { ...rest, keys: { ...keys, replace } };
+    const rotating = { ...rest, keys: { ...keys, rotate } };
     const rotated = await rotateKey(rotating, { workspace: 'team', name: 'turning', graceMs: 60_000 });
     const made = await administration.keys.read(rotated.publicId);
     expect(made).toMatchObject({ name: 'turning', status: 'active', rpm: 7, expiresAtMs: null, replacedBy: null });
@@ -150,10 +150,10 @@ describe('a change that cannot be made', () => {
 });
 
 describe('a rotation', () => {
-  /** As it goes where the former key answers so when it is given its end. */
-  const rotateWith = async (name: string, replace: AdministrationDependencies['keys']['replace']) => {
+  /** As it goes where the store answers so. */
+  const rotateWith = async (name: string, rotate: AdministrationDependencies['keys']['rotate']) => {
     const { publicId } = await createKey(administration, { workspace: 'team', name });
-    const cut = { ...administration, keys: { ...administration.keys, replace } };
+    const cut = { ...administration, keys: { ...administration.keys, rotate } };
     const rotating = rotateKey(cut, { workspace: 'team', name, graceMs: 1_000 });
     const keysNow = async () => (await readKeys(administration)).filter((key) => key.name === name);
     return { publicId, rotating, keysNow };
@@ -166,12 +166,23 @@ describe('a rotation', () => {
     expect(active.map((key) => key.publicId)).toEqual([publicId]);
   });
 
-  it('whose last write got no answer hands out the new key and says that the former one may have no end', async () => {
-    const { publicId, rotating, keysNow } = await rotateWith('unsure', async () => {
+  it('whose write got no answer is "unanswered", ends no text before its time, and may be made again', async () => {
+    const { publicId, rotating, keysNow } = await rotateWith('unsure', async (...asked) => {
+      await administration.keys.rotate(...asked);
       throw new StoreUnavailable('no answer');
     });
-    const rotated = await rotating;
-    expect(rotated).toMatchObject({ isFormerEnding: false, former: { publicId, expiresAtMs: null } });
-    expect((await keysNow()).map((key) => key.publicId).toSorted()).toEqual([publicId, rotated.publicId].toSorted());
+    const [shown, advice] = await failureOf(rotating);
+    const made = (await keysNow()).find((key) => key.publicId !== publicId)?.publicId;
+    expect([shown, advice]).toEqual([
+      'unanswered',
+      expect.stringContaining(`should keys list show ${made}, rotate it again`),
+    ]);
+    const again = await rotateKey(administration, { workspace: 'team', name: 'unsure', graceMs: 1_000 });
+    expect(again.former.publicId).toBe(made);
+    expect((await keysNow()).map((key) => [key.publicId, key.expiresAtMs, key.replacedBy])).toEqual([
+      [again.publicId, null, null],
+      [made, clock.nowMs() + 1_000, again.publicId],
+      [publicId, clock.nowMs() + 1_000, again.publicId],
+    ]);
   });
 });

@@ -2,18 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
-  carriedSpending,
   createCounters,
   type KeyHold,
   type PaidKeyRequest,
-  readHeld,
   readKeySpending,
 } from '../../shared/accounting/holds/index.ts';
 import { createApiKey, createKeyStore, type KeyRecord, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
-import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
+import type { Item, Store } from '../../shared/storage/store/index.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { startTestStore, type TestStore } from '../support/test-store.ts';
 
@@ -207,8 +205,11 @@ describe('any setting that is changed', () => {
       expect(after[name]).not.toEqual(before[name]);
       expect(calls).toEqual({ reads: 0, writes: 2 });
     }
-    await createKeyStore(test.store).replace(publicId, 'k-successor', clock.nowMs() + 1e9);
-    expect((await admitted('d')).replaced_by).toBe('k-successor');
+    const keys = createKeyStore(test.store);
+    const stored = await keys.read(publicId);
+    const next = { publicId: 'k-next', secretSha256: 'f', expiresAtMs: null };
+    if (stored !== undefined) await keys.rotate(stored, next, clock.nowMs() + 1e9);
+    expect((await admitted('d')).public_id).toBe('k-next');
   });
 });
 
@@ -282,90 +283,85 @@ const setAttribute = (publicId: string, attribute: string, value: string | numbe
     changes: { set: { [attribute]: value } },
   });
 
-describe('a key that was replaced', () => {
+describe('a key that was rotated', () => {
   const dayMs = 86_400_000;
 
-  /** The key, and one that took its place, as a rotation makes them. */
+  /** The key with a second text, as a rotation makes it. */
   async function rotated(limits: Partial<KeyRecord>, before: (key: Awaited<ReturnType<typeof newKey>>) => unknown) {
     const former = await newKey(limits);
     await before(former);
-    const keys = createKeyStore(test.store);
-    const successor = parseApiKey(createApiKey(systemRandomness));
-    const stored = await keys.read(former.publicId);
-    if (successor === undefined || stored === undefined) throw new Error('both keys must be readable');
-    await keys.write({ ...stored, ...successor }, carriedSpending(await former.item()));
-    await keys.replace(former.publicId, successor.publicId, former.clock.nowMs() + dayMs);
-    const item = async () => (await test.store.get('keys', successor.publicId)) ?? {};
-    const spending = async () => readKeySpending(await item(), former.clock.nowMs());
-    const admit = (more: Partial<PaidKeyRequest>) => former.counters.admitKey({ ...successor, ...more });
-    return { former, successor: { ...successor, item, spending, admit } };
+    const next = await rotate(former, former.publicId);
+    const known = await former.item();
+    const admit = (more: Partial<PaidKeyRequest>) => former.counters.admitKey({ ...next, known, ...more });
+    const spending = async () => readKeySpending(await former.item(), former.clock.nowMs());
+    return { former, next, admit, spending };
   }
 
-  it('spends of the limit of its successor, and takes nothing of its own', async () => {
-    const { former, successor } = await rotated({ spendLimitUsd: '5', rpm: 10, concurrency: 4 }, () => {});
-    const ofFormer = (await former.admit({ hold: { ...former.hold('a', '3'), slot: true } })) as { hold: KeyHold };
-    expect(await successor.spending()).toEqual({ limit: usd('5'), spent: 0n, held: usd('3') });
-    expect(await successor.admit({ hold: former.hold('b', '3') })).toMatchObject({ available: usd('2') });
-    const ofSuccessor = (await successor.admit({ hold: former.hold('c', '2') })) as { hold: KeyHold };
-    const refused = await former.admit({ hold: { ...former.hold('d', '1'), slot: true } });
-    expect(refused).toMatchObject({ kind: 'spend_limit', needed: usd('1'), available: 0n, isCounted: true });
-    expect(await former.item()).toMatchObject({ requests_total: 2, balance_slots: -1 });
+  async function rotate({ clock }: Pick<Awaited<ReturnType<typeof newKey>>, 'clock'>, publicId: string) {
+    const keys = createKeyStore(test.store);
+    const next = parseApiKey(createApiKey(systemRandomness));
+    const stored = await keys.read(publicId);
+    if (next === undefined || stored === undefined) throw new Error('both texts must be readable');
+    await keys.rotate(stored, { ...next, expiresAtMs: stored.expiresAtMs }, clock.nowMs() + dayMs);
+    return next;
+  }
+
+  it('has one spend limit, one rate and one concurrency for both of its texts', async () => {
+    const { former, admit, spending } = await rotated({ spendLimitUsd: '5', rpm: 4, concurrency: 2 }, () => {});
+    const slot = (owner: string, amount: string) => ({ hold: { ...former.hold(owner, amount), slot: true } });
+    const ofFormer = (await former.admit(slot('a', '3'))) as { hold: KeyHold };
+    expect(await admit({ hold: former.hold('b', '3') })).toMatchObject({ kind: 'spend_limit', available: usd('2') });
+    const ofNext = (await admit(slot('c', '2'))) as { hold: KeyHold };
+    expect(await former.admit(slot('d', '0'))).toMatchObject({ kind: 'concurrency', concurrency: 2 });
     for (const kind of ['settled', 'gone']) {
       expect((await former.counters.settleKey(ofFormer.hold, usd('1'))).kind).toBe(kind);
-      expect((await former.counters.settleKey(ofSuccessor.hold, usd('2'))).kind).toBe(kind);
+      expect((await former.counters.settleKey(ofNext.hold, usd('2'))).kind).toBe(kind);
     }
-    expect(await successor.spending()).toEqual({ limit: usd('5'), spent: usd('3'), held: 0n });
-    const own = await former.item();
-    expect(own).toMatchObject({ balance_slots: 0 });
-    expect([own.balance_pico_usd ?? 0, own.spent_pico_usd ?? 0, readHeld(own)]).toEqual([0, 0, []]);
+    expect(await spending()).toEqual({ limit: usd('5'), spent: usd('3'), held: 0n });
+    for (const one of [former.admit, admit]) expect((await one({})).kind).toBe('admitted');
+    for (const one of [former.admit, admit]) expect((await one({})).kind).toBe('rate_limited');
   });
 
-  it('has what it holds, and then what that has cost, count on its successor too', async () => {
+  it('is charged for a call that ran while it was rotated, by one write', async () => {
     let running: { hold: KeyHold } | undefined;
-    const { former, successor } = await rotated({ spendLimitUsd: '5' }, async (key) => {
+    const { former, admit, spending } = await rotated({ spendLimitUsd: '5' }, async (key) => {
       running = (await key.admit({ hold: key.hold('before', '4') })) as { hold: KeyHold };
     });
-    expect(await successor.admit({ hold: former.hold('b', '2') })).toMatchObject({ available: usd('1') });
+    expect(await admit({ hold: former.hold('b', '2') })).toMatchObject({ available: usd('1') });
+    former.calls.writes = 0;
     if (running !== undefined) await former.counters.settleKey(running.hold, usd('3'));
-    former.clock.advance(holdLifeMs + 10_000);
-    expect(await successor.spending()).toEqual({ limit: usd('5'), spent: usd('3'), held: 0n });
-    expect(await successor.admit({ hold: former.hold('c', '2.1') })).toMatchObject({ kind: 'spend_limit' });
-    expect(await successor.admit({ hold: former.hold('c', '2') })).toMatchObject({ kind: 'admitted' });
+    expect(former.calls.writes).toBe(1);
+    expect(await spending()).toEqual({ limit: usd('5'), spent: usd('3'), held: 0n });
   });
 
-  it('is charged on its successor once where the store fails in between, and is asked again', async () => {
-    let fails = false;
-    const store: Store = {
-      ...test.store,
-      async update(update) {
-        const isFailing = fails && update.key === successor.publicId;
-        fails &&= !isFailing;
-        if (isFailing) throw new StoreUnavailable(new Error('no answer'));
-        return test.store.update(update);
-      },
-    };
-    let settle = async (): Promise<unknown> => undefined;
-    const { successor } = await rotated({ spendLimitUsd: '5' }, async (key) => {
-      const counters = createCounters({ store, clock: key.clock, randomness: systemRandomness });
-      const admission = await counters.admitKey({ ...key, hold: key.hold('before', '4') });
-      settle = () => counters.settleKey((admission as { hold: KeyHold }).hold, usd('3'));
-    });
-    fails = true;
-    await expect(settle()).rejects.toThrow(StoreUnavailable);
-    for (const _again of [1, 2]) expect(await settle()).toEqual({ kind: 'gone' });
-    expect(await successor.spending()).toMatchObject({ spent: usd('3') });
+  it('knows its former text until that ends or is revoked, no text of another, and both whichever was seen before', async () => {
+    const { former, next, admit } = await rotated({ rpm: 9 }, (key) => key.admit());
+    // The process has seen the key before its rotation.
+    expect((await admit({})).kind).toBe('admitted');
+    expect((await former.admit()).kind).toBe('admitted');
+    const { secretSha256 } = former;
+    const crossed = [await admit({ secretSha256 }), await former.admit({ secretSha256: next.secretSha256 })];
+    expect(crossed.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
+    const last = await rotate(former, next.publicId);
+    former.clock.advance(dayMs);
+    const keys = [{}, { ...next }, { ...last }].map((key) => admit({ ...former, hold: undefined, ...key }));
+    expect((await Promise.all(keys)).map(({ kind }) => kind)).toEqual(['revoked', 'revoked', 'admitted']);
   });
 
-  it('follows every rotation within its grace, and holds nothing where the last key has no limit', async () => {
-    const { former, successor } = await rotated({ spendLimitUsd: '5' }, () => {});
+  it('keeps a revoked text revoked when it is rotated, and ends neither text with the other', async () => {
+    const { former, next, admit } = await rotated({}, () => {});
     const keys = createKeyStore(test.store);
-    const last = await newKey({ spendLimitUsd: '1' });
-    await keys.replace(successor.publicId, last.publicId, former.clock.nowMs() + dayMs);
-    expect(await former.admit({ hold: former.hold('a', '2') })).toMatchObject({ available: usd('1') });
-    expect(await former.admit({ hold: former.hold('a', '1') })).toMatchObject({ hold: { spendingId: last.publicId } });
-    await last.write({ spendLimitUsd: null });
-    expect(await former.admit({ hold: former.hold('b', '9') })).toMatchObject({ kind: 'admitted', hold: undefined });
-    expect(await successor.spending()).toEqual({ limit: usd('5'), spent: 0n, held: 0n });
+    const change = async (publicId: string, status: KeyRecord['status']) => {
+      const stored = await keys.read(publicId);
+      return stored && keys.update(stored, { status });
+    };
+    await change(former.publicId, 'revoked');
+    expect([(await former.admit()).kind, (await admit({})).kind]).toEqual(['revoked', 'admitted']);
+    await change(former.publicId, 'active');
+    await change(next.publicId, 'revoked');
+    expect([(await former.admit()).kind, (await admit({})).kind]).toEqual(['admitted', 'revoked']);
+    const stored = await keys.read(next.publicId);
+    expect(stored && (await keys.rotate(stored, { ...next, publicId: 'x', expiresAtMs: null }, 1))).toBe(false);
   });
 });
 

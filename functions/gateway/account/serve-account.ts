@@ -1,7 +1,7 @@
 // What a key may see of itself and of its workspace: its limits, the credit, the record of one call. No secret,
 // no prompt, no answer, nothing of another workspace.
 import { callDocument } from '../../../shared/accounting/call-records/index.ts';
-import { readKeySpending, spendingItemOf } from '../../../shared/accounting/holds/index.ts';
+import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import { type KeyRecord, readCredential, readKeyRecord } from '../../../shared/configuration/keys/index.ts';
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
@@ -11,16 +11,16 @@ import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope } from '../../../shared/protocol/router/index.ts';
 import { type Item, startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import { countKeyRequest, keyErrorOf } from '../admission/admit-key.ts';
+import { findKey } from '../admission/identify.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 
 type Read = (deps: GatewayDependencies, key: OwnKey, request: GatewayRequest) => object | Promise<object>;
 
 /** GET /key. */
 export const serveKey = (deps: GatewayDependencies): Endpoint =>
-  serve(deps, async ({ clock, keyRequestsPerMinute, keys }, { record, item }) => {
-    const spendingItem = await spendingItemOf(item, keys.readItem);
-    return keyDocument({ record, spending: readKeySpending(spendingItem, clock.nowMs()) }, keyRequestsPerMinute);
-  });
+  serve(deps, ({ clock, keyRequestsPerMinute }, { record, item }) =>
+    keyDocument({ record, spending: readKeySpending(item, clock.nowMs()) }, keyRequestsPerMinute),
+  );
 
 /** GET /credits. */
 export const serveCredits = (deps: GatewayDependencies): Endpoint => serve(deps, readCredits);
@@ -107,15 +107,17 @@ async function identifyKey(
   { headers }: GatewayRequest,
   { correlationFault, logContext }: RequestScope,
 ): Promise<OwnKey> {
-  const { publicId, secretSha256 } = readCredential(headers);
+  const credential = readCredential(headers);
   // It counts this request, so it must not be told while the gateway is paused.
   await deps.catalogue.current();
-  const admission = await countKeyRequest(deps, { publicId, secretSha256, known: deps.keyCache.get(publicId) });
-  const error = keyErrorOf(admission, false);
+  const known = (await findKey(deps, { credential })).item;
+  const admission = await countKeyRequest(deps, { ...credential, known });
+  const error = keyErrorOf(admission, credential, false);
   if (admission.kind === 'unknown') throw error;
   const { item } = admission;
-  const record = readKeyRecord(item);
-  const { workspace, name } = record;
+  const record = readKeyRecord(item, credential.publicId);
+  if (record === undefined) throw error;
+  const { publicId, workspace, name } = record;
   logContext.fields = { ...logContext.fields, workspace_id: workspace, key_id: publicId, key_name: name };
   if (error !== undefined) throw error;
   if (correlationFault !== undefined) throw correlationFault;

@@ -1,6 +1,12 @@
 // Asks the store about a key, and keeps what it says of it: the next call of this instance starts from there.
-import type { KeyAdmission, KeyCount, KeyRequest, PaidKeyRequest } from '../../../shared/accounting/holds/index.ts';
-import { refuseEndedKey, refuseKey } from '../../../shared/configuration/keys/index.ts';
+import {
+  type KeyAdmission,
+  type KeyCount,
+  type KeyRequest,
+  type PaidKeyRequest,
+  secretOf,
+} from '../../../shared/accounting/holds/index.ts';
+import { type ApiKey, refuseEndedKey, refuseKey } from '../../../shared/configuration/keys/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 
@@ -22,12 +28,16 @@ function remember<Answer extends KeyAdmission | KeyCount>(
 }
 
 /** Undefined: the key itself is in order, whatever money it has. */
-export function keyErrorOf(admission: KeyAdmission | KeyCount, asksFunction: boolean): GatewayError | undefined {
+export function keyErrorOf(
+  admission: KeyAdmission | KeyCount,
+  { publicId }: Pick<ApiKey, 'publicId'>,
+  asksFunction: boolean,
+): GatewayError | undefined {
   switch (admission.kind) {
     case 'unknown':
       return refuseKey('unknown');
     case 'revoked':
-      return refuseEndedKey(admission.item, asksFunction);
+      return refuseEndedKey(secretOf(admission.item, publicId), asksFunction);
     case 'rate_limited':
       return failRateLimit(admission.requestsPerMinute, Math.ceil(admission.retryAfterMs / 1_000));
     default:

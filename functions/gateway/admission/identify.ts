@@ -1,5 +1,6 @@
 // Finds the key, its workspace and the catalogue. A warm instance has them in memory. What it remembers of the key lets no
 // call pass, as its reservation compares it with the store; the others may be some seconds old.
+import { secretOf } from '../../../shared/accounting/holds/index.ts';
 import { refuseKey } from '../../../shared/configuration/keys/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { equalInConstantTime } from '../../../shared/foundation/ids/index.ts';
@@ -56,7 +57,7 @@ async function findCaller(
   // The time that the body takes is the client's, not the store's.
   const read = await received.read();
   const { asksFunction, call } = read;
-  nameCaller(received.scope.logContext, seenKey.item, read);
+  nameCaller(received.scope.logContext, credential.publicId, seenKey.item, read);
   if (call instanceof GatewayError) throw await admissionTime.wait(refuseFault(deps, received, seenKey, call));
   const [workspace, connections] = await reading;
   const schemaWork = startSchemaWork(credential.publicId);
@@ -67,11 +68,11 @@ async function findCaller(
 const modelMaxCharacters = 160;
 
 /** Who asked for what, also where the call is refused. */
-function nameCaller(logContext: LogContext, keyItem: Item, { model, call }: ReadCall): void {
+function nameCaller(logContext: LogContext, publicId: string, keyItem: Item, { model, call }: ReadCall): void {
   logContext.fields = {
     ...logContext.fields,
     workspace_id: String(keyItem.workspace),
-    key_id: String(keyItem.pk),
+    key_id: publicId,
     key_name: String(keyItem.name),
     'gen_ai.request.model': model && maskKeys(model.slice(0, modelMaxCharacters)),
     stream: call instanceof GatewayError ? undefined : call.request.stream,
@@ -82,10 +83,15 @@ const readWorkspace = ({ workspaces, connections }: GatewayDependencies, id: str
   Promise.all([workspaces.read(id), connections.connectionsOf(id)]);
 
 /** Throws UNAUTHORIZED for a key that does not exist or has another secret: neither ever changes. */
-export async function findKey({ keys, keyCache }: GatewayDependencies, { credential }: ReceivedCall): Promise<SeenKey> {
+export async function findKey(
+  { keys, keyCache }: GatewayDependencies,
+  { credential }: Pick<ReceivedCall, 'credential'>,
+): Promise<SeenKey> {
   const { publicId, secretSha256 } = credential;
   const item = keyCache.get(publicId) ?? (await keys.readItem(publicId));
-  if (item === undefined || !equalInConstantTime(String(item.secret_sha256), secretSha256)) throw refuseKey('unknown');
+  const secret = item && secretOf(item, publicId);
+  if (item === undefined || secret === undefined || !equalInConstantTime(secret.secretSha256, secretSha256))
+    throw refuseKey('unknown');
   return { item };
 }
 

@@ -5,7 +5,6 @@ import {
   type Hold,
   type KeyAdmission,
   readKeySpending,
-  successorOf,
 } from '../../../shared/accounting/holds/index.ts';
 import type { ApiKey } from '../../../shared/configuration/keys/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
@@ -46,16 +45,14 @@ export const reserveKey = (
       const needed = later.amount;
       if (available !== null && available < needed) return refuseSpend(deps, input, { needed, available });
     }
-    const isUncounted = admission.kind === 'spend_limit' ? !admission.isCounted : admission.kind === 'concurrency';
-    if (!isUncounted) return reserved;
+    if (admission.kind !== 'spend_limit' && admission.kind !== 'concurrency') return reserved;
     const counted = toReserved(deps, input, await askKey(deps, input, undefined));
     return counted.resolution === undefined ? reserved : counted;
   },
 });
 
-/** Null: the key has no spend limit, or that of the key which replaced it. */
+/** Null: the key has no spend limit. */
 function availableOf(item: Item, nowMs: number): PicoUsd | null {
-  if (successorOf(item) !== undefined) return null;
   const spending = readKeySpending(item, nowMs);
   return spending && spending.limit - spending.spent - spending.held;
 }
@@ -70,8 +67,7 @@ export const reserveSpend = (
     rank: 'money',
     reserve: async () => {
       const { item } = input.key;
-      const mayBeLimited = readKeySpending(item, deps.clock.nowMs()) !== null || successorOf(item) !== undefined;
-      const isSpendLimited = hold.amount > 0n && mayBeLimited;
+      const isSpendLimited = hold.amount > 0n && readKeySpending(item, deps.clock.nowMs()) !== null;
       if (!isSpendLimited && concurrencyOf(input, item) === null) return {};
       return toReserved(deps, input, await askKey(deps, input, hold, false));
     },
@@ -90,7 +86,7 @@ async function askKey(
 }
 
 function toReserved(deps: GatewayDependencies, input: KeyReservationInput, admission: KeyAdmission): Reserved {
-  const error = keyErrorOf(admission, input.asksFunction);
+  const error = keyErrorOf(admission, input.credential, input.asksFunction);
   if (error !== undefined) return refuseKey(deps, input.credential, error);
   const hold = admission.kind === 'admitted' ? admission.hold : undefined;
   const giveBack = hold && (() => deps.counters.settleKey(hold, 0n));

@@ -37,7 +37,7 @@ export function reserveKeyless(
     const wasFull = slotPools.wasFull(keyless);
     if (!wasFull && (await take(keyless))) return taken;
     const admission = await askKey();
-    const error = keyErrorOf(admission, call.asksFunction);
+    const error = keyErrorOf(admission, call.credential, call.asksFunction);
     if (error !== undefined) return refused('key', error);
     if (admission.kind === 'concurrency') {
       // A key that was over its limit already does not ask for those of others again and again.
@@ -47,7 +47,7 @@ export function reserveKeyless(
       return refused('capacity', keylessError(limits));
     }
     const hold = admission.kind === 'admitted' ? admission.hold : undefined;
-    if (hold !== undefined) add({ counter: keySlots(publicId, hold.slotsMax ?? null), hold });
+    if (hold !== undefined) add({ counter: keySlots(hold.publicId, hold.slotsMax ?? null), hold });
     if ((await take(rest)) || (await take(keyless))) return taken;
     return { ...refused('capacity', serviceError(limits, call)), giveBack };
   }

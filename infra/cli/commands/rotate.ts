@@ -47,7 +47,7 @@ async function rotate(session: Session, key: string, options: RotateOptions): Pr
   const administration = await openAdministration(session, { writes: true });
   const { workspace, name, publicId: replaced } = await readNamedKey(administration, named);
   const rotated = await rotateKey(administration, { workspace, name, publicId: replaced, graceMs, expiresAtMs });
-  const { publicId, text, former, isFormerEnding } = rotated;
+  const { publicId, text, former } = rotated;
   const ends = instantOf(former.expiresAtMs);
   return {
     json: {
@@ -58,13 +58,6 @@ async function rotate(session: Session, key: string, options: RotateOptions): Pr
       expires_at: instantOf(rotated.expiresAtMs),
       former: { public_id: former.publicId, expires_at: ends },
     },
-    lines: () => [
-      ...(isFormerEnding ? [`the former key ${former.publicId} ends ${ends}`] : []),
-      `key ${name} of ${workspace} (shown once):`,
-      text,
-    ],
-    failure: isFormerEnding
-      ? undefined
-      : `the new key ${publicId} was made, and the former ${former.publicId} may have no end yet: give it one with keys update ${former.publicId} --expires`,
+    lines: () => [`the former key ${former.publicId} ends ${ends}`, `key ${name} of ${workspace} (shown once):`, text],
   };
 }

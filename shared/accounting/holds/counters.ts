@@ -28,8 +28,6 @@ import {
   keySettlement,
   type PaidKeyRequest,
 } from './key-admission.ts';
-import { keyCounter, successorOf } from './key-limits.ts';
-import { takeFromSuccessor } from './replaced-key.ts';
 import type { Insufficient, Settlement, SettlementOutcome } from './requests.ts';
 
 export interface Counters {
@@ -78,8 +76,6 @@ const requestsPerCountMax = 10;
 const countsPerMinuteMin = 600;
 /** Keys whose next counted request is remembered. */
 const sampledKeysMax = 5_000;
-/** Calls of replaced keys whose last write was not answered yet. */
-const owedMax = 1_000;
 /** A write that was made for others gives back what was seen before it; the next look sees the rest. */
 const looksMax = 3;
 
@@ -137,39 +133,6 @@ export function createCounters({
     return outcome.kind === 'reserved' ? { kind: 'taken' } : outcome;
   }
 
-  const settleAt = (publicId: string, hold: Hold, actual: bigint, options?: SettlementOptions) => {
-    const { counter, prepare } = keySettlement(publicId, clock.nowMs);
-    return settle(counter, hold, actual, { ...options, prepare });
-  };
-
-  /** By owner: the successor that is still to be charged. */
-  const owedTo = createCache<string>({ sizeMax: owedMax });
-
-  async function settleKey(
-    { publicId, spendingId, ...hold }: KeyHold,
-    actual: bigint,
-    options?: SettlementOptions,
-  ): Promise<SettlementOutcome> {
-    if (spendingId !== undefined) {
-      const ofSlot = hold.slot === true ? settleAt(publicId, { ...hold, amount: 0n }, 0n, options) : undefined;
-      const [settled] = await Promise.all([settleAt(spendingId, { ...hold, slot: false }, actual, options), ofSlot]);
-      return settled;
-    }
-    const settled = await settleAt(publicId, hold, actual, options);
-    const successorId = settled.kind === 'settled' ? successorOf(settled.item) : owedTo.get(hold.owner);
-    if (successorId !== undefined && hold.amount > 0n && actual > 0n) await chargeSuccessor(successorId, hold, actual);
-    return settled;
-  }
-
-  /** Of a call that began before its key was replaced: what that one has spent till then is on its successor already. */
-  async function chargeSuccessor(publicId: string, { owner, expiresAtMs }: Hold, actual: bigint): Promise<void> {
-    owedTo.set(owner, publicId);
-    const hold = { owner, expiresAtMs, amount: actual };
-    const { kind } = await take(keyCounter(publicId, null), hold);
-    if (kind === 'taken') await settleAt(publicId, hold, actual);
-    owedTo.delete(owner);
-  }
-
   function hasSpareSlots(counter: Counter): boolean {
     const item = writer.seen(counter);
     if (item === undefined) return false;
@@ -193,25 +156,16 @@ export function createCounters({
       }
     },
 
-    async admitKey(request) {
-      const { hold, publicId } = request;
-      const defaults = { defaultRequestsPerMinute, sampling: samplingOf(publicId) };
-      const admission = await admitKey(writer, { ...defaults, ...request }, hold && bucketsOf(hold));
-      const successorId = admission.kind === 'admitted' ? successorOf(admission.item) : undefined;
-      if (admission.kind !== 'admitted' || successorId === undefined || !hold?.amount) return admission;
-      const taken = await takeFromSuccessor(writer, successorId, hold, bucketsOf(hold).bucket);
-      if (taken.kind === 'unlimited') return admission;
-      if (taken.kind === 'taken') {
-        const { spendingId } = taken;
-        return { ...admission, hold: { ...hold, publicId, slot: admission.hold?.slot ?? false, spendingId } };
-      }
-      if (admission.hold !== undefined) await settleKey(admission.hold, 0n);
-      const { item } = admission;
-      return { kind: 'spend_limit', needed: hold.amount, available: taken.available, item, isCounted: true };
+    admitKey: (request) => {
+      const defaults = { defaultRequestsPerMinute, sampling: samplingOf(request.publicId) };
+      return admitKey(writer, { ...defaults, ...request }, request.hold && bucketsOf(request.hold));
     },
     countKeyRequest: (request) => countKeyRequest(writer, { defaultRequestsPerMinute, ...request }),
 
-    settleKey,
+    settleKey({ publicId, ...hold }, actual, options) {
+      const { counter, prepare } = keySettlement(publicId, clock.nowMs);
+      return settle(counter, hold, actual, { ...options, prepare });
+    },
   };
 }
 

@@ -13,15 +13,20 @@ export { type ItemWriter, queueWaitMaxMs, type SettlementOptions } from './item-
 export type { KeyAdmission, KeyCount, KeyHold, KeyRequest, PaidKeyRequest } from './key-admission.ts';
 export { concurrencyOf, hasOwnLimits } from './key-admission.ts';
 export {
-  carriedSpending,
   keyAttributes,
   keySlots,
   readKeySpending,
   type SpendLimitReset,
   spendLimitResets,
-  successorOf,
 } from './key-limits.ts';
-export { spendingItemOf } from './replaced-key.ts';
+export {
+  currentSecret,
+  formerSecrets,
+  isSecretActive,
+  type KeySecret,
+  secretOf,
+  storedSecrets,
+} from './key-secrets.ts';
 export type { SettlementOutcome } from './requests.ts';
 export { settlementRetryMs } from './settle-once.ts';
 export type { UpdateDraft } from './update-draft.ts';

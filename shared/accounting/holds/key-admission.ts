@@ -5,7 +5,8 @@ import { equalInConstantTime } from '../../foundation/ids/index.ts';
 import { type Item, unchanged } from '../../storage/store/index.ts';
 import { checkHold, type Hold, type SeenItem } from './counter.ts';
 import type { ItemWriter } from './item-writer.ts';
-import { balanceLimit, keyAttributes, keyCounter, openPeriod, readKeyLimits, successorOf } from './key-limits.ts';
+import { balanceLimit, hasSpendLimit, keyAttributes, keyCounter, openPeriod } from './key-limits.ts';
+import { isSecretActive, secretOf } from './key-secrets.ts';
 import type { Count, Demand, Limited, Refusal, Refused } from './requests.ts';
 import type { UpdateDraft } from './update-draft.ts';
 import { requestsPerMinute } from './windows.ts';
@@ -14,7 +15,10 @@ export interface KeyRequest {
   readonly publicId: string;
   /** A key with another secret is unknown, and nothing is counted. */
   readonly secretSha256: string;
-  /** The item of an earlier answer for this key, however old: it saves the read, never decides. */
+  /**
+   * The item of an earlier answer for this key, however old: it saves the read, never decides. Of a public id that a rotation
+   * made it says where the item is.
+   */
   readonly known?: Item | undefined;
   /** Default true. False where an earlier call has counted this request and only the hold is wanted. */
   readonly countsRequest?: boolean;
@@ -36,9 +40,8 @@ export interface PaidKeyRequest extends KeyRequest {
 
 /** A hold that was taken from a key: what its settlement needs. An amount of 0: the key has no spend limit. */
 export interface KeyHold extends Hold {
+  /** Of the item. */
   readonly publicId: string;
-  /** The key whose spend limit has the amount, where it is another: the one that replaced this one. */
-  readonly spendingId?: string | undefined;
   /** What limits its slots. Null or left out: nothing. */
   readonly slotsMax?: number | null | undefined;
 }
@@ -66,16 +69,13 @@ export type KeyAdmission =
       readonly needed: bigint;
       readonly available: bigint;
       readonly item: Item;
-      /** The request was counted all the same. */
-      readonly isCounted?: boolean;
     }
   /** So many of its calls are in flight. */
   | { readonly kind: 'concurrency'; readonly concurrency: number; readonly item: Item }
   | KeyRefusal;
 
 export async function countKeyRequest(writer: ItemWriter, request: KeyRequest): Promise<KeyCount> {
-  const { publicId, known } = request;
-  const address = { table: 'keys', key: publicId, known } as const;
+  const address = { table: 'keys', key: itemIdOf(request), known: request.known } as const;
   // Its caller shows what has been spent.
   const outcome = await writer.reserve(address, (seen, nowMs) => {
     const assessed = assess(request, seen, nowMs);
@@ -95,8 +95,9 @@ export async function admitKey(
   request: PaidKeyRequest,
   buckets: HoldBuckets | undefined,
 ): Promise<KeyAdmission> {
-  const { publicId, known, hold } = request;
+  const { known, hold } = request;
   if (hold !== undefined) checkHold(hold);
+  const publicId = itemIdOf(request);
   const address = { table: 'keys', key: publicId, known, owner: hold?.owner } as const;
   const outcome = await writer.reserve(address, (seen, nowMs) => assessWithHold(request, buckets, seen, nowMs));
   const { item } = outcome;
@@ -108,11 +109,13 @@ export async function admitKey(
   if (outcome.kind !== 'reserved') return refusalOf(request, outcome);
   if (hold === undefined) return { kind: 'admitted', item, hold };
   // The write required that the limits are those that it was made for.
-  const { amount, slot } = limitedHold(request, hold, item, outcome.atMs);
+  const { amount, slot } = limitedHold(request, hold, item);
   const slotsMax = concurrencyOf(request, item);
   const isHeld = amount > 0n || slot;
   return { kind: 'admitted', item, hold: isHeld ? { ...hold, amount, slot, publicId, slotsMax } : undefined };
 }
+
+const itemIdOf = ({ publicId, known }: KeyRequest): string => String(known?.pk ?? publicId);
 
 /** A request writes to such a key whatever else is limited. */
 export const hasOwnLimits = (item: Item): boolean =>
@@ -127,9 +130,8 @@ export const concurrencyOf = (
 ): number | null => (item[keyAttributes.concurrency] as number | null | undefined) ?? defaultConcurrency;
 
 /** What of a hold a key limits, and so counts. */
-function limitedHold(request: PaidKeyRequest, { amount, slot = false }: Hold, item: Item, nowMs: number) {
-  const isLimited = readKeyLimits(item, nowMs).spendLimitUsd !== null && successorOf(item) === undefined;
-  return { amount: isLimited ? amount : 0n, slot: slot && concurrencyOf(request, item) !== null };
+function limitedHold(request: PaidKeyRequest, { amount, slot = false }: Hold, item: Item) {
+  return { amount: hasSpendLimit(item) ? amount : 0n, slot: slot && concurrencyOf(request, item) !== null };
 }
 
 const nothingHeld = { amount: 0n, slot: false };
@@ -155,13 +157,12 @@ function assess(
   nowMs: number,
 ): CountDemand | Refusal<Unusable> | 'look' {
   if (seen === undefined) return 'look';
-  const { secretSha256 } = request;
   const { item } = seen;
-  const secret = item[keyAttributes.secretSha256];
-  // A key never changes its secret, so an old copy of the item answers this as well as a new one.
-  if (!equalInConstantTime(String(secret), secretSha256)) return { reason: 'unknown', isFinal: secret !== undefined };
-  const { isActive } = readKeyLimits(item, nowMs);
-  if (!isActive) return { reason: 'revoked', isFinal: false };
+  const secret = secretOf(item, request.publicId);
+  // An old copy of the item has no text that a rotation has made since; the secret of a public id never changes.
+  if (secret === undefined) return { reason: 'unknown', isFinal: false };
+  if (!equalInConstantTime(secret.secretSha256, request.secretSha256)) return { reason: 'unknown', isFinal: true };
+  if (!isSecretActive(secret, nowMs)) return { reason: 'revoked', isFinal: false };
   return {
     balances: keyCounter('', balanceLimit(item, nowMs)).balances,
     counts: countsOf(request, item),
@@ -185,7 +186,7 @@ function assessWithHold(
 ): (CountDemand & Pick<Demand, 'hold' | 'slot'>) | Refusal<Unusable> | 'look' {
   if (seen === undefined) return 'look';
   const { item } = seen;
-  const { amount, slot } = hold === undefined ? nothingHeld : limitedHold(request, hold, item, nowMs);
+  const { amount, slot } = hold === undefined ? nothingHeld : limitedHold(request, hold, item);
   const isWritten = amount > 0n || slot || item[keyAttributes.requestsPerMinute] != null;
   const assessed = assess(isWritten ? request : { ...request, sampling }, seen, nowMs);
   if (assessed === 'look' || 'reason' in assessed) return assessed;
@@ -203,22 +204,15 @@ function assessWithHold(
 }
 
 /** All that is configured of a key, and once more what ends it: a restoration brings a former count back, beside a later end. */
-export const settingAttributes = [
-  keyAttributes.settingsVersion,
-  keyAttributes.status,
-  keyAttributes.expiresAtMs,
-] as const;
+const settingAttributes = [keyAttributes.settingsVersion, keyAttributes.status, keyAttributes.expiresAtMs] as const;
 
 /** The configuration that the write is made for still stands. */
-export function requireAsSeen(draft: UpdateDraft, item: Item, attributes: readonly string[]): void {
+function requireAsSeen(draft: UpdateDraft, item: Item, attributes: readonly string[]): void {
   for (const attribute of attributes) draft.require(unchanged(attribute, item[attribute]));
 }
 
-/** A settlement opens the period of the spend limit like any other write, and sees whether the key was replaced. */
+/** A settlement opens the period of the spend limit like any other write. */
 export const keySettlement = (publicId: string, nowMs: () => number) => ({
   counter: keyCounter(publicId, null),
-  prepare: (draft: UpdateDraft, item: Item) => {
-    requireAsSeen(draft, item, [keyAttributes.replacedBy]);
-    openPeriod(draft, item, nowMs());
-  },
+  prepare: (draft: UpdateDraft, item: Item) => openPeriod(draft, item, nowMs()),
 });

@@ -17,8 +17,10 @@ export const keyAttributes = {
   spendLimitReset: 'spend_limit_reset',
   /** Null or absent: never. */
   expiresAtMs: 'expires_at_ms',
-  /** Public id of the key that a rotation made beside it. Null or absent: none. */
-  replacedBy: 'replaced_by',
+  /** Public id of its text, where a rotation made that. Absent: that of the item. */
+  publicId: 'public_id',
+  /** Texts that rotations replaced, the newest first, each with an end. */
+  formerSecrets: 'former_secrets',
   /** Counts the changes of its settings, of all of them. Absent: it was never changed. */
   settingsVersion: 'settings_version',
 } as const;
@@ -30,23 +32,21 @@ const spentAttribute = 'spent_pico_usd';
 export const spendLimitResets = ['daily', 'weekly', 'monthly'] as const;
 export type SpendLimitReset = (typeof spendLimitResets)[number];
 
-export interface KeyLimits {
-  /** Not revoked, and not expired. */
-  readonly isActive: boolean;
+interface KeyLimits {
   readonly requestsPerMinute: number | null;
   readonly spendLimitUsd: string | null;
   readonly spendLimitReset: SpendLimitReset | null;
 }
 
-export function readKeyLimits(item: Item, nowMs: number): KeyLimits {
-  const expiresAtMs = (item[keyAttributes.expiresAtMs] ?? null) as number | null;
+function readKeyLimits(item: Item): KeyLimits {
   return {
-    isActive: item[keyAttributes.status] === 'active' && (expiresAtMs === null || nowMs < expiresAtMs),
     requestsPerMinute: (item[keyAttributes.requestsPerMinute] ?? null) as number | null,
     spendLimitUsd: (item[keyAttributes.spendLimitUsd] ?? null) as string | null,
     spendLimitReset: (item[keyAttributes.spendLimitReset] ?? null) as SpendLimitReset | null,
   };
 }
+
+export const hasSpendLimit = (item: Item): boolean => readKeyLimits(item).spendLimitUsd !== null;
 
 /** The counter of a key: its balance may fall to minus the limit and what was spent before the period began. */
 export const keyCounter = (publicId: string, limit: PicoUsd | null): Counter => ({
@@ -69,13 +69,9 @@ export interface KeySpending {
   readonly held: PicoUsd;
 }
 
-/** Whose spend limit the calls of a replaced key count against, as far as its own item says. Undefined: its own. */
-export const successorOf = (item: Item): string | undefined =>
-  (item[keyAttributes.replacedBy] as string | null | undefined) ?? undefined;
-
 /** Null: no limit, and spending is not counted on the key. */
 export function readKeySpending(item: Item, nowMs: number): KeySpending | null {
-  const { spendLimitUsd } = readKeyLimits(item, nowMs);
+  const { spendLimitUsd } = readKeyLimits(item);
   if (spendLimitUsd === null) return null;
   return {
     limit: readLimit(spendLimitUsd),
@@ -86,20 +82,9 @@ export function readKeySpending(item: Item, nowMs: number): KeySpending | null {
   };
 }
 
-/**
- * What a key starts with that takes the place of another: what that one has spent, this period and before, and what its
- * calls hold, until those holds end by themselves.
- */
-export function carriedSpending(item: Item): Item {
-  const spent = readAmount(item[spentAttribute]);
-  const held = readHeld(item).reduce((sum, { amount }) => sum + amount, 0n);
-  const timed = [...readTimed(item, 'periodStart'), ...readTimed(item, 'held')].map(({ name }) => [name, item[name]]);
-  return { [spentAttribute]: spent, [balanceAttribute]: -spent - held, ...Object.fromEntries(timed) };
-}
-
 /** By how much the balance may fall below 0. Null: nothing limits it. */
 export function balanceLimit(item: Item, nowMs: number): PicoUsd | null {
-  const { spendLimitUsd } = readKeyLimits(item, nowMs);
+  const { spendLimitUsd } = readKeyLimits(item);
   return spendLimitUsd === null ? null : readLimit(spendLimitUsd) + spentBeforePeriod(item, nowMs);
 }
 
@@ -111,14 +96,14 @@ function readLimit(spendLimitUsd: string): PicoUsd {
 
 /** Before the first write of a period all that was spent. */
 function spentBeforePeriod(item: Item, nowMs: number): PicoUsd {
-  const { spendLimitReset } = readKeyLimits(item, nowMs);
+  const { spendLimitReset } = readKeyLimits(item);
   if (spendLimitReset === null) return 0n;
   return readAmount(item[periodAttribute(spendLimitReset, nowMs)] ?? item[spentAttribute]);
 }
 
 /** The first write of a period notes what was spent before it, whatever else the write does. */
 export function openPeriod(draft: UpdateDraft, item: Item, nowMs: number): void {
-  const { spendLimitReset } = readKeyLimits(item, nowMs);
+  const { spendLimitReset } = readKeyLimits(item);
   if (spendLimitReset === null) return;
   const current = periodAttribute(spendLimitReset, nowMs);
   if (item[current] !== undefined) return;

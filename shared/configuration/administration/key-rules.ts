@@ -6,7 +6,7 @@ import type { AdministrationDependencies } from './operator-stores.ts';
 
 /** Settings that operators give a key. What is left out stays, or has its default. */
 export type KeyChanges = {
-  readonly [Name in Exclude<keyof KeySettings, 'status' | 'replacedBy'>]?: KeySettings[Name] | undefined;
+  readonly [Name in Exclude<keyof KeySettings, 'status'>]?: KeySettings[Name] | undefined;
 };
 
 /** Throws ChangeFailed for an end that is over. */

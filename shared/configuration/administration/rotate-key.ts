@@ -1,8 +1,7 @@
-// A second key beside an active one, which ends when every client had the time to take the new one.
-import { carriedSpending } from '../../accounting/holds/index.ts';
+// A second text of an active key; the former ends when every client had the time to take the new one.
 import { collect } from '../../foundation/parallel/index.ts';
-import { changedSettings, holdersOf, type KeyRecord, newApiKey } from '../keys/index.ts';
-import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
+import { holdersOf, type KeyRecord, newApiKey } from '../keys/index.ts';
+import { ChangeFailed, refuseUnanswered } from './change-failed.ts';
 import type { NewKey } from './change-keys.ts';
 import { checkKeyEnd } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
@@ -26,57 +25,28 @@ export interface Rotation {
 export interface RotatedKey extends NewKey {
   readonly expiresAtMs: number | null;
   /** With its end. */
-  readonly former: Pick<KeyRecord, 'publicId' | 'expiresAtMs'>;
-  /** False: the store gave no answer, and the former key may have no end yet. */
-  readonly isFormerEnding: boolean;
+  readonly former: { readonly publicId: string; readonly expiresAtMs: number };
 }
 
-/** The new key has the settings of the former, and what that one has spent counts on it too. Throws ChangeFailed. */
+/** A second text of the same key, with its settings and what it has spent. Throws ChangeFailed. */
 export async function rotateKey(deps: Dependencies, rotation: Rotation): Promise<RotatedKey> {
   const { keys, clock, randomness, cell } = deps;
-  const { workspace, name, graceMs } = rotation;
+  const { graceMs } = rotation;
   checkKeyEnd(deps, rotation);
   const nowMs = clock.nowMs();
   const former = findOnly(await collect(keys.list()), rotation, nowMs);
   const { expiresAtMs = former.expiresAtMs } = rotation;
   const { text, publicId, secretSha256 } = newApiKey(randomness, cell);
-  const successor = { ...former, expiresAtMs, publicId, secretSha256 };
   await rotation.claim?.(publicId);
-  if ((await keys.claimName(successor, nowMs, former.publicId)) !== publicId) throw atTheSameMoment(rotation);
-  // The successor first: a rotation that breaks off takes no key away.
-  const counters = carriedSpending((await keys.readItem(former.publicId)) ?? {});
-  await keys.write(successor, counters).catch(refuseUnansweredKey('keys', publicId));
   const endsAtMs = Math.min(nowMs + graceMs, former.expiresAtMs ?? Number.POSITIVE_INFINITY);
-  // The new key is there and its text is known nowhere else: it is handed out all the same.
-  const isReplaced = await keys.replace(former.publicId, publicId, endsAtMs).catch(() => undefined);
-  if (isReplaced === false) {
-    await keys.write({ workspace, name, publicId, secretSha256, status: 'revoked' });
-    throw atTheSameMoment(rotation);
-  }
-  const isFormerEnding = isReplaced === true;
-  // What another writer changed of the former key until it was replaced is of its successor too.
-  if (isFormerEnding) await carryChanges(deps, former, successor).catch(() => undefined);
-  const formerEnd = isFormerEnding ? endsAtMs : former.expiresAtMs;
-  return { publicId, text, expiresAtMs, former: { publicId: former.publicId, expiresAtMs: formerEnd }, isFormerEnding };
+  const next = { publicId, secretSha256, expiresAtMs };
+  const isRotated = await keys.rotate(former, next, endsAtMs).catch(refuseUnansweredRotation(publicId));
+  if (!isRotated) throw atTheSameMoment(rotation);
+  return { publicId, text, expiresAtMs, former: { publicId: former.publicId, expiresAtMs: endsAtMs } };
 }
 
-async function carryChanges(
-  { keys }: Pick<Dependencies, 'keys'>,
-  copied: KeyRecord,
-  successor: KeyRecord,
-): Promise<void> {
-  const {
-    status: _status,
-    replacedBy: _by,
-    expiresAtMs: _end,
-    name: _name,
-    ...now
-  } = (await keys.read(copied.publicId)) ?? copied;
-  const changed = changedSettings(copied, now);
-  if (changed.length === 0) return;
-  const { status, replacedBy, expiresAtMs, name } = successor;
-  await keys.update(successor, { ...now, status, replacedBy, expiresAtMs, name });
-}
+const refuseUnansweredRotation = (publicId: string) =>
+  refuseUnanswered(`should keys list show ${publicId}, rotate it again: its text is lost`);
 
 const atTheSameMoment = ({ workspace, name }: Rotation) =>
   new ChangeFailed(

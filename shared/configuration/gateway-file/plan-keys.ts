@@ -114,7 +114,8 @@ export async function claimPlannedName(
   nowMs: number,
 ): Promise<void> {
   const { workspace, name, publicId } = wanted;
-  const { expiresAtMs = former?.expiresAtMs ?? null, replacedBy = former?.replacedBy ?? null } = wanted;
+  const { expiresAtMs = former?.expiresAtMs ?? null } = wanted;
+  const replacedBy = former?.replacedBy ?? null;
   const status = wanted.status ?? former?.status ?? 'active';
   if (!holdsName({ status, replacedBy, expiresAtMs }, nowMs)) return;
   if (former?.name === name && holdsName(former, nowMs)) return;

@@ -1,14 +1,13 @@
 // Which key a request carries. Its shape is checked before any I/O; the record is read on every request and never
 // kept, so a revoked key ends with the next one.
 
+import { isSecretActive, type KeySecret } from '../../accounting/holds/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { HeaderValues } from '../../protocol/http/index.ts';
-import type { Item } from '../../storage/store/index.ts';
 import { type ApiKey, parseApiKey } from './api-key.ts';
-import { isKeyExpired, itemOf, type KeyRecord } from './key-record.ts';
-import { readKeySettings } from './key-settings.ts';
+import type { KeyRecord } from './key-record.ts';
 
 /** The scheme's name is case-insensitive; anything after the key makes it malformed. */
 const bearerShape = /^bearer +([^ ]+)$/i;
@@ -54,7 +53,7 @@ export async function authenticate(keys: KeyReader, credential: ApiKey, nowMs: n
   if (record === undefined || !equalInConstantTime(record.secretSha256, credential.secretSha256)) {
     throw refuseKey('unknown');
   }
-  if (record.status !== 'active' || isKeyExpired(record, nowMs)) throw refuseEndedKey(itemOf(record));
+  if (!isSecretActive(record, nowMs)) throw refuseEndedKey(record);
   return record;
 }
 
@@ -72,9 +71,11 @@ const reasons = {
 export const refuseKey = (reason: keyof typeof reasons): GatewayError =>
   fail('UNAUTHORIZED', { message: reasons[reason] });
 
-/** Of a key whose secret is right. `item`: as the refusal saw it. */
-export function refuseEndedKey(item: Item, asksFunction = false): GatewayError {
-  const { status, expiresAtMs } = readKeySettings(item);
+/** Of a key whose secret is right, as the refusal saw it. */
+export function refuseEndedKey(
+  { status, expiresAtMs = null }: Partial<Pick<KeySecret, 'status' | 'expiresAtMs'>> = {},
+  asksFunction = false,
+): GatewayError {
   const message =
     status === 'active' && expiresAtMs !== null
       ? `The API key expired at ${new Date(expiresAtMs).toISOString()}.`

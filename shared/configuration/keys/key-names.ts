@@ -1,7 +1,7 @@
 // A name means one key of a workspace: the one that can be used and was not replaced in a rotation. Revoked and expired keys
 // keep their names beside it, for the records of their calls.
 import { absent, equals, type Item, or, type Store } from '../../storage/store/index.ts';
-import { isKeyExpired, type KeyRecord, recordOf } from './key-record.ts';
+import { isKeyExpired, type KeyRecord, readKeyItem, recordsOf } from './key-record.ts';
 
 export const holdsName = (record: Pick<KeyRecord, 'status' | 'replacedBy' | 'expiresAtMs'>, nowMs: number): boolean =>
   record.status === 'active' && record.replacedBy === null && !isKeyExpired(record, nowMs);
@@ -26,17 +26,12 @@ const attemptsMax = 3;
 export type NamedKey = Pick<KeyRecord, 'workspace' | 'name' | 'publicId'>;
 
 /**
- * One conditional write, made before a key gets a name: of writers at the same moment one gets it. `from`: the key that is
- * replaced, which gives the name away. Returns the public id of the key that has the name, which may be about to be made.
+ * One conditional write, made before a key gets a name: of writers at the same moment one gets it. Returns the public id of
+ * the key that has the name, which may be about to be made.
  */
-export async function claimName(
-  store: Store,
-  { workspace, name, publicId }: NamedKey,
-  nowMs: number,
-  from = publicId,
-): Promise<string> {
+export async function claimName(store: Store, { workspace, name, publicId }: NamedKey, nowMs: number): Promise<string> {
   const item = { pk: `${namePrefix}${workspace}#${name}`, public_id: publicId, claimed_at_ms: nowMs };
-  let former = from;
+  let former = publicId;
   for (let attempt = 1; ; attempt += 1) {
     const result = await store.put({
       table: 'keys',
@@ -46,11 +41,13 @@ export async function claimName(
     });
     if (result.kind === 'written') return publicId;
     const holder = String(result.item?.public_id);
-    const held = await store.get('keys', holder);
-    const record = held === undefined ? undefined : recordOf(held);
+    const held = await readKeyItem(store, holder);
+    // A rotation leaves the name to the key, whichever text had claimed it.
+    const [record] = held === undefined ? [] : recordsOf(held);
     const isMeant = record?.name === name;
     const isYoung = Number(result.item?.claimed_at_ms) > nowMs - claimMs;
-    if (attempt === attemptsMax || (isMeant ? holdsName(record, nowMs) : isYoung)) return holder;
+    if (attempt === attemptsMax || (isMeant ? holdsName(record, nowMs) : isYoung))
+      return isMeant ? record.publicId : holder;
     former = holder;
   }
 }

@@ -1,6 +1,6 @@
-// An API key in the table `keys`, one item per public id:
+// An API key in the table `keys`, one item with all its texts:
 //
-//   pk                    the 16 characters after `sk-gw-`: safe to log
+//   pk                    the 16 characters after `sk-gw-` of its first text: safe to log
 //   workspace, name
 //   secret_sha256         the secret itself is stored nowhere
 //   status                active | revoked
@@ -10,11 +10,13 @@
 //                         what it may be used for, and until when; null or absent: no such rule
 //   tags                  on each of its calls; null or absent: none
 //   owner                 who made it for themselves; null or absent: an operator made it
-//   replaced_by           public id of the key that a rotation made beside it; null or absent: none
+//   public_id             of its text; absent: that is the first
+//   former_secrets        texts that rotations replaced, each with public id, hash, status and end
 //
-// Beside them one item per workspace and name (key-names.ts): `name#WORKSPACE#NAME`, with the key that claimed it last.
-import { keyAttributes } from '../../accounting/holds/index.ts';
-import type { Item } from '../../storage/store/index.ts';
+// Beside them one item per workspace and name (key-names.ts): `name#WORKSPACE#NAME`, with the key that claimed it last,
+// and one per text that a rotation made: `rotated_from`, the item of its key.
+import { currentSecret, formerSecrets, keyAttributes } from '../../accounting/holds/index.ts';
+import type { Item, Store } from '../../storage/store/index.ts';
 import { type KeySettings, readKeySettings, settingAttributes } from './key-settings.ts';
 
 export interface KeyRecord extends KeySettings {
@@ -22,6 +24,8 @@ export interface KeyRecord extends KeySettings {
   readonly workspace: string;
   /** SHA-256 of the secret part, hex. */
   readonly secretSha256: string;
+  /** Public id of the text that took its place in a rotation. Null: none. */
+  readonly replacedBy: string | null;
 }
 
 /** A setting that is left out stays as it is stored, also when another writer changes it, or has its default. */
@@ -36,12 +40,31 @@ export const itemOf = (wanted: WantedKey): Item => ({
   ...settingAttributes(wanted),
 });
 
-export const recordOf = (item: Item): KeyRecord => ({
-  publicId: item.pk as string,
-  workspace: item.workspace as string,
-  secretSha256: item[keyAttributes.secretSha256] as string,
-  ...readKeySettings(item),
-});
+/** One per text, the current one first. They differ in status and end. */
+export function recordsOf(item: Item): KeyRecord[] {
+  const current = currentSecret(item);
+  const common = { ...readKeySettings(item), workspace: item.workspace as string };
+  const replacedBy = current.publicId;
+  return [
+    { ...common, ...current, replacedBy: null },
+    ...formerSecrets(item).map((former) => ({ ...common, ...former, replacedBy })),
+  ];
+}
+
+export const recordOf = (item: Item, publicId: string): KeyRecord | undefined =>
+  recordsOf(item).find((record) => record.publicId === publicId);
+
+const rotatedFrom = 'rotated_from';
+
+/** Made before the text that it is of. */
+export const pointerTo = (item: Item, publicId: string): Item => ({ pk: publicId, [rotatedFrom]: item.pk });
+export const isPointer = (item: Item): boolean => item[rotatedFrom] !== undefined;
+
+/** The item of the key that has, or had, a text with this public id. Strongly consistent. */
+export async function readKeyItem(store: Pick<Store, 'get'>, publicId: string): Promise<Item | undefined> {
+  const item = await store.get('keys', publicId);
+  return item !== undefined && isPointer(item) ? store.get('keys', String(item[rotatedFrom])) : item;
+}
 
 /** What a key may call of the models of its workspace. */
 export const modelsOfKey = (

@@ -63,8 +63,6 @@ const settings = {
   }),
   /** Of the person who made it for themselves. Null: an operator made it. */
   owner: plain('owner', undefined, null as string | null),
-  /** Public id of the key that took its name in a rotation. Null: none. */
-  replacedBy: plain('replaced_by', undefined, null as string | null),
 };
 
 type Settings = typeof settings;

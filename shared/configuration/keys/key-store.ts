@@ -1,9 +1,33 @@
 // Keys at rest. Nothing here is kept in memory: a revoked key ends with the next request.
-import { keyAttributes } from '../../accounting/holds/index.ts';
+import {
+  currentSecret,
+  formerSecrets,
+  type KeySecret,
+  keyAttributes,
+  secretOf,
+  storedSecrets,
+} from '../../accounting/holds/index.ts';
 import { canonicalJson } from '../../foundation/ids/index.ts';
-import { absent, and, equals, type Item, or, type Store } from '../../storage/store/index.ts';
+import {
+  absent,
+  and,
+  equals,
+  type Item,
+  type Store,
+  unchanged,
+  writeOptimistically,
+} from '../../storage/store/index.ts';
 import { claimName, isNameItem, type NamedKey } from './key-names.ts';
-import { itemOf, type KeyRecord, recordOf, type WantedKey } from './key-record.ts';
+import {
+  isPointer,
+  itemOf,
+  type KeyRecord,
+  pointerTo,
+  readKeyItem,
+  recordOf,
+  recordsOf,
+  type WantedKey,
+} from './key-record.ts';
 import { attributeOf, type KeySettings, settingNames } from './key-settings.ts';
 import { claimSlot, isSlotsItem, type WantedSlot } from './member-slots.ts';
 
@@ -16,75 +40,64 @@ export interface KeyStore {
   readItem(publicId: string): Promise<Item | undefined>;
   /**
    * Creates a key, or makes the settings of a stored one what is wanted, leaving its counters alone. Writes nothing
-   * where nothing changes. `counters` are what a new key starts with, none by default. Throws an Error for the operator
-   * when the public id belongs to another secret or another workspace: a key never moves.
+   * where nothing changes. Throws an Error for the operator when the public id belongs to another secret or another
+   * workspace: a key never moves.
    */
-  write(wanted: WantedKey, counters?: Item): Promise<KeyWrite>;
+  write(wanted: WantedKey): Promise<KeyWrite>;
   /**
    * Writes these settings of a stored key and no other, so that changes of several writers at the same moment all hold: of
-   * one setting the later. `stored`: as it was read.
+   * one setting the later. `stored`: as it was read. Status and end are those of its text, and one that was replaced keeps an
+   * end; all else is of the key with all its texts.
    */
   update(stored: KeyRecord, changes: KeySettingChanges): Promise<KeyWrite>;
   /**
-   * Gives an active key its successor and its end. False: it is not active any more, or has another successor, and is
-   * left as it is.
+   * One write gives a key its next text and the former its end. False: `stored` is not active any more or was rotated, and
+   * all is left as it is.
    */
-  replace(publicId: string, by: string, expiresAtMs: number): Promise<boolean>;
+  rotate(stored: KeyRecord, next: NextText, formerEndsAtMs: number): Promise<boolean>;
   /**
    * Asked before a write by which a key gets its name. Returns the public id of the key that has the name then: another one
-   * where that is taken. `from`: the key whose successor this one is.
+   * where that is taken.
    */
-  claimName(key: NamedKey, nowMs: number, from?: string): Promise<string>;
+  claimName(key: NamedKey, nowMs: number): Promise<string>;
   /** Asked before a key is made for a person. False: they have as many as there may be. */
   claimMemberSlot(wanted: WantedSlot, nowMs: number): Promise<boolean>;
-  /** Every key. For the operator, never on a request's path. */
+  /** Every text of every key. For the operator, never on a request's path. */
   list(): AsyncIterable<KeyRecord>;
 }
+
+export type NextText = Omit<KeySecret, 'status'>;
 
 export function createKeyStore(store: Store): KeyStore {
   return {
     async read(publicId) {
-      const item = await store.get('keys', publicId);
-      return item === undefined ? undefined : recordOf(item);
+      const item = await readKeyItem(store, publicId);
+      return item && recordOf(item, publicId);
     },
-    readItem: (publicId) => store.get('keys', publicId),
-    async write(wanted, counters = {}) {
-      const item = await store.get('keys', wanted.publicId);
-      if (item !== undefined) return change(store, recordOf(item), wanted);
+    readItem: (publicId) => readKeyItem(store, publicId),
+    async write(wanted) {
+      const item = await readKeyItem(store, wanted.publicId);
+      if (item !== undefined) return change(store, item, wanted);
       const put = {
         table: 'keys',
-        item: { ...counters, ...itemOf(wanted) },
+        item: itemOf(wanted),
         condition: absent('pk'),
       } as const;
       const result = await store.put(put);
       if (result.kind === 'written') return 'created';
       // Refused by its own first try, or by another writer of the same file.
       if (result.item === undefined) throw conflict(wanted);
-      const written = await change(store, recordOf(result.item), wanted);
+      const written = await change(store, result.item, wanted);
       return written === 'unchanged' ? 'created' : written;
     },
     update: (stored, changes) => writeChanges(store, stored, changes),
-    async replace(publicId, by, expiresAtMs) {
-      const result = await store.update({
-        table: 'keys',
-        key: publicId,
-        changes: {
-          set: { [attributeOf('replacedBy')]: by, [attributeOf('expiresAtMs')]: expiresAtMs },
-          add: countChange,
-        },
-        // Of two rotations at one moment the second finds the successor of the first.
-        condition: and(
-          equals(attributeOf('status'), 'active'),
-          or(absent(attributeOf('replacedBy')), equals(attributeOf('replacedBy'), null)),
-        ),
-        repeatable: true,
-      });
-      return result.kind === 'written' || result.item?.[attributeOf('replacedBy')] === by;
-    },
-    claimName: (key, nowMs, from) => claimName(store, key, nowMs, from),
+    rotate: (stored, next, formerEndsAtMs) => rotate(store, stored, next, formerEndsAtMs),
+    claimName: (key, nowMs) => claimName(store, key, nowMs),
     claimMemberSlot: (wanted, nowMs) => claimSlot(store, wanted, nowMs),
     async *list() {
-      for await (const item of store.scan('keys')) if (!isNameItem(item) && !isSlotsItem(item)) yield recordOf(item);
+      for await (const item of store.scan('keys')) {
+        if (!isNameItem(item) && !isSlotsItem(item) && !isPointer(item)) yield* recordsOf(item);
+      }
     },
   };
 }
@@ -109,21 +122,66 @@ const countChange = { [keyAttributes.settingsVersion]: 1 };
 const conflict = ({ publicId }: Pick<WantedKey, 'publicId'>): Error =>
   new Error(`key ${publicId} already exists with another secret or in another workspace`);
 
-async function change(store: Store, stored: KeyRecord, wanted: WantedKey): Promise<KeyWrite> {
-  if (!isSameKey(stored, wanted)) throw conflict(wanted);
+async function change(store: Store, item: Item, wanted: WantedKey): Promise<KeyWrite> {
+  const stored = recordOf(item, wanted.publicId);
+  if (stored === undefined || !isSameKey(stored, wanted)) throw conflict(wanted);
   return writeChanges(store, stored, wanted);
 }
 
 async function writeChanges(store: Store, stored: KeyRecord, wanted: KeySettingChanges): Promise<KeyWrite> {
   const changed = changedSettings(stored, wanted);
   if (changed.length === 0) return 'unchanged';
-  const result = await store.update({
-    table: 'keys',
-    key: stored.publicId,
-    changes: { set: Object.fromEntries(changed.map((name) => [attributeOf(name), wanted[name]])), add: countChange },
-    condition: and(equals('workspace', stored.workspace), equals('secret_sha256', stored.secretSha256)),
-    repeatable: true,
+  return writeOptimistically(`key ${stored.publicId} is`, async () => {
+    const item = await readKeyItem(store, stored.publicId);
+    const record = item && recordOf(item, stored.publicId);
+    if (item === undefined || record === undefined || !isSameKey(record, stored)) throw conflict(stored);
+    const isReplaced = record.replacedBy !== null;
+    const ofKey = changed.filter((name) => !isReplaced || (name !== 'status' && name !== 'expiresAtMs'));
+    const status = changed.includes('status') ? wanted.status : undefined;
+    const expiresAtMs = changed.includes('expiresAtMs') ? wanted.expiresAtMs : undefined;
+    const secrets = formerSecrets(item).map((one) =>
+      one.publicId === record.publicId
+        ? { ...one, status: status ?? one.status, expiresAtMs: expiresAtMs ?? one.expiresAtMs }
+        : one,
+    );
+    const ofText = isReplaced ? { [keyAttributes.formerSecrets]: storedSecrets(secrets) } : {};
+    const set = { ...Object.fromEntries(ofKey.map((name) => [attributeOf(name), wanted[name]])), ...ofText };
+    const condition = isReplaced ? isUnchanged(item) : isCurrent(item);
+    const result = await store.update({ ...updateOf(item, set), condition });
+    return result.kind === 'written' ? 'changed' : undefined;
   });
-  if (result.kind === 'refused') throw conflict(stored);
-  return 'changed';
 }
+
+async function rotate(store: Store, stored: KeyRecord, next: NextText, formerEndsAtMs: number): Promise<boolean> {
+  const outcome = await writeOptimistically(`key ${stored.publicId} is`, async () => {
+    const item = await readKeyItem(store, stored.publicId);
+    const former = item && secretOf(item, stored.publicId);
+    if (item === undefined || former === undefined) return 'late';
+    const current = currentSecret(item);
+    // Refused by its own first try.
+    if (current.publicId === next.publicId) return 'rotated';
+    if (current.publicId !== stored.publicId || current.status !== 'active') return 'late';
+    await store.put({ table: 'keys', item: pointerTo(item, next.publicId), repeatable: true });
+    const set = {
+      [keyAttributes.publicId]: next.publicId,
+      [keyAttributes.secretSha256]: next.secretSha256,
+      [keyAttributes.expiresAtMs]: next.expiresAtMs,
+      [keyAttributes.formerSecrets]: storedSecrets([
+        { ...former, expiresAtMs: formerEndsAtMs },
+        ...formerSecrets(item),
+      ]),
+    };
+    const result = await store.update({ ...updateOf(item, set), condition: isUnchanged(item) });
+    return result.kind === 'written' ? 'rotated' : undefined;
+  });
+  return outcome === 'rotated';
+}
+
+const updateOf = (item: Item, set: Item) =>
+  ({ table: 'keys', key: String(item.pk), changes: { set, add: countChange }, repeatable: true }) as const;
+
+/** No rotation came in between. */
+const isCurrent = ({ secret_sha256: secret }: Item) => equals(keyAttributes.secretSha256, secret);
+/** No change at all did. */
+const isUnchanged = (item: Item) =>
+  and(isCurrent(item), unchanged(keyAttributes.settingsVersion, item[keyAttributes.settingsVersion]));

@@ -1,7 +1,7 @@
 // How many keys one person has in a workspace. Their public ids stand in one item beside the keys, which is written on condition
 // before a key is made: of requests at the same moment no more get one than there may be.
 import { absent, equals, type Item, type Store, writeOptimistically } from '../../storage/store/index.ts';
-import { isKeyExpired, type KeyRecord, recordOf } from './key-record.ts';
+import { isKeyExpired, type KeyRecord, readKeyItem, recordOf } from './key-record.ts';
 
 const slotsPrefix = 'member#';
 export const isSlotsItem = ({ pk }: Item): boolean => String(pk).startsWith(slotsPrefix);
@@ -43,8 +43,8 @@ export async function claimSlot(store: Store, wanted: WantedSlot, nowMs: number)
 async function filterLive(store: Store, claims: readonly Claim[], nowMs: number): Promise<Claim[]> {
   const live: Claim[] = [];
   for (const claim of claims) {
-    const item = await store.get('keys', claim.public_id);
-    const record = item === undefined ? undefined : recordOf(item);
+    const item = await readKeyItem(store, claim.public_id);
+    const record = item && recordOf(item, claim.public_id);
     const isYoung = claim.claimed_at_ms > nowMs - claimMs;
     if (record === undefined ? isYoung : isLive(record, nowMs)) live.push(claim);
   }

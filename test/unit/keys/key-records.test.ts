@@ -66,9 +66,18 @@ describe('at rest', () => {
 
     it('are one key where several operators write it at once, with what it has counted', async () => {
       const keys = createKeyStore(database.store);
-      const hasReadBefore = createKeyStore({ ...database.store, get: async () => undefined });
       const { record } = newKey();
-      await keys.write(record, { spent_pico_usd: 42n });
+      let hasRead = false;
+      const hasReadBefore = createKeyStore({
+        ...database.store,
+        async get(...asked) {
+          const item = hasRead ? await database.store.get(...asked) : undefined;
+          hasRead = true;
+          return item;
+        },
+      });
+      await keys.write(record);
+      await database.store.update({ table: 'keys', key: record.publicId, changes: { set: { spent_pico_usd: 42n } } });
       expect(await hasReadBefore.write({ ...record, rpm: 10 })).toBe('changed');
       const item = await database.store.get('keys', record.publicId);
       expect(item).toMatchObject({ spent_pico_usd: 42, requests_per_minute: 10 });
@@ -106,6 +115,96 @@ describe('at rest', () => {
       expect(await keys.claimName(second, 50_000)).toBe(second.publicId);
     });
   });
+
+  describe('a key that is rotated', () => {
+    const endMs = 90_000;
+    const next = () => ({ ...newKey().record, expiresAtMs: null });
+
+    /** A key with three texts, the newest last. */
+    async function rotatedTwice(more: Partial<KeyRecord> = {}) {
+      const keys = createKeyStore(database.store);
+      const texts = [newKey(more).record, next(), next()] as const;
+      await keys.write(texts[0]);
+      const ids = texts.map(({ publicId }) => publicId) as [string, string, string];
+      const current = async (at: number) => (await keys.read(ids[at] ?? '')) as KeyRecord;
+      expect(await keys.rotate(await current(0), texts[1], endMs)).toBe(true);
+      expect(await keys.rotate(await current(1), texts[2], endMs)).toBe(true);
+      return { keys, ids, current };
+    }
+
+    /** Runs `other` before the first write. */
+    const overtakenBy = (other: () => Promise<unknown>) => {
+      let isFirst = true;
+      return createKeyStore({
+        ...database.store,
+        async update(update) {
+          if (isFirst) {
+            isFirst = false;
+            await other();
+          }
+          return database.store.update(update);
+        },
+      });
+    };
+
+    it('is listed once for each of its texts, under the name and with the settings of the key', async () => {
+      const { keys, ids } = await rotatedTwice({ name: 'thrice', rpm: 3 });
+      const all: KeyRecord[] = [];
+      for await (const record of keys.list()) all.push(record);
+      expect(all.map(({ workspace }) => workspace)).toEqual(all.map(() => 'w'));
+      const listed = all.filter(({ name }) => name === 'thrice');
+      expect(listed.map(({ publicId, rpm, replacedBy }) => [publicId, rpm, replacedBy])).toEqual([
+        [ids[2], 3, null],
+        [ids[1], 3, ids[2]],
+        [ids[0], 3, ids[2]],
+      ]);
+    });
+
+    it('keeps what was changed of its former texts at the same moment, by a rotation or by another change', async () => {
+      const { keys, ids, current } = await rotatedTwice();
+      const [first, second, third] = [await current(0), await current(1), await current(2)];
+      const late = overtakenBy(() => keys.update(first, { status: 'revoked' }));
+      expect(await late.update(second, { status: 'revoked' })).toBe('changed');
+      const revoked = await current(1);
+      const rotating = overtakenBy(() => keys.update(revoked, { status: 'active' }));
+      expect(await rotating.rotate(third, next(), endMs)).toBe(true);
+      const statuses = await Promise.all(ids.map(async (_id, at) => (await current(at)).status));
+      expect(statuses).toEqual(['revoked', 'active', 'active']);
+    });
+
+    it('keeps its name, whichever of its texts had claimed it', async () => {
+      const { record } = newKey({ name: 'kept' });
+      const keys = createKeyStore(database.store);
+      await keys.claimName(record, 0);
+      await keys.write(record);
+      const made = next();
+      await keys.rotate(record, made, endMs);
+      const claimed = async (publicId: string) => keys.claimName({ ...record, publicId }, 20_000);
+      expect([await claimed('another'), await claimed(made.publicId)]).toEqual([made.publicId, made.publicId]);
+    });
+
+    it('takes one of the places of its owner for each text that has not ended', async () => {
+      const { keys, ids } = await rotatedTwice({ owner: 'ada' });
+      const claim = (publicId: string, nowMs: number) =>
+        keys.claimMemberSlot({ workspace: 'w', owner: 'ada', publicId, max: 3 }, nowMs);
+      for (const id of ids) expect(await claim(id, 0)).toBe(true);
+      expect([await claim('more', endMs - 1), await claim('more', endMs)]).toEqual([false, true]);
+    });
+
+    it('forgets the oldest of more than eight former texts', async () => {
+      const keys = createKeyStore(database.store);
+      const { record } = newKey();
+      await keys.write(record);
+      let publicId = record.publicId;
+      for (let turn = 0; turn < 9; turn += 1) {
+        const made = next();
+        await keys.rotate((await keys.read(publicId)) as KeyRecord, made, endMs);
+        publicId = made.publicId;
+        expect((await keys.read(record.publicId)) === undefined).toBe(turn === 8);
+      }
+      expect(await keys.read(publicId)).toMatchObject({ name: 'ci', replacedBy: null });
+    });
+  });
 });
 
 const nowMs = 1_800_000_000_000;
@@ -125,15 +224,15 @@ describe('the settings of a key', () => {
     models: ['acme/large-1'],
     tags: { team: 'search' },
     owner: 'ada@example.com',
-    replaced_by: 'abcdefghij012346',
   };
 
   it('stand in the item under the names of former releases', () => {
-    expect(itemOf(readKeyRecord(item))).toEqual(item);
+    const record = readKeyRecord(item, item.pk);
+    expect(record && itemOf(record)).toEqual(item);
   });
 
   it('are in a gateway file what they are in the store', () => {
-    const { replacedBy: _replacedBy, owner: _owner, ...settings } = readKeySettings(item);
+    const { owner: _owner, ...settings } = readKeySettings(item);
     const written = writtenKey(readKeySettings(item));
     expect(written).toEqual({
       name: 'ci',

@@ -1,0 +1,60 @@
+// The texts of a key: the current one and, until they end, those that rotations replaced. Each has a status and an end of its own;
+// all else of the item, what is counted too, is of the key whichever text a call has.
+import type { Item } from '../../storage/store/index.ts';
+import { keyAttributes } from './key-limits.ts';
+
+export interface KeySecret {
+  readonly publicId: string;
+  readonly secretSha256: string;
+  readonly status: 'active' | 'revoked';
+  /** Null: never. */
+  readonly expiresAtMs: number | null;
+}
+
+interface StoredFormer {
+  readonly public_id: string;
+  readonly secret_sha256: string;
+  readonly status: KeySecret['status'];
+  readonly expires_at_ms: number;
+}
+
+export interface FormerSecret extends KeySecret {
+  readonly expiresAtMs: number;
+}
+
+/** How many are kept, ended ones too. The oldest goes first. */
+const formerSecretsMax = 8;
+
+export const currentSecret = (item: Item): KeySecret => ({
+  publicId: String(item[keyAttributes.publicId] ?? item.pk),
+  secretSha256: String(item[keyAttributes.secretSha256]),
+  status: item[keyAttributes.status] as KeySecret['status'],
+  expiresAtMs: (item[keyAttributes.expiresAtMs] ?? null) as number | null,
+});
+
+export const formerSecrets = (item: Item): FormerSecret[] =>
+  ((item[keyAttributes.formerSecrets] ?? []) as readonly StoredFormer[]).map(
+    ({ public_id, secret_sha256, status, expires_at_ms }) => ({
+      publicId: public_id,
+      secretSha256: secret_sha256,
+      status,
+      expiresAtMs: expires_at_ms,
+    }),
+  );
+
+export const storedSecrets = (secrets: readonly FormerSecret[]): StoredFormer[] =>
+  secrets.slice(0, formerSecretsMax).map(({ publicId, secretSha256, status, expiresAtMs }) => ({
+    public_id: publicId,
+    secret_sha256: secretSha256,
+    status,
+    expires_at_ms: expiresAtMs,
+  }));
+
+export function secretOf(item: Item, publicId: string): KeySecret | undefined {
+  const current = currentSecret(item);
+  return current.publicId === publicId ? current : formerSecrets(item).find((one) => one.publicId === publicId);
+}
+
+/** The time counts up to, not including, the end. */
+export const isSecretActive = ({ status, expiresAtMs }: KeySecret, nowMs: number): boolean =>
+  status === 'active' && (expiresAtMs === null || nowMs < expiresAtMs);
