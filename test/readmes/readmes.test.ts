@@ -57,11 +57,13 @@ const wordsOf = (line: string): string[] =>
     .trim()
     .split(/\s+/)
     .filter((word) => word !== '' && word !== '…');
+/** Stages that a user has: a page may name each. */
+const retained = { ...development, removal: 'retain' } as const;
 const withStage = (words: readonly string[]) => words.map((word) => (word === 'NAME' ? 'dev' : word));
 /** By script: reads what stands behind its name, and throws where it knows an option not. */
 const readers: Readonly<Record<string, (words: readonly string[]) => unknown>> = {
   start: (words) => readLocalOptions(words.map((word) => ({ URL: 'http://127.0.0.1:8000', N: '60' })[word] ?? word)),
-  deploy: (words) => readDeployOptions(withStage(words), { dev: { ...development, removal: 'retain' } }),
+  deploy: (words) => readDeployOptions(withStage(words), { dev: retained, staging: retained, prod: retained }),
   smoke: (words) => readSmokeArgs(words.includes('--stage') ? words : ['--stage', 'dev', ...words]),
   bench: (words) => readBenchOptions(words),
   gw(words) {
