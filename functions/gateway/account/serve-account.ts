@@ -105,21 +105,19 @@ interface OwnKey {
 async function identifyKey(
   deps: GatewayDependencies,
   { headers }: GatewayRequest,
-  { correlationFault, logContext }: RequestScope,
+  scope: RequestScope,
 ): Promise<OwnKey> {
   const credential = readCredential(headers);
   // It counts this request, so it must not be told while the gateway is paused.
   await deps.catalogue.current();
-  const known = (await findKey(deps, { credential })).item;
+  const known = (await findKey(deps, { credential, scope })).item;
   const admission = await countKeyRequest(deps, { ...credential, known });
   const error = keyErrorOf(admission, credential, false);
   if (admission.kind === 'unknown') throw error;
   const { item } = admission;
   const record = readKeyRecord(item, credential.publicId);
   if (record === undefined) throw error;
-  const { publicId, workspace, name } = record;
-  logContext.fields = { ...logContext.fields, workspace_id: workspace, key_id: publicId, key_name: name };
   if (error !== undefined) throw error;
-  if (correlationFault !== undefined) throw correlationFault;
+  if (scope.correlationFault !== undefined) throw scope.correlationFault;
   return { record, item };
 }

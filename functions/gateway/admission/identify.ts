@@ -4,13 +4,11 @@ import { secretOf } from '../../../shared/accounting/holds/index.ts';
 import { refuseKey } from '../../../shared/configuration/keys/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { equalInConstantTime } from '../../../shared/foundation/ids/index.ts';
-import { maskKeys } from '../../../shared/foundation/log/index.ts';
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { checkRequestSchema, startSchemaWork } from '../../../shared/protocol/json-schema/index.ts';
-import type { LogContext } from '../../../shared/protocol/router/index.ts';
-import { type Item, startAdmissionTime } from '../../../shared/storage/store/index.ts';
+import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { IdentifiedCall, ReadCall, ReceivedCall, SeenKey } from '../stages.ts';
+import type { IdentifiedCall, ReceivedCall, SeenKey } from '../stages.ts';
 import { noAdvice } from './money-message.ts';
 import { reserveKey } from './reserve-key.ts';
 
@@ -57,26 +55,10 @@ async function findCaller(
   // The time that the body takes is the client's, not the store's.
   const read = await received.read();
   const { asksFunction, call } = read;
-  nameCaller(received.scope.logContext, credential.publicId, seenKey.item, read);
   if (call instanceof GatewayError) throw await admissionTime.wait(refuseFault(deps, received, seenKey, call));
   const [workspace, connections] = await reading;
   const schemaWork = startSchemaWork(credential.publicId);
   return { ...call, credential, asksFunction, key: seenKey, schemaWork, workspace, catalogue, connections };
-}
-
-/** Model names of clients are no longer than those of the catalogue, or an alias. */
-const modelMaxCharacters = 160;
-
-/** Who asked for what, also where the call is refused. */
-function nameCaller(logContext: LogContext, publicId: string, keyItem: Item, { model, call }: ReadCall): void {
-  logContext.fields = {
-    ...logContext.fields,
-    workspace_id: String(keyItem.workspace),
-    key_id: publicId,
-    key_name: String(keyItem.name),
-    'gen_ai.request.model': model && maskKeys(model.slice(0, modelMaxCharacters)),
-    stream: call instanceof GatewayError ? undefined : call.request.stream,
-  };
 }
 
 const readWorkspace = ({ workspaces, connections }: GatewayDependencies, id: string) =>
@@ -85,13 +67,14 @@ const readWorkspace = ({ workspaces, connections }: GatewayDependencies, id: str
 /** Throws UNAUTHORIZED for a key that does not exist or has another secret: neither ever changes. */
 export async function findKey(
   { keys, keyCache }: GatewayDependencies,
-  { credential }: Pick<ReceivedCall, 'credential'>,
+  { credential, scope }: Pick<ReceivedCall, 'credential' | 'scope'>,
 ): Promise<SeenKey> {
   const { publicId, secretSha256 } = credential;
   const item = keyCache.get(publicId) ?? (await keys.readItem(publicId));
   const secret = item && secretOf(item, publicId);
   if (item === undefined || secret === undefined || !equalInConstantTime(secret.secretSha256, secretSha256))
     throw refuseKey('unknown');
+  scope.details.caller = { workspace: String(item.workspace), keyId: publicId, keyName: String(item.name) };
   return { item };
 }
 

@@ -12,7 +12,7 @@ import type { IdentifiedCall, ReadyAnswer, RoutedCall, StoredAnswer } from '../s
 import { cachedCost } from './answer-cost.ts';
 
 export async function respondReady(call: IdentifiedCall, ready: ReadyAnswer): Promise<GatewayResponse> {
-  const response = await responseOf(call, ready);
+  const response = await responseOf(ready);
   call.scope.memory.keepOnly(copiesOf(ready) * response.body.length);
   return response;
 }
@@ -22,9 +22,7 @@ const copiesOf = ({ kind }: ReadyAnswer): number => (kind === 'cached' ? 2 : 1);
 
 type WholeResponse = GatewayResponse & { readonly body: string };
 
-async function responseOf({ scope, workspace }: IdentifiedCall, ready: ReadyAnswer): Promise<WholeResponse> {
-  const source = ready.kind === 'cached' ? { cache: 'HIT' } : { idempotent_replayed: true };
-  scope.logContext.fields = { ...scope.logContext.fields, workspace_id: workspace.id, ...source };
+async function responseOf(ready: ReadyAnswer): Promise<WholeResponse> {
   if (ready.kind === 'cached') {
     const response = await respondCached(ready);
     // An answer like any other: a retry gets the same, and another body under its key is a conflict.

@@ -10,8 +10,8 @@ import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
+import { askedFields, callDetails } from './call-details.ts';
 import { keepsProviderText, type PolicedCall } from './log-attempts.ts';
-import { addRecordToLog } from './log-record.ts';
 import { otherSharesOf } from './other-shares.ts';
 import { requestRecord } from './request-record.ts';
 
@@ -34,14 +34,14 @@ export function writeReadyRecord(deps: GatewayDependencies, call: IdentifiedCall
     functionId: parseFunctionAlias(call.request.model)?.functionId,
   };
   if (ready.kind === 'cached') return write(deps, call, { ...record, cacheHit: true });
-  const { logContext } = call.scope;
-  logContext.tags = record.tags;
   // Not the whole record: in the metrics its provider did nothing for this call.
-  logContext.fields = {
-    ...logContext.fields,
+  const fields = {
+    ...askedFields(record.modelAsked, record.stream),
     function_id: record.functionId,
     'gen_ai.response.model': modelServed,
+    idempotent_replayed: true,
   };
+  call.scope.details.call = { tags: record.tags, fields };
   return retryWrite(deps.clock, () => deps.records.write({ ...record, replayOf: ready.owner }));
 }
 
@@ -51,7 +51,7 @@ async function write(
   record: CallRecord,
   deadline?: Deadline,
 ): Promise<void> {
-  addRecordToLog(scope.logContext, record);
+  scope.details.call = callDetails(record);
   await retryWrite(clock, () => records.write(record), deadline === undefined ? {} : { deadline });
 }
 

@@ -7,6 +7,7 @@ import { toGatewayError } from '../../../shared/protocol/router/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ReceivedCall, SeenKey } from '../stages.ts';
+import { askedFields } from './call-details.ts';
 import { requestRecord } from './request-record.ts';
 
 /**
@@ -31,10 +32,7 @@ export async function writeRefusal(
     outcome: error.code,
     errorMessage: error.message,
   };
-  const { workspace, keyPublicId, keyName, tags } = record;
-  const { logContext } = received.scope;
-  const caller = { workspace_id: workspace, key_id: keyPublicId, key_name: keyName };
-  logContext.fields = { ...caller, ...logContext.fields, message: maskKeys(error.message) };
-  logContext.tags = tags;
-  if (refusalQuota.take(keyPublicId)) await retryWrite(clock, () => records.write(record));
+  const fields = { ...askedFields(model, request?.stream), message: maskKeys(error.message) };
+  received.scope.details.call = { tags: record.tags, fields };
+  if (refusalQuota.take(record.keyPublicId)) await retryWrite(clock, () => records.write(record));
 }

@@ -41,14 +41,14 @@ export interface Operator {
 export async function identifyOperator(
   deps: Dependencies,
   { headers }: GatewayRequest,
-  { correlationFault, logContext }: RequestScope,
+  { correlationFault, details }: RequestScope,
 ): Promise<Operator> {
   const token = tokenIn(headers[headerNames.authorization]);
   const operator =
     token !== undefined && deps.signIn !== undefined
       ? await identifyPerson(deps, deps.signIn, token)
       : await identifyKey(deps, headers);
-  logContext.fields = { ...logContext.fields, operator_id: operator.id, operator_name: operator.name };
+  details.operator = { id: operator.id, name: operator.name };
   if (correlationFault !== undefined) throw correlationFault;
   return operator;
 }

@@ -73,9 +73,9 @@ function requireRoleOf(
 }
 
 const tellChangeIn =
-  ({ logContext }: RequestScope): ManageRequest<RouteName>['tellChange'] =>
-  (change, change_target) => {
-    logContext.fields = { ...logContext.fields, change, change_target };
+  ({ details }: RequestScope): ManageRequest<RouteName>['tellChange'] =>
+  (what, target) => {
+    details.change = { what, target };
   };
 
 // A change that was not made, as its client sees it.

@@ -1,6 +1,6 @@
 // One log line per request, written after its last byte and its settlement. Field names follow OpenTelemetry where it
 // has one; the numbers are metrics too.
-import type { ErrorCode } from '../../errors/index.ts';
+import type { GatewayError } from '../../errors/index.ts';
 import { requestMetricSeries } from '../../foundation/constants/index.ts';
 import { type Log, type LogFields, maskKeys } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -10,21 +10,21 @@ import type { RequestScope } from './request-scope.ts';
 
 export interface EndedRequest {
   readonly request: GatewayRequest;
-  readonly scope: Pick<RequestScope, 'correlationId' | 'correlation' | 'clientGone' | 'logContext'>;
+  readonly scope: Pick<RequestScope, 'correlationId' | 'correlation' | 'clientGone' | 'details'>;
   readonly status: number;
-  readonly errorCode: ErrorCode | undefined;
+  readonly error: GatewayError | undefined;
   /** It waited for the start of its process. */
   readonly coldStart: boolean;
 }
 
 export function logRequest({ clock, log }: { readonly clock: Clock; readonly log: Log }, ended: EndedRequest): void {
-  const { request, scope, status, errorCode, coldStart } = ended;
-  const { correlationId, correlation, clientGone, logContext } = scope;
+  const { request, scope, status, error, coldStart } = ended;
+  const { correlationId, correlation, clientGone, details } = scope;
+  const { caller, operator, change, call } = details;
   const totalMs = Math.max(0, clock.nowMs() - request.arrivedAtMs);
-  const told = String(logContext.fields.outcome ?? 'ok');
-  // A call may have been told to be good before its answer failed.
-  const outcome = told === 'ok' && errorCode !== undefined ? errorCode : told;
-  const provider = logContext.fields['gen_ai.provider.name'] as string | undefined;
+  const recorded = call?.outcome ?? 'ok';
+  // A call may have been recorded as good before its answer failed.
+  const outcome = recorded === 'ok' && error !== undefined ? error.code : recorded;
   const fields: LogFields = {
     event: 'request',
     // Client text where no route answers. Never the query: some clients put their key there.
@@ -35,17 +35,27 @@ export function logRequest({ clock, log }: { readonly clock: Clock; readonly log
     trace_id: withoutKeys(correlation.traceId),
     span_id: withoutKeys(correlation.spanId),
     'gen_ai.conversation.id': withoutKeys(correlation.sessionId),
-    'error.type': errorCode,
+    'error.type': call?.cutCode ?? error?.code,
     total_ms: totalMs,
     client_gone: clientGone.aborted,
     cold_start: coldStart,
-    tags: logContext.tags && formatTags(logContext.tags),
-    ...logContext.fields,
+    tags: call?.tags && formatTags(call.tags),
+    workspace_id: caller?.workspace,
+    key_id: caller?.keyId,
+    key_name: caller?.keyName,
+    operator_id: operator?.id,
+    operator_name: operator?.name,
+    change: change?.what,
+    change_target: change?.target,
+    ...refusalFields(error),
+    'gen_ai.provider.name': call?.provider,
+    attempts: call?.attempts,
+    ...call?.fields,
     outcome,
   };
-  const { GatewayTime, ...metrics } = logContext.metrics;
+  const { GatewayTime, ...metrics } = call?.metrics ?? {};
   log.info(fields, {
-    dimensions: { provider, outcome_class: outcomeClass(outcome, status) },
+    dimensions: { provider: call?.provider, outcome_class: outcomeClass(outcome, status) },
     series: requestMetricSeries,
     values: {
       Requests: { unit: 'Count', value: 1 },
@@ -57,6 +67,20 @@ export function logRequest({ clock, log }: { readonly clock: Clock; readonly log
       ...(GatewayTime === undefined || coldStart ? {} : { GatewayTime }),
     },
   });
+}
+
+/** What alarms tell refusals with one code apart by: a stage that is too small, a store that gave no answer, a pause. */
+function refusalFields(error: GatewayError | undefined): LogFields {
+  if (error === undefined) return {};
+  const { code, exhausted, isPaused, cause } = error;
+  const isUnanswered = code === 'RATE_LIMITER_UNAVAILABLE' && cause !== undefined && exhausted === undefined;
+  return {
+    // No record tells why, and the same code stands for many cases.
+    message: code === 'UNAUTHORIZED' ? error.message : undefined,
+    exhausted,
+    unanswered: isUnanswered ? true : undefined,
+    paused: isPaused ? true : undefined,
+  };
 }
 
 /** Few values, as each is billed: refusals that the client caused count together. */

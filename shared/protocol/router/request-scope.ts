@@ -1,21 +1,12 @@
 // What every stage may know of the request it serves. Types only.
 import type { ErrorFormat, GatewayError } from '../../errors/index.ts';
 import type { BasePath } from '../../foundation/constants/index.ts';
-import type { LogFields, Metrics } from '../../foundation/log/index.ts';
 import type { Trace } from '../../foundation/telemetry/index.ts';
 import type { Correlation } from '../http/index.ts';
 import type { CallMemory } from '../memory-budget/index.ts';
-import type { Tags } from '../wire/index.ts';
 import type { BaseUrlRules } from './base-url-rules.ts';
 import type { DeferredTasks } from './deferred-tasks.ts';
-
-/** Fields and metrics of the request's log line, added by the stages. Nothing in it is text of a prompt or an answer. */
-export interface LogContext {
-  fields: LogFields;
-  metrics: Record<string, Metrics['values'][string]>;
-  /** Of the call. */
-  tags?: Tags | undefined;
-}
+import type { RequestDetails } from './request-details.ts';
 
 export interface RequestScope {
   /** Of the base URL that the client uses. */
@@ -42,5 +33,5 @@ export interface RequestScope {
   readonly deferred: DeferredTasks;
   /** Resolves when what the answers before this request left for later is done in this process, or after a second. */
   readonly earlierSettled: () => Promise<void>;
-  readonly logContext: LogContext;
+  readonly details: RequestDetails;
 }

@@ -10,7 +10,7 @@ export interface SpannedRequest {
   readonly request: Pick<GatewayRequest, 'method' | 'path' | 'headers' | 'arrivedAtMs'>;
   /** Undefined: no such path. */
   readonly route: string | undefined;
-  readonly scope: Pick<RequestScope, 'correlationId' | 'logContext'>;
+  readonly scope: Pick<RequestScope, 'correlationId' | 'details'>;
   readonly response: Pick<GatewayResponse, 'status' | 'headers'>;
   readonly errorCode: ErrorCode | undefined;
   /** When its last byte was out. */
@@ -23,8 +23,7 @@ const pathMaxCharacters = 512;
 
 export function requestSpan({ traceId, spanId, parentSpanId }: Trace, spanned: SpannedRequest): Span {
   const { request, route, scope, response, errorCode, endedAtMs } = spanned;
-  const { fields, tags = {} } = scope.logContext;
-  const { attempts, outcome } = fields;
+  const { caller, call } = scope.details;
   const attributes: Attributes = {
     'http.request.method': request.method,
     'http.route': route,
@@ -32,13 +31,13 @@ export function requestSpan({ traceId, spanId, parentSpanId }: Trace, spanned: S
     'url.scheme': schemeOf(request.headers),
     'http.response.status_code': BigInt(response.status),
     // Of a stream that broke its own code: its status was good.
-    'error.type': errorCode ?? textOf(fields['error.type']),
-    'gw.workspace': textOf(fields.workspace_id),
-    'gw.key': textOf(fields.key_name),
+    'error.type': errorCode ?? call?.cutCode,
+    'gw.workspace': caller?.workspace,
+    'gw.key': caller?.keyName,
     'gw.cache': response.headers[headerNames.cache],
-    'gw.attempts': typeof attempts === 'number' ? BigInt(attempts) : undefined,
+    'gw.attempts': call?.attempts === undefined ? undefined : BigInt(call.attempts),
     'gw.correlation_id': scope.correlationId,
-    ...Object.fromEntries(Object.entries(tags).map(([name, value]) => [`gw.tag.${name}`, value])),
+    ...Object.fromEntries(Object.entries(call?.tags ?? {}).map(([name, value]) => [`gw.tag.${name}`, value])),
   };
   return {
     traceId,
@@ -49,11 +48,9 @@ export function requestSpan({ traceId, spanId, parentSpanId }: Trace, spanned: S
     startedAtMs: request.arrivedAtMs,
     endedAtMs,
     attributes,
-    isError: response.status >= serverErrorMin || outcome === 'cut',
+    isError: response.status >= serverErrorMin || call?.outcome === 'cut',
   };
 }
-
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** Of the client's own connection, where a proxy in front of the gateway ends it. */
 const schemeOf = (headers: HeaderValues): 'http' | 'https' =>

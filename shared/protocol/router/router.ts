@@ -1,7 +1,7 @@
 // The router of every function and of the local run: finds the endpoint, calls it, and adds ids and CORS headers to its
 // answer. An error becomes an envelope; its cause stays in the log.
 
-import { type ErrorCode, fail, GatewayError, readErrorFormat, toEnvelope } from '../../errors/index.ts';
+import { fail, GatewayError, readErrorFormat, toEnvelope } from '../../errors/index.ts';
 import { headerNames, rootPaths } from '../../foundation/constants/index.ts';
 import { type Randomness, uuidv7 } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
@@ -21,7 +21,7 @@ import { baseUrlRulesOf } from './base-url-rules.ts';
 import { corsHeaders, preflight } from './cors.ts';
 import { createDeferredTasks } from './deferred-tasks.ts';
 import { logRequest } from './log-request.ts';
-import type { LogContext, RequestScope } from './request-scope.ts';
+import type { RequestScope } from './request-scope.ts';
 import { requestSpan } from './request-span.ts';
 import { serveHealth, serveLanding } from './root-endpoints.ts';
 import { describePaths, type Endpoint, type Location, locate, type Routes, type RouteTable } from './route-table.ts';
@@ -84,7 +84,7 @@ export function createRouter(
     // What is left of the requests before has the time that this one takes.
     if (context.answersLast === true) void dependencies.telemetry?.flush();
     const coldStart = startedAtMs === undefined || request.arrivedAtMs < startedAtMs;
-    const { response, errorCode } = await answer(
+    const { response, error } = await answer(
       table,
       location,
       request,
@@ -101,10 +101,10 @@ export function createRouter(
         const settled: Promise<void> = scope.deferred.run().finally(() => settling.delete(settled));
         settling.add(settled);
         await settled;
-        logRequest(dependencies, { request, scope, status: response.status, errorCode, coldStart });
+        logRequest(dependencies, { request, scope, status: response.status, error, coldStart });
         const { trace } = scope;
         if (trace === undefined) return;
-        const spanned = { request, route: location.route, scope, response, errorCode, endedAtMs };
+        const spanned = { request, route: location.route, scope, response, errorCode: error?.code, endedAtMs };
         dependencies.telemetry?.record(trace, requestSpan(trace, spanned));
         // A process that sleeps now may never wake again.
         if (scope.endsAtMs !== undefined && context.answersLast !== true) await sendSpans(scope.endsAtMs, dependencies);
@@ -137,7 +137,6 @@ function openScope(
   // The record of a call is found by it, and a UUIDv7 says when that was.
   const correlationId = uuidv7(randomness, clock.nowMs());
   const deferred = createDeferredTasks({ log, clock }, correlationId);
-  const logContext = { fields: {}, metrics: {} };
   const trace = request.path === rootPaths.health ? undefined : telemetry?.open(correlation);
   const ids = { correlationId, correlation, correlationFault: fault, trace };
   return {
@@ -150,7 +149,7 @@ function openScope(
     endsAtMs,
     cut,
     deferred,
-    logContext,
+    details: {},
     memory: memory.open(),
   };
 }
@@ -184,7 +183,7 @@ const idHeaders = (
 
 interface RequestOutcome {
   readonly response: GatewayResponse;
-  readonly errorCode: ErrorCode | undefined;
+  readonly error: GatewayError | undefined;
 }
 
 async function answer(
@@ -213,13 +212,13 @@ async function callEndpoint(
   scope: RequestScope,
   cors: boolean,
 ): Promise<RequestOutcome> {
-  if (cors && request.method === 'OPTIONS') return { response: preflight(Object.keys(methods)), errorCode: undefined };
+  if (cors && request.method === 'OPTIONS') return { response: preflight(Object.keys(methods)), error: undefined };
   const allowed = [...Object.keys(methods).flatMap(withHead), ...(cors ? ['OPTIONS'] : [])];
   // Of its answer the adapters send the head alone.
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined;
   if (endpoint === undefined) return refuseMethod(allowed, scope);
-  return { response: await endpoint(request, scope), errorCode: undefined };
+  return { response: await endpoint(request, scope), error: undefined };
 }
 
 const withHead = (method: string): string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]);
@@ -229,30 +228,16 @@ function refuseMethod(methods: readonly string[], { correlationId, errorFormat }
   const error = fail('method_not_allowed');
   const { headers, ...refusal } = toEnvelope(error, correlationId, errorFormat);
   const response = { ...refusal, headers: { ...headers, allow: methods.join(', ') } };
-  return { response, errorCode: error.code };
+  return { response, error };
 }
 
 function toErrorResponse(error: unknown, scope: RequestScope, log: Log): RequestOutcome {
-  const { correlationId, errorFormat, logContext } = scope;
+  const { correlationId, errorFormat } = scope;
   const known = toGatewayError(error);
-  // No record tells why, and the same code stands for many cases.
-  if (known.code === 'UNAUTHORIZED') logContext.fields = { message: known.message, ...logContext.fields };
-  addRefusalToLog(logContext, known);
   if (known.cause !== undefined) {
     log.error({ event: 'request_failed', correlation_id: correlationId, error_code: known.code }, known.cause);
   }
-  return { response: toEnvelope(known, correlationId, errorFormat), errorCode: known.code };
-}
-
-/** What alarms tell refusals with one code apart by: a stage that is too small, a store that gave no answer, a pause. */
-function addRefusalToLog(logContext: LogContext, { code, exhausted, isPaused, cause }: GatewayError): void {
-  const isUnanswered = code === 'RATE_LIMITER_UNAVAILABLE' && cause !== undefined && exhausted === undefined;
-  logContext.fields = {
-    ...logContext.fields,
-    ...(exhausted === undefined ? {} : { exhausted }),
-    ...(isUnanswered ? { unanswered: true } : {}),
-    ...(isPaused ? { paused: true } : {}),
-  };
+  return { response: toEnvelope(known, correlationId, errorFormat), error: known };
 }
 
 /** Any error as the client sees it: a store that cannot answer is RATE_LIMITER_UNAVAILABLE. */

@@ -100,9 +100,7 @@ const serveListing =
       catalogue.current(),
       statistics.current(),
     ]);
-    const { logContext } = scope;
-    const names = { workspace_id: key.workspace, key_id: key.publicId, key_name: key.name };
-    logContext.fields = { ...logContext.fields, ...names };
+    scope.details.caller = { workspace: key.workspace, keyId: key.publicId, keyName: key.name };
     if (scope.correlationFault !== undefined) throw scope.correlationFault;
     const workspace = await workspaces.read(key.workspace);
     const asked = { ...workspace, models: modelsOfKey(workspace.models, key) };
