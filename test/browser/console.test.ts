@@ -704,7 +704,7 @@ if (typeof browser === 'string') {
       const content = page.locator('textarea[name=content]');
       await content.fill('{');
       await page.getByRole('button', { name: 'Publish', exact: true }).click();
-      await page.getByRole('alert').getByText('no JSON').waitFor();
+      await page.getByRole('alert').getByText('revision: ').waitFor();
       await content.fill(
         JSON.stringify({ model: 'acme/echo', messages: [{ role: 'user', content: `${hostile} {{input}}` }] }),
       );

@@ -1,3 +1,4 @@
+import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
@@ -7,6 +8,7 @@ import { operate, operateJson } from './operator.ts';
 interface Shown {
   readonly status: string;
   readonly active: string | null;
+  readonly contents: object;
   readonly revisions: readonly { id: string; state: string; qualified_at: string | null }[];
 }
 
@@ -79,8 +81,8 @@ describe('functions', () => {
     expect(out).toMatch(/^team +echo +prompt +enabled +- +2$/m);
     expect(out).toMatch(/^team +twice +workflow +enabled +- +1$/m);
     const shown = await operate(`functions show team echo --revision good ${local.option}`);
-    expect(shown.out).toMatch(/^good +draft +yes +- /m);
-    expect(shown.out).toContain('Repeat: {{input}}');
+    expect(parse(shown.out)).toMatchObject({ id: 'good', kind: 'prompt', cases: revision('good', 'pears').cases });
+    expect((await operate(`functions show team echo ${local.option}`)).out).toMatch(/^good +draft +yes +- /m);
     expect(await operate(`functions show team nobody ${local.option}`)).toMatchObject({ code: 1, out: '' });
   });
 
@@ -156,6 +158,21 @@ describe('functions', () => {
     const hidden = await publish('- --revision r1', say('Something else'));
     expect([hidden.code, hidden.error]).toEqual([1, expect.stringContaining('is activated and cannot be changed')]);
     expect(await show('told')).toEqual(shown);
+  });
+
+  it('are the same again where what is shown of a revision is published, whatever its texts hold', async () => {
+    const texts = ['{{input}}\n- a: "b" #c\n\n  d ', 'right\u200fto\u202eleft', 'steers \u001b[2J\u009b1m\ttwice', '1'];
+    const messages = texts.map((content) => ({ role: 'user', content }));
+    const publish = (id: string, standardInput: string) =>
+      operate(`functions publish team ${id} - ${local.option}`, { standardInput });
+    await publish('kept', JSON.stringify({ id: '1', kind: 'prompt', model: 'acme/small', messages }));
+    const shown = (await operate(`functions show team kept --revision 1 ${local.option}`)).out;
+    expect(shown).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
+    expect((await publish('kept', shown)).out).toContain('nothing changed');
+    await publish('copied', shown);
+    const contents = async (id: string) => JSON.stringify((await show(id)).contents);
+    expect(await contents('copied')).toBe(await contents('kept'));
+    expect(await contents('kept')).toContain(JSON.stringify(messages));
   });
 
   it('with cases serve once published only where these pass, or where they are skipped', async () => {
@@ -244,7 +261,7 @@ describe('functions', () => {
       '-       contains: pears',
       '+       contains: never said',
     ]);
-    expect(out).toContain('      content: Repeat: {{input}}');
+    expect(out).toContain('      content: "Repeat: {{input}}"');
     expect((await compare('good good')).out).toBe('good and good hold the same');
     expect(await compare('good none')).toMatchObject({
       code: 1,

@@ -1,4 +1,5 @@
 // What operators change through the management interface, beside keys and credit: workspaces, providers, stored functions.
+import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -115,7 +116,7 @@ describe('workspaces', () => {
     expect(reverted.body.data.data_policy).toEqual({});
   });
 
-  it('tell what was granted, added and taken away, the first grant last, page by page, and it adds up', async () => {
+  it('tell what was added to their credit and taken away, the newest first, page by page', async () => {
     for (const [id, amount_usd] of [
       ['a', '1'],
       ['b', '2.5'],
@@ -123,22 +124,18 @@ describe('workspaces', () => {
     ] as const) {
       expect((await ada.send('POST', '/workspaces/team/credits', { id, amount_usd })).status).toBe(200);
     }
-    const { body: whole, response } = await ada.get('/workspaces/team/credits');
+    const { response } = await ada.get('/workspaces/team/credits');
     expect(await differencesOf(operationOf('GET', '/v1/manage/workspaces/{id}/credits'), response)).toEqual([]);
     const pages = (await walk(ada, '/workspaces/team/credits?limit=2', 'cursor')) as {
-      id: string | null;
+      id: string;
       amount_usd: string;
-      time: string | null;
     }[][];
-    const first = pages.flat().at(-1);
-    expect(pages.flat()).toEqual(whole.data);
-    const said = pages.flat().map(({ id, amount_usd }) => `${id} ${amount_usd}`);
-    expect(said.slice(0, -1).toSorted()).toEqual(['a 1', 'b 2.5', 'c -0.5']);
-    expect(first).toEqual({ id: null, amount_usd: '100', time: expect.stringMatching(/Z$/) });
-    expect((await ada.get('/workspaces/team')).body.data.granted_usd).toBe('103');
-    const made = await ada.send('POST', '/workspaces', { id: 'empty' });
-    expect(made.status).toBe(200);
-    expect((await ada.get('/workspaces/empty/credits')).body.data).toMatchObject([{ id: null, amount_usd: '0' }]);
+    expect(
+      pages
+        .flat()
+        .map(({ id, amount_usd }) => `${id} ${amount_usd}`)
+        .toSorted(),
+    ).toEqual(['a 1', 'b 2.5', 'c -0.5']);
     expect((await ada.get('/workspaces/none/credits')).status).toBe(404);
   });
 });
@@ -192,6 +189,24 @@ describe('stored functions', () => {
     expect(await differencesOf(operationOf('GET', '/v1/manage/functions/{workspace}/{id}'), response)).toEqual([]);
     expect(body.data.revisions[0].content).toMatchObject({ messages: [{ role: 'user', content: '{{input}}' }] });
     expect(body.data.revisions[0].content).not.toHaveProperty('kind');
+    expect(parse(body.data.revisions[0].text)).toEqual({ kind: 'prompt', ...body.data.revisions[0].content });
+  });
+
+  it('are published by the text that is shown of a revision, and a text that is wrong is refused with its place', async () => {
+    const { text } = (await ada.get('/functions/team/label')).body.data.revisions[0];
+    const draft = await publish({ revision: text, id: 'again' }, 'copied');
+    expect([draft.status, draft.body.data?.revisions]).toEqual([200, [expect.objectContaining({ id: 'again' })]]);
+    expect((await ada.get('/functions/team/copied')).body.data.revisions[0].text).toBe(text);
+    const refusals: [string, RegExp][] = [
+      [`${text}mesages: []\n`, /revision\.mesages: is not known here.*\(line \d+\)/],
+      ['{', /revision: line 1/],
+      ['[]', /revision: must be a mapping/],
+    ];
+    for (const [revision, message] of refusals) {
+      const { status, body } = await publish({ revision, id: 'wrong' }, 'copied');
+      expect([status, body.message]).toEqual([400, expect.stringMatching(message)]);
+    }
+    expect((await ada.get('/functions/team/copied')).body.data.revisions).toHaveLength(1);
   });
 
   it('get a revision as a draft, or one that serves from then on; an activated one never changes', async () => {

@@ -17,11 +17,13 @@ export const functionDocument = (record: FunctionRecord, nowMs: number): Documen
 export const shownFunctionDocument = (
   { record, contents }: ShownFunction,
   nowMs: number,
+  yamlText: (value: unknown) => string,
 ): Documents['ShownFunction'] => ({
   ...headOf(record),
   revisions: [...record.revisions.values()].map((revision) => ({
     ...revisionDocument(revision, nowMs),
     content: withoutKind(contents.get(revision.id)),
+    text: yamlText({ kind: record.kind, ...contents.get(revision.id) }),
   })),
 });
 

@@ -21,9 +21,13 @@ export const listFunctions: Work<'GET /functions'> = async (deps, request) => {
   return { data: items.map((record) => functionDocument(record, deps.clock.nowMs())), next_cursor };
 };
 
+/** With a reader and a writer of YAML. */
+const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');
+
 export const readFunction: Work<'GET /functions/{workspace}/{id}'> = async (deps, { names }) => {
   const shown = await showFunction(deps, checkName(names));
-  return { data: shownFunctionDocument(shown, deps.clock.nowMs()) };
+  const { yamlText } = await loadGatewayFile();
+  return { data: shownFunctionDocument(shown, deps.clock.nowMs(), yamlText) };
 };
 
 export const switchFunction =
@@ -47,14 +51,13 @@ export const activateRevision: Work<'POST /functions/{workspace}/{id}/activate'>
 /** Makes a function where there is none. An activated revision never changes: a new text is a new revision. */
 export const publishRevision: Work<'POST /functions/{workspace}/{id}/revisions'> = async (deps, request) => {
   const { workspace, id: functionId } = checkName(request.names);
-  const { kind, revision, activate = false, skip_cases: skipsCases = false } = request.body;
-  // With a reader of YAML: loaded by those who publish.
-  const { readPublication } = await import('../../../shared/configuration/gateway-file/index.ts');
+  const { kind, revision, id: revisionId, activate = false, skip_cases: skipsCases = false } = request.body;
+  const { formatProblem, readPublication } = await loadGatewayFile();
   const models = await modelsOfFunctions(deps, workspace);
-  const read = readPublication({ functionId, kind, revision, activates: activate, ...models });
+  const read = readPublication({ functionId, kind, revision, revisionId, activates: activate, ...models });
   if (!read.ok) {
-    const [{ path: param, message } = { path: 'revision', message: 'is not valid' }] = read.problems;
-    throw fail('invalid_request', { message: `${param}: ${message}`, param });
+    const [problem = { path: '', message: 'is not valid' }] = read.problems;
+    throw fail('invalid_request', { message: formatProblem(problem, 'revision'), param: problem.path || 'revision' });
   }
   const { change, record } = await publishFunction(deps, workspace, read.document, { skipsCases });
   const what = `revision ${read.document.revisions[0]?.id} ${activate ? 'published and activated' : 'published'}`;

@@ -2,7 +2,6 @@
 import { exportGatewayFile, gatewayFileText } from '../../../shared/configuration/gateway-file/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import type { Outcome, Session } from '../args/session.ts';
-import { escapeControls } from '../output/format.ts';
 import { openAdministration, sealingStoresOn } from '../target/stores.ts';
 
 export function addExport(program: CommandLine): void {
@@ -26,6 +25,6 @@ async function exportFile(session: Session, { full: isFull = false }: { readonly
   for (const note of notes) session.terminal.writeError(`note: ${note}`);
   return {
     json: file,
-    lines: () => escapeControls(gatewayFileText(file)).trimEnd().split('\n'),
+    lines: () => gatewayFileText(file).trimEnd().split('\n'),
   };
 }

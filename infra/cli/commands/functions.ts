@@ -1,14 +1,12 @@
 // `functions list | show | compare | activate | disable | enable`: stored functions and the transitions that an operator asks for.
 // Which transitions are allowed is decided in the store of functions.
-import { stringify } from 'yaml';
 import { readFunction } from '../../../shared/configuration/administration/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
-import { compareLines, contentLines } from '../../../shared/foundation/lines/index.ts';
+import { compareLines } from '../../../shared/foundation/lines/index.ts';
 import { addCallCommands, type CallCommands, input, type LineInput } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId } from '../args/option-values.ts';
-import { printable } from '../output/format.ts';
 import { functionFields, functionJson, functionOutcome, revisionFields } from '../output/stored-functions.ts';
 import { fieldTable } from '../output/table.ts';
 import { addQualify } from './qualify.ts';
@@ -26,11 +24,11 @@ const name: readonly LineInput[] = [
   input('FUNCTION', 'names.id', readId),
 ];
 
-/** As it is stored, with the kind of its function. Throws an Error where there is no such revision. */
-function contentOf({ workspace, id, kind, revisions }: Documents['ShownFunction'], wanted: unknown) {
+/** As the gateway file writes it, line by line. Throws an Error where there is no such revision. */
+function linesOf({ workspace, id, revisions }: Documents['ShownFunction'], wanted: unknown): string[] {
   const revision = revisions.find((one) => one.id === wanted);
   if (revision === undefined) throw new Error(`function ${id} of ${workspace} has no revision ${wanted}`);
-  return { kind, ...revision.content };
+  return revision.text.trimEnd().split('\n');
 }
 
 const marks = { same: ' ', removed: '-', added: '+' } as const;
@@ -52,21 +50,25 @@ const functionCommands: CallCommands<'functions'> = {
         '--revision <R>',
         'shown.revision',
         readId,
-        'print what this revision holds, as the gateway file writes it',
+        'print this revision alone, as the gateway file writes it and `publish` reads it',
       ),
     ],
     example: 'team-a label --revision r2',
     shows: ({ data }, { request: { shown } }) => {
-      const content = shown.revision === undefined ? undefined : contentOf(data, shown.revision);
-      const ids = content === undefined ? data.revisions.map(({ id }) => id) : [String(shown.revision)];
+      const { revision } = shown;
+      // A revision alone is what `publish` reads.
+      const text = revision === undefined ? undefined : [`id: ${JSON.stringify(revision)}`, ...linesOf(data, revision)];
+      const contents = data.revisions
+        .filter(({ id }) => revision === undefined || id === revision)
+        .map(({ id, content }) => [id, { kind: data.kind, ...content }]);
       return {
-        json: { ...functionJson(data), contents: Object.fromEntries(ids.map((id) => [id, contentOf(data, id)])) },
-        lines: (style) => [
-          ...fieldTable(functionFields, [data], style),
-          '',
-          ...fieldTable(revisionFields(data), data.revisions, style),
-          ...(content === undefined ? [] : ['', ...printable(stringify(content)).trimEnd().split('\n')]),
-        ],
+        json: { ...functionJson(data), contents: Object.fromEntries(contents) },
+        lines: (style) =>
+          text ?? [
+            ...fieldTable(functionFields, [data], style),
+            '',
+            ...fieldTable(revisionFields(data), data.revisions, style),
+          ],
       };
     },
   },
@@ -76,14 +78,14 @@ const functionCommands: CallCommands<'functions'> = {
     example: 'team-a label r1 r2',
     shows: ({ data }, { request: { shown } }) => {
       const { left, right } = shown;
-      const lines = compareLines(contentLines(contentOf(data, left)), contentLines(contentOf(data, right)));
+      const lines = compareLines(linesOf(data, left), linesOf(data, right));
       const isSame = lines.every(({ kind }) => kind === 'same');
       return {
         json: { workspace: data.workspace, function: data.id, left, right, is_same: isSame, lines },
         lines: () =>
           isSame
             ? [`${left} and ${right} hold the same`]
-            : [`- ${left}`, `+ ${right}`, '', ...lines.map(({ kind, text }) => printable(`${marks[kind]} ${text}`))],
+            : [`- ${left}`, `+ ${right}`, '', ...lines.map(({ kind, text }) => `${marks[kind]} ${text}`)],
       };
     },
   },

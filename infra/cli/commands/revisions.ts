@@ -6,7 +6,7 @@ import {
   modelsOfFunctions,
   publishFunction,
 } from '../../../shared/configuration/administration/index.ts';
-import { readPublicationText } from '../../../shared/configuration/gateway-file/index.ts';
+import { readPublication } from '../../../shared/configuration/gateway-file/index.ts';
 import type { FunctionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readText, UsageError } from '../args/option-values.ts';
@@ -59,13 +59,20 @@ async function publish(
   if (!activates && (url !== undefined || skipsCases))
     throw new UsageError('--url and --skip-cases go with --activate');
   if (url !== undefined && skipsCases) throw new UsageError('--url runs the cases that --skip-cases leaves out');
-  const text = await readRevision(session, path);
+  const revisionText = await readRevision(session, path);
   const administration = await openAdministration(session, { writes: true });
   const kind = (await administration.functionStore.read(workspace, id))?.kind;
   // Until its cases were run it is a draft.
   const servesAtOnce = activates && url === undefined;
   const models = await modelsOfFunctions(administration, workspace);
-  const read = readPublicationText(text, { functionId: id, kind, revisionId, activates: servesAtOnce, ...models });
+  const read = readPublication({
+    functionId: id,
+    kind,
+    revision: revisionText,
+    revisionId,
+    activates: servesAtOnce,
+    ...models,
+  });
   if (!read.ok) return problemsOutcome(path === '-' ? 'standard input' : path, read.problems);
   const [{ id: revision = '', cases = [] } = {}] = read.document.revisions;
   const runsCases = url !== undefined && cases.length > 0;

@@ -1,6 +1,5 @@
 // The gateway file of what is stored. No secret is in it: of keys there are only limits, and keys of BYOK connections are named as
 // the file named them. Applied to the store that it came from it changes nothing.
-import { stringify } from 'yaml';
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { formatUsd } from '../../foundation/money/index.ts';
 import { collect } from '../../foundation/parallel/index.ts';
@@ -11,6 +10,7 @@ import { initialKey, type KeyRecord, type WrittenKey, writtenKey } from '../keys
 import { loadModelList } from '../model-list/index.ts';
 import type { FunctionRecord } from '../stored-functions/index.ts';
 import { catalogueInFile } from './catalogue-in-file.ts';
+import { yamlText } from './yaml-text.ts';
 
 export interface ExportStores extends Pick<OperatorStores, 'workspaceStore' | 'keys' | 'access'> {
   readonly functionStore: Pick<OperatorStores['functionStore'], 'list' | 'readContent'>;
@@ -52,9 +52,7 @@ export async function exportGatewayFile(
   return { file, notes };
 }
 
-const lineWidth = 120;
-
-export const gatewayFileText = (file: ExportedFile['file']): string => stringify(file, { lineWidth });
+export const gatewayFileText = (file: ExportedFile['file']): string => yamlText(file);
 
 const connectionsInFile = async ({ connectionStore }: ExportStores, workspace: string) =>
   (await connectionStore.read(workspace)).map(({ provider, policy, budgetPicoUsd, keySource }) => ({

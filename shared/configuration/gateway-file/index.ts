@@ -8,4 +8,5 @@ export * from './plan-gateway-file.ts';
 export { planListUpdate, shippedListDifferences } from './plan-list-update.ts';
 export type { ConfigurationStores, CreatedKey, PlannedChange } from './planning.ts';
 export { formatProblem, looksLikeCredential, type Problem } from './problems.ts';
-export { readPublication, readPublicationText } from './read-function.ts';
+export { readPublication } from './read-function.ts';
+export { yamlText } from './yaml-text.ts';

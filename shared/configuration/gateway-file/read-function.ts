@@ -1,11 +1,12 @@
 // A revision as operators publish it, without a gateway file around it: in the words of one.
 import { autoModelId } from '../../foundation/constants/index.ts';
+import type { JsonObject } from '../../protocol/wire/index.ts';
 import type { FunctionDocument } from '../stored-functions/index.ts';
 import { checkFunction } from './check-functions.ts';
 import { toIssues } from './fields.ts';
 import { functionSchema } from './function-schema.ts';
 import { checkWith, formatPath, type Issue, type Path, type Problem, toProblem } from './problems.ts';
-import { readYaml } from './yaml-source.ts';
+import { isMapping, readYaml } from './yaml-source.ts';
 
 export type ReadFunction =
   | { readonly ok: true; readonly document: FunctionDocument }
@@ -13,9 +14,12 @@ export type ReadFunction =
 
 export interface Publication {
   readonly functionId: string;
-  readonly kind: unknown;
-  /** With its id. */
-  readonly revision: Readonly<Record<string, unknown>>;
+  /** Of the function. Where it is undefined, or a text says another one, that of the text. */
+  readonly kind: FunctionDocument['kind'] | undefined;
+  /** As the file writes it: its members, or their text (YAML or JSON), in which its kind may stand too. */
+  readonly revision: string | JsonObject;
+  /** Its id, where it says none or another one. */
+  readonly revisionId?: string | undefined;
   /** It is the one that serves from then on. */
   readonly activates: boolean;
   /** Ids of those that it may call. */
@@ -26,11 +30,26 @@ export interface Publication {
 
 type LineOf = (path: Path) => number | undefined;
 
-/** Never throws. A problem of the revision has a path below `revision`. */
-export function readPublication(
-  { functionId, kind, revision, activates, models, workspaceModels }: Publication,
-  lineOf: LineOf = () => undefined,
+/** Never throws. A problem of the revision has a path below `revision`, one of the text as a whole none. */
+export function readPublication({ revision, ...published }: Publication): ReadFunction {
+  if (typeof revision !== 'string') return checkRevision(published, published.kind, revision, () => undefined);
+  const source = readYaml(revision);
+  const refused = (issues: readonly Issue[]) =>
+    ({ ok: false, problems: issues.map((issue) => toProblem(issue)) }) as const;
+  if (source.issues.length > 0 || source.kind === 'unreadable') return refused(source.issues);
+  const { value, lineOf } = source;
+  if (!isMapping(value)) return refused([{ path: [], message: 'must be a mapping: what a revision holds' }]);
+  const { kind = published.kind, ...members } = value;
+  return checkRevision(published, kind, members, lineOf);
+}
+
+function checkRevision(
+  { functionId, revisionId, activates, models, workspaceModels }: Omit<Publication, 'revision' | 'kind'>,
+  kind: unknown,
+  members: JsonObject,
+  lineOf: LineOf,
 ): ReadFunction {
+  const revision: JsonObject = revisionId === undefined ? members : { ...members, id: revisionId };
   const state = activates ? { state: 'activated' } : {};
   const active = activates ? { active: revision.id } : {};
   const revisions = [{ ...revision, ...state }];
@@ -48,25 +67,4 @@ export function readPublication(
     return toProblem({ path: isOfRevision ? ['revision', ...within] : path, message }, lineOf(within));
   });
   return { ok: false, problems };
-}
-
-/** What the text leaves out. */
-export interface PublishedText extends Pick<Publication, 'functionId' | 'activates' | 'models' | 'workspaceModels'> {
-  readonly kind: FunctionDocument['kind'] | undefined;
-  readonly revisionId: string | undefined;
-}
-
-/** YAML or JSON: a revision, with `kind` where the function is new. Never throws. */
-export function readPublicationText(text: string, { kind, revisionId, ...published }: PublishedText): ReadFunction {
-  const source = readYaml(text);
-  const refused = (issues: readonly Issue[]) =>
-    ({ ok: false, problems: issues.map((issue) => toProblem(issue)) }) as const;
-  if (source.issues.length > 0 || source.kind === 'unreadable') return refused(source.issues);
-  const { value, lineOf } = source;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return refused([{ path: [], message: 'must be a mapping: what a revision holds' }]);
-  }
-  const { kind: written, ...members }: Record<string, unknown> = { ...value };
-  const revision = revisionId === undefined ? members : { ...members, id: revisionId };
-  return readPublication({ ...published, kind: written ?? kind, revision }, lineOf);
 }

@@ -37,12 +37,14 @@ export const listUpdateSchema = z.strictObject({
 export const activationSchema = z.strictObject({ revision: id });
 
 /**
- * A revision as in the gateway file, and whether it serves from now on: one with cases only after they were passed, or where
- * `skip_cases` says so. `kind` is that of the function.
+ * A revision as in the gateway file, its members or their text (YAML or JSON), and whether it serves from now on: one with cases only
+ * after they were passed, or where `skip_cases` says so. `kind` is that of the function, `id` that of a revision that says none or
+ * another one.
  */
 export const publicationSchema = z.strictObject({
   kind: z.enum(['prompt', 'workflow']),
-  revision: z.record(z.string(), z.unknown()),
+  revision: z.union([z.string(), z.record(z.string(), z.unknown())], { error: 'must be an object or a text' }),
+  id: z.optional(id),
   activate: z.optional(z.boolean()),
   skip_cases: z.optional(z.boolean()),
 });

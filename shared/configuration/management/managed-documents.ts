@@ -207,6 +207,7 @@ const shownFunctionDocument = z.extend(functionDocument, {
   revisions: z.array(
     z.extend(revisionDocument, {
       content: z.record(z.string(), z.unknown()).check(z.describe('As in the gateway file.')),
+      text: text.check(z.describe('Its content and its kind as the gateway file writes them (YAML).')),
     }),
   ),
 });
@@ -260,11 +261,7 @@ const replacementDocument = z.object({
     .check(z.describe('Keys that were made: their texts are in this answer only.')),
 });
 
-const additionDocument = z.object({
-  id: textOrNull.check(z.describe('Null: the first grant, with all that was added more than 30 days ago.')),
-  amount_usd: amount,
-  time: instantOrNull,
-});
+const additionDocument = z.object({ id: text, amount_usd: amount, time: instant });
 
 /** By the names that the description of the interface gives them. That of a call is made beside its record. */
 export const documents = {

@@ -3,7 +3,7 @@ import { describe, expect, it } from '#jest';
 import { callTimes, requestBudgetMs, streamBudget } from '../../../shared/foundation/constants/index.ts';
 import { hasAwsCredentials, readEnvironment, readRegion } from '../../../shared/foundation/environment/index.ts';
 import { systemRandomness, uuidv7 } from '../../../shared/foundation/ids/index.ts';
-import { compareLines, contentLines } from '../../../shared/foundation/lines/index.ts';
+import { compareLines } from '../../../shared/foundation/lines/index.ts';
 import {
   createLineBatches,
   createLog,
@@ -587,20 +587,6 @@ describe('two texts', () => {
     const long = new Array<string>(2_001).fill('a');
     expect(shown(long, ['a'])).toEqual([...long.map(() => '-a'), '+a']);
   });
-});
-
-it('what a revision holds is lines: a text of several lines stands line by line', () => {
-  expect(contentLines({ model: 'm', list: [{ text: 'one\ntwo' }], none: [], empty: {}, no: null })).toEqual([
-    'model: m',
-    'list:',
-    '  1:',
-    '    text: |',
-    '      one',
-    '      two',
-    'none: []',
-    'empty: {}',
-    'no: null',
-  ]);
 });
 
 describe('log lines in batches', () => {

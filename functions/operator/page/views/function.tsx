@@ -106,7 +106,7 @@ const Details = ({ shown, address, changed }: DetailsProperties) => {
 const Texts = ({ shown: { active, revisions }, address }: Pick<DetailsProperties, 'shown' | 'address'>) => {
   const left = address.parameters.get('left') ?? active ?? revisions[0]?.id ?? '';
   const right = address.parameters.get('right') ?? revisions.at(-1)?.id ?? '';
-  const contentOf = (revision: string) => revisions.find((one) => one.id === revision)?.content;
+  const textOf = (revision: string) => revisions.find((one) => one.id === revision)?.text;
   return (
     <>
       <h2>Texts</h2>
@@ -118,7 +118,7 @@ const Texts = ({ shown: { active, revisions }, address }: Pick<DetailsProperties
           <ChoiceFilter key={choice.name} {...choice} address={address} options={revisions.map((one) => one.id)} />
         ))}
       </div>
-      <RevisionText left={contentOf(left)} right={contentOf(right)} />
+      <RevisionText left={textOf(left)} right={textOf(right)} />
     </>
   );
 };

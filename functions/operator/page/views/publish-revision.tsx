@@ -1,7 +1,8 @@
 // The form that publishes a revision: of a function that there is, or with a new function.
 import { useState } from 'preact/hooks';
 import type { ShownFunction, StoredFunction } from '../connection/documents.ts';
-import { manage, RequestFailed } from '../connection/management.ts';
+import { changeFunction } from '../connection/function-changes.ts';
+import { manage } from '../connection/management.ts';
 import { useWorkspaceNames } from '../connection/session-rights.ts';
 import { CheckField, Choice, Field, TextField } from '../parts/field.tsx';
 import { FormDialog, formValues } from '../parts/form.tsx';
@@ -15,13 +16,13 @@ interface PublishRevisionProperties {
   readonly saved: (one: Pick<StoredFunction, 'workspace' | 'id'>, toActivate: string | undefined) => void;
 }
 
-const firstContent = { model: 'auto', messages: [{ role: 'user', content: '{{input}}' }] };
+const firstText = 'model: auto\nmessages:\n  - role: user\n    content: "{{input}}"\n';
 const idForm = { pattern: '[A-Za-z0-9_\\-]{1,64}', form: 'Letters, digits, - and _' };
 
 export const PublishRevision = ({ of, close, saved }: PublishRevisionProperties) => {
   const workspaces = useWorkspaceNames('editor');
   const requests = useRequests();
-  const [before] = useState(() => of?.revisions.find(({ id }) => id === of.active)?.content ?? firstContent);
+  const [before] = useState(() => of?.revisions.find(({ id }) => id === of.active)?.text ?? firstText);
   const publish = (form: HTMLFormElement) =>
     requests.run(async () => {
       const { text, has } = formValues(form);
@@ -30,12 +31,22 @@ export const PublishRevision = ({ of, close, saved }: PublishRevisionProperties)
         id: text('function'),
         kind: text('kind') as StoredFunction['kind'],
       };
-      const revision = { ...readContent(text('content')), id: text('revision') };
       const [activates, skipsCases] = [has('activate'), has('skip-cases')];
-      const runsCases = activates && !skipsCases && (revision.cases ?? []).length > 0;
-      const body = { kind, revision, activate: activates && !runsCases, skip_cases: skipsCases };
-      await manage('POST /functions/{workspace}/{id}/revisions', { names: { workspace, id }, body });
-      saved({ workspace, id }, runsCases ? revision.id : undefined);
+      const [one, revision] = [{ workspace, id }, text('revision')];
+      const { data } = await manage('POST /functions/{workspace}/{id}/revisions', {
+        names: one,
+        body: {
+          kind,
+          revision: text('content'),
+          id: revision,
+          activate: activates && skipsCases,
+          skip_cases: skipsCases,
+        },
+      });
+      const hasCases = data.revisions.some(({ id, has_cases }) => id === revision && has_cases);
+      const runsCases = activates && !skipsCases && hasCases;
+      if (activates && !skipsCases && !hasCases) await changeFunction(one, { activate: revision });
+      saved(one, runsCases ? revision : undefined);
     });
   return (
     <FormDialog
@@ -53,25 +64,11 @@ export const PublishRevision = ({ of, close, saved }: PublishRevisionProperties)
         </>
       )}
       <TextField title="Revision" name="revision" required {...idForm} />
-      <Field title="What it holds, as in the gateway file (JSON)">
-        <textarea
-          name="content"
-          class="code"
-          rows={14}
-          spellcheck={false}
-          defaultValue={JSON.stringify(before, null, 2)}
-        />
+      <Field title="What it holds, as in the gateway file (YAML)">
+        <textarea name="content" class="code" rows={14} spellcheck={false} defaultValue={before} />
       </Field>
       <CheckField title="It serves from now on, after its cases were passed" name="activate" />
       <CheckField title="Skip its cases" name="skip-cases" />
     </FormDialog>
   );
 };
-
-function readContent(text: string): { readonly cases?: readonly unknown[] } {
-  try {
-    return JSON.parse(text) as { readonly cases?: readonly unknown[] };
-  } catch {
-    throw new RequestFailed('not sent', 'The revision is no JSON.');
-  }
-}

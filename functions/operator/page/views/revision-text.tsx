@@ -1,18 +1,16 @@
 // The texts of two revisions as one: what only the first has, and what only the second.
-import { compareLines, contentLines } from '../../../../shared/foundation/lines/index.ts';
-
-type Content = Readonly<Record<string, unknown>>;
+import { compareLines } from '../../../../shared/foundation/lines/index.ts';
 
 const marks = { same: ' ', removed: '−', added: '+' } as const;
 
 export const RevisionText = ({
-  left = {},
-  right = {},
+  left = '',
+  right = '',
 }: {
-  readonly left?: Content | undefined;
-  readonly right?: Content | undefined;
+  readonly left?: string | undefined;
+  readonly right?: string | undefined;
 }) => {
-  const lines = compareLines(contentLines(left), contentLines(right));
+  const lines = compareLines(left.trimEnd().split('\n'), right.trimEnd().split('\n'));
   return (
     <pre class="compared">
       {lines.map(({ kind, text }, at) => (
