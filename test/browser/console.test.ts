@@ -534,6 +534,43 @@ if (typeof browser === 'string') {
       await page.getByRole('dialog').getByRole('alert').getByText('first').waitFor();
     });
 
+    it.each([
+      { width: 1280, height: 800 },
+      { width: 390, height: 844 },
+    ])('shows the error of each form where it is seen, whatever else is in the form, in %j', async (size) => {
+      const { page } = await open('view=keys');
+      await page.setViewportSize(size);
+      const dialog = page.getByRole('dialog');
+      /** What is painted at its corners and in its middle is the error itself. */
+      const seeError = async () => {
+        await dialog.getByRole('alert').waitFor();
+        expect(await page.evaluate<boolean>(`(${isInView})(document.querySelector('dialog [role=alert]'))`)).toBe(true);
+        await page.keyboard.press('Escape');
+        await dialog.waitFor({ state: 'detached' });
+      };
+      await page.getByRole('button', { name: 'Make a key' }).click();
+      await page.getByLabel('Workspace').selectOption('team');
+      await page.getByLabel('Name').fill('first');
+      await page.keyboard.press('Enter');
+      await seeError();
+      await show(page, 'view=workspaces');
+      await page.getByRole('button', { name: 'Make a workspace' }).click();
+      await page.getByLabel('Id', { exact: true }).fill('team');
+      await page.keyboard.press('Enter');
+      await seeError();
+      await page.getByRole('button', { name: 'Credit of workspace other' }).click();
+      await page.getByLabel('Amount in USD').fill('-5000');
+      await page.getByRole('button', { name: 'Add' }).click();
+      await seeError();
+      await show(page, 'view=functions');
+      await page.getByRole('button', { name: 'Make a function' }).click();
+      await page.getByLabel('Function', { exact: true }).fill('new');
+      await page.getByLabel('Revision', { exact: true }).fill('r1');
+      await page.getByLabel('What it holds').fill('{');
+      await page.getByRole('button', { name: 'Publish' }).click();
+      await seeError();
+    });
+
     it('shows how each provider does, that it cools, and what is used of its limits', async () => {
       for (const _call of [1, 2]) await (await callOf('globex/failing')).text();
       const { page } = await open('view=models');
@@ -959,3 +996,10 @@ async function namesAndCallsOf(table: Locator): Promise<Record<string, string>> 
   const pairs = found.map(async (row) => (await row.getByRole('cell').allTextContents()).slice(0, 2));
   return Object.fromEntries(await Promise.all(pairs));
 }
+
+/** Whether an element is what is painted where it stands. As a text: the tests have no types of a browser. */
+const isInView = `(element) => {
+  const { left, right, top, bottom } = element.getBoundingClientRect();
+  const places = [[left + 8, top + 4], [right - 8, top + 4], [left + 8, bottom - 4], [right - 8, bottom - 4], [(left + right) / 2, (top + bottom) / 2]];
+  return places.every(([x, y]) => element.contains(document.elementFromPoint(x, y)));
+}`;

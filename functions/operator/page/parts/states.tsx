@@ -1,5 +1,6 @@
 // What a view shows while it has nothing to show yet, or could not get it.
 import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Loaded, RequestFailed } from '../connection/management.ts';
 import { Button } from './button.tsx';
 
@@ -9,16 +10,24 @@ interface FailureProperties {
   readonly retry?: () => unknown;
 }
 
-/** Says what went wrong and offers to try again. */
-export const Failure = ({ failure, retry }: FailureProperties) =>
-  failure && (
-    <div class="failure" role="alert">
-      <p>
-        <strong>{failure.code}</strong> {failure.message}
-      </p>
-      {retry && <Button text="Try again" onClick={retry} />}
-    </div>
+/** Says what went wrong and offers to try again. Of what was asked for by a button or a form, it is brought into view. */
+export const Failure = ({ failure, retry }: FailureProperties) => {
+  const shown = useRef<HTMLDivElement>(null);
+  const wasAskedFor = retry === undefined;
+  useLayoutEffect(() => {
+    if (failure !== undefined && wasAskedFor) shown.current?.scrollIntoView({ block: 'nearest' });
+  }, [failure, wasAskedFor]);
+  return (
+    failure && (
+      <div ref={shown} class="failure" role="alert">
+        <p>
+          <strong>{failure.code}</strong> {failure.message}
+        </p>
+        {retry && <Button text="Try again" onClick={retry} />}
+      </div>
+    )
   );
+};
 
 /** Told from nothing there: what is empty has another dress. */
 export const Reading = () => (
