@@ -1,16 +1,13 @@
 // What a run measures and how much of it. A whole run stays under four minutes, a quick one under one.
 import { parseArgs } from 'node:util';
-import type { TaskLoad } from './test-bed/task-load.ts';
 
-const usualSections = ['start', 'latency', 'translated', 'scale', 'load', 'store', 'memory'] as const;
+const usualSections = ['latency', 'scale', 'load', 'memory'] as const;
 /** Minutes of its own: only where `--only` names it. */
-const sectionNames = [...usualSections, 'task', 'attacks', 'turns', 'hostile'] as const;
+const sectionNames = [...usualSections, 'attacks', 'turns', 'hostile'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** Numbers of calls, unless a name says otherwise. */
 export const fullPlan = {
-  /** Processes of each kind that are started and timed. */
-  starts: 15,
   /** The targets of the latency section alternate, so that a disturbance of the machine affects all of them. */
   latencyTurns: 5,
   jsonPerTurn: { 1: 50, 32: 256 },
@@ -19,23 +16,9 @@ export const fullPlan = {
   atOnce: [300, 1_000],
   /** One by one, while others are in flight. */
   further: 20,
-  /** Counted at the store: on 32 connections, and of each kind of call. */
+  /** Counted at the store, on 32 connections. */
   busy: 640,
-  store: 6,
   memory: 10_000,
-  /** Loads of one task, one after the other, for how long each is warmed and measured, and with how many calls in flight it is told to stop. */
-  task: {
-    loads: [
-      { inFlight: 1_000, kind: 'JSON' },
-      { inFlight: 1_000, kind: 'half of them streams that wait' },
-      { inFlight: 500, kind: 'half of them streams that write' },
-      { inFlight: 1_000, kind: 'half of them streams that write' },
-      { inFlight: 2_000, kind: 'half of them streams that write' },
-    ] as readonly TaskLoad[],
-    warmMs: 60_000,
-    measuredMs: 20_000,
-    stopped: 1_000,
-  },
   /** `only`: those whose name holds it. */
   attacks: { restMs: 3_000, afterMs: 60_000, only: '' },
   turns: { only: '' },
@@ -44,18 +27,8 @@ export const fullPlan = {
 export type BenchPlan = typeof fullPlan;
 
 export const quickPlan: BenchPlan = {
-  ...{ starts: 5, latencyTurns: 2, jsonPerTurn: { 1: 30, 32: 128 }, streamsPerTurn: { 1: 10, 32: 32 } },
-  ...{ atOnce: [300], further: 10, busy: 320, store: 2, memory: 2_000 },
-  task: {
-    loads: [
-      { inFlight: 300, kind: 'JSON' },
-      { inFlight: 300, kind: 'half of them streams that wait' },
-      { inFlight: 300, kind: 'half of them streams that write' },
-    ],
-    warmMs: 10_000,
-    measuredMs: 10_000,
-    stopped: 300,
-  },
+  ...{ latencyTurns: 2, jsonPerTurn: { 1: 30, 32: 128 }, streamsPerTurn: { 1: 10, 32: 32 } },
+  ...{ atOnce: [300], further: 10, busy: 320, memory: 2_000 },
   attacks: { restMs: 1_000, afterMs: 5_000, only: '' },
   turns: { only: '' },
   hostile: { minutes: 0.2, seed: 20_260_601 },

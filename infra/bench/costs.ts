@@ -52,7 +52,7 @@ export const jsonAnswerBytes = 4_000;
 export const promptBytes = 4_000;
 /** With every limit set; the section `scale` of the bench measures them. */
 export const writeUnitsPerCall = 9.1;
-/** Of a key that nothing but defaults limits, and of a provider without limits; the section `store`. */
+/** Of a key that nothing but defaults limits, and of a provider without limits. */
 export const writeUnitsWithoutLimits = 5.2;
 
 export interface CallKind {
@@ -155,7 +155,7 @@ export interface SteadyLoad {
 }
 
 /**
- * Of a task, for each call: by the section `task` of the bench on a quiet machine. 1,000 calls of 10 s in flight took 6.8 ms each (5.1 ms later), and
+ * Of a task, for each call: as measured once on a quiet machine. 1,000 calls of 10 s in flight took 6.8 ms each (5.1 ms later), and
  * each chunk of a stream that writes 0.054 ms. A stream has a chunk for each token.
  */
 export const taskCpuMs = { json: 6.8, perStreamedToken: 0.054 } as const;

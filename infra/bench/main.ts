@@ -1,4 +1,4 @@
-// `npm run bench` and `npm run scale`: measure this checkout on this machine, offline but for --portkey.
+// `npm run bench`: measures this checkout on this machine, offline but for --portkey.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -99,11 +99,8 @@ export async function drive(client: Client, call: Call, count: number, connectio
 
 /** A prompt of about 2 KB, the size of a system prompt and a question. */
 const question = 'How much does a gateway cost, and whom? '.repeat(25);
-const userMessage = { role: 'user', content: question };
 const systemMessage = { role: 'system', content: `You answer in one sentence. ${question}` };
 
 export const jsonBody = (model: string, more: Record<string, unknown> = {}): string =>
-  JSON.stringify({ model, messages: [systemMessage, userMessage], max_tokens: 512, ...more });
+  JSON.stringify({ model, messages: [systemMessage, { role: 'user', content: question }], max_tokens: 512, ...more });
 export const streamBody = (model: string): string => jsonBody(model, { stream: true });
-/** A stored function is called with its input alone. */
-export const functionBody = (model: string): string => JSON.stringify({ model, messages: [userMessage] });

@@ -7,23 +7,15 @@ import { measureLatency } from './sections/latency.ts';
 import { measureLoad } from './sections/load.ts';
 import { measureMemory } from './sections/memory.ts';
 import { measureScale } from './sections/scale.ts';
-import { measureStart } from './sections/start.ts';
-import { measureStore } from './sections/store-cost.ts';
-import { measureTask } from './sections/task.ts';
-import { measureTranslated } from './sections/translated.ts';
 import { measureTurns } from './sections/turns.ts';
 import { type TestBed, withTestBed } from './test-bed/test-bed.ts';
 
 /** The load comes after the scale: what it leaves behind would be measured there. */
 const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => Promise<SectionReport>>> = {
-  start: measureStart,
   latency: measureLatency,
-  translated: measureTranslated,
   scale: measureScale,
   load: measureLoad,
-  store: measureStore,
   memory: measureMemory,
-  task: measureTask,
   attacks: measureAttacks,
   turns: measureTurns,
   hostile: measureHostile,

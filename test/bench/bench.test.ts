@@ -10,13 +10,10 @@ import { writeUnitsPerCall } from '../../infra/bench/costs.ts';
 import { atLeast, atMost, percentile, tableText } from '../../infra/bench/report.ts';
 import { runBench } from '../../infra/bench/run-bench.ts';
 import { type Measured, scaleReport } from '../../infra/bench/sections/scale.ts';
-import { countRounds } from '../../infra/bench/sections/store-cost.ts';
 import { itemBytes, storeHeaders } from '../../infra/bench/test-bed/item-size.ts';
 import { costOf } from '../../infra/bench/test-bed/measured-calls.ts';
 import { startPeers } from '../../infra/bench/test-bed/peer.ts';
 import { startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
-import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
-import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { startDynamoEngine } from '../../infra/dynamodb-engine/start-engine.ts';
 import { describeOnDynamo } from '../support/dynamodb.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -29,7 +26,7 @@ const tinyPlan = {
   ...{ ...quickPlan, memory: 20, latencyTurns: 1 },
   ...{ jsonPerTurn: { 1: 2, 32: 4 }, streamsPerTurn: { 1: 1, 32: 2 }, hostile: { minutes: 0.05, seed: 1 } },
 };
-const tinyOptions = { ...readOptions(['--only', 'translated,scale,memory,hostile']), plan: tinyPlan };
+const tinyOptions = { ...readOptions(['--only', 'scale,memory,hostile']), plan: tinyPlan };
 
 describeOnDynamo('a tiny run of the bench', () => {
   let text = '';
@@ -43,10 +40,7 @@ describeOnDynamo('a tiny run of the bench', () => {
   it('measures what it is told with the gateway process, and prints the load of the machine first, the targets last', () => {
     expect(text).toMatch(/^Load of the machine/);
     expect(text.lastIndexOf('\n\nTargets\n')).toBe(text.lastIndexOf('\n\n') - '\n\nTargets'.length);
-    expect(Object.keys(sections)).toEqual(['translated', 'scale', 'memory', 'hostile']);
-    const translated = rowsOf('translated').map(([name, p50Ms]) => [name, Number(p50Ms) > 0]);
-    const interfaces = ['relayed: chat completions', 'translated: Messages', 'translated: Responses'];
-    expect(translated).toEqual(['the provider itself', ...interfaces].map((name) => [name, true]));
+    expect(Object.keys(sections)).toEqual(['scale', 'memory', 'hostile']);
     expect(rowsOf('memory').at(-1)?.[0]).toBe(20);
   });
 
@@ -108,14 +102,6 @@ describe('this tree beside another one', () => {
 });
 
 describe('what the bench computes', () => {
-  it('counts requests side by side as one round, and one after the other as two', () => {
-    const request = (startedAtMs: number, endedAtMs: number) => ({ startedAtMs, endedAtMs });
-    expect(countRounds([])).toBe(0);
-    expect(countRounds([request(0, 5), request(1, 6), request(2, 9)])).toBe(1);
-    expect(countRounds([request(0, 5), request(1, 9), request(5, 8)])).toBe(2);
-    expect(countRounds([request(10, 15), request(0, 5), request(5, 10)])).toBe(3);
-  });
-
   it('gives means per call of what the proxy counted', () => {
     const request = { startedAtMs: 0, endedAtMs: 1, bytes: 1_024, writeUnits: 3, readUnits: 1, writtenTables: [] };
     expect(costOf([request, request, request], 2)).toEqual({
@@ -204,9 +190,7 @@ describe('what the bench computes', () => {
   });
 
   it('refuses a section that it does not know', () => {
-    expect(() => readOptions(['--only', 'weather'])).toThrow(
-      '--only takes start, latency, translated, scale, load, store, memory',
-    );
+    expect(() => readOptions(['--only', 'weather'])).toThrow('--only takes latency, scale, load, memory');
     expect(readOptions(['--quick', '--json', 'x.json'])).toMatchObject({ isQuick: true, jsonFile: 'x.json' });
     expect(readOptions(['--against', 'main', '--portkey'])).toMatchObject({
       against: 'main',
@@ -266,54 +250,20 @@ describeOnDynamo('the proxy before the store', () => {
 describe('the scale model', () => {
   const item = { writes: 2, bytes: 500, bytesPerCallInFlight: 0 };
   const flat: Measured = { keys: item, ledger: item, limits: item, records: item, statistics: item };
-  const open = {
-    ...(stageSettings.prod as StageSettings),
-    gatewayReservedConcurrency: null,
-    tableWritesPerSecondMax: null,
-  };
-  const carried = (measured: Measured, part: number, prod: StageSettings = open) =>
-    scaleReport(measured, prod).tables[1]?.rows[part]?.slice(1, 4);
+  const carried = (measured: Measured) => scaleReport(measured).tables[1]?.rows.map((row) => row.slice(1));
+  const verdicts = (measured: Measured) => scaleReport(measured).targets.map(([, ...judged]) => judged);
 
-  it('plans at 35 % of what a partition takes, the same whatever calls take, unless calls in flight fill an item', () => {
-    expect(carried(flat, 0)).toEqual([175, 175, 175]);
+  it('gives what the items of a key and of its credit take, the same however long calls take, unless they fill an item', () => {
+    expect(carried(flat)).toEqual(Array(3).fill([500, 500]));
+    // 80 a second of 1 s make an item of 6,100 bytes: two writes of 6 units each are 960 a second, 81 would be 1,134.
     const growing = { ...flat, keys: { ...item, bytesPerCallInFlight: 70 } };
-    const [short, usual, long] = carried(growing, 0)?.map(Number) ?? [];
-    // 43 a second of 1 s make an item of 3,510 bytes: two writes of 4 units each are 344 a second, 44 would be 352.
-    expect([short, usual, long]).toEqual([43, 21, 9]);
-    expect(carried(growing, 1)).toEqual([175, 175, 175]);
-    expect(carried(flat, 3)).toEqual([5_250, 1_050, 1_050]);
+    expect(carried(growing)?.map(([key]) => key)).toEqual([80, 36, 15]);
+    expect(carried(growing)?.map(([, credit]) => credit)).toEqual([500, 500, 500]);
   });
 
-  it('bounds by quotas and by the busiest table, and by what the settings of prod say', () => {
-    expect(carried(flat, 2)).toEqual([1_000, 200, 1_000 / 30]);
-    expect(carried(flat, 4)).toEqual([2_000, 2_000, 2_000]);
-    const set = { ...open, gatewayReservedConcurrency: 50, tableWritesPerSecondMax: 100 };
-    expect(carried(flat, 2, set)).toEqual([50, 10, 50 / 30]);
-    expect(carried(flat, 4, set)).toEqual([50, 50, 50]);
-  });
-
-  it('shows the part that binds, for each duration', () => {
-    const rows = scaleReport(flat, open).tables[2]?.rows ?? [];
-    expect(rows[0]).toEqual(['the part', 'the item of the key', 'the item of the key', 'concurrent executions']);
-    expect(rows[1]).toEqual(['calls/s, planned', 175, 175, 1_000 / 30]);
+  it('judges by the one that carries less, and by the write units of a call', () => {
+    expect(verdicts(flat)).toEqual([...Array(3).fill(['≥ 200', '500', 'met']), ['≤ 9.2', '10', 'MISSED']]);
     const dear = { ...flat, ledger: { ...item, writes: 20 } };
-    expect(scaleReport(dear, open).tables[2]?.rows[0]?.[1]).toBe('the credit of the workspace');
-  });
-
-  it('says what one key carries both as it is planned and before DynamoDB refuses, and compares the latter', () => {
-    const missing = { ...flat, ledger: { ...item, writes: 20 } };
-    const rows = scaleReport(flat, open).tables[2]?.rows ?? [];
-    expect(rows.slice(2, 4).map((row) => row.slice(1))).toEqual([Array(3).fill(175), Array(3).fill(500)]);
-    expect(
-      scaleReport(flat)
-        .targets.slice(0, 3)
-        .map((target) => target.slice(2)),
-    ).toEqual(Array(3).fill(['500', 'met']));
-    expect(scaleReport(flat).targets[3]?.slice(1)).toEqual(['≤ 9.2', '10', 'MISSED']);
-    expect(
-      scaleReport(missing)
-        .targets.slice(0, 3)
-        .map((target) => target.slice(2)),
-    ).toEqual(Array(3).fill(['50', 'MISSED']));
+    expect(verdicts(dear).slice(0, 3)).toEqual(Array(3).fill(['≥ 200', '50', 'MISSED']));
   });
 });

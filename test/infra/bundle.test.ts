@@ -11,7 +11,6 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { parse, stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { startTask, type Task, taskContainerOf } from '../../infra/bench/test-bed/task-process.ts';
 import { buildBundles, bundleMaxBytes, containerMaxBytes } from '../../infra/build/bundle.ts';
 import { type BundleName, bundleEntries, functionNames } from '../../infra/build/definitions.ts';
 import { noticesFile, noticesOf } from '../../infra/build/notices.ts';
@@ -28,6 +27,7 @@ import { operatorOf } from '../support/operator-requests.ts';
 import { readStream } from '../support/read-stream.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { synthesizeStage } from './synthesized-stage.ts';
+import { startTask, type Task, taskContainerOf } from './task-process.ts';
 
 const server = "import { createServer } from 'node:net'; createServer().listen(0);";
 

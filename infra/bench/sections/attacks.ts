@@ -13,7 +13,7 @@ import { type Client, createClient } from '../measuring-client.ts';
 import { atMost, percentile, type SectionReport } from '../report.ts';
 import { startGateway } from '../test-bed/gateway-process.ts';
 import { startHostileProvider } from '../test-bed/hostile-provider.ts';
-import { residentKib } from '../test-bed/task-load.ts';
+import { residentKib } from '../test-bed/resident-memory.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
 const residentMaxMib = 512;

@@ -18,7 +18,7 @@ import { createClient, jsonBody } from '../measuring-client.ts';
 import { atMost, type SectionReport } from '../report.ts';
 import { areExact, type Books, readBooks } from '../test-bed/books.ts';
 import { startGateway } from '../test-bed/gateway-process.ts';
-import { residentKib } from '../test-bed/task-load.ts';
+import { residentKib } from '../test-bed/resident-memory.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
 const clients = 48;

@@ -8,7 +8,6 @@ export const models = {
   unlimited: 'bench/open',
   seeing: 'bench/seeing',
   vectors: 'bench/vectors',
-  function: 'gw/function/label',
 } as const;
 
 /** The call that most sections make. */
@@ -18,14 +17,12 @@ const newKey = () => createApiKey(systemRandomness);
 /** A key for each workspace, or several. A crowd is called once: what it leaves behind is met by no other section. */
 export function newKeys() {
   const crowd = () => ({ oneKey: newKey(), fifty: Array.from({ length: 50 }, newKey), unlimited: newKey() });
-  const fifty = Array.from({ length: 50 }, newKey);
   return {
     limited: newKey(),
     fresh: newKey(),
     scale: newKey(),
     unlimited: newKey(),
     crowds: [crowd(), crowd()],
-    task: fifty,
   };
 }
 export type BenchKeys = ReturnType<typeof newKeys>;
@@ -49,10 +46,7 @@ const modelText = (id: string, limits = '', { provider = 'fast', vision = false 
 
 const workspaceText = (id: string, workspaceLimits: string, keyLimits: string, keys: readonly string[]) => `
   - { id: ${id}, credit_usd: ${enough}${workspaceLimits}, keys: [
-        ${keys.map((key, at) => `{ name: ${id}-${at}, key: ${key}${keyLimits} }`).join(', ')} ], functions: [
-        { id: label, kind: prompt, active: r1, revisions: [
-            { id: r1, state: activated, model: ${models.unlimited}, options: { max_tokens: 64 }, input: { type: text },
-              messages: [{ role: system, content: Label it. }, { role: user, content: "{{input}}" }] }] }] }`;
+        ${keys.map((key, at) => `{ name: ${id}-${at}, key: ${key}${keyLimits} }`).join(', ')} ] }`;
 const limited = (id: string, ...keys: readonly string[]) =>
   workspaceText(id, `, spend_limit_usd: ${enough}`, `, rpm: ${rpm}, spend_limit_usd: ${enough}`, keys);
 const unlimited = (id: string, key: string) => workspaceText(id, '', '', [key]);
@@ -60,13 +54,12 @@ const crowdText = ({ oneKey, fifty, unlimited: key }: BenchKeys['crowds'][number
   limited(`one-key-${at}`, oneKey) + limited(`fifty-${at}`, ...fifty) + unlimited(`unlimited-${at}`, key);
 
 export const gatewayFileText = (providerUrl: string, keys: BenchKeys): string => `
-service: { function_concurrency: 200 }
 providers:
   - { id: fast, display_name: The provider of the bench, base_url: "${providerUrl}", auth: none }
   - { id: vectors, display_name: Its vectors, base_url: "${providerUrl}", auth: none, apis: [embeddings] }
 models: ${modelText(models.limited, providerLimits)} ${modelText(models.unlimited)}
 ${modelText(models.seeing, '', { vision: true })} ${modelText(models.vectors, '', { provider: 'vectors' })}
 workspaces: ${limited('limited', keys.limited)} ${limited('fresh', keys.fresh)} ${limited('scale', keys.scale)}
-${unlimited('unlimited', keys.unlimited)} ${limited('task', ...keys.task)}
+${unlimited('unlimited', keys.unlimited)}
 ${keys.crowds.map(crowdText).join('')}
 `;

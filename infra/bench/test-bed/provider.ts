@@ -1,5 +1,5 @@
 // A provider as fast as Node can be, in the bench's own process: fixed answers, nothing parsed. A call may ask it to wait
-// some milliseconds, or until it is released, or to take some milliseconds in all, by the member `user`, which every gateway relays.
+// some milliseconds, or until it is released, by the member `user`, which every gateway relays.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -33,10 +33,8 @@ export async function startProvider() {
   const server = createServer({ keepAliveTimeout }, async (incoming, outgoing) => {
     const body = Buffer.concat(await incoming.toArray()).toString();
     const calledAtMs = performance.now();
-    provider.lastCalledAtMs = calledAtMs;
-    const [, kind, wait = '0'] = /"user":"(wait|paced)-(\d+|held)"/.exec(body) ?? [];
+    const [, wait = '0'] = /"user":"wait-(\d+|held)"/.exec(body) ?? [];
     const isStream = body.includes('"stream":true');
-    if (kind === 'paced') return paceStream(outgoing, Number(wait));
     if (wait === 'held') {
       provider.held += 1;
       await released.promise;
@@ -48,26 +46,13 @@ export async function startProvider() {
     if (isStream) return answerStream(outgoing);
     const answer = incoming.url?.endsWith('/embeddings') === true ? vectorAnswer : jsonAnswer;
     outgoing.writeHead(200, { 'content-type': 'application/json' }).end(answer);
-    provider.lastEndedAtMs = performance.now();
   });
   /** Every chunk is a write of its own, so that no reader gets them all at once. */
   const answerStream = async (outgoing: ServerResponse) => {
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const [at, text] of streamEvents.entries()) {
-      provider.lastEndedAtMs = performance.now();
       outgoing.write(text);
       await (at === 0 ? sleep(systemClock, secondTokenMs) : nextTurn());
-    }
-    outgoing.end();
-  };
-  /** Its chunks come evenly over that time, as those of a model that writes. */
-  const paceStream = async (outgoing: ServerResponse, lengthMs: number) => {
-    const startedAtMs = performance.now();
-    outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (const [at, text] of streamEvents.entries()) {
-      const dueInMs = startedAtMs + (lengthMs * at) / streamEvents.length - performance.now();
-      if (dueInMs > 0) await sleep(systemClock, dueInMs);
-      outgoing.write(text);
     }
     outgoing.end();
   };
@@ -77,7 +62,7 @@ export async function startProvider() {
     name: 'provider itself',
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     /** `held` calls wait to be released. */
-    ...{ held: 0, lastCalledAtMs: 0, lastEndedAtMs: 0 },
+    held: 0,
     release() {
       released.resolve();
       released = Promise.withResolvers();

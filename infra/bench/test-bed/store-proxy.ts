@@ -1,5 +1,5 @@
 // Stands between a gateway and its DynamoDB and counts: requests, what DynamoDB would bill for them, bytes of their
-// bodies. Adds a delay to each on demand, so that rounds one after the other show.
+// bodies.
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -28,7 +28,6 @@ export async function startStoreProxy(storeUrl: string) {
     running += 1;
     try {
       const text = await readText(incoming);
-      if (proxy.delayMs > 0) await sleep(systemClock, proxy.delayMs);
       const input = JSON.parse(text);
       const operation = String(incoming.headers['x-amz-target']).split('.').at(-1) ?? '';
       // Operations on whole tables, at the start, take no capacity.
@@ -54,7 +53,6 @@ export async function startStoreProxy(storeUrl: string) {
   await once(server, 'listening');
   const proxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    delayMs: 0,
     /** Requests since the last time this was asked, in the order of their ends; waits until none was made for `quietMs`. */
     async takeRequests(quietMs: number): Promise<readonly StoreRequest[]> {
       const askedAtMs = performance.now();

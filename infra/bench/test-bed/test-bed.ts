@@ -34,15 +34,14 @@ async function startTestBed(folder: string, choice: PeerChoice, stops: (() => un
   const configFile = join(folder, 'gateway.yaml');
   await writeFile(configFile, gatewayFileText(provider.url, keys));
   const gateway = keep(await startGateway({ configFile, storeUrl: store.endpoint, folder }));
-  /** One more, just started: as a function of `prod`, whose limits are counted too. */
-  const startCountedGateway = () =>
-    startGateway({ configFile, storeUrl: proxy.url, folder, environment: functionVariables() });
   /** One more on the store of the timed one, which sends its spans to the provider: that answers whatever it is sent. */
   const startTracingGateway = () => {
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: provider.url };
     return startGateway({ name: 'gw, traces on', configFile, storeUrl: store.endpoint, folder, environment });
   };
-  const countedGateway = keep(await startCountedGateway());
+  // As a function of `prod`, whose limits are counted too.
+  const counted = { configFile, storeUrl: proxy.url, folder, environment: functionVariables() };
+  const countedGateway = keep(await startGateway(counted));
   const peers = (await startPeers(choice, provider.url, folder)).map(keep);
   return {
     ...{
@@ -53,7 +52,6 @@ async function startTestBed(folder: string, choice: PeerChoice, stops: (() => un
       keys,
       gateway,
       countedGateway,
-      startCountedGateway,
       startTracingGateway,
       peers,
     },

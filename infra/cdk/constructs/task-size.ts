@@ -34,7 +34,7 @@ export const heapOptions = ({ memoryMiB }: TaskSettings): readonly string[] => [
 ];
 
 /**
- * Calls at once that a task of one processor serves: by the section `task` of the bench so many that wait ten seconds take half
+ * Calls at once that a task of one processor serves: as measured once so many that wait ten seconds take half
  * to two thirds of it and 430 MiB, and none fails. More tasks are started at half of the processor, so before that. One process uses one processor, so
  * more of them carry no more.
  */

@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { headerNames } from '../../../shared/foundation/constants/index.ts';
-import { sha256Hex } from '../../../shared/foundation/ids/index.ts';
+import { headerNames } from '../../shared/foundation/constants/index.ts';
+import { sha256Hex } from '../../shared/foundation/ids/index.ts';
 
 /** As in the template. */
 export interface TaskContainer {
