@@ -116,7 +116,7 @@ describe('workspaces', () => {
     expect(reverted.body.data.data_policy).toEqual({});
   });
 
-  it('tell what was added to their credit and taken away, the newest first, page by page', async () => {
+  it('tell what was granted, added and taken away, the first grant last, page by page, and it adds up', async () => {
     for (const [id, amount_usd] of [
       ['a', '1'],
       ['b', '2.5'],
@@ -124,18 +124,22 @@ describe('workspaces', () => {
     ] as const) {
       expect((await ada.send('POST', '/workspaces/team/credits', { id, amount_usd })).status).toBe(200);
     }
-    const { response } = await ada.get('/workspaces/team/credits');
+    const { body: whole, response } = await ada.get('/workspaces/team/credits');
     expect(await differencesOf(operationOf('GET', '/v1/manage/workspaces/{id}/credits'), response)).toEqual([]);
     const pages = (await walk(ada, '/workspaces/team/credits?limit=2', 'cursor')) as {
-      id: string;
+      id: string | null;
       amount_usd: string;
+      time: string | null;
     }[][];
-    expect(
-      pages
-        .flat()
-        .map(({ id, amount_usd }) => `${id} ${amount_usd}`)
-        .toSorted(),
-    ).toEqual(['a 1', 'b 2.5', 'c -0.5']);
+    const first = pages.flat().at(-1);
+    expect(pages.flat()).toEqual(whole.data);
+    const said = pages.flat().map(({ id, amount_usd }) => `${id} ${amount_usd}`);
+    expect(said.slice(0, -1).toSorted()).toEqual(['a 1', 'b 2.5', 'c -0.5']);
+    expect(first).toEqual({ id: null, amount_usd: '100', time: expect.stringMatching(/Z$/) });
+    expect((await ada.get('/workspaces/team')).body.data.granted_usd).toBe('103');
+    const made = await ada.send('POST', '/workspaces', { id: 'empty' });
+    expect(made.status).toBe(200);
+    expect((await ada.get('/workspaces/empty/credits')).body.data).toMatchObject([{ id: null, amount_usd: '0' }]);
     expect((await ada.get('/workspaces/none/credits')).status).toBe(404);
   });
 });

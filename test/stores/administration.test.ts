@@ -102,6 +102,38 @@ describe('changes that several operators make at once', () => {
     const summary = await administration.credit.show({ workspace: 'busy', spendLimit: null });
     expect(summary.available).toBe(usd('7'));
   });
+
+  it('of the credit are told so that they add up to what was granted, with one that died on its way, and after 30 days', async () => {
+    const owner = instance();
+    const told = async () => {
+      const additions = await owner.credit.additions('told');
+      const { granted } = await owner.credit.show({ workspace: 'told', spendLimit: null });
+      expect(additions.reduce((sum, { amount }) => sum + amount, 0n)).toBe(granted);
+      return additions.map(({ id, amount }) => [id, amount]);
+    };
+    await administration.workspaceStore.write({ id: 'told' });
+    expect(await owner.credit.additions('told')).toEqual([]);
+    await owner.credit.create('told', usd('5'));
+    expect(await told()).toEqual([[null, usd('5')]]);
+    const add = (id: string, amount: bigint) => addCredit(owner, { workspace: 'told', amount, id });
+    await add('a', usd('2'));
+    // Noted, and its process died before it arrived.
+    const underWay = { entry: 'addition#b', amount: usd('1'), shards: 1, number: 2 };
+    const noted = { 'addition#b': { amount: usd('1'), at_ms: clock.nowMs() }, addition_number: 2 };
+    const changes = { set: { ...noted, addition_out: underWay } };
+    await database.store.update({ table: 'ledger', key: 'ADDITIONS#told', changes, repeatable: true });
+    expect(await told()).toEqual([
+      ['a', usd('2')],
+      [null, usd('5')],
+    ]);
+    clock.advance(31 * 86_400_000);
+    await add('c', -usd('3'));
+    expect(await told()).toEqual([
+      ['c', -usd('3')],
+      [null, usd('8')],
+    ]);
+    expect(await told()).not.toContainEqual(['a', usd('2')]);
+  });
 });
 
 describe('a change that cannot be made', () => {

@@ -12,6 +12,7 @@ import type { Documents } from '../../../shared/configuration/management/index.t
 import { settingsOf } from '../../../shared/configuration/workspaces/index.ts';
 import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
+import { instantOf } from '../../../shared/foundation/time/index.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { Work } from '../request/manage.ts';
 import { pageOf } from '../request/pages.ts';
@@ -41,15 +42,15 @@ export const changeCredit: Work<'POST /workspaces/{id}/credits'> = async (deps, 
 export const showCreditHistory: Work<'GET /workspaces/{id}/credits'> = async (deps, { names, query }) => {
   const workspace = names.id;
   await readWorkspace(deps, workspace);
-  // The newest first: pages are ordered by what stands later.
+  // The newest first: pages are ordered by what stands later, and the first grant is the oldest.
   const { items, next_cursor } = pageOf(await deps.credit.additions(workspace), query, ({ atMs, id }) => [
-    String(Number.MAX_SAFE_INTEGER - atMs).padStart(16, '0'),
-    id,
+    id === null ? '~' : String(Number.MAX_SAFE_INTEGER - (atMs ?? 0)).padStart(16, '0'),
+    id ?? '',
   ]);
   const data = items.map(({ id, amount, atMs }): Documents['ManagedAddition'] => ({
     id,
     amount_usd: formatUsd(amount),
-    time: new Date(atMs).toISOString(),
+    time: atMs === null ? null : instantOf(atMs),
   }));
   return { data, next_cursor };
 };

@@ -46,7 +46,7 @@ export const creditFields: readonly Field<WorkspaceCredit>[] = [
 const additionFields: readonly Field<Documents['ManagedAddition']>[] = [
   { member: 'time', title: 'time', value: ({ time }) => time },
   { member: 'amount_usd', title: 'USD', align: 'decimal', value: ({ amount_usd }) => amount_usd },
-  { member: 'id', title: 'id', isFlexible: true, value: ({ id }) => id },
+  { member: 'id', title: 'id', isFlexible: true, value: ({ id }) => id, shown: ({ id }) => id ?? 'first grant' },
 ];
 
 const creditCommands: CallCommands<'credits'> = {
@@ -76,10 +76,9 @@ const creditCommands: CallCommands<'credits'> = {
   'credits history': {
     takes: [input('WORKSPACE', 'names.id', readId)],
     example: 'team-a',
-    notes: ['Additions are known for 30 days.'],
+    notes: ['Additions are known by their ids for 30 days, and then are part of the first grant.'],
     shows: (answer, { request }) => {
-      const none = 'nothing was added or taken away within 30 days';
-      const { json, lines } = shownList('additions', additionFields, none)(answer);
+      const { json, lines } = shownList('additions', additionFields, 'nothing was granted')(answer);
       return { json: { workspace: request.names.id, ...(json as object) }, lines };
     },
   },

@@ -10,7 +10,7 @@ export interface CreditLedger extends CreditPayments {
   create(workspace: string, credit: PicoUsd): Promise<'created' | 'existing'>;
   /** Adds credit, or takes some away, once per id. */
   add(addition: Addition): AdditionOutcome;
-  /** Additions and removals by operators, the newest first, as far back as they are remembered: 30 days. */
+  /** What was granted, the newest first: additions and removals of 30 days, and before them the first grant with all older ones. */
   additions(workspace: string): Promise<CreditAddition[]>;
 }
 
@@ -25,7 +25,7 @@ interface AskedAddition {
 const addedWorkspacesMax = 1_000;
 
 export function createCreditLedger(options: CreditOptions): CreditLedger {
-  const { store, counters } = options;
+  const { store, counters, clock } = options;
   /** Additions of one workspace, one after the other: each finishes what the one before it has begun. */
   const additions = createCache<(addition: AskedAddition) => void>({ sizeMax: addedWorkspacesMax });
 
@@ -40,7 +40,7 @@ export function createCreditLedger(options: CreditOptions): CreditLedger {
 
   return {
     ...createCreditPayments(options),
-    create: (workspace, credit) => createCredit(store, workspace, credit),
+    create: (workspace, credit) => createCredit(store, workspace, credit, clock.nowMs()),
     add(addition) {
       const enter = additions.get(addition.workspace) ?? gatherRuns(addInTurn);
       additions.set(addition.workspace, enter);

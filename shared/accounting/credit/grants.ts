@@ -32,8 +32,12 @@ const additionPrefix = 'addition#';
 /** Numbers of the last addition that arrived in the counter or was passed over, and of the last one passed over. */
 const receivedAttribute = 'received#additions';
 const passedAttribute = 'passed#additions';
+/** When the workspace was made. */
+const grantedAtAttribute = 'granted_at_ms';
 /** Tries after additions of other processes to the same workspace: each finishes the one that came first. */
 const triesMax = 100;
+/** Tries to read two items between additions. */
+const readTriesMax = 10;
 /** Tries to take credit away while calls take it too. */
 const removalTriesMax = 3;
 
@@ -51,10 +55,16 @@ export interface Addition {
 const additionsKey = (workspace: string): string => `ADDITIONS#${workspace}`;
 
 /** Sets the credit of a workspace that has none yet, and leaves every other alone. */
-export async function createCredit(store: Store, workspace: string, credit: PicoUsd): Promise<'created' | 'existing'> {
+export async function createCredit(
+  store: Store,
+  workspace: string,
+  credit: PicoUsd,
+  nowMs: number,
+): Promise<'created' | 'existing'> {
   if (credit < 0n) throw new RangeError(`a credit of ${credit}: it must not be negative`);
   // 0 is granted too: it tells that the workspace exists.
-  const { kind } = await writeCredit(store, workspace, grant(credit), absent(creditAttributes.granted));
+  const changes = { ...grant(credit), set: { [grantedAtAttribute]: nowMs } };
+  const { kind } = await writeCredit(store, workspace, changes, absent(creditAttributes.granted));
   return kind === 'written' ? 'created' : 'existing';
 }
 
@@ -169,22 +179,39 @@ const grant = (amount: PicoUsd): Changes => ({
 });
 
 export interface CreditAddition {
-  readonly id: string;
+  /** Null: the first grant, with all that was added so long ago that it is not remembered. */
+  readonly id: string | null;
   /** Below 0: it was taken away. */
   readonly amount: PicoUsd;
-  readonly atMs: number;
+  /** Null: of a first grant whose time was not noted. */
+  readonly atMs: number | null;
 }
 
-/** What was added and taken away, the newest first, as far back as additions are remembered. */
+/** What was granted, added and taken away, the newest first: together all that was granted. Empty: there is no credit. */
 export async function readAdditions(store: Store, workspace: string): Promise<CreditAddition[]> {
-  const item = (await store.get('ledger', additionsKey(workspace))) ?? {};
-  return Object.entries(item)
-    .filter(([name]) => name.startsWith(additionPrefix))
-    .map(([name, made]) => {
-      const { amount, at_ms: atMs } = made as { readonly amount: unknown; readonly at_ms: unknown };
-      return { id: name.slice(additionPrefix.length), amount: readAmount(amount), atMs: Number(atMs) };
-    })
-    .sort((a, b) => b.atMs - a.atMs || (a.id < b.id ? -1 : 1));
+  for (let tried = 0; tried < readTriesMax; tried += 1) {
+    const noted = (await store.get('ledger', additionsKey(workspace))) ?? {};
+    const credit = (await store.get('ledger', creditKey(workspace, 0))) ?? {};
+    if (credit[creditAttributes.granted] === undefined) return [];
+    const received = Number(credit[receivedAttribute] ?? 0);
+    // One has arrived between the two reads.
+    if (received > Number(noted.addition_number ?? 0)) continue;
+    const underWay = noted.addition_out as AdditionUnderWay | undefined;
+    const isOut =
+      underWay !== undefined &&
+      (Number(underWay.number) > received || Number(credit[passedAttribute]) === Number(underWay.number));
+    const additions = Object.entries(noted)
+      .filter(([name]) => name.startsWith(additionPrefix) && !(isOut && name === underWay.entry))
+      .map(([name, made]) => {
+        const { amount, at_ms: atMs } = made as { readonly amount: unknown; readonly at_ms: unknown };
+        return { id: name.slice(additionPrefix.length), amount: readAmount(amount), atMs: Number(atMs) };
+      })
+      .sort((a, b) => b.atMs - a.atMs || (a.id < b.id ? -1 : 1));
+    const rest = additions.reduce((left, { amount }) => left - amount, readAmount(credit[creditAttributes.granted]));
+    const grantedAt = credit[grantedAtAttribute];
+    return [...additions, { id: null, amount: rest, atMs: grantedAt === undefined ? null : Number(grantedAt) }];
+  }
+  throw new StoreUnavailable(new Error(`additions to ${workspace} arrived during every try to read them`));
 }
 
 const writeCredit = (store: Store, workspace: string, changes: Changes, condition: Condition) =>

@@ -261,7 +261,11 @@ const replacementDocument = z.object({
     .check(z.describe('Keys that were made: their texts are in this answer only.')),
 });
 
-const additionDocument = z.object({ id: text, amount_usd: amount, time: instant });
+const additionDocument = z.object({
+  id: textOrNull.check(z.describe('Null: the first grant, with all that was added more than 30 days ago.')),
+  amount_usd: amount,
+  time: instantOrNull,
+});
 
 /** By the names that the description of the interface gives them. That of a call is made beside its record. */
 export const documents = {

@@ -146,7 +146,7 @@ export const managementRoutes = {
   },
   'GET /workspaces/{id}/credits': {
     operation: 'listCredits',
-    summary: 'What was added to the credit and taken away, of 30 days',
+    summary: 'What was granted, added and taken away: it adds up to what is granted',
     commands: ['credits history'],
     role: 'viewer there',
     query: pageQuery,

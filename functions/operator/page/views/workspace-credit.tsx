@@ -11,7 +11,7 @@ import { Form, formValues } from '../parts/form.tsx';
 import { usd } from '../parts/shown-values.ts';
 import { Failure, Shown } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
-import { Time } from '../parts/time.tsx';
+import { timeOrNone } from '../parts/time.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 
 interface CreditDialogProperties {
@@ -37,13 +37,13 @@ export const CreditDialog = ({ workspace: { id }, close, changed }: CreditDialog
       <Shown loaded={history}>
         {({ data }) => (
           <Table
-            caption="What was added and taken away, the newest first"
+            caption="What was granted, added and taken away, the newest first"
             rows={data}
-            keyOf={(one) => one.id}
-            empty="Nothing was added within 30 days."
+            keyOf={({ id: key }) => key ?? ''}
+            empty="Nothing was granted."
             columns={[
-              { title: 'Time', show: ({ time }) => <Time instant={time} /> },
-              { title: 'Id', show: (one) => one.id },
+              { title: 'Time', show: ({ time }) => timeOrNone(time) },
+              { title: 'Id', show: (one) => one.id ?? 'First grant' },
               { title: 'Amount', isNumber: true, show: ({ amount_usd }) => usd(amount_usd) },
             ]}
           />
