@@ -207,11 +207,10 @@ export interface AdmittedPlain extends AdmittedCall, RoutedCall {}
 
 export interface AdmittedExecution extends AdmittedCall, OpenedCall {}
 
-/** An answer, or the error in its place; and how the call has ended, to be asked once, after the last byte. */
-export type ServedCall = { readonly end: () => EndedCall } & (
-  | { readonly response: GatewayResponse }
-  | { readonly response: undefined; readonly error: unknown }
-);
+/** An answer, and how the call has ended, which is asked once, after the last byte; or the error in its place. */
+export type ServedCall =
+  | { readonly response: GatewayResponse; readonly end: () => EndedCall }
+  | { readonly response: undefined; readonly error: unknown; readonly ended: EndedCall };
 
 /** An answer that exists already. */
 export type ReadyAnswer =

@@ -17,7 +17,7 @@ import { nextTurn, startDeadline } from '../../../shared/foundation/time/index.t
 import { type GatewayRequest, readPlainBody } from '../../../shared/protocol/http/index.ts';
 import { type ClientInterface, keepBody, readModel } from '../../../shared/protocol/interfaces/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
-import { type BodyText, readRequestBody } from '../../../shared/protocol/wire/index.ts';
+import { type BodyText, readRequestBody, type Tags } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { Call, ReadCall, ReceivedCall } from '../stages.ts';
 import { readAttribution, readCallHeaders, readPassedOn, readTagsHeader } from './read-call-headers.ts';
@@ -41,6 +41,8 @@ export function receive(
   scope: RequestScope,
 ): ReceivedCall {
   const credential = readCredential(request.headers, clientInterface);
+  const attribution = readAttribution(request.headers);
+  const sentTags = readTagsHeader(request.headers);
   let seen: ReadCall | undefined;
   const read = once(async (): Promise<ReadCall> => {
     scope.memory.nameKey(credential.publicId);
@@ -55,16 +57,14 @@ export function receive(
     const model = body.kind === 'unreadable' ? undefined : readModel(body.json);
     // On a function call a revoked key has its own code, whatever else is wrong with a readable body.
     const asksFunction = clientInterface.callsFunctions && model?.startsWith(reservedModelPrefix) === true;
-    const shape = { clientInterface, asksFunction, bodyBytes, textBytes };
+    const shape = { clientInterface, asksFunction, bodyBytes, textBytes, attribution, sentTags };
     seen = { model, asksFunction, call: readCall(deps, request, scope, body, shape) };
     if (bodyBytes > longBodyBytes) await nextTurn();
     return seen;
   });
-  const { headers, arrivedAtMs } = request;
+  const { arrivedAtMs } = request;
   const isOversized = request.declaredBodyBytes > plainBodyMaxBytes;
-  const attribution = readAttribution(headers);
-  const sent = readTagsHeader(headers);
-  const tags = sent instanceof GatewayError ? {} : sent;
+  const tags = sentTags instanceof GatewayError ? {} : sentTags;
   return { clientInterface, scope, credential, attribution, tags, arrivedAtMs, isOversized, read, seen: () => seen };
 }
 
@@ -75,12 +75,15 @@ function keptBytesOf(body: BodyText, bytes: number): number {
   return tableBytes + (text.length === bytes ? bytes : Math.min(2 * bytes, 2 * text.length));
 }
 
-interface BodyShape {
+/** What is known of a request beside its body. */
+interface ReadParts {
   readonly clientInterface: ClientInterface;
   readonly asksFunction: boolean;
   readonly bodyBytes: number;
   /** Of what is kept of it. */
   readonly textBytes: number;
+  readonly attribution: Call['attribution'];
+  readonly sentTags: Tags | GatewayError;
 }
 
 function readCall(
@@ -88,7 +91,7 @@ function readCall(
   { headers, query, arrivedAtMs }: GatewayRequest,
   scope: RequestScope,
   body: BodyText,
-  { clientInterface, asksFunction, bodyBytes, textBytes }: BodyShape,
+  { clientInterface, asksFunction, bodyBytes, textBytes, attribution, sentTags: tags }: ReadParts,
 ): Call | GatewayError {
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
@@ -100,7 +103,6 @@ function readCall(
   if (request instanceof GatewayError) return request;
   const callHeaders = readCallHeaders(headers, asksFunction);
   if (callHeaders instanceof GatewayError) return callHeaders;
-  const tags = readTagsHeader(headers);
   if (tags instanceof GatewayError) return tags;
   if (passedOn instanceof GatewayError) return passedOn;
   return {
@@ -111,7 +113,7 @@ function readCall(
     ...callHeaders,
     // A UUID is the same in either letter case.
     idempotencyKey: asksFunction ? callHeaders.idempotencyKey?.toLowerCase() : callHeaders.idempotencyKey,
-    attribution: readAttribution(headers),
+    attribution,
     tags,
     passedOn,
     fingerprint: once(() => fingerprint(clientInterface.id, json, headers, passedOn)),

@@ -22,10 +22,14 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   const unusedPermit = call.holdings.firstCandidate?.permit;
   const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };
   const served = await serve(deps, call).catch((error: unknown) => failed({ ...notRun, unusedPermit }, error));
-  call.scope.deferred.add(() => settle(deps, call, served.end()));
-  if (served.response !== undefined) return served.response;
+  if (served.response !== undefined) {
+    call.scope.deferred.add(() => settle(deps, call, served.end()));
+    return served.response;
+  }
+  const { ended } = served;
+  call.scope.deferred.add(() => settle(deps, call, ended));
   // Before the client knows, because its retry may come at once. What fails here is done again by settlement.
-  await Promise.all([call.claims.release(claimsEndOf(served.end())).catch(() => {}), call.freeSlots?.()]);
+  await Promise.all([call.claims.release(claimsEndOf(ended)).catch(() => {}), call.freeSlots?.()]);
   return toldInStream(deps, call, served.error);
 }
 
@@ -67,5 +71,5 @@ function slotsFreer(deps: GatewayDependencies, call: AdmittedCall): AdmittedCall
 export const failed = (run: EndedCall['run'], error: unknown): ServedCall => ({
   response: undefined,
   error,
-  end: () => ({ run, error: toGatewayError(error), stream: undefined, writeCache: undefined }),
+  ended: { run, error: toGatewayError(error), stream: undefined, writeCache: undefined },
 });

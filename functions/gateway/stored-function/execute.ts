@@ -10,10 +10,11 @@ import {
   whereToLook,
 } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
-import { jsonHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
+import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import { mergeUsage, sumUsage } from '../../../shared/routing/billing/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderRun } from '../provider-call.ts';
+import { failed } from '../settlement/serve-and-settle.ts';
 import type { AdmittedExecution, AnswerSource, EndedCall, ServedCall } from '../stages.ts';
 import { callModel } from './call-model.ts';
 import { planModelCall } from './plan-model-call.ts';
@@ -26,17 +27,11 @@ export async function execute(deps: GatewayDependencies, call: AdmittedExecution
   // Steps run side by side and one after the other, so their times do not add up to this.
   const upstreamMs = clock.nowMs() - startedAtMs;
   const run = { ...sumRuns(runs), upstreamMs };
-  const end = (error: unknown): EndedCall => ({
-    run,
-    error: error === undefined ? undefined : toGatewayError(error),
-    stream: undefined,
-    writeCache: undefined,
-  });
   const slotsAreFree = call.freeSlots?.();
   if ('error' in executed) {
     await slotsAreFree;
     const error = executionError(executed.error, call.scope.correlationId);
-    return { response: undefined, error, end: () => end(error) };
+    return failed(run, error);
   }
   const gatewayMs = Math.max(0, clock.nowMs() - call.arrivedAtMs - upstreamMs);
   const timing = { [headerNames.serverTiming]: `gw;dur=${gatewayMs}` };
@@ -46,7 +41,7 @@ export async function execute(deps: GatewayDependencies, call: AdmittedExecution
   const headers = { ...names, ...timing, ...jsonHeaders };
   const response = { status: okStatus, headers, body: executed.answer };
   await Promise.all([call.claims.store(response, source), slotsAreFree]);
-  return { response, end: () => end(undefined) };
+  return { response, end: () => ({ run, error: undefined, stream: undefined, writeCache: undefined }) };
 }
 
 interface Executed {
