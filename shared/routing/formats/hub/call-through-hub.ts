@@ -150,8 +150,8 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
 }
 
 async function askOnce(asking: Asking): Promise<CandidateOutcome> {
-  const { model, options, source, target, head, restore, spoken, stops, nextStep } = asking;
-  const generated = await model.doGenerate(options);
+  const { options, source, target, head, restore, spoken, stops, nextStep } = asking;
+  const generated = await asking.model.doGenerate(options);
   const content = restore.content(generated.content);
   const hasCalls = content.some(({ type }) => type === 'tool-call');
   const said = { isWhole: true, hasContent: content.length > 0, hasCalls };
@@ -162,7 +162,8 @@ async function askOnce(asking: Asking): Promise<CandidateOutcome> {
   const isEmpty = target.failsEmpty === true && result.content.length === 0;
   const failure = isBlocked ? blockedPrompt : finishFailure(result.finishReason, 'unreadable_answer', isEmpty);
   if (failure !== undefined) return noAnswer(failure);
-  const written = await source.writeAnswer(result, head, nextStep);
+  const model = result.response?.modelId ?? head.model;
+  const written = { model, ...(await source.writeAnswer(result, head, nextStep)) };
   const json = await readInTurns(written.text, async (scanned) => scanned, largeBodyMaxBytes);
   if (json === undefined) return noAnswer({ kind: 'failed', cause: 'answer_too_large', refusedAnswer: written });
   return { kind: 'json', answer: { ...written, json }, spoken: spoken() };

@@ -23,12 +23,12 @@ export interface AnswerHead {
 }
 
 /** What the gateway needs of an answer: its text is written once, and nothing of it is parsed again. */
-export type WrittenAnswer = Omit<JsonAnswer, 'json'>;
+export type WrittenAnswer = Omit<JsonAnswer, 'json' | 'model'>;
 
 /** One call. What its reader learns of the body its writers know: names that were shortened, settings that are repeated. */
 export interface SourceCall {
   readonly call: HubCall;
-  /** `nextStep`: awaited between its steps, where the answer is long. */
+  /** What the events of a stream make. `nextStep`: awaited between its steps, where the answer is long. */
   readonly writeAnswer: (result: HubResult, head: AnswerHead, nextStep: () => Promise<void>) => Promise<WrittenAnswer>;
   /** Its streams write one tool call at a time: parts of another one do not come before it has ended. */
   readonly writesOneCallAtATime?: true;

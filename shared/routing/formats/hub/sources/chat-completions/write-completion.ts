@@ -56,7 +56,6 @@ export async function writeCompletion(
     text: await stringifyInTurns(completion, nextStep),
     usage: readUsageReport(usage),
     outputBytes: outputBytesOfMessage(message),
-    model,
     finishReasons: [reason],
   };
 }

@@ -1,13 +1,11 @@
-// The blocks of a streamed message. One is open at a time: where the next one begins, it ends.
-import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
-import { writtenEvent } from '../../../../../protocol/interfaces/messages/index.ts';
+// The blocks of a message. One is open at a time: where the next one begins, it ends.
 import type { SignedEnvelope } from '../../../../../protocol/wire/index.ts';
 import { type AnswerHead, type Signed, sealed } from '../../middle/index.ts';
+import type { BlockDelta, MessageBlock, MessageEvent } from './message-types.ts';
 import { createInputWriter, type InputWriter } from './tool-input.ts';
-import { thinkingBlock } from './write-whole-message.ts';
 
 interface OpenBlock {
-  readonly kind: 'text' | 'thinking' | 'tool_use';
+  readonly kind: MessageBlock['type'];
   /** The package's. */
   readonly id: string;
   hasArguments: boolean;
@@ -18,38 +16,80 @@ interface OpenBlock {
   readonly of?: SignedEnvelope['of'];
 }
 
-export function createBlocks(head: AnswerHead, emit: (event: AnswerEvent) => void) {
+export type Blocks = ReturnType<typeof createBlocks>;
+
+export function createBlocks(head: AnswerHead, emit: (event: MessageEvent) => void) {
   let index = -1;
   let open: OpenBlock | undefined;
+  let outputBytes = 0;
 
-  const write = (type: string, members: object) => emit(writtenEvent({ type, index, ...members }));
-  const add = (delta: object) => write('content_block_delta', { delta });
+  const emitDelta = (delta: BlockDelta) => emit({ type: 'content_block_delta', index, delta });
 
-  function begin(kind: OpenBlock['kind'], id: string, block: object, own?: Pick<OpenBlock, 'signed' | 'of'>): void {
+  function add(delta: BlockDelta, text: string): void {
+    if (text === '') return;
+    outputBytes += Buffer.byteLength(text);
+    emitDelta(delta);
+  }
+
+  function addInput(input: string): void {
+    if (input !== '') emitDelta({ type: 'input_json_delta', partial_json: input });
+  }
+
+  function begin(id: string, block: MessageBlock, own?: Pick<OpenBlock, 'signed' | 'of'>): void {
     close();
     index += 1;
-    open = { kind, id, hasArguments: false, input: createInputWriter(), signed: {}, ...own };
-    write('content_block_start', { content_block: block });
+    open = { kind: block.type, id, hasArguments: false, input: createInputWriter(), signed: {}, ...own };
+    if (block.type === 'tool_use') outputBytes += Buffer.byteLength(block.name);
+    emit({ type: 'content_block_start', index, content_block: block });
   }
 
   function close(): void {
     if (open === undefined) return;
     const { kind, input, signed, of } = open;
     open = undefined;
-    if (kind === 'thinking') add({ type: 'signature_delta', signature: sealed(head, signed, of) });
+    if (kind === 'thinking') emitDelta({ type: 'signature_delta', signature: sealed(head, signed, of) });
     if (kind === 'tool_use') addInput(input.end());
-    write('content_block_stop', {});
+    emit({ type: 'content_block_stop', index });
   }
 
-  function addInput(text: string): void {
-    if (text !== '') add({ type: 'input_json_delta', partial_json: text });
+  const beginText = (id: string) => begin(id, { type: 'text', text: '', citations: null });
+  const beginThinking = (id: string, own?: Pick<OpenBlock, 'signed' | 'of'>) =>
+    begin(id, { type: 'thinking', thinking: '', signature: '' }, own);
+  const addText = (text: string) => add({ type: 'text_delta', text }, text);
+  const addThinking = (thinking: string) => add({ type: 'thinking_delta', thinking }, thinking);
+
+  /** Of the call that is open: others are over. */
+  function addArguments(id: string, delta: string): void {
+    if (delta === '' || open?.kind !== 'tool_use' || open.id !== id) return;
+    open.hasArguments = true;
+    outputBytes += Buffer.byteLength(delta);
+    addInput(open.input.add(delta));
+  }
+
+  /** What the gateway says itself. */
+  function addNote(text: string): void {
+    beginText('');
+    emitDelta({ type: 'text_delta', text });
+    close();
   }
 
   /** A signature that belongs to a text or a call stands in a block of its own. */
   function addSignature(signed: Signed, of: SignedEnvelope['of']): void {
-    begin('thinking', '', thinkingBlock('', ''), { signed, of });
+    beginThinking('', { signed, of });
     close();
   }
 
-  return { open: () => open, begin, add, addInput, close, addSignature };
+  return {
+    open: () => open,
+    outputBytes: () => outputBytes,
+    begin,
+    beginText,
+    beginThinking,
+    addText,
+    addThinking,
+    addArguments,
+    addNote,
+    addSignature,
+    close,
+  };
 }

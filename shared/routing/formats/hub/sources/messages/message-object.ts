@@ -3,14 +3,27 @@ import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from '@ai-
 import type { TokenReport } from '../../../../../protocol/wire/index.ts';
 import { type AnswerHead, estimatedOutputTokens, mediaMembers } from '../../middle/index.ts';
 
-export const messageHead = ({ id, askedModel }: AnswerHead) => ({
+export type Message = ReturnType<typeof messageStart>;
+
+/** As it begins. Its usage is an estimate, and no report: a stream that breaks is billed by what was relayed. */
+export const messageStart = ({ id, askedModel, estimatedInputTokens }: AnswerHead) => ({
   id: `msg_${id.replaceAll('-', '')}`,
   type: 'message',
   role: 'assistant',
   model: askedModel,
+  content: [],
+  stop_reason: null,
+  stop_sequence: null,
+  stop_details: null,
+  usage: { ...wholeUsage(toUsage(undefined, { inputTokens: estimatedInputTokens, outputBytes: 0 })), output_tokens: 1 },
+  container: null,
+  diagnostics: null,
 });
 
-export interface MessageEnd {
+/** What changes of a message when it has ended. */
+export type MessageChange = MessageEnd & { readonly container: null };
+
+interface MessageEnd {
   readonly stop_reason: string;
   readonly stop_sequence: string | null;
   readonly stop_details: object | null;
@@ -78,7 +91,7 @@ export function toUsage(tokens: TokenReport | undefined, estimates: Estimates): 
 }
 
 /** With the members that clients expect beside the counts. */
-export const wholeUsage = (usage: MessageUsage) => ({
+const wholeUsage = (usage: MessageUsage) => ({
   ...usage,
   inference_geo: null,
   server_tool_use: null,

@@ -42,7 +42,6 @@ export async function writeResponse(
     text: responseText(writing, end, whole),
     usage: toReport(head, whole),
     outputBytes,
-    model: result.response?.modelId ?? head.model,
     finishReasons: [end.status],
   };
 }
