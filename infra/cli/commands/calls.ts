@@ -16,6 +16,7 @@ import {
 } from '../../../shared/accounting/reports/index.ts';
 import { readWorkspaces } from '../../../shared/configuration/administration/index.ts';
 import { interfaceIds, refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
+import { escapeControls } from '../../../shared/foundation/log/index.ts';
 import { formatTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import {
@@ -112,7 +113,7 @@ async function listCalls(session: Session, options: ListOptions): Promise<Outcom
   };
   if (options.follow === true) {
     const lineOf = (call: CallRecord) =>
-      options.json === true ? JSON.stringify(callDocument(call)) : followLine(call);
+      options.json === true ? escapeControls(JSON.stringify(callDocument(call))) : followLine(call);
     return { lineByLine: mapLines(newCalls(query, session.clock, options.limit ?? followedDefault), lineOf) };
   }
   if (options.csv === true) return { lineByLine: csvLines({ ...query, sinceMs, nowMs }, options.limit) };

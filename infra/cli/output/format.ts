@@ -1,5 +1,6 @@
 // Values as text for people and for programs. Nothing that steers a terminal comes through: neither a control character nor a mark of the
 // direction of a text.
+import { escapeControls } from '../../../shared/foundation/log/index.ts';
 
 /**
  * One indented JSON document. Integers beyond 2^53 keep their digits as text; control characters that JSON allows are
@@ -9,13 +10,6 @@ export function toJsonText(value: unknown): string {
   const text = JSON.stringify(value, (_name, member) => (typeof member === 'bigint' ? exact(member) : member), 2);
   return escapeControls(text);
 }
-
-/** In JSON, and in YAML, which quotes texts that hold such characters. */
-export const escapeControls = (text: string): string =>
-  text.replace(
-    /[\u007f-\u009f\p{Bidi_Control}]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 
 const exact = (value: bigint): number | string => {
   const number = Number(value);

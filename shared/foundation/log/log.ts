@@ -3,6 +3,7 @@
 import type { Clock } from '../time/index.ts';
 import { describeError } from './describe-error.ts';
 import { embedMetrics, type Metrics } from './embedded-metrics.ts';
+import { escapeControls } from './escape-controls.ts';
 
 /** Every field a line may carry besides time, level and error. A new one is added here, on purpose. */
 export const logFieldNames = [
@@ -114,7 +115,7 @@ export function createLog({ clock, stage, version, level = 'info', write = write
       addAllowed(line, fields);
       if (metrics !== undefined) Object.assign(line, embedMetrics(metrics, nowMs));
       if (error !== undefined) line.error = describeError(error);
-      write(`${JSON.stringify(line)}\n`);
+      write(`${escapeControls(JSON.stringify(line))}\n`);
     } catch {
       // A line that cannot be written is lost; the request it belongs to is not.
     }

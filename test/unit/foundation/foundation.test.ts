@@ -493,6 +493,17 @@ describe('a log line', () => {
     expect(() => broken.error({ event: 'lost' }, new Error('x'))).not.toThrow();
   });
 
+  it('escapes what steers a terminal, in fields and errors alike, and every character comes back', () => {
+    const controls = '\u0000\u001b]0;\u007f\u0080\u009b1m\u061c\u200e\u200f\u202a\u202e\u2066\u2069';
+    const { log, lines } = logInto();
+    log.error({ event: 'failed', message: controls, model: 'ü🙂\u202e' }, new Error(controls));
+    const line = lines[0] ?? '';
+    expect(line.trimEnd()).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+    expect(line).toContain('"model":"ü🙂\\u202e"');
+    const { message, error } = JSON.parse(line);
+    expect([message, error.message]).toEqual([controls, controls]);
+  });
+
   it.each([
     ['info', 2],
     ['error', 1],

@@ -1,0 +1,8 @@
+// JSON allows characters in its texts that steer the terminal that shows it.
+
+/** Escapes in JSON what a terminal obeys: C1, and marks of the direction of a text. */
+export const escapeControls = (text: string): string =>
+  text.replace(
+    /[\u007f-\u009f\p{Bidi_Control}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
