@@ -47,11 +47,15 @@ const clients = {
   },
 } as const;
 
+const eventOf = (part: Json) => ({ candidates: [{ content: { role: 'model', parts: [part] }, index: 0 }] });
+const endOf = { candidates: [{ finishReason: 'STOP', index: 0 }] };
+
 describe.each(Object.entries(clients))('a signed text of an answer to a client of %s', (interfaceId, client) => {
   const asked = { api, model, interfaceId: interfaceId as keyof typeof clients } as const;
 
-  async function answered(stream: boolean, blocks: Parameters<typeof jsonOf>[1]['blocks']): Promise<Any[]> {
-    const answer: FakeAnswer = stream ? streamOf(api, { blocks }) : jsonAnswer(jsonOf(api, { blocks }));
+  const answered = (stream: boolean, blocks: Parameters<typeof jsonOf>[1]['blocks']): Promise<Any[]> =>
+    answersOf(stream ? streamOf(api, { blocks }) : jsonAnswer(jsonOf(api, { blocks })), stream);
+  async function answersOf(answer: FakeAnswer, stream: boolean): Promise<Any[]> {
     const { outcome } = await ask({ ...asked, answer, stream, body: client.asks as Json });
     if (outcome.kind === 'json') return client.partsOf(JSON.parse(outcome.answer.text));
     if (outcome.kind !== 'stream') throw new Error(JSON.stringify(outcome));
@@ -70,6 +74,13 @@ describe.each(Object.entries(clients))('a signed text of an answer to a client o
     const parts = await answered(false, [text, sign]);
     expect(kindsOf(parts)).toEqual(['signature', 'text']);
     expect(await sentBack(parts)).toEqual([{ ...text, thoughtSignature: sign.redacted }]);
+  });
+
+  it('comes before it in a stream where it comes with the text, once, and goes back with it', async () => {
+    const signed = { ...text, thoughtSignature: sign.redacted };
+    const parts = await answersOf(eventStream(...[signed, { text: ' And four.' }].map(eventOf), endOf), true);
+    expect(kindsOf(parts)).toEqual(['signature', 'text']);
+    expect(await sentBack(parts)).toEqual([{ text: 'It is three. And four.', thoughtSignature: sign.redacted }]);
   });
 
   it('is nothing that comes last in a stream', async () => {

@@ -16,7 +16,7 @@ export {
 } from './other-members.ts';
 export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
 export * from './prompt-parts.ts';
-export { base64Of, contentOf, estimatedOutputTokens, jsonResponse, mediaMembers, tokensOf } from './read-result.ts';
+export { base64Of, estimatedOutputTokens, jsonResponse, mediaMembers, tokensOf } from './read-result.ts';
 export { eventsByPart, writeResult } from './result-parts.ts';
 export { envelopeOptions, isSigned, phaseOf, phaseOptions, sealed, signedOptions, withOwnSigned } from './signed.ts';
 export { type Strictness, strictPath, withStrictness } from './strict-tools.ts';

@@ -1,5 +1,5 @@
-// What of an answer is the client's: its content, its images, and the tokens that it took.
-import type { LanguageModelV4Content, LanguageModelV4File, LanguageModelV4Usage } from '@ai-sdk/provider';
+// What of an answer is the client's: its images, and the tokens that it took.
+import type { LanguageModelV4File, LanguageModelV4Usage } from '@ai-sdk/provider';
 import {
   isJsonObject,
   type JsonObject,
@@ -10,14 +10,6 @@ import {
   toCount,
   tokensMax,
 } from '../../../../protocol/wire/index.ts';
-import type { HubResult } from './hub-call.ts';
-
-/** What the provider ran itself is nothing for the client to run. */
-export function contentOf({ content, structuredOutputText: json }: HubResult): readonly LanguageModelV4Content[] {
-  const own = content.filter((part) => part.type !== 'tool-call' || part.providerExecuted !== true);
-  if (json === undefined) return own;
-  return [...own.filter(({ type }) => type === 'reasoning'), { type: 'text', text: json }];
-}
 
 /** Undefined: it stands elsewhere. */
 export function base64Of({ data: content }: LanguageModelV4File): string | undefined {

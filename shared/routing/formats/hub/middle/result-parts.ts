@@ -22,7 +22,7 @@ export async function writeResult(
 function* partsOf(result: HubResult): Generator<HubPart> {
   const { response: { id, modelId } = {}, usage, finishReason, providerMetadata } = result;
   yield { type: 'response-metadata', ...(id && { id }), ...(modelId && { modelId }) };
-  for (const [index, part] of withFinalText(result).entries()) yield* partsOfContent(part, String(index));
+  for (const [index, part] of withFinalText(result).entries()) yield* partsOfContent(part, index);
   yield { type: 'finish', usage, finishReason, ...(providerMetadata && { providerMetadata }) };
 }
 
@@ -36,13 +36,15 @@ function withFinalText({ content, structuredOutputText: json }: HubResult): HubR
   });
 }
 
-/** What belongs to a part is known when it starts, and is told again with each piece, as packages do. */
-function partsOfContent(part: LanguageModelV4Content, id: string): readonly HubPart[] {
+/** What belongs to a part comes with its text. */
+function partsOfContent(part: LanguageModelV4Content, index: number): readonly HubPart[] {
   if (part.type !== 'text' && part.type !== 'reasoning') return [part];
   const { type, text: delta, providerMetadata } = part;
+  const id = `content ${index}`;
   const about = { id, ...(providerMetadata && { providerMetadata }) };
-  const pieces: HubPart[] = delta === '' ? [] : [{ type: `${type}-delta`, delta, ...about }];
-  return [{ type: `${type}-start`, ...about }, ...pieces, { type: `${type}-end`, id }];
+  const end: HubPart = { type: `${type}-end`, id };
+  if (delta === '') return [{ type: `${type}-start`, ...about }, end];
+  return [{ type: `${type}-start`, id }, { type: `${type}-delta`, delta, ...about }, end];
 }
 
 /** For one stream: the events that each part brings. */

@@ -1,12 +1,14 @@
 // OpenAI's Responses as a source: a client of this interface on a model of any format.
 
 import { once } from '../../../../../foundation/cache/index.ts';
+import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
 import { responseSettings } from '../../../../../protocol/interfaces/responses/index.ts';
-import type { HubSource } from '../../middle/index.ts';
+import { eventsByPart, type HubSource, writeResult } from '../../middle/index.ts';
 import { createClientTools } from './client-tools.ts';
+import { foldResponse } from './fold-response.ts';
 import { toHubCall } from './response-call.ts';
-import { openResponseWriter } from './write-response-events.ts';
-import { writeResponse } from './write-whole-response.ts';
+import { streamResponse } from './stream-response.ts';
+import { openResponseEvents } from './write-response-events.ts';
 
 export const responsesSource: HubSource = async (body, nextStep, { open }) => {
   const tools = createClientTools();
@@ -15,8 +17,16 @@ export const responsesSource: HubSource = async (body, nextStep, { open }) => {
   const settings = once(() => responseSettings(body));
   return {
     call,
-    writeAnswer: (result, head) => writeResponse(result, { head, tools, settings }, nextStep),
     writesOneCallAtATime: true,
-    openWriter: (head) => openResponseWriter({ head, tools, settings }),
+    openWriter(head) {
+      const writing = { head, tools, settings };
+      return eventsByPart<AnswerEvent>((add) => openResponseEvents(writing, streamResponse(writing, add)));
+    },
+    async writeAnswer(result, head) {
+      const writing = { head, tools, settings };
+      const { sink, answer } = foldResponse(writing);
+      await writeResult(result, openResponseEvents(writing, sink), nextStep);
+      return answer(nextStep);
+    },
   };
 };

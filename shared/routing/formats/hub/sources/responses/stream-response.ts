@@ -1,0 +1,55 @@
+// The events of a response as a client of a stream gets them: numbered, and between those of the response itself.
+import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
+import { type EventToWrite, ownResponseId, writtenEvent } from '../../../../../protocol/interfaces/responses/index.ts';
+import { responseText, toReport, type Writing } from './response-object.ts';
+import type { ResponseSink } from './write-response-events.ts';
+
+const isOfItem = (type: string): boolean => type.startsWith('response.output_item.');
+/** No text of a model can be taken for it: inside a string a backslash stands before each quotation mark. */
+const reasoningItem = '"type":"reasoning"';
+
+export function streamResponse(writing: Writing, give: (event: AnswerEvent) => void): ResponseSink {
+  const responseId = ownResponseId(writing.head.id);
+  let sequenceNumber = 0;
+  let outputBytes = 0;
+  /** The texts of whole items. */
+  const items: string[] = [];
+
+  function add(type: string, text: string, spoken: string, end?: EventToWrite['end']): void {
+    const bytes = Buffer.byteLength(spoken);
+    outputBytes += bytes;
+    const isOnlyThinking = type.startsWith('response.reasoning') || (isOfItem(type) && text.includes(reasoningItem));
+    const details = { type, sequenceNumber, responseId, outputBytes: bytes, isOnlyThinking, ...(end && { end }) };
+    give(writtenEvent(text, details));
+    sequenceNumber += 1;
+  }
+
+  const opening = (type: string, members: object): string =>
+    JSON.stringify({ type, sequence_number: sequenceNumber, ...members }).slice(0, -1);
+
+  /** `response`: its text. */
+  const addStage = (type: string, response: string, end?: EventToWrite['end']): void =>
+    add(type, `${opening(type, {})},"response":${response}}`, '', end);
+
+  function start(): void {
+    if (sequenceNumber > 0) return;
+    const response = responseText(writing);
+    addStage('response.created', response);
+    addStage('response.in_progress', response);
+  }
+
+  return {
+    emit(type, members, { spoken = '', item } = {}) {
+      start();
+      const text = item && JSON.stringify(item);
+      if (text !== undefined) items.push(text);
+      add(type, `${opening(type, members)}${text === undefined ? '' : `,"item":${text}`}}`, spoken);
+    },
+    end(end, tokens, model) {
+      start();
+      const output = { items, tokens, outputBytes };
+      const said = { usage: toReport(writing.head, output), model, status: end.status };
+      addStage(`response.${end.status}`, responseText(writing, end, output), said);
+    },
+  };
+}
