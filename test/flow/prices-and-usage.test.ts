@@ -130,6 +130,10 @@ describe('what an entry says of prices and bounds', () => {
     const covered = Number(/With max_tokens (\d+)/.exec(message)?.[1]);
     expect((await poor(harness, hello('bounded', { max_tokens: covered }))).status).toBe(200);
     expect((await poor(harness, hello('bounded', { max_tokens: covered + 1 }))).status).toBe(402);
+    // By the name that the client's interface has for it.
+    const asResponse = await send(harness, { model: 'bounded', input: 'Hello' }, '/responses', poorKey);
+    expect(asResponse.status).toBe(402);
+    expect(await asResponse.text()).toMatch(/With max_output_tokens \d+ it would need/);
   });
 
   it('an entry that narrows the interfaces of its provider serves no other', async () => {

@@ -88,8 +88,8 @@ const paidByWorkspace = ({ plan, byok }: RoutedCall) =>
 
 /** The request of a function is fixed by its revision: its caller could not bound it. */
 function adviceFor(call: PlannedCall): Advise {
-  if (!('plan' in call)) return noAdvice;
-  const member = call.request.interfaceId === 'responses' ? 'max_output_tokens' : 'max_tokens';
+  const member = call.request.outputBoundMember;
+  if (!('plan' in call) || member === undefined) return noAdvice;
   return (available) => boundAdvice({ candidates: paidByWorkspace(call), size: call.size, member })(available);
 }
 

@@ -59,9 +59,10 @@ export function hubApisFor(
   { provider, isTranslationOff }: Pick<Candidate, 'provider' | 'isTranslationOff'>,
   interfaceId: InterfaceId,
 ): readonly HubApi[] {
-  if (isTranslationOff === true && interfaceId !== 'chat-completions') return [];
-  const serving: readonly HubApi[] = servingApis[interfaceId].throughHub;
-  return serving.filter((api) => provider.apis.includes(api));
+  const serving = servingApis[interfaceId];
+  if (isTranslationOff === true && !('isAlwaysTranslated' in serving)) return [];
+  const throughHub: readonly HubApi[] = serving.throughHub;
+  return throughHub.filter((api) => provider.apis.includes(api));
 }
 
 export interface CatalogueModel {

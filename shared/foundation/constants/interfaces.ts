@@ -1,17 +1,27 @@
+interface Serving {
+  readonly own: string;
+  readonly throughHub: readonly string[];
+  readonly wider?: string;
+  readonly isAlwaysTranslated?: boolean;
+}
+
 /**
  * Interfaces of clients, by the names under which they are stored, each with the interfaces of providers that can serve it: its
- * own is relayed as it is, the others are translated, the one that carries most first.
+ * own is relayed as it is, the others are translated, the one that carries most first. `wider`: of these, one that carries what its
+ * own cannot. `isAlwaysTranslated`: also where an operator has switched translation off.
  */
 export const servingApis = {
   'chat-completions': {
     own: 'chat-completions',
     throughHub: ['messages', 'responses', 'converse', 'generate-content'],
+    wider: 'responses',
+    isAlwaysTranslated: true,
   },
   messages: { own: 'messages', throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'] },
   'count-tokens': { own: 'messages', throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'] },
   responses: { own: 'responses', throughHub: ['messages', 'converse', 'generate-content', 'chat-completions'] },
   embeddings: { own: 'embeddings', throughHub: [] },
-} as const satisfies Readonly<Record<string, { readonly own: string; readonly throughHub: readonly string[] }>>;
+} as const satisfies Readonly<Record<string, Serving>>;
 export type InterfaceId = keyof typeof servingApis;
 export const interfaceIds = Object.keys(servingApis) as readonly InterfaceId[];
 

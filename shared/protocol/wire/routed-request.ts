@@ -29,6 +29,8 @@ export interface RoutedRequest {
   readonly answerIs: 'stored' | 'compared' | 'unnamed';
   /** The member that holds the prompt. */
   readonly promptMember: string;
+  /** The one that bounds the output. Undefined: its answers have none. */
+  readonly outputBoundMember: string | undefined;
   /** `user`, for the record. */
   readonly user: string | undefined;
   /** Read from the body on first use, as is the size. */

@@ -8,7 +8,7 @@ import {
   thinksUnasked,
   thinksWithToolsOnResponsesOnly,
 } from '../../configuration/catalogue/index.ts';
-import type { HubApi, InterfaceId } from '../../foundation/constants/index.ts';
+import { type HubApi, type InterfaceId, servingApis } from '../../foundation/constants/index.ts';
 import type { HubNeed, HubNeedKind, RoutedRequest } from '../../protocol/wire/index.ts';
 
 /** Media types of files, or all that a need of this kind can ask for. */
@@ -102,10 +102,14 @@ export type WayToCandidate =
   | { readonly kind: 'hub'; readonly api: HubApi; readonly lacks: readonly HubNeed[] };
 
 /** There is something that its own interface cannot carry, and another one of its provider can. */
-const hasWiderWay = ({ entry, model, provider }: Candidate, interfaceId: InterfaceId): boolean =>
-  interfaceId === 'chat-completions' &&
-  provider.apis.includes('responses') &&
-  thinksWithToolsOnResponsesOnly(entry.upstream_model, model.id);
+function hasWiderWay({ entry, model, provider }: Candidate, interfaceId: InterfaceId): boolean {
+  const serving = servingApis[interfaceId];
+  return (
+    'wider' in serving &&
+    provider.apis.includes(serving.wider) &&
+    thinksWithToolsOnResponsesOnly(entry.upstream_model, model.id)
+  );
+}
 
 const thinksByItself = ({ entry, model }: Candidate): boolean => thinksUnasked(entry.upstream_model, model.id);
 

@@ -114,6 +114,7 @@ function toChatRequest(raw: JsonObject, text: () => JsonText): ChatRequest {
     keptInput: keptInputIn(raw),
     answerIs: 'unnamed',
     promptMember: 'messages',
+    outputBoundMember: 'max_tokens',
     user: typeof raw.user === 'string' ? raw.user : undefined,
   };
   return {

@@ -60,6 +60,7 @@ function check(json: JsonText): ClientRequest {
     keptInput: [],
     answerIs: 'unnamed',
     promptMember: 'input',
+    outputBoundMember: undefined,
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: () => ({ features: [], schemaMember: undefined, storingMember: undefined, promptBytes: longestCharacters }),
     size: once(() => size),

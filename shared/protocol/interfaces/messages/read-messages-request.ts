@@ -127,6 +127,7 @@ function check(
     keptInput: keptInputIn(raw),
     answerIs: isJsonObject(raw.diagnostics) ? 'compared' : isThreaded ? 'stored' : 'unnamed',
     promptMember: 'messages',
+    outputBoundMember: 'max_tokens',
     user: userOf(raw.metadata),
   };
   const size = once(() => callSizeOf(members));

@@ -88,6 +88,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     keptInput,
     answerIs: isKept ? 'stored' : 'unnamed',
     promptMember: 'input',
+    outputBoundMember: 'max_output_tokens',
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: once(() => responseNeeds(body, { json, betas })),
     size: once(() => responseSize(body, json, keptInput)),
