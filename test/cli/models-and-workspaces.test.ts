@@ -84,7 +84,10 @@ describe('the model list', () => {
       expect(providers?.[0]).toMatchObject({ id: 'openai', kind: 'openai' });
       expect(providers?.[0]).not.toHaveProperty('base_url');
       expect(providers?.[1]).toMatchObject({ id: 'bedrock', kind: 'bedrock', region: 'eu-west-1' });
-      expect(models?.[0]?.providers).toEqual([{ provider: 'openai', upstream_model: 'gpt-4.1' }]);
+      expect(models).toEqual([
+        { from: 'openai', only: ['gpt-4.1*'] },
+        { id: 'openai/gpt-5', created: expect.any(Number), providers: [{ provider: 'openai' }] },
+      ]);
       const full = await operate(`export --full ${local.option}`);
       expect(full.out).toContain('input_price_per_million');
       expect(full.out).toContain('https://bedrock-runtime.eu-west-1.amazonaws.com');

@@ -155,8 +155,16 @@ export interface ServiceDocument {
   prompt_cache?: PromptCache | undefined;
 }
 
+/** Models that a file takes from the model list, as it names them. */
+export interface ListedModelsDocument {
+  from: string;
+  only?: string[] | undefined;
+}
+
 export interface CatalogueDocument {
   service: ServiceDocument;
   providers: ProviderDocument[];
   models: ModelDocument[];
+  /** Of these some are in `models`. Left out: the file named each. */
+  listed?: ListedModelsDocument[] | undefined;
 }

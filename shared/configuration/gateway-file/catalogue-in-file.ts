@@ -1,30 +1,30 @@
-// The catalogue as a gateway file writes it: for exports. What the kind of a provider, or the model list, would fill in again
-// may be left out.
+// The catalogue as a gateway file writes it: for exports. What applying it would fill in again may be left out.
 import type { CatalogueDocument, ModelDocument, ModelProviderDocument, ProviderDocument } from '../catalogue/index.ts';
 import type { ModelList } from '../model-list/index.ts';
-import { isSame } from './complete-entry.ts';
+import { isSame, upstreamModelOf } from './complete-entry.ts';
+import { expandListedModels } from './expand-listed-models.ts';
 import { knownEntries, modalitiesOf } from './list-differences.ts';
 import { bareProvider } from './provider-schema.ts';
 
 type Members = Record<string, unknown>;
 
-/** `list`: left out, all is written. */
+/** `list`: left out, all is written. The service too is written whole: what a file leaves out of it stays as it is stored. */
 export function catalogueInFile(
-  { service, providers, models }: CatalogueDocument,
+  catalogue: CatalogueDocument,
   list: ModelList | undefined,
 ): Readonly<Record<'service' | 'providers' | 'models', unknown>> {
+  const { service, providers, models } = catalogue;
   return {
     service,
     providers: providers.map((provider) => providerInFile(provider, list !== undefined)),
-    models: models.map((model) => modelInFile(model, providers, list)),
+    models: list === undefined ? models.map(wholeModel) : shortModels(catalogue, list),
   };
 }
 
 /** An enabled provider says nothing of it: a file that did would enable one again that was disabled since. */
 function providerInFile({ status, ...provider }: ProviderDocument, isShort: boolean): Members {
   const members: Members = status === 'enabled' ? provider : { ...provider, status };
-  if (!isShort || provider.kind === undefined) return members;
-  return without(members, bareProvider(provider), ['id', 'kind', 'region']);
+  return isShort ? without(members, bareProvider(provider), ['id', 'kind', 'region']) : members;
 }
 
 /** Less the members that are the same in the other one. */
@@ -33,32 +33,77 @@ const without = (members: Members, same: Members, kept: readonly string[] = []):
     Object.entries(members).filter(([name, value]) => kept.includes(name) || !isSame(value, same[name])),
   );
 
-function modelInFile(
-  model: ModelDocument,
-  providers: readonly ProviderDocument[],
-  list: ModelList | undefined,
-): Members {
+const wholeModel = ({ written: _written, providers, ...model }: ModelDocument): Members => ({
+  ...model,
+  providers: providers.map(({ written: _writtenOfEntry, ...entry }) => entry),
+});
+
+/** In their order, an item of the list in the place of the first model that it gives. */
+function shortModels(catalogue: CatalogueDocument, list: ModelList): Members[] {
+  const itemById = listedItems(catalogue, list);
+  const items = new Set<Members>();
+  for (const model of catalogue.models) {
+    const short = shortModel(model, catalogue.providers, list);
+    const item = itemById.get(model.id);
+    items.add(item !== undefined && isBare(short) ? item : short);
+  }
+  // One whose models all differ from the list.
+  return [...items.union(new Set(itemById.values()))];
+}
+
+/** By the stored models that each gives. Where the list has more of them by now, they are named. */
+function listedItems({ providers, models, listed = [] }: CatalogueDocument, list: ModelList): Map<string, Members> {
+  const byId = new Map(providers.map((provider) => [provider.id, provider]));
+  const stored = new Set(models.map(({ id }) => id));
+  const itemById = new Map<string, Members>();
+  for (const { from, only } of listed) {
+    const given = expandListedModels({ from, only }, [], { former: undefined, list, byId, report: () => {} });
+    const kept = given.filter(({ id }) => stored.has(id));
+    const names = kept.map(({ providers: [entry] }) => entry?.upstream_model);
+    const written = kept.length === given.length ? only : names;
+    const item = written === undefined ? { from } : { from, only: written };
+    for (const { id } of kept) if (!itemById.has(id)) itemById.set(id, item);
+  }
+  return itemById;
+}
+
+/** As an item of the list gives it, at whatever time. */
+const isBare = ({ id: _id, created: _created, providers, ...others }: Members): boolean =>
+  Object.keys(others).length === 0 &&
+  (providers as readonly Members[]).length === 1 &&
+  (providers as readonly Members[]).every((entry) => Object.keys(entry).length === 1);
+
+function shortModel(model: ModelDocument, providers: readonly ProviderDocument[], list: ModelList): Members {
   const { written: _written, ...members } = model;
-  const known = list === undefined ? [] : knownEntries({ providers }, model, list);
+  const known = knownEntries({ providers }, model, list);
   const entries = model.providers.map((entry) => {
-    const listed = known.find((one) => one.entry === entry);
-    return entryInFile(entry, listed?.members);
+    const provider = providers.find(({ id }) => id === entry.provider);
+    const upstream_model =
+      provider && upstreamModelOf(model.id, { ...entry, upstream_model: undefined }, provider, list);
+    return shortEntry(entry, { upstream_model, ...known.find((one) => one.entry === entry)?.members });
   });
-  if (known.length === 0) return { ...members, providers: entries };
-  const longest = Math.max(...model.providers.map(({ context_length }) => context_length));
-  const same = { display_name: model.id, context_length: longest, modalities: modalitiesOf(known), auto: false };
+  const longest = Math.max(0, ...model.providers.map(({ context_length }) => context_length));
+  const hasVision = model.providers.some(({ supported_params: { vision } }) => vision);
+  const modalities = modalitiesOf(known) ?? (hasVision ? ['text', 'image'] : ['text']);
+  const same = { display_name: model.id, context_length: longest, modalities, auto: false };
   return { ...without(members, same), providers: entries };
 }
 
-function entryInFile({ written: _written, ...entry }: ModelProviderDocument, listed: Members | undefined): Members {
-  if (listed === undefined) return entry;
+function shortEntry({ written: _written, ...entry }: ModelProviderDocument, known: Members): Members {
   const { supported_params, ...members } = entry;
-  const { extras } = supported_params;
-  const features = without({ ...supported_params, extras: undefined }, listed);
-  const params = { ...features, ...(extras === undefined ? {} : { extras }) };
-  const noLimits = { rate_limit_rpm: null, rate_limit_tpm: null, rate_limit_tpd: null };
+  const filled = {
+    tools: false,
+    vision: false,
+    json_mode: false,
+    json_schema: false,
+    streaming: true,
+    max_output_tokens: entry.context_length,
+    ...{ rate_limit_rpm: null, rate_limit_tpm: null, rate_limit_tpd: null },
+    ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)),
+  };
+  const params = without({ ...supported_params }, filled);
   return {
-    ...without(members, { ...listed, ...noLimits }),
+    ...without(members, filled),
     ...(Object.values(params).every((value) => value === undefined) ? {} : { supported_params: params }),
   };
 }

@@ -33,21 +33,38 @@ export function completeCatalogue(file: CatalogueInFile, sources: CatalogueSourc
   };
   const providers = completeProviders(file, sources, { report, fill });
   const byId = new Map(providers.map((provider) => [provider.id, provider]));
-  const named = new Set(file.models.flatMap((item) => (isListedModels(item) ? [] : [item.id])));
   const formerById = new Map(sources.former?.models.map((model) => [model.id, model]));
-  const models = file.models.flatMap((item, index) => {
+  const listed = file.models.filter(isListedModels);
+  const writtenById = new Map<string, WrittenModel>();
+  for (const [index, item] of file.models.entries()) {
     const path = ['models', index];
-    const items = isListedModels(item) ? expandListedModels(item, path, { ...sources, byId, named, report }) : [item];
-    return items.map((model) =>
-      completeModel(model, path, { ...sources, byId, former: formerById.get(model.id), report, fill }),
-    );
-  });
-  const unique = [...new Map(models.map((model) => [model.id, model])).values()];
+    if (isListedModels(item)) {
+      for (const model of expandListedModels(item, path, { ...sources, byId, report })) {
+        if (!writtenById.has(model.id)) writtenById.set(model.id, { model, path });
+      }
+    } else {
+      // It wins, and where the list gave its id before, it has that place.
+      writtenById.set(item.id, { model: item, path });
+    }
+  }
+  const models = [...writtenById.values()].map(({ model, path }) =>
+    completeModel(model, path, { ...sources, byId, former: formerById.get(model.id), report, fill }),
+  );
   return {
-    document: { service: completeService(file, sources), providers, models: unique },
+    document: {
+      service: completeService(file, sources),
+      providers,
+      models,
+      ...(listed.length === 0 ? {} : { listed }),
+    },
     filled: [...filled.values()],
     issues,
   };
+}
+
+interface WrittenModel {
+  readonly model: ModelInFile;
+  readonly path: Path;
 }
 
 /** Of the service what is left out stays as it is stored. */

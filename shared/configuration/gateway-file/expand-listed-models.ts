@@ -8,15 +8,13 @@ export interface ExpansionSources {
   readonly former: CatalogueDocument | undefined;
   readonly list: ModelList;
   readonly byId: ReadonlyMap<string, ProviderDocument>;
-  /** Ids of models that the file writes itself: they win. */
-  readonly named: ReadonlySet<string>;
   readonly report: (path: Path, message: string) => void;
 }
 
 export function expandListedModels(
   { from, only }: ListedModelsInFile,
   path: Path,
-  { former, list, byId, named, report }: ExpansionSources,
+  { former, list, byId, report }: ExpansionSources,
 ): ModelInFile[] {
   const provider = byId.get(from);
   // A provider that is not there is a problem of its own.
@@ -46,7 +44,12 @@ export function expandListedModels(
     }
     for (const name of found) names.add(name);
   }
-  return [...names].map((name) => listedModel(`${from}/${name}`, from, name)).filter(({ id }) => !named.has(id));
+  // What is stored keeps its place, whatever the order of the list.
+  const placeById = new Map(former?.models.map(({ id }, place) => [id, place]));
+  const placeOf = ({ id }: ModelInFile) => placeById.get(id) ?? placeById.size;
+  return [...names]
+    .map((name) => listedModel(`${from}/${name}`, from, name))
+    .sort((left, right) => placeOf(left) - placeOf(right));
 }
 
 /** A model that an earlier list had stays: the name of one that was filled in from it. */

@@ -95,7 +95,7 @@ async function functionInFile(record: FunctionRecord, { functionStore }: ExportS
   return { id, kind, status, active, revisions: contents };
 }
 
-const nameMembers = ['id', 'slug', 'version', 'provider', 'display_name', 'service', 'providers', 'models'];
+const nameMembers = ['id', 'from', 'slug', 'version', 'provider', 'display_name', 'service', 'providers', 'models'];
 
 /** Documents are stored with their members in alphabetical order; in the file the name comes first. */
 function namesFirst(value: unknown): unknown {

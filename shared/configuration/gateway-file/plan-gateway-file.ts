@@ -159,8 +159,8 @@ const sourcesOf = (
   nowMs,
 });
 
-/** Which members a file wrote itself is no member of a file. */
-const shownCatalogue = ({ models, ...rest }: CatalogueDocument): unknown => ({
+/** How a file wrote what the list knows changes nothing. */
+const shownCatalogue = ({ models, listed: _listed, ...rest }: CatalogueDocument): unknown => ({
   ...rest,
   models: models.map(({ written: _written, providers, ...model }) => ({
     ...model,

@@ -1,0 +1,174 @@
+// Catalogues as files write them: applied, and exported.
+import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
+import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { catalogueInFile } from '../../../shared/configuration/gateway-file/catalogue-in-file.ts';
+import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
+import { yamlText } from '../../../shared/configuration/gateway-file/index.ts';
+import { loadModelList, type ModelList } from '../../../shared/configuration/model-list/index.ts';
+import '../../support/property-seed.ts';
+import { fileOf } from './example-file.ts';
+
+const list = await loadModelList();
+interface Sections {
+  readonly providers: readonly unknown[];
+  readonly models: readonly unknown[];
+}
+
+function applied(file: Sections, former?: CatalogueDocument, other = list): CatalogueDocument {
+  const sources = { former, list: other, region: undefined, nowMs: 1_800_000_000_000 };
+  const { document, issues } = completeCatalogue(fileOf(yamlText(file)), sources);
+  expect(issues).toEqual([]);
+  return document;
+}
+const exported = (document: CatalogueDocument, other: ModelList | undefined = list) => {
+  const { providers, models } = catalogueInFile(document, other) as unknown as Sections;
+  return { providers, models };
+};
+/** What nothing is made of is not there. */
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+const some = <Value>(values: Record<string, fc.Arbitrary<Value>>) => fc.record(values, { requiredKeys: [] });
+const price = fc.constantFrom('7', '0.333');
+const providerMembers = some<unknown>({
+  display_name: fc.constant('Another name'),
+  status: fc.constant('disabled'),
+  data_policy: fc.constant({ zdr: true }),
+  headers: fc.constant({ 'x-acme-version': '2' }),
+  idle_timeout_ms: fc.constant(14_000),
+  drops: fc.constant({ members: ['metadata'] }),
+});
+const entryMembers = some<unknown>({
+  cached_input_price_per_million: price,
+  max_output_tokens: fc.constant(1_000),
+  default_output_tokens: fc.constant(900),
+  rate_limit_rpm: fc.constant(7),
+});
+const modelMembers = some<unknown>({
+  display_name: fc.constant('Large'),
+  auto: fc.constant(true),
+  modalities: fc.constant(['text', 'audio']),
+  prompt_cache: fc.constant('auto'),
+});
+const unlisted = fc
+  .record({ entry: entryMembers, model: modelMembers, tools: fc.boolean() })
+  .map(({ entry, model, tools }) => ({
+    id: 'acme/large-1',
+    created: 1_760_000_000,
+    ...model,
+    providers: [
+      {
+        provider: 'acme',
+        input_price_per_million: '2.50',
+        output_price_per_million: '10.00',
+        context_length: 128_000,
+        ...entry,
+        ...(tools ? { supported_params: { tools } } : {}),
+      },
+    ],
+  }));
+const listed = (id: string) =>
+  fc.record({ entry: entryMembers, model: modelMembers }).map(({ entry, model }) => ({
+    id,
+    created: 1_760_000_000,
+    ...model,
+    providers: [{ provider: 'openai', ...entry }],
+  }));
+const items = fc.constantFrom<object[]>(
+  [],
+  [{ from: 'openai' }],
+  [
+    { from: 'openai', only: ['gpt-4.1*'] },
+    { from: 'openai', only: ['text-embedding-3-*', 'gpt-4o'] },
+  ],
+);
+const models = fc
+  .tuple(
+    items,
+    fc
+      .subarray([unlisted, listed('openai/gpt-5'), listed('openai/gpt-4.1-mini')] as fc.Arbitrary<object>[])
+      .chain((chosen) => fc.tuple(...chosen)),
+  )
+  .chain(([taken, own]) => fc.shuffledSubarray([...taken, ...own], { minLength: taken.length + own.length }));
+const file = fc.record({
+  providers: fc.tuple(providerMembers, providerMembers).map(([one, other]) => [
+    { id: 'openai', kind: 'openai', ...one },
+    { id: 'acme', base_url: 'https://api.acme.example/v1', ...other },
+    { id: 'bedrock', kind: 'bedrock', region: 'eu-west-1' },
+  ]),
+  models,
+});
+
+describe('an export of the catalogue', () => {
+  it('is the file again: `{ from, only }` where it stands, and without what the file left out', () => {
+    fc.assert(
+      fc.property(file, (written) => {
+        const again = plain(exported(applied(written))) as Sections;
+        const byText = (all: readonly unknown[]) => all.map((one) => yamlText(one)).sort();
+        expect(again.providers).toEqual(written.providers);
+        // A model that the file names beside an item of the list may stand on its other side.
+        expect(again.models.map(sorted)).toEqual(expect.arrayContaining(written.models.map(sorted)));
+        expect(byText(again.models.map(sorted))).toEqual(byText(written.models.map(sorted)));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('changes nothing where it came from, short or whole, and makes the same elsewhere', () => {
+    fc.assert(
+      fc.property(file, (written) => {
+        const stored = applied(written);
+        for (const again of [exported(stored), exported(stored, undefined)]) {
+          const { models, providers } = applied(again, stored);
+          expect([models, providers]).toEqual([stored.models, stored.providers]);
+        }
+        expect(exported(applied(exported(stored)))).toEqual(exported(stored));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('writes what another list would fill in otherwise, and names the models where that list has more or fewer', () => {
+    const stored = applied({
+      providers: [{ id: 'openai', kind: 'openai' }],
+      models: [{ from: 'openai', only: ['gpt-4.1*'] }],
+    });
+    const dearer: ModelList = {
+      ...list,
+      find(kind, name, region) {
+        const model = list.find(kind, name, region);
+        return model && name === 'gpt-4.1' ? { ...model, prices: { ...model.prices, input: '99.00' } } : model;
+      },
+      offered: (kind, region) =>
+        list.offered(kind, region).flatMap((one) => {
+          if (one.name === 'gpt-4.1-mini-2025-04-14') return [];
+          return one.name === 'gpt-4.1-mini' ? [one, { ...one, name: 'gpt-4.1-new' }] : [one];
+        }),
+      names: (kind) => [...list.names(kind), 'gpt-4.1-new'],
+    };
+    const withNew: ModelList = {
+      ...dearer,
+      find: (kind, name, region) => dearer.find(kind, name === 'gpt-4.1-new' ? 'gpt-4.1-mini' : name, region),
+    };
+    const again = exported(stored, withNew);
+    const named = again.models.find((one) => 'from' in (one as object)) as { only: string[] };
+    expect(named.only).toContain('gpt-4.1-mini');
+    expect(named.only).not.toContain('gpt-4.1-new');
+    expect(again.models).toContainEqual(
+      expect.objectContaining({
+        id: 'openai/gpt-4.1',
+        providers: [{ provider: 'openai', input_price_per_million: '2.00' }],
+      }),
+    );
+    expect(again.models).toContainEqual(expect.objectContaining({ id: 'openai/gpt-4.1-mini-2025-04-14' }));
+    expect(applied(again, stored, withNew).models).toEqual(stored.models);
+  });
+});
+
+/** Members in one order. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, member]) => [name, sorted(member)]));
+}
