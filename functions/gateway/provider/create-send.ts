@@ -105,7 +105,10 @@ export function createSend(
         body: memory.assembling(silence.timed(answer.body)),
         eventCame: memory.eventCame,
         endCame: silence.endCame,
-        drain: answer.drain,
+        drain() {
+          watch.finish();
+          answer.drain();
+        },
         readText: async () => {
           const text = await readText(maxBytes);
           if (text === undefined) connection.refusedAnswer = { usage: undefined, outputBytes: maxBytes };

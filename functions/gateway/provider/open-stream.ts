@@ -29,11 +29,8 @@ export async function openStream(
   return {
     opening: opening.events,
     rest: gatherBatches(rest, clock, callsUnderWay.areMany),
-    finish() {
-      watch.finish();
-      // The end marker came, the end of the body not yet: a socket that is read to its end serves the next call.
-      drain();
-    },
+    // The end marker came, the end of the body not yet: a socket that is read to its end serves the next call.
+    finish: drain,
     failureOf: (error) => readBrokenStream(error, watch),
     abort: watch.abort,
   };

@@ -15,13 +15,13 @@ import { type Envelopes, readEvents } from '../../protocol/wire/index.ts';
 import {
   type CandidateAnswer,
   type CandidateOutcome,
-  classifyErrorObject,
   type NoAnswer,
   readStream,
   type Send,
   type Spoken,
 } from '../providers/index.ts';
 import { adaptedSend } from './adapted-send.ts';
+import { failureOfAnswer, inAskedForm, unreadableAnswer } from './asked-form/index.ts';
 import { canBeForced, wayTo } from './capabilities.ts';
 import { marksCache, type RelayedMarks, withRelayedMarks } from './relayed-cache-marks.ts';
 
@@ -39,7 +39,9 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
   const { request } = call;
   const way = wayTo(candidate, request);
   if (way === undefined) throw new Error(`the plan has a provider that does not serve ${request.interfaceId}`);
-  if (way.kind === 'relay') return relay(call, candidate, send);
+  const api = way.kind === 'relay' ? servingApis[request.interfaceId].own : way.api;
+  const asked = inAskedForm(send, { api, stream: request.stream, choices: request.size().choices });
+  if (way.kind === 'relay') return relay(call, candidate, asked);
   const [lacking] = way.lacks;
   // The planner passes such a candidate over; here nothing is dropped in silence either.
   if (lacking !== undefined) return cannotSay(lacking.member);
@@ -48,28 +50,26 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
   // Loaded with the first call of such a provider.
   const { callThroughHub } = await import('./hub/index.ts');
   const { interfaceId, model: askedModel, stream } = request;
-  const asked = {
-    interfaceId,
-    api: way.api,
-    askedModel,
-    stream,
-    size: request.size(),
-    characters: request.text().text.length,
-  };
+  const size = request.size();
   const { correlationId: id, createdSeconds, envelopes } = call;
   return callThroughHub(
     {
-      ...asked,
+      interfaceId,
+      api: way.api,
+      askedModel,
+      stream,
+      size,
+      characters: request.text().text.length,
       body: request.wholeBody(),
       canForceTools: canBeForced(candidate),
-      marksCache: marksCache(candidate, asked.size),
+      marksCache: marksCache(candidate, size),
       leftOut: betasIn(call),
       id,
       createdSeconds,
       envelopes,
     },
     candidate,
-    send,
+    asked,
   );
 }
 
@@ -113,40 +113,23 @@ async function relay(call: CandidateCall, candidate: Candidate, send: Send): Pro
     },
   });
   if (sent.kind === 'failure') return sent;
-  const { drain } = sent;
   const spoken: Spoken = { format: servingApis[request.interfaceId].own, leftOut };
-  if (request.stream && !sent.contentType.includes('application/json')) {
-    const reader = clientInterface.openEventReader(request.size().choices);
-    const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, sent);
-    return { kind: 'stream', batches, drain, spoken };
-  }
-  return readWhole(sent, clientInterface, request.stream, spoken);
+  if (!request.stream) return readWhole(sent, clientInterface, spoken);
+  const reader = clientInterface.openEventReader(request.size().choices);
+  const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, sent);
+  return { kind: 'stream', batches, drain: sent.drain, spoken };
 }
 
 async function readWhole(
   { readText, describe }: CandidateAnswer,
   { readAnswer }: ClientInterface,
-  isStreamAsked: boolean,
   spoken: Spoken,
 ): Promise<CandidateOutcome> {
   const text = await readText();
   if (text === undefined) return unreadableAnswer;
   const read = await readAnswer(text);
-  if (read.kind === 'error') {
-    return { kind: 'failure', failure: { ...classifyErrorObject(read.error), providerText: describe(read.error) } };
-  }
-  if (read.kind === 'refused') {
-    const { refused: refusedAnswer } = read;
-    return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', refusedAnswer } };
-  }
-  if (read.kind === 'unreadable') return unreadableAnswer;
-  const { answer } = read;
-  if (!isStreamAsked) return { kind: 'json', answer, spoken };
-  // Finished, whatever its form.
-  return { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable_answer', refusedAnswer: answer } };
+  return read.kind === 'answer' ? { kind: 'json', answer: read.answer, spoken } : failureOfAnswer(read, describe);
 }
-
-const unreadableAnswer: NoAnswer = { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable_answer' } };
 
 /** Who relays marks where the interface is the client's own. */
 const relayedMarks: Readonly<Partial<Record<InterfaceId, (candidate: Candidate) => RelayedMarks | undefined>>> = {

@@ -43,6 +43,7 @@ export interface CandidateAnswer extends StreamSource {
   readonly readText: () => Promise<string | undefined>;
   /** In place of `readText`. Leaving it early keeps the socket: `drain` what is left. */
   readonly body: AsyncIterable<Uint8Array>;
+  /** Everything that is wanted came: no limit ends the call any more. */
   readonly drain: () => void;
 }
 

@@ -1,0 +1,44 @@
+// What the two forms of an answer are in one format: a whole JSON text, and events.
+import type { EventReader, ReadAnswer } from '../../../protocol/interfaces/index.ts';
+import { type EventText, type JsonText, rewriteMembers } from '../../../protocol/wire/index.ts';
+
+export interface AnswerForm {
+  /** Judges a stream as it would be judged where one was asked for. `choices`: of the request. */
+  readonly openReader: (choices: number) => EventReader;
+  /** Judges a whole answer in the same way. */
+  readonly readAnswer: (text: string) => Promise<ReadAnswer>;
+  /** The events of a whole answer that was read. */
+  readonly spread: (json: JsonText) => Iterable<EventText>;
+  readonly openFold: () => AnswerFold;
+}
+
+/** Puts the events of one stream together. */
+export interface AnswerFold {
+  /** Of an event that its reader has accepted. */
+  readonly add: (text: string) => void;
+  readonly whole: (nextTurn: () => Promise<void>) => Promise<string>;
+}
+
+/** An object as it came, with other texts as some of its fields; undefined leaves one out. */
+export function withFields(
+  json: JsonText,
+  object: number,
+  texts: Readonly<Record<string, string | undefined>>,
+): string {
+  const kept = rewriteMembers(json, new Map(Object.keys(texts).map((name) => [name, undefined])), object);
+  const pieces = [kept.slice(1, -1)];
+  for (const [name, text] of Object.entries(texts)) if (text !== undefined) pieces.push(`"${name}":${text}`);
+  return `{${pieces.filter((piece) => piece !== '').join(',')}}`;
+}
+
+/** The values in a list; none where there is no list. */
+export const itemsOf = (json: JsonText, list: number | undefined): readonly number[] =>
+  list !== undefined && json.isArray(list) ? [...json.inside(list)] : [];
+
+/** The text of a string; undefined where the value is none. */
+export const stringAt = (json: JsonText, value: number | undefined): string | undefined =>
+  value !== undefined && json.isString(value) ? (JSON.parse(json.slice(value)) as string) : undefined;
+
+/** Without a prototype: a field of any name is a field like others. */
+export type Fields = Record<string, unknown>;
+export const emptyFields = (): Fields => Object.create(null) as Fields;

@@ -1,0 +1,2 @@
+export { inAskedForm } from './in-asked-form.ts';
+export { failureOfAnswer, unreadableAnswer } from './read-failure.ts';

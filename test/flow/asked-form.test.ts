@@ -1,0 +1,295 @@
+// An answer in the other form, JSON although a stream was asked for, or a stream although JSON was, is served in the form that was asked
+// for: the official SDKs make the same of it as of an answer in the right form.
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { type Block, eventStream, type FakeAnswer, jsonOf, streamOf } from '../support/provider-answers.ts';
+import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+
+const formats = ['chat-completions', 'messages', 'responses', 'generate-content'] as const;
+type Format = (typeof formats)[number];
+const clients = ['chat-completions', 'messages', 'responses'] as const;
+type Client = (typeof clients)[number];
+
+const blocks: readonly Block[] = [
+  { thinking: 'I look it up.', signature: 'c2lnbmVk' },
+  { text: 'Pick "Zürich": 12345678901234567890.' },
+  { id: 'call_a', name: 'look', args: { place: 'Zürich', depth: 2 } },
+  { id: 'call_b', name: 'look', args: { place: 'Bern' } },
+];
+const usage = { prompt_tokens: 17, completion_tokens: 5, total_tokens: 22 };
+const chatHead = { id: 'c1', created: 1, model: 'm' };
+const calls = [
+  { id: 'call_a', type: 'function', function: { name: 'look', arguments: '{"place":"Zürich","depth":2}' } },
+  { id: 'call_b', type: 'function', function: { name: 'look', arguments: '{"place":"Bern"}' } },
+];
+const said = { content: 'Pick "Zürich".', reasoning_content: 'I look it up.' };
+const chatJson = {
+  ...chatHead,
+  object: 'chat.completion',
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', ...said, tool_calls: calls },
+      logprobs: null,
+      finish_reason: 'tool_calls',
+    },
+  ],
+  usage,
+};
+const chunk = (delta: object, finish_reason: string | null = null) => ({
+  ...chatHead,
+  object: 'chat.completion.chunk',
+  choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+});
+const chatStream: FakeAnswer = eventStream(
+  chunk({ role: 'assistant', content: '' }),
+  chunk({ reasoning_content: 'I look ' }),
+  chunk({ reasoning_content: 'it up.' }),
+  chunk({ content: 'Pick ' }),
+  chunk({ content: '"Zürich".' }),
+  ...calls.flatMap(({ function: { name, arguments: text }, ...call }, index) => [
+    chunk({ tool_calls: [{ index, ...call, function: { name, arguments: '' } }] }),
+    chunk({ tool_calls: [{ index, function: { arguments: text.slice(0, 9) } }] }),
+    chunk({ tool_calls: [{ index, function: { arguments: text.slice(9) } }] }),
+  ]),
+  chunk({}, 'tool_calls'),
+  { ...chatHead, object: 'chat.completion.chunk', choices: [], usage },
+);
+const done = Buffer.from('data: [DONE]\n\n');
+
+const jsonText = (format: Format): string =>
+  JSON.stringify(format === 'chat-completions' ? chatJson : jsonOf(format, { blocks }));
+const streamBytes = (format: Format): Buffer =>
+  Buffer.concat(format === 'chat-completions' ? [...chatStream.bytes, done] : [...streamOf(format, { blocks }).bytes]);
+
+let answered: { readonly type: string; readonly bytes: Buffer };
+let provider: ScriptedProvider;
+let gateway: Harness;
+let good = 0;
+beforeAll(async () => {
+  provider = await startScriptedProvider((outgoing) => {
+    outgoing.writeHead(200, { 'content-type': answered.type });
+    outgoing.end(answered.bytes);
+  });
+  const backup = await startScriptedProvider((outgoing) => {
+    good += 1;
+    outgoing.writeHead(200, { 'content-type': 'application/json' });
+    outgoing.end(JSON.stringify(chatJson));
+  });
+  stopBackup = backup.stop;
+  gateway = await startHarness({
+    models: Object.fromEntries(
+      formats.flatMap((format) => [
+        [`failing/${format}`, [{ provider: `failing-${format}`, upstream: 'm' }]],
+        [
+          `on/${format}`,
+          [
+            { provider: format, upstream: 'm' },
+            { provider: 'backup', upstream: 'm', more: { input_price_per_million: '9' } },
+          ],
+        ],
+      ]),
+    ),
+    providers: {
+      ...Object.fromEntries(
+        formats.flatMap((format) =>
+          [format, `failing-${format}`].map((id) => [id, { apis: [format], base_url: provider.url }]),
+        ),
+      ),
+      backup: { apis: ['chat-completions'], base_url: backup.url },
+    },
+  });
+});
+let stopBackup = async () => {};
+afterAll(async () => {
+  await gateway.settled();
+  await expectBalancedBooks(gateway);
+  await gateway.stop();
+  await provider.stop();
+  await stopBackup();
+});
+
+const answerJson = (text: string, type = 'application/json') => {
+  answered = { type, bytes: Buffer.from(text) };
+};
+const answerStream = (bytes: Buffer, type = 'text/event-stream') => {
+  answered = { type, bytes };
+};
+
+const question = [{ role: 'user' as const, content: 'Where?' }];
+const parameters = { type: 'object' as const, properties: {} };
+const openai = () => new OpenAI({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0 });
+const anthropic = () =>
+  new Anthropic({ baseURL: new URL(gateway.url).origin, authToken: gateway.key, apiKey: null, maxRetries: 0 });
+
+/** The whole answer, as the SDK of the client has it. */
+const ask: Readonly<Record<Client, (model: string, stream: boolean) => Promise<object>>> = {
+  'chat-completions'(model, stream) {
+    const body = {
+      model,
+      messages: question,
+      tools: [{ type: 'function' as const, function: { name: 'look', parameters } }],
+    };
+    const { completions } = openai().chat;
+    return stream
+      ? completions.stream({ ...body, stream_options: { include_usage: true } }).finalChatCompletion()
+      : completions.create(body);
+  },
+  messages(model, stream) {
+    const tools = [{ name: 'look', input_schema: parameters }];
+    const body = { model, max_tokens: 100, messages: question, tools };
+    const { messages } = anthropic();
+    return stream ? messages.stream(body).finalMessage() : messages.create(body);
+  },
+  responses(model, stream) {
+    const tools = [{ type: 'function' as const, name: 'look', parameters, strict: false }];
+    const body = { model, input: 'Where?', tools, store: false };
+    const { responses } = openai();
+    return stream ? responses.stream(body).finalResponse() : responses.create(body);
+  },
+};
+
+/** Of each call anew, or added by the SDK. */
+const changing = new Set([
+  'id',
+  'created',
+  'created_at',
+  'item_id',
+  'call_id',
+  'encrypted_content',
+  'signature',
+  'parsed',
+  'parsed_arguments',
+  'output_parsed',
+  'cost',
+  'cost_usd',
+  '_request_id',
+]);
+/** The SDK of chat completions keeps the last piece only of what it does not know. */
+const lastPieceOnly = new Set(['reasoning', 'reasoning_content', 'reasoning_details']);
+const comparable = (answer: object, stream: boolean): unknown =>
+  JSON.parse(
+    JSON.stringify(answer, (name, value) => {
+      if (changing.has(name) || (stream && lastPieceOnly.has(name))) return undefined;
+      return Array.isArray(value) ? value.filter((item) => !isSignatureAlone(item)) : value;
+    }),
+  );
+/** What carries a signature of a text, which streams of Gemini send in a part of its own. */
+const isSignatureAlone = (item: { readonly type?: string; readonly thinking?: string; readonly summary?: unknown[] }) =>
+  (item.type === 'thinking' && item.thinking === '') || (item.type === 'reasoning' && item.summary?.length === 0);
+
+const rows = clients.flatMap((client) => formats.map((format) => [client, format] as const));
+
+/** Nothing else was asked or charged: one call of one provider, and one record. */
+async function asked(client: Client, format: Format, stream: boolean): Promise<unknown> {
+  const [before, backupsBefore] = [provider.bodies.length, good];
+  const answer = await ask[client](`on/${format}`, stream);
+  expect([provider.bodies.length - before, good - backupsBefore]).toEqual([1, 0]);
+  return comparable(answer, stream);
+}
+
+describe.each(rows)('a client of %s, at a provider of %s', (client, format) => {
+  it('gets the stream that it asked for, where the provider answers with JSON', async () => {
+    // The events of the fake leave out what this SDK reads of them.
+    const isUnread = client === 'responses' && format === 'responses';
+    if (isUnread) answerJson(jsonText(format));
+    else answerStream(streamBytes(format));
+    const expected = await asked(client, format, !isUnread);
+    for (const type of ['application/json', 'text/event-stream', 'text/plain']) {
+      answerJson(jsonText(format), type);
+      expect(await asked(client, format, true)).toEqual(expected);
+    }
+  });
+
+  it('gets the JSON that it asked for, where the provider answers with a stream', async () => {
+    answerJson(jsonText(format));
+    const expected = await asked(client, format, false);
+    for (const type of ['text/event-stream', 'application/json', '']) {
+      answerStream(streamBytes(format), type);
+      expect(await asked(client, format, false)).toEqual(expected);
+    }
+  });
+});
+
+describe.each(rows)('a client of %s, at a provider of %s, that fails in the other form', (client, format) => {
+  const errorOf: Readonly<Record<Format, object>> = {
+    'chat-completions': { error: { message: 'overloaded', type: 'server_error', code: 'server_error' } },
+    messages: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+    responses: { type: 'error', code: 'server_error', message: 'overloaded' },
+    'generate-content': { error: { code: 503, status: 'UNAVAILABLE', message: 'overloaded' } },
+  };
+  const expectFailure = async (stream: boolean) => {
+    await gateway.settled();
+    const [before, spent] = [provider.bodies.length, (await gateway.credit('team')).spent];
+    await expect(ask[client](`failing/${format}`, stream)).rejects.toMatchObject({ status: 502 });
+    await gateway.settled();
+    expect([provider.bodies.length - before, (await gateway.credit('team')).spent]).toEqual([1, spent]);
+  };
+
+  it('gets an error, and pays nothing: an error as JSON, or cut JSON, in place of a stream', async () => {
+    const error = errorOf[format];
+    answerJson(JSON.stringify('type' in error && format === 'responses' ? { error } : error));
+    await expectFailure(true);
+    answerJson(jsonText(format).slice(0, -20));
+    await expectFailure(true);
+  });
+
+  it('gets an error, and pays nothing: an error as an event, or a stream that is cut, in place of JSON', async () => {
+    answerStream(Buffer.concat([...eventStream(errorOf[format] as Record<string, unknown>).bytes]));
+    await expectFailure(false);
+    const whole = streamBytes(format);
+    answerStream(whole.subarray(0, whole.length >> 1));
+    await expectFailure(false);
+  });
+});
+
+it('is replayed and cached in the form that was asked for', async () => {
+  for (const stream of [true, false]) {
+    if (stream) answerJson(jsonText('chat-completions'));
+    else answerStream(streamBytes('chat-completions'));
+    const before = provider.bodies.length;
+    const post = async (key: string, more: object = {}) => {
+      const body = { model: 'on/chat-completions', messages: question, stream, ...more };
+      const response = await gateway.post(body, { 'idempotency-key': key });
+      return { response, text: await response.text() };
+    };
+    const first = await post(`form-${stream}`);
+    expect(first.response.headers.get('content-type')).toContain(stream ? 'text/event-stream' : 'application/json');
+    const replayed = await post(`form-${stream}`);
+    expect([replayed.response.headers.get('idempotent-replayed'), replayed.text]).toEqual(['true', first.text]);
+    await gateway.settled();
+    const cached = { cache: { mode: 'exact', ttl_seconds: 60 } };
+    await post(`cached-${stream}`, cached);
+    await gateway.settled();
+    expect((await post(`hit-${stream}`, cached)).response.headers.get('x-gw-cache')).toBe('HIT');
+    expect(provider.bodies.length - before).toBe(2);
+  }
+});
+
+it('keeps digits and names as they came', async () => {
+  const odd = '"seed":12345678901234567890,"__proto__":{"a":1}';
+  const text = (beside: string) => `{"id":"c1","object":"x",${odd},"choices":[${beside}]}`;
+  answerJson(text(`{"index":0,"message":{"role":"assistant","content":"Hi",${odd}},"finish_reason":"stop"}`));
+  const streamed = await gateway.post({ model: 'on/chat-completions', messages: question, stream: true });
+  expect((await streamed.text()).split(odd).length).toBe(4);
+  const event = text(`{"index":0,"delta":{"role":"assistant","content":"Hi",${odd}},"finish_reason":"stop"}`);
+  answerStream(Buffer.from(`data: ${event}\n\ndata: [DONE]\n\n`));
+  const whole = await gateway.post({ model: 'on/chat-completions', messages: question });
+  expect((await whole.text()).split(odd).length).toBe(3);
+});
+
+it('is a list of chunks of Gemini, in both forms', async () => {
+  const chunks = streamBytes('generate-content')
+    .toString()
+    .split('\n\n')
+    .flatMap((event) => (event.startsWith('data: ') ? [event.slice('data: '.length)] : []));
+  for (const stream of [true, false]) {
+    answerStream(streamBytes('generate-content'));
+    const expected = await asked('messages', 'generate-content', stream);
+    answerJson(`[${chunks.join(',\n')}]`);
+    expect(await asked('messages', 'generate-content', stream)).toEqual(expected);
+  }
+});
