@@ -12,7 +12,6 @@ export const onDemand: Readonly<Record<string, string>> = {
   'schema-check.cjs': 'shared/protocol/json-schema/check.ts',
   'google-tokens.cjs': 'shared/routing/providers/google-tokens.ts',
   'model-list.cjs': 'shared/configuration/model-list/list-document.ts',
-  'landing-page.cjs': 'shared/protocol/router/landing-page.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',
   ...Object.fromEntries(
     [...hubApis].map((api) => [`${api}-target.cjs`, `shared/routing/formats/hub/targets/${api}-target.ts`]),

@@ -233,7 +233,6 @@ export const powerHomes: readonly PowerHome[] = [
       'infra/verify/',
       // To this process itself.
       'infra/local/demo/demo-traffic.ts',
-      'shared/protocol/router/landing-script.ts',
       inBrowser,
     ],
   },

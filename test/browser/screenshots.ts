@@ -143,11 +143,6 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
     await page.screenshot({ path: path('playground'), fullPage: true });
-    await page.goto('/');
-    await page.getByLabel('API key').fill(gateway.key);
-    await page.getByRole('button', { name: 'Show models' }).click();
-    await page.getByRole('table').waitFor();
-    await page.screenshot({ path: path('landing'), fullPage: true });
     const signedOut = await openWindow(browser, origin);
     await signedOut.page.emulateMedia({ colorScheme });
     await signedOut.page.setViewportSize({ width, height: 800 });

@@ -13,11 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** In a shell, or as a module of this project: with no more than the key in a variable. What Node compiled is kept. */
-function run(command: string, words: readonly string[], input: string): Promise<{ code: number | null; out: string }> {
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const env = { PATH, NODE_COMPILE_CACHE, GW_API_KEY: gateway.key };
-  const child = spawn(command, words, { env, cwd: `${import.meta.dirname}/../..` });
+/** With no more than the key in a variable. */
+function run(input: string): Promise<{ code: number | null; out: string }> {
+  const child = spawn('bash', ['-s'], { env: { PATH: process.env.PATH, GW_API_KEY: gateway.key } });
   let out = '';
   child.stdout.on('data', (data) => (out += data));
   child.stderr.on('data', (data) => (out += data));
@@ -37,28 +35,22 @@ function pythonArguments(code: string): Record<string, unknown> {
 }
 
 describe('the code of a request', () => {
-  it.each(drafts)('%s: works in a shell and in JavaScript, and asks for the same', async (_title, name, one) => {
+  it.each(drafts)('%s: works in a shell, and asks for the same', async (_title, name, one) => {
     const spoken = interfaces[name];
     const body = spoken.body(one);
-    const origin = new URL(gateway.url).origin;
     const before = gateway.simulator.calls.length;
-    const curl = await run('bash', ['-s'], curlOf(`${gateway.url}${spoken.path}`, body));
+    const curl = await run(curlOf(`${gateway.url}${spoken.path}`, body));
     expect([curl.code, curl.out.slice(0, 500)]).toEqual([0, expect.not.stringMatching(/"error":\s*["{]/)]);
-    const { javaScript } = spoken.sdkCode(origin, body);
-    const code = await run(process.execPath, ['--input-type=module', '-'], javaScript);
-    expect([code.code, code.out]).toEqual([0, expect.stringMatching(/\S/)]);
     await gateway.settled();
     const sent = gateway.simulator.calls.slice(before).map((call) => JSON.stringify(call.body));
-    expect(sent).toHaveLength(2);
+    expect(sent).toHaveLength(1);
     expect(sent[0]).toContain(JSON.stringify(hostile).slice(1, -1));
-    expect(sent[1]).toContain(JSON.stringify(hostile).slice(1, -1));
-    const records = (await gateway.records()).slice(0, 2);
-    expect(records.map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+    expect((await gateway.records())[0]?.outcome).toBe('ok');
   });
 
   it.each(drafts)('%s: asks for the same in Python', (_title, name, one) => {
     const body = interfaces[name].body(one);
-    const { python } = interfaces[name].sdkCode('https://gw.example', body);
+    const python = interfaces[name].python('https://gw.example', body);
     const { extra_body: others = {}, ...known } = pythonArguments(python);
     expect({ ...known, ...(others as object) }).toEqual(body);
     // What no SDK knows would be refused by it as an argument.

@@ -15,7 +15,7 @@ export async function runPlayground(): Promise<string> {
   try {
     for (const [title, name, one] of drafts) {
       const body = interfaces[name].body(one);
-      const { python } = interfaces[name].sdkCode(new URL(gateway.url).origin, body);
+      const python = interfaces[name].python(new URL(gateway.url).origin, body);
       for (const requirements of sdks[name === 'messages' ? 'anthropic' : 'openai']) {
         const before = gateway.simulator.calls.length;
         const output = await runCommand(await virtualEnvironment(requirements), ['-c', python], {

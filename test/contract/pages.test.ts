@@ -1,180 +1,52 @@
-// The page at `/`: what a browser may load and run of it, and what its script does with a key. The script runs here in a
-// context of its own, on as much of a document as it uses.
-import { createHash } from 'node:crypto';
+// The page at `/` and that of the console: what a browser may load and run of them.
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
-import { createContext, runInContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { pageFolder } from '../../functions/operator/console/page-folder.ts';
 import { createOperatorGateway } from '../../functions/operator/routes.ts';
-import { promptFunction } from '../support/gateway-file.ts';
-import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
 import { serveGateway } from '../support/serve-gateway.ts';
 
 describe('the page at /', () => {
   let gateway: Harness;
-  let html: string;
-  let policy: string;
   beforeAll(async () => {
-    gateway = await startHarness({
-      models: {
-        'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
-        'acme/broken': [
-          {
-            provider: 'acme',
-            upstream: 'error-after-chunks:2',
-            more: { input_price_per_million: '0.5', output_price_per_million: '12' },
-          },
-        ],
-      },
-      workspace: { functions: [promptFunction('label', 'acme/echo')] },
-    });
-    const page = await fetch(`${origin()}/`, { headers: { accept: 'text/html' } });
-    html = await page.text();
-    policy = page.headers.get('content-security-policy') ?? '';
+    gateway = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
   });
   afterAll(() => gateway.stop());
 
-  const origin = () => new URL(gateway.url).origin;
-  const inside = (tag: string) => new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(html)?.[1] ?? '';
-
-  describe('the page', () => {
-    it('may run and show nothing but its own script and style, and is small', () => {
-      for (const [tag, directive] of [
-        ['script', 'script-src'],
-        ['style', 'style-src'],
-      ] as const) {
-        const hash = createHash('sha256').update(inside(tag)).digest('base64');
-        expect(policy).toContain(`${directive} 'sha256-${hash}'`);
-      }
-      expect(policy).toMatch(/^default-src 'none'; /);
-      expect(policy).toContain("connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-      expect(policy).not.toContain('unsafe');
-      expect(html).not.toMatch(/ on\w+=| style=| src=|https?:\/\//);
-      expect(html.length).toBeLessThan(12_000);
+  it('shows a browser both base URLs and a link to the playground, and may load and run nothing', async () => {
+    const { origin } = new URL(gateway.url);
+    const page = await fetch(`${origin}/`, { headers: { accept: 'text/html' } });
+    expect(Object.fromEntries(page.headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
     });
-
-    it('has no link that needs a header', async () => {
-      const links = [...html.matchAll(/href="([^"]+)"/g)].map(([, path = '']) => path);
-      expect(links).toEqual(['/openapi.json', '/health']);
-      for (const path of links) {
-        const response = await fetch(origin() + path);
-        expect([path, response.status]).toEqual([path, 200]);
-        await response.text();
-      }
-    });
-
-    it('leads to the description of the interface, for the server that it came from', async () => {
-      const response = await fetch(`${origin()}/openapi.json`);
-      expect(response.headers.get('content-type')).toBe('application/json');
-      const document = (await response.json()) as { openapi: string; servers: unknown; paths: object };
-      expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: '/' }] });
-      expect(Object.keys(document.paths)).toContain('/v1/chat/completions');
-    });
+    const html = await page.text();
+    for (const path of ['/openai/v1', '/v1']) expect(html).toContain(`<code>${origin}${path}</code>`);
+    expect(html).not.toMatch(/<script|<style| on\w+=| style=| src=/);
+    const links = [...html.matchAll(/href="([^"]+)"/g)].map(([, path = '']) => path);
+    expect(links).toEqual(['/console?view=playground']);
+    expect((await fetch(origin + links[0])).status).toBe(200);
   });
 
-  /** As much of an element as the script uses. */
-  class FakeElement {
-    textContent = '';
-    value = '';
-    className = '';
-    hidden = true;
-    readonly dataset = {};
-    children: FakeElement[] = [];
-    get firstChild() {
-      return this.children[0];
-    }
-    setAttribute() {}
-    listener: ((event: object) => Promise<void>) | undefined;
-    append(...added: FakeElement[]) {
-      this.children.push(...added);
-    }
-    replaceChildren(...added: FakeElement[]) {
-      this.children = added;
-    }
-    addEventListener(_event: string, listener: (event: object) => Promise<void>) {
-      this.listener = listener;
-    }
-  }
+  it('takes no markup from the Host header of a client', async () => {
+    const { port } = new URL(gateway.url);
+    const asked = request({ port, path: '/', headers: { accept: 'text/html', host: 'a"><script>b' } }).end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    const html = Buffer.concat(await answer.toArray()).toString();
+    expect(html).not.toContain('script');
+  });
 
-  /** The page in a browser whose user has entered these values. */
-  function openPage(values: Readonly<Record<string, string>>) {
-    const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
-    const parts = new Map(ids.map((id) => [id, new FakeElement()]));
-    const part = (id: string): FakeElement => {
-      const found = parts.get(id);
-      if (found === undefined) throw new Error(`the page has no ${id}`);
-      return found;
-    };
-    for (const [id, value] of Object.entries({ model: 'auto', prompt: 'Hello', ...values })) part(id).value = value;
-    const requests: string[] = [];
-    const send = (path: string, options: RequestInit) => {
-      requests.push(path);
-      return fetch(origin() + path, options);
-    };
-    const document = { getElementById: part, createElement: () => new FakeElement() };
-    const browser = { document, location: { origin: origin() }, fetch: send, TextDecoderStream, performance };
-    runInContext(inside('script'), createContext(browser));
-    const press = (id: string) => part(id).listener?.({ preventDefault: () => {} });
-    return { part, press, requests };
-  }
-
-  describe('its script', () => {
-    it('shows the base URLs, and asks nothing of the gateway without a key', async () => {
-      const { part, press, requests } = openPage({});
-      expect([part('openai-base').textContent, part('base').textContent]).toEqual([
-        `${origin()}/openai/v1`,
-        `${origin()}/v1`,
-      ]);
-      await press('list');
-      await press('try');
-      expect(part('status').textContent).toBe('Enter a key first: sk-gw-…');
-      expect(requests).toEqual([]);
-    });
-
-    it('lists models and functions with a key', async () => {
-      const { part, press } = openPage({ key: gateway.key });
-      await press('list');
-      const rows = part('models').children.map(({ children }) =>
-        children.map(({ firstChild }) => firstChild?.textContent ?? ''),
-      );
-      expect(rows).toEqual([
-        ['auto', '', '', '', '', ''],
-        ['acme/echo', '128,000', '1.00', '2.00', 'yes', 'acme'],
-        ['acme/broken', '128,000', '0.50', '12.00', 'yes', 'acme'],
-        ['gw/function/label', '', '', '', '', ''],
-      ]);
-      expect(part('models-table').hidden).toBe(false);
-      expect(part('status').textContent).toBe('4 models and functions.');
-    });
-
-    it.each(['acme/echo', 'gw/function/label'])(
-      'shows the answer of %s, who gave it and what it cost',
-      async (model) => {
-        const { part, press } = openPage({ key: gateway.key, model, prompt: '<img src=x onerror=alert(1)>' });
-        await press('try');
-        expect(part('answer').textContent).toContain('simulated by the provider acme');
-        expect(part('answer').children).toEqual([]);
-        expect(part('status').textContent).toMatch(/^acme\/echo, at acme, 0\.\d+ USD, \d+\.\d s, id [0-9a-f-]{36}$/);
-      },
-    );
-
-    it.each([
-      ['a key that is wrong', { key: 'sk-gw-x' }, /^UNAUTHORIZED: What was sent as the API key does not have/],
-      ['a model that is not there', { model: 'acme/ecko' }, /^unknown_model: .* Did you mean "acme\/echo"\?$/],
-      ['a stream that broke', { model: 'acme/broken' }, /^no_available_provider: /],
-    ])('shows code and message of %s', async (_title, values, message) => {
-      const { part, press } = openPage({ key: gateway.key, ...values });
-      await press('try');
-      expect(part('status').textContent).toMatch(message);
-    });
-
-    it('says that the gateway could not be reached', async () => {
-      const { part, press } = openPage({ key: 'a key with\na line feed' });
-      await press('try');
-      expect(part('status').textContent).toMatch(/^The gateway could not be reached: /);
-      expect((await gateway.post(hello('acme/echo'))).status).toBe(200);
-    });
+  it('stands beside the description of the interface, for the server that it came from', async () => {
+    const response = await fetch(`${new URL(gateway.url).origin}/openapi.json`);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    const document = (await response.json()) as { openapi: string; servers: unknown; paths: object };
+    expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: '/' }] });
+    expect(Object.keys(document.paths)).toContain('/v1/chat/completions');
   });
 });
 
@@ -217,17 +89,13 @@ describe('the console', () => {
       expect(await response.text()).toBe('export const ready = true;\n');
     });
 
-    it('writes text alone, as the page at / does: no source of theirs makes markup of a string', () => {
-      const root = join(import.meta.dirname, '../..');
-      const page = join(root, 'functions/operator/page');
+    it('writes text alone: no source of it makes markup of a string', () => {
+      const page = join(import.meta.dirname, '../../functions/operator/page');
       const sources = readdirSync(page, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
       expect(sources.length).toBeGreaterThan(50);
       const sinks =
         /innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|parseFromString|setHTML|srcdoc|document\.write/;
-      const paths = [
-        ...sources.map((name) => join(page, name)),
-        join(root, 'shared/protocol/router/landing-script.ts'),
-      ];
+      const paths = sources.map((name) => join(page, name));
       expect(paths.filter((path) => sinks.test(readFileSync(path, 'utf8')))).toEqual([]);
     });
 

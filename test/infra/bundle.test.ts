@@ -138,7 +138,6 @@ describe('the build of the project', () => {
         'index.cjs',
         'index.mjs',
         'kms-calls.cjs',
-        'landing-page.cjs',
         'messages-target.cjs',
         'openapi.json',
         'responses-target.cjs',
@@ -147,13 +146,12 @@ describe('the build of the project', () => {
         'schema-worker.cjs',
         'telemetry.cjs',
       ],
-      models: [noticesFile, 'index.cjs', 'index.mjs', 'landing-page.cjs', 'telemetry.cjs'],
+      models: [noticesFile, 'index.cjs', 'index.mjs', 'telemetry.cjs'],
       operator: [
         noticesFile,
         'gateway-file.cjs',
         'index.cjs',
         'index.mjs',
-        'landing-page.cjs',
         'model-list.cjs',
         'page',
         'schema-check.cjs',
@@ -170,7 +168,6 @@ describe('the build of the project', () => {
         'hub.cjs',
         'index.cjs',
         'kms-calls.cjs',
-        'landing-page.cjs',
         'messages-target.cjs',
         'model-list.cjs',
         'openapi.json',
@@ -654,7 +651,7 @@ describe('the build', () => {
   });
 
   it('fails where code that is loaded on demand is missing', async () => {
-    const missing = onDemand['landing-page.cjs'];
+    const missing = onDemand['telemetry.cjs'];
     const sources = await sourcesWith('export const handler = () => 1;', `import('../../${missing}');`);
     const message = `${missing} is loaded on demand, and there is no such file`;
     await expect(buildBundles(sources, temporaryFolder())).rejects.toThrow(message);

@@ -1,7 +1,6 @@
 // Endpoints that need no key: a health check, and what a person sees who opens the base URL in a browser.
 import { okStatus } from '../../errors/index.ts';
 import type { GatewayRequest } from '../http/index.ts';
-import type { LandingPage } from './landing-page.ts';
 import type { Endpoint } from './route-table.ts';
 
 /** No key, no store. */
@@ -11,19 +10,35 @@ export const serveHealth: Endpoint = async () => ({
   body: '{"status":"ok"}',
 });
 
-/** A browser gets a short page, anything else JSON. */
+/** A browser gets two lines and a link, anything else JSON. */
 export const serveLanding: Endpoint = async (request) => {
-  if (!(request.headers.accept?.join(',').includes('text/html') ?? false)) {
-    const origin = originOf(request);
-    const baseUrls = { openai_base_url: `${origin}/openai/v1`, base_url: `${origin}/v1` };
+  const origin = originOf(request);
+  const baseUrls = { openai_base_url: `${origin}/openai/v1`, base_url: `${origin}/v1` };
+  if (!(request.headers.accept?.join(',').includes('text/html') ?? false))
     return { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ name: 'gw', ...baseUrls }) };
-  }
-  // Calls do not need it.
-  page ??= (await import('./landing-page.ts')).makeLandingPage();
-  return { status: okStatus, headers: page.headers, body: page.html };
+  return { status: okStatus, headers: pageHeaders, body: pageOf(baseUrls) };
 };
 
-let page: LandingPage | undefined;
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+} as const;
+
+const pageOf = ({ openai_base_url: openAi, base_url: base }: Readonly<Record<string, string>>): string =>
+  `<!doctype html>
+<html lang="en">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>gw</title>
+<main>
+<h1>gw, a gateway for large language models</h1>
+<p>Base URL for OpenAI's SDKs: <code>${openAi}</code>; for everything else: <code>${base}</code></p>
+<p><a href="/console?view=playground">Playground</a></p>
+</main>
+</html>
+`;
 
 /** Only characters of a host and port: the value comes from the client. */
 const hostShape = /^[A-Za-z0-9.:[\]-]{1,255}$/;

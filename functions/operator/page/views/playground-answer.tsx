@@ -41,7 +41,6 @@ export const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnsw
   const { interfaceName, draft, id, text, calls, raw, failure, firstOutputMs, totalMs } = outcome;
   const spoken = interfaces[interfaceName];
   const body = spoken.body(draft);
-  const code = spoken.sdkCode(new URL(baseUrl).origin, body);
   return (
     <section aria-label="Answer">
       <div aria-busy={isRunning} aria-live="polite">
@@ -73,8 +72,7 @@ export const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnsw
       <Code title="What was sent" text={JSON.stringify(body, null, 2)} />
       <Code title="What came back" text={raw} />
       <Code title="As curl" text={curlOf(`${baseUrl}${spoken.path}`, body)} />
-      <Code title="In JavaScript, with the SDK" text={code.javaScript} />
-      <Code title="In Python, with the SDK" text={code.python} />
+      <Code title="In Python, with the SDK" text={spoken.python(new URL(baseUrl).origin, body)} />
     </section>
   );
 };

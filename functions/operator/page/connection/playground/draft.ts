@@ -1,7 +1,5 @@
 // What an operator tries in the playground, in no interface's words: each of them writes it in its own.
 
-import type { SdkCode } from './sdk-code.ts';
-
 export interface Tool {
   readonly name: string;
   readonly description?: string;
@@ -52,8 +50,8 @@ export interface PlaygroundInterface {
   readonly readAnswer: (answer: any) => Heard;
   // biome-ignore lint/suspicious/noExplicitAny: an event of any provider, read with care for what is not there.
   readonly readEvent: (event: any) => Heard;
-  /** With the SDK of the interface. `origin`: that of the gateway. */
-  readonly sdkCode: (origin: string, body: Readonly<Record<string, unknown>>) => SdkCode;
+  /** Code with the SDK of the interface. `origin`: that of the gateway. */
+  readonly python: (origin: string, body: Readonly<Record<string, unknown>>) => string;
 }
 
 export const isFunction = (model: string): boolean => model.startsWith('gw/function/');

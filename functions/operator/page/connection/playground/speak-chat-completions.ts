@@ -1,5 +1,5 @@
 import { type Draft, isFunction, type PlaygroundInterface, said, type Tool, type Turn } from './draft.ts';
-import { chatCompletionsCode } from './sdk-code.ts';
+import { chatCompletionsPython } from './sdk-code.ts';
 
 export const chatCompletions: PlaygroundInterface = {
   title: 'Chat completions',
@@ -14,7 +14,7 @@ export const chatCompletions: PlaygroundInterface = {
     error
       ? { failure: { code: String(error.code), message: String(error.message) } }
       : { text: textOf(choices[0]?.delta?.content), calls: callsIn(choices[0]?.delta?.tool_calls) },
-  sdkCode: chatCompletionsCode,
+  python: chatCompletionsPython,
 };
 
 const chatBody = ({ model, system, turns, temperature, outputTokensMax, tools, more, streams }: Draft) => ({

@@ -1,5 +1,5 @@
 import type { Draft, PlaygroundInterface } from './draft.ts';
-import { embeddingsCode } from './sdk-code.ts';
+import { embeddingsPython } from './sdk-code.ts';
 
 const shownNumbers = 8;
 
@@ -16,5 +16,5 @@ export const embeddings: PlaygroundInterface = {
     return { text: `${vector.length} numbers: ${vector.slice(0, shownNumbers).join(', ')} …` };
   },
   readEvent: () => ({}),
-  sdkCode: embeddingsCode,
+  python: embeddingsPython,
 };

@@ -1,5 +1,5 @@
 import { type Draft, type Heard, type PlaygroundInterface, said, type Turn } from './draft.ts';
-import { messagesCode } from './sdk-code.ts';
+import { messagesPython } from './sdk-code.ts';
 
 /** The interface demands a bound. */
 const outputTokensDefault = 1_024;
@@ -35,7 +35,7 @@ export const messages: PlaygroundInterface = {
       return { calls: [{ at: index, arguments: String(delta.partial_json ?? '') }] };
     return typeof delta.text === 'string' ? { text: delta.text } : {};
   },
-  sdkCode: messagesCode,
+  python: messagesPython,
 };
 
 interface Block {

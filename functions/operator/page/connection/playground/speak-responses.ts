@@ -1,5 +1,5 @@
 import { type Draft, type Heard, type PlaygroundInterface, said, type Turn } from './draft.ts';
-import { responsesCode } from './sdk-code.ts';
+import { responsesPython } from './sdk-code.ts';
 
 export const responses: PlaygroundInterface = {
   title: 'Responses',
@@ -28,7 +28,7 @@ export const responses: PlaygroundInterface = {
     if (type === 'response.output_item.added') return { calls: callIn({ ...item, arguments: '' }, at) };
     return type === 'response.function_call_arguments.delta' ? { calls: [{ at, arguments: String(delta ?? '') }] } : {};
   },
-  sdkCode: responsesCode,
+  python: responsesPython,
 };
 
 interface Item {
