@@ -859,7 +859,6 @@ if (typeof browser === 'string') {
       ]);
       expect(JSON.stringify(messages)).toContain('iVBORw0KGgo=');
       expect(await codeOf('As curl')).toContain(`${served.origin}/v1/messages`);
-      expect(await codeOf('In JavaScript')).toContain("import Anthropic from '@anthropic-ai/sdk'");
       expect(await codeOf('In Python')).toContain('from anthropic import Anthropic');
       await page.getByRole('button', { name: 'New conversation' }).click();
       await answer.waitFor({ state: 'detached' });
