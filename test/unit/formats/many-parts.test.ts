@@ -12,6 +12,7 @@ import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/resp
 import { createEnvelopes, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
 import {
   addResults,
+  fieldsInside,
   type HubCall,
   type HubPart,
   imagesOfUser,
@@ -20,6 +21,7 @@ import {
   withCacheMarksMax,
 } from '../../../shared/routing/formats/hub/middle/index.ts';
 import { sourceOf } from '../../../shared/routing/formats/hub/sources/index.ts';
+import { useInMessages } from '../../../shared/routing/formats/hub/sources/messages/message-fields.ts';
 import { partsAtOnceMax } from '../../../shared/routing/formats/hub/targets/answer-pieces.ts';
 import { geminiEvents } from '../../../shared/routing/formats/hub/targets/gemini-events.ts';
 import { isStrictFormat } from '../../../shared/routing/formats/hub/targets/json-format.ts';
@@ -113,6 +115,17 @@ describe('of very many parts each is looked at a few times only', () => {
     ],
   ])('%s', async (_what, run) => {
     expect(await looksOf(run)).toBeLessThan(looksMax);
+  });
+
+  it('blocks of one message are looked into for fields to report in steps', async () => {
+    const blocks = 33_000;
+    const content = Array.from({ length: blocks }, () => ({ type: 'text', text: 'a', odd: null }));
+    let steps = 0;
+    const found = await fieldsInside('messages', [{ role: 'user', content }], useInMessages, async () => {
+      steps += 1;
+    });
+    expect(found).toEqual([]);
+    expect(steps).toBeGreaterThanOrEqual(Math.floor(blocks / 1_024));
   });
 
   it.each([

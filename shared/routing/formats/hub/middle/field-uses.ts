@@ -45,13 +45,27 @@ export type ObjectUse = Readonly<Record<string, FieldUses>> | 'left_out' | 'as_t
 /** Where parts are listed. */
 const partLists = ['content', 'output', 'tool_calls'];
 
-/** Fields inside messages or items, and inside their parts, that the call does not carry: no more than are told. */
-export function fieldsInside(path: string, list: unknown, useOf: (object: JsonObject) => ObjectUse): OptionalMember[] {
+/** Objects that are looked into in a few milliseconds. */
+const lookedIntoAtOnce = 1_024;
+
+/**
+ * Fields inside messages or items, and inside their parts, that the call does not carry: no more than are told. `nextStep`: awaited
+ * behind so many objects.
+ */
+export async function fieldsInside(
+  path: string,
+  list: unknown,
+  useOf: (object: JsonObject) => ObjectUse,
+  nextStep: () => Promise<void>,
+): Promise<OptionalMember[]> {
   const told: OptionalMember[] = [];
-  const lookInto = (place: string, listed: unknown): void => {
-    for (const [at, one] of (Array.isArray(listed) ? listed : []).entries()) {
+  let lookedInto = 0;
+  async function lookInto(place: string, listed: readonly unknown[]): Promise<void> {
+    for (const [at, one] of listed.entries()) {
       if (told.length >= toldPathsMax) return;
       if (!isJsonObject(one)) continue;
+      lookedInto += 1;
+      if (lookedInto % lookedIntoAtOnce === 0) await nextStep();
       const use = useOf(one);
       if (use === 'as_text') continue;
       const own = `${place}[${at}]`;
@@ -63,9 +77,12 @@ export function fieldsInside(path: string, list: unknown, useOf: (object: JsonOb
         const [object, inner] = name === '' ? [one, `${own}.`] : [one[name], `${own}.${name}.`];
         told.push(...leftOutFields(object, uses, inner));
       }
-      for (const name of partLists) lookInto(`${own}.${name}`, one[name]);
+      for (const name of partLists) {
+        const parts = one[name];
+        if (Array.isArray(parts)) await lookInto(`${own}.${name}`, parts);
+      }
     }
-  };
-  lookInto(path, list);
+  }
+  if (Array.isArray(list)) await lookInto(path, list);
   return told;
 }

@@ -38,7 +38,7 @@ export async function toHubCall(body: JsonObject, reading: PromptReading): Promi
     ...toToolOptions(body),
     reasoning: readReasoning(body),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
-    optional: [...readOptional(body), ...strangers],
+    optional: [...(await readOptional(body, reading.nextStep)), ...strangers],
   };
   return withTopMarks(call, body);
 }
@@ -75,7 +75,7 @@ const isSent = (value: unknown): boolean => (value ?? null) !== null && value !=
 
 export const chatMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
 
-const readOptional = (body: JsonObject): OptionalMember[] => [
+const readOptional = async (body: JsonObject, nextStep: () => Promise<void>): Promise<OptionalMember[]> => [
   ...otherMembers(body, chatMembers),
   ...(readReasoning(body) === undefined
     ? []
@@ -85,7 +85,7 @@ const readOptional = (body: JsonObject): OptionalMember[] => [
     : []),
   ...markedMembers({ messages: body.messages }, body.tools),
   ...leftOutOfTools(body.tools),
-  ...fieldsInside('messages', body.messages, useInMessages),
+  ...(await fieldsInside('messages', body.messages, useInMessages, nextStep)),
 ];
 
 const reasoningMember = ({ reasoning }: JsonObject): string =>

@@ -34,7 +34,7 @@ export async function toHubCall(body: JsonObject, reading: PromptReading): Promi
     ...(toolChoice === undefined ? {} : { toolChoice }),
     reasoning: readReasoning(body),
     parallelToolCalls,
-    optional: [...leftOut, ...readOptional(body), ...strangers],
+    optional: [...leftOut, ...(await readOptional(body, reading.nextStep)), ...strangers],
   };
   return withTopMarks(call, body);
 }
@@ -97,7 +97,7 @@ function userOfMetadata(one: OptionalMember): OptionalMember {
   return typeof user === 'string' ? { ...one, name: 'user_session', value: user } : { ...one, name: 'other' };
 }
 
-function readOptional(body: JsonObject): OptionalMember[] {
+async function readOptional(body: JsonObject, nextStep: () => Promise<void>): Promise<OptionalMember[]> {
   const said = (name: OptionalName, member: string, value: unknown): OptionalMember[] =>
     isSent(value) ? [{ name, member, value }] : [];
   const { type } = membersIn(body.thinking);
@@ -114,8 +114,8 @@ function readOptional(body: JsonObject): OptionalMember[] {
     ...leftOutFields(membersIn(body.output_config), outputFields, 'output_config.'),
     ...said('serial_calls', 'tool_choice.disable_parallel_tool_use', isSerial === true ? true : null),
     ...markedMembers({ system: body.system, messages: body.messages }, body.tools),
-    ...fieldsInside('system', body.system, useInMessages),
-    ...fieldsInside('messages', body.messages, useInMessages),
+    ...(await fieldsInside('system', body.system, useInMessages, nextStep)),
+    ...(await fieldsInside('messages', body.messages, useInMessages, nextStep)),
   ];
 }
 

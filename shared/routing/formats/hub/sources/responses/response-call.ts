@@ -34,7 +34,7 @@ export async function toHubCall(body: JsonObject, reading: PromptReading): Promi
     ...(toolChoice === undefined ? {} : { toolChoice }),
     reasoning: readReasoning(body.reasoning),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
-    optional: [...leftOut, ...readOptional(body), ...strangers],
+    optional: [...leftOut, ...(await readOptional(body, reading.nextStep)), ...strangers],
   };
   return withTopMarks(call, body);
 }
@@ -78,7 +78,7 @@ const isEmpty = (members: JsonObject): boolean => Object.keys(members).length ==
 export const responseMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
 const membersIn = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-function readOptional(body: JsonObject): OptionalMember[] {
+async function readOptional(body: JsonObject, nextStep: () => Promise<void>): Promise<OptionalMember[]> {
   const [text, reasoning] = [membersIn(body.text), membersIn(body.reasoning)];
   const { effort } = reasoning;
   const said = (name: OptionalName, member: string, value: unknown, isAsked = isSent(value)): OptionalMember[] =>
@@ -99,6 +99,6 @@ function readOptional(body: JsonObject): OptionalMember[] {
     ),
     ...said('other', 'truncation', body.truncation, body.truncation === 'auto'),
     ...said('store', 'store', body.store, body.store === true),
-    ...fieldsInside('input', body.input, useInInput),
+    ...(await fieldsInside('input', body.input, useInInput, nextStep)),
   ];
 }
