@@ -68,6 +68,19 @@ describe('the source tree', () => {
     expect(deepImports).toEqual([]);
   });
 
+  it('changes no gateway that tests share: what a test applies a file to it has started itself, or its set-up does', () => {
+    const changes = tests.flatMap(({ path, text }) =>
+      [...text.matchAll(/\b(\w+)\.apply\(/g)].flatMap(({ 1: name = '', index }) => {
+        const before = text.slice(0, index);
+        const start = [...before.matchAll(/^ *(it|beforeAll|beforeEach)\b/gm)].at(-1);
+        const isOwn = new RegExp(`\\b${name} = await start`).test(before.slice(start?.index ?? 0));
+        const isShared = start?.[1] === 'it' && text.includes(`${name} = await startHarness`) && !isOwn;
+        return isShared ? [`${path}: ${name}.apply`] : [];
+      }),
+    );
+    expect(changes).toEqual([]);
+  });
+
   it('gives a folder of one file no index beside it', () => {
     const barrels = sources.filter(({ path }) => {
       const beside = sources.filter((other) => dirname(other.path) === dirname(path));

@@ -174,22 +174,22 @@ describe('an Idempotency-Key', () => {
   });
 
   it('replays before anything that changed since: model, credit, catalogue, presets', async () => {
+    const clock = manualClock();
+    const changed = await startHarness({ clock, models });
     const name = fresh();
-    const text = await (await harness.post(plain('echo', { preset: null }), name)).text();
-    await harness.settled();
-    const { 'acme/silent': _gone, ...rest } = models;
-    await harness.apply({ models: { 'acme/silent': rest['acme/error-500'] as never } });
+    const text = await (await changed.post(plain('echo', { preset: null }), name)).text();
+    await changed.settled();
+    await changed.apply({ models: { 'acme/silent': [{ provider: 'acme', upstream: 'error-500' }] } });
     clock.advance(6_000);
-    const replay = await harness.post(plain('echo', { preset: null }), name);
+    const replay = await changed.post(plain('echo', { preset: null }), name);
     expect(await replay.text()).toBe(text);
-    await expectError(await harness.post(plain('echo')), 400, 'unknown_model');
-    await harness.apply({ models, workspace: { spend_limit_usd: '0' } });
+    await expectError(await changed.post(plain('echo')), 400, 'unknown_model');
+    await changed.apply({ models, workspace: { spend_limit_usd: '0' } });
     clock.advance(6_000);
-    expect(await (await harness.post(plain('echo', { preset: null }), name)).text()).toBe(text);
-    await expectError(await harness.post(plain('echo')), 402, 'PAYMENT_REQUIRED');
-    await harness.apply({ models, workspace: { spend_limit_usd: null } });
-    clock.advance(6_000);
-    expect(calls()).toBe(1);
+    expect(await (await changed.post(plain('echo', { preset: null }), name)).text()).toBe(text);
+    await expectError(await changed.post(plain('echo')), 402, 'PAYMENT_REQUIRED');
+    expect(changed.simulator.calls).toHaveLength(1);
+    await changed.stop();
   });
 
   it('belongs to its workspace, and ends after 24 hours', async () => {

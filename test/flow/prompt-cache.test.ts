@@ -377,14 +377,14 @@ describe('marks of a client', () => {
     };
     const answered = await startScriptedProvider((outgoing) => sendJson(outgoing, completionOf({ content: 'Hi.' })));
     try {
-      await gateway.apply({
+      const other = await startHarness({
         models: { 'told/host': [{ provider: 'answering', upstream: 'qwen3' }] },
         providers: { answering: { base_url: answered.url } },
       });
-      const other = await gateway.open();
       const response = await other.postTo('/messages', { model: 'told/host', ...body });
       expect(response.headers.get('x-gw-left-out')).toBe('messages[0].content[0].cache_control');
       expect(answered.bodies[0]).not.toContain('cache_control');
+      await other.stop();
     } finally {
       await answered.stop();
     }

@@ -44,14 +44,15 @@ describe('tags of a call', () => {
     key: string,
     headers: Record<string, string>,
     body: unknown = hello('acme/echo'),
+    gateway = harness,
   ): Promise<Found> {
-    const response = await harness.post(body, { ...as(key), ...headers });
+    const response = await gateway.post(body, { ...as(key), ...headers });
     await response.text();
-    await harness.settled();
+    await gateway.settled();
     const id = response.headers.get('x-request-id') ?? '';
-    const generation = await harness.get(`/generation?id=${id}`, as(key));
+    const generation = await gateway.get(`/generation?id=${id}`, as(key));
     const { data } = (await generation.json()) as { data?: { tags: unknown } };
-    const line = harness.logLines.find((one) => one.includes(id) && one.includes('"event":"request"'));
+    const line = gateway.logLines.find((one) => one.includes(id) && one.includes('"event":"request"'));
     return {
       status: response.status,
       id,
@@ -109,20 +110,21 @@ describe('tags of a call', () => {
     });
 
     it('of a key count from the next call on where they are changed, also in a gateway that knows the key', async () => {
-      await tagsOf(searchKey, {});
-      await harness.apply(parts({ team: 'ads' }));
-      expect(await tagsOf(searchKey, { 'x-gw-tags': 'cost.center=1' })).toMatchObject({
-        tags: { team: 'ads', 'cost.center': '1' },
-      });
-      await harness.apply(parts({}));
-      expect(await tagsOf(searchKey, { 'x-gw-tags': 'team=own' })).toMatchObject({ tags: { team: 'own' } });
+      const changed = await startHarness(parts({ team: 'search' }));
+      const tags = async (text: string) =>
+        (await tagsOf(searchKey, { 'x-gw-tags': text }, hello('acme/echo'), changed)).tags;
+      expect(await tags('cost.center=1')).toEqual({ team: 'search', 'cost.center': '1' });
+      await changed.apply(parts({ team: 'ads' }));
+      expect(await tags('cost.center=1')).toEqual({ team: 'ads', 'cost.center': '1' });
+      await changed.apply(parts({}));
+      expect(await tags('team=own')).toEqual({ team: 'own' });
+      await changed.stop();
     });
 
     it('are eight at most in a request, beside those of its key', async () => {
       const pairs = (count: number) => Array.from({ length: count }, (_, at) => `n${at}=v`).join(',');
-      await harness.apply(parts({ team: 'search' }));
       const found = await tagsOf(searchKey, { 'x-gw-tags': pairs(8) });
-      expect([found.status, Object.keys(found.tags as object).length]).toEqual([200, 9]);
+      expect([found.status, Object.keys(found.tags as object).length]).toEqual([200, 10]);
       expect((await tagsOf(searchKey, { 'x-gw-tags': pairs(9) })).status).toBe(400);
     });
 
@@ -163,7 +165,7 @@ describe('tags of a call', () => {
       expect(harness.simulator.calls).toEqual([]);
       // Those of its key stay.
       const line = harness.logLines.find((one) => one.includes(response.headers.get('x-request-id') ?? '?'));
-      expect(line).toContain('"tags":"team=search"');
+      expect(line).toContain('"tags":"cost.center=4711,team=search"');
     });
 
     it('in two headers are invalid_request', async () => {

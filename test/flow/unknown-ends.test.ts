@@ -170,16 +170,15 @@ it.each(clients)('a response that was cancelled is no answer: client of %s', asy
     outgoing.end(JSON.stringify({ ...jsonOf('responses' as Api, { blocks: [{ text: said }] }), status: 'cancelled' }));
   });
   try {
-    await gateway.apply({
+    const opened = await startHarness({
       models: { 'cancelled/m': [{ provider: 'cancelled', upstream: 'm' }] },
       providers: { cancelled: { apis: ['responses'], base_url: cancelled.url } },
     });
-    const opened = await gateway.open();
     const spoken = spokenInterfaces.find((one) => one.id === client);
     const hello = spoken?.hello('cancelled/m', client === 'messages' ? { max_tokens: 100 } : {});
     const response = await opened.postTo(spoken?.path ?? '', hello);
     expect(response.status).toBe(502);
-    await opened.close();
+    await opened.stop();
   } finally {
     await cancelled.stop();
   }
