@@ -5,14 +5,16 @@ import { autoModelId, extraNames, reservedModelPrefix } from '../../foundation/c
 import { parsePricePerMillion } from '../../foundation/money/index.ts';
 import { promptCaches } from '../catalogue/index.ts';
 import { listedModalities } from '../model-list/index.ts';
-import { limit, text } from '../value-forms/index.ts';
-import { chosenBy, epochSeconds, mapping, positiveInteger, providerId, quotedDecimal, waitMs } from './fields.ts';
+import { exact, limit, text } from '../value-forms/index.ts';
+import { chosenBy, epochSeconds, mapping, positiveInteger, providerId, waitMs } from './fields.ts';
 import { apis, provider } from './provider-schema.ts';
 import { isMapping } from './yaml-source.ts';
 
-const price = quotedDecimal.refine((written) => parsePricePerMillion(written) !== undefined, {
-  error: 'must be USD per million tokens with at most six decimals, such as "2.50"',
-});
+const price = exact.check(
+  z.refine((written) => parsePricePerMillion(written) !== undefined, {
+    error: 'must be USD per million tokens with at most six decimals, such as "2.50"',
+  }),
+);
 
 const supportedParams = mapping('models[].providers[].supported_params', {
   tools: z.boolean().optional(),
@@ -23,13 +25,13 @@ const supportedParams = mapping('models[].providers[].supported_params', {
 });
 
 const furtherPrices = {
-  cached_input_price_per_million: price.optional(),
-  cache_write_input_price_per_million: price.optional(),
-  cache_write_1h_input_price_per_million: price.optional(),
-  audio_input_price_per_million: price.optional(),
-  image_input_price_per_million: price.optional(),
-  audio_output_price_per_million: price.optional(),
-  image_output_price_per_million: price.optional(),
+  cached_input_price_per_million: z.optional(price),
+  cache_write_input_price_per_million: z.optional(price),
+  cache_write_1h_input_price_per_million: z.optional(price),
+  audio_input_price_per_million: z.optional(price),
+  image_input_price_per_million: z.optional(price),
+  audio_output_price_per_million: z.optional(price),
+  image_output_price_per_million: z.optional(price),
 };
 
 const priceTiers = z
@@ -57,8 +59,8 @@ const modelProvider = mapping('models[].providers[]', {
   provider: providerId,
   upstream_model: z.optional(text(256)),
   apis: apis.optional(),
-  input_price_per_million: price.nullable().optional(),
-  output_price_per_million: price.nullable().optional(),
+  input_price_per_million: z.optional(z.nullable(price)),
+  output_price_per_million: z.optional(z.nullable(price)),
   ...furtherPrices,
   price_tiers: priceTiers.optional(),
   context_length: positiveInteger.optional(),

@@ -117,11 +117,6 @@ export const epochSeconds = wholeNumber(0, 253_402_300_799, 'must be seconds sin
 export const timeoutMs = wholeNumber(1, 3_600_000, 'must be at least 1');
 export const waitMs = wholeNumber(0, 3_600_000, 'must not be negative');
 
-/** YAML reads 2.50 as a binary fraction, and money must stay exact. */
-export const quotedDecimal = z.string({
-  error: (issue) => (typeof issue.input === 'number' ? 'must be written in quotes, such as "2.50"' : undefined),
-});
-
 /** The error of a union whose forms one member distinguishes. */
 export const mustBe = (forms: string) => (issue: z.core.$ZodRawIssue) =>
   issue.code === 'invalid_union' ? `must be ${forms}${notThis(wordIn(issue))}` : undefined;

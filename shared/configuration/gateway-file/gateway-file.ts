@@ -19,7 +19,7 @@ import {
   toIssues,
 } from './fields.ts';
 import { functionSchema } from './function-schema.ts';
-import { checkWith, type Problem, toProblem } from './problems.ts';
+import { checkWith, oncePerPlace, type Problem, toProblem } from './problems.ts';
 import { isMapping, readYaml } from './yaml-source.ts';
 
 // `access`: who may do what on the management interface.
@@ -128,15 +128,8 @@ export function readGatewayFile(text: string): ReadResult {
   const checked = checkWith(gatewayFileSchema, source.value);
   const issues = [...source.issues, ...(checked.ok ? [] : toIssues(checked.issues)), ...referenceIssues(source.value)];
   if (checked.ok && issues.length === 0) return { ok: true, file: checked.value };
-  const problems = issues.map((issue) => toProblem(issue, source.lineOf(issue.path)));
-  return { ok: false, problems: oncePerPlace(problems).sort((a, b) => orderOf(a) - orderOf(b)) };
+  const problems = oncePerPlace(issues).map((issue) => toProblem(issue, source.lineOf(issue.path)));
+  return { ok: false, problems: problems.sort((a, b) => orderOf(a) - orderOf(b)) };
 }
 
 const orderOf = ({ line }: Problem): number => line ?? Number.MAX_SAFE_INTEGER;
-
-/** The first problem of a place is the nearest to its cause: an id of a wrong form also names nothing. */
-function oncePerPlace(problems: readonly Problem[]): Problem[] {
-  const first = new Map<string, Problem>();
-  for (const problem of problems) if (!first.has(problem.path)) first.set(problem.path, problem);
-  return [...first.values()];
-}

@@ -25,6 +25,16 @@ export const toProblem = ({ path, message }: Issue, line?: number): Problem => (
   ...(line === undefined ? {} : { line }),
 });
 
+/** The first issue of a place is the nearest to its cause: an id of a wrong form also names nothing. */
+export function oncePerPlace(issues: readonly Issue[]): Issue[] {
+  const first = new Map<string, Issue>();
+  for (const issue of issues) {
+    const place = formatPath(issue.path);
+    if (!first.has(place)) first.set(place, issue);
+  }
+  return [...first.values()];
+}
+
 /** One line. `file`: the name that stands for an empty path. */
 export const formatProblem = ({ path, message, line }: Problem, file: string): string =>
   `${path === '' ? file : path}: ${message}${line === undefined ? '' : ` (line ${line})`}`;

@@ -5,7 +5,7 @@ import type { FunctionDocument } from '../stored-functions/index.ts';
 import { checkFunction } from './check-functions.ts';
 import { toIssues } from './fields.ts';
 import { functionSchema } from './function-schema.ts';
-import { checkWith, formatPath, type Issue, type Path, type Problem, toProblem } from './problems.ts';
+import { checkWith, type Issue, oncePerPlace, type Path, type Problem, toProblem } from './problems.ts';
 import { isMapping, readYaml } from './yaml-source.ts';
 
 export type ReadFunction =
@@ -57,11 +57,9 @@ function checkRevision(
   const checked = checkWith(functionSchema, declared);
   const issues: Issue[] = checked.ok ? [] : toIssues(checked.issues);
   const known = { all: new Set([...models, autoModelId]), own: workspaceModels };
-  checkFunction({ value: declared, path: [] }, known, ({ path }, message) => {
-    if (!issues.some((issue) => formatPath(issue.path) === formatPath(path))) issues.push({ path, message });
-  });
+  checkFunction({ value: declared, path: [] }, known, ({ path }, message) => void issues.push({ path, message }));
   if (checked.ok && issues.length === 0) return { ok: true, document: checked.value };
-  const problems = issues.map(({ path, message }) => {
+  const problems = oncePerPlace(issues).map(({ path, message }) => {
     const isOfRevision = path[0] === 'revisions';
     const within = isOfRevision ? path.slice(2) : path;
     return toProblem({ path: isOfRevision ? ['revision', ...within] : path, message }, lineOf(within));

@@ -24,7 +24,7 @@ export const limit = z.nullable(z.int().check(z.minimum(1, { error: 'must be at 
 
 const isUsd = (written: string): boolean => parseUsd(written) !== undefined;
 /** YAML reads 2.50 as a binary fraction, and money must stay exact. */
-const exact = z.string({
+export const exact = z.string({
   error: ({ input }) => (typeof input === 'number' ? 'must be written in quotes, such as "2.50"' : undefined),
 });
 export const usd = exact.check(z.refine(isUsd, { error: 'must be an amount of USD such as "25.00"' }));

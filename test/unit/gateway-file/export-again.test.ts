@@ -110,7 +110,7 @@ describe('an export of the catalogue', () => {
         expect(again.models.map(sorted)).toEqual(expect.arrayContaining(written.models.map(sorted)));
         expect(byText(again.models.map(sorted))).toEqual(byText(written.models.map(sorted)));
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 
@@ -124,7 +124,7 @@ describe('an export of the catalogue', () => {
         }
         expect(exported(applied(exported(stored)))).toEqual(exported(stored));
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 
