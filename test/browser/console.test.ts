@@ -2,7 +2,7 @@
 // of it is tested.
 import type { Download, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
-import { createOperator } from '../../shared/configuration/administration/index.ts';
+import { createKey, createOperator, readKeys, updateKey } from '../../shared/configuration/administration/index.ts';
 import { hello } from '../support/harness.ts';
 import { startChromium } from './chromium.ts';
 import { type ConsoleWindow, openWindow, type WindowOptions, watchWindows } from './console-window.ts';
@@ -353,6 +353,37 @@ if (typeof browser === 'string') {
       const reasons = await attempts.allTextContents();
       for (const reason of reasons) expect(reason).toMatch(/The answer does not match the schema: \/.+/);
       expect(await findBarriers()).toEqual([]);
+    });
+
+    it('finds models, keys and calls by a text that stands in the address, and shows what is more than a page behind it', async () => {
+      const { composition } = served.gateway;
+      for (let at = 0; at < 52; at += 1) await createKey(composition, { workspace: 'team', name: `zz batch ${at}` });
+      const { page } = await open('view=keys&search=BATCH');
+      const namesOf = () => rows(page).locator('td:first-child a').allTextContents();
+      await expectRows(page, 50);
+      await page.getByRole('button', { name: 'More keys' }).click();
+      await expectRows(page, 52);
+      expect(new Set(await namesOf()).size).toBe(52);
+      await page.getByLabel('Search').fill('ZZ BATCH 51');
+      await page.keyboard.press('Enter');
+      await expectRows(page, 1);
+      expect(page.url()).toContain('search=ZZ+BATCH+51');
+      await page.getByLabel('Show revoked and expired keys').check();
+      await settle(page);
+      expect(await namesOf()).toEqual(['zz batch 51']);
+      await page.getByLabel('Search').fill('nothing has it');
+      await page.keyboard.press('Enter');
+      await page.getByText('No key has this text.').waitFor();
+      await show(page, 'view=models&search=GPT');
+      const models = page.getByRole('table', { name: 'Models', exact: true });
+      await models.waitFor();
+      expect(await models.locator('td:first-child a').allTextContents()).toEqual(['listed/gpt-5.4']);
+      await show(page, 'view=calls&search=FALLBACK');
+      await expectRows(page, 1);
+      expect(await rows(page).first().textContent()).toContain('both/fallback');
+      for (const { publicId, name } of await readKeys(composition, 'team')) {
+        if (name.startsWith('zz')) await updateKey(composition, publicId, { status: 'revoked' });
+      }
     });
 
     it('says what to do where there is nothing, and where the gateway cannot be reached', async () => {

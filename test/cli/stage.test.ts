@@ -243,6 +243,7 @@ describeOnDynamo('policies', () => {
     await gw('calls show 11111111-1111-4111-8111-111111111111').catch(() => {});
     await gw('calls show 01a20259-9ead-7c5b-9c24-ac64afb70961').catch(() => {});
     await gw('status');
+    await gw('models list --search a');
     await gw('models diff');
     await gw('models update --dry-run');
     await gw('models update');

@@ -387,6 +387,17 @@ describe('the catalogue', () => {
     ]);
   });
 
+  it('finds models, calls, workspaces, functions and providers by a text in a name or id of theirs, and no others', async () => {
+    const idsOf = async (path: string) => (await ada.get(path)).body.data.map(({ id }: { id: string }) => id);
+    expect(await idsOf('/models?search=SILENT')).toEqual(['zeta/silent']);
+    expect(await idsOf('/providers?search=GLOB')).toEqual(['globex']);
+    expect(await idsOf('/workspaces?search=oth')).toEqual(['other']);
+    expect(await idsOf('/functions?search=LABEL')).toEqual(['label']);
+    const calls = (await ada.get('/calls?search=FAILING')).body.data as { model_asked: string }[];
+    expect(new Set(calls.map(({ model_asked }) => model_asked))).toEqual(new Set(['acme/failing']));
+    expect(await idsOf('/calls?search=no-such-text')).toEqual([]);
+  });
+
   it('shows prices, tiers, bounds, features and interfaces of a model, and where the model list differs', async () => {
     const { body, response } = await ada.get('/models?limit=200');
     expect(await differencesOf(operationOf('GET', '/v1/manage/models'), response)).toEqual([]);
@@ -601,6 +612,25 @@ describe('the keys', () => {
       ['revoked', 'revoked'],
       ['active', 'expired'],
     ]);
+  });
+
+  it('are found by a text in a name, an id or a tag, in any case, page by page, and those that have ended are left out where asked', async () => {
+    const made = await Promise.all(
+      ['Nightly Batch', 'nightly-report', 'daily'].map((name) =>
+        ada.send('POST', '/keys', { workspace: 'team', name, tags: { squad: `of-${name.slice(0, 5)}` } }),
+      ),
+    );
+    const pages = await walk(ada, '/keys?search=NIGHTLY&limit=1', 'cursor');
+    const namesOf = (keys: readonly unknown[]) => (keys as { name: string }[]).map(({ name }) => name).toSorted();
+    expect([pages.length, namesOf(pages.flat())]).toEqual([2, ['Nightly Batch', 'nightly-report']]);
+    const found = async (search: string) => namesOf((await ada.get(`/keys?${search}`)).body.data);
+    expect(await found('search=squad%3Dof-daily')).toEqual(['daily']);
+    const [batch] = made.map(({ body }) => body.data.public_id);
+    expect(await found(`search=${batch}`)).toEqual(['Nightly Batch']);
+    expect(await found('search=no-such-text')).toEqual([]);
+    await ada.send('PATCH', `/keys/${batch}`, { status: 'revoked' });
+    expect(await found('search=nightly&usable=true')).toEqual(['nightly-report']);
+    expect((await ada.get('/keys?usable=false')).status).toBe(400);
   });
 
   it('are walked page by page, each once, also those with names of markup', async () => {

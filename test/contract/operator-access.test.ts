@@ -186,6 +186,10 @@ describe('every route of the management interface', () => {
       '/workspaces',
       '/functions',
       '/overview',
+      '/calls?search=the',
+      '/keys?search=the',
+      '/workspaces?search=oth',
+      '/functions?search=oth',
     ];
     for (const path of lists) {
       const { status, body } = await owner.get(path);

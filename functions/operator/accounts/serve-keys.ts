@@ -10,11 +10,12 @@ import {
   rotateKey,
   updateKey,
 } from '../../../shared/configuration/administration/index.ts';
-import { fromWrittenKey, type KeyRecord, writtenKey } from '../../../shared/configuration/keys/index.ts';
+import { fromWrittenKey, isKeyExpired, type KeyRecord, writtenKey } from '../../../shared/configuration/keys/index.ts';
 import type { Documents, ReadBody } from '../../../shared/configuration/management/index.ts';
 import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import { dayMs } from '../../../shared/foundation/time/index.ts';
+import { formatTags } from '../../../shared/protocol/wire/index.ts';
 import type { ManagementDependencies } from '../dependencies.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { ManageRequest, Work } from '../request/manage.ts';
@@ -22,12 +23,19 @@ import { pageOf } from '../request/pages.ts';
 import { allowChange, allowNewKey, isOwn } from './key-permissions.ts';
 
 export const listKeys: Work<'GET /keys'> = async (deps, { operator, query }) => {
-  const { workspace, owner, ...page } = query;
-  const isSeen = (key: KeyRecord) =>
-    (mayRead(operator, key.workspace) || isOwn(operator, key)) && (owner === undefined || key.owner === owner);
-  const seen = (await collect(deps.keys.list())).filter(isSeen);
-  const records = seen.filter((record) => workspace === undefined || record.workspace === workspace);
-  const { items, next_cursor } = pageOf(records, page, (key) => [key.workspace, key.name, key.publicId]);
+  const { workspace, owner, usable, ...page } = query;
+  const nowMs = deps.clock.nowMs();
+  const isAsked = (key: KeyRecord) =>
+    (mayRead(operator, key.workspace) || isOwn(operator, key)) &&
+    (owner === undefined || key.owner === owner) &&
+    (workspace === undefined || key.workspace === workspace) &&
+    (usable === undefined || (key.status === 'active' && !isKeyExpired(key, nowMs)));
+  const { items, next_cursor } = pageOf(
+    (await collect(deps.keys.list())).filter(isAsked),
+    page,
+    (key) => [key.workspace, key.name, key.publicId],
+    (key) => [key.workspace, key.name, key.publicId, key.owner, formatTags(key.tags ?? {})],
+  );
   const figures = await mapParallel(items, parallelReads, (record) => readKeyFigures(deps, record));
   return { data: figures.map(keyDocument), next_cursor };
 };

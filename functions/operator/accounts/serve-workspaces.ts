@@ -43,10 +43,12 @@ export const showCreditHistory: Work<'GET /workspaces/{id}/credits'> = async (de
   const workspace = names.id;
   await readWorkspace(deps, workspace);
   // The newest first: pages are ordered by what stands later, and the first grant is the oldest.
-  const { items, next_cursor } = pageOf(await deps.credit.additions(workspace), query, ({ atMs, id }) => [
-    id === null ? '~' : String(Number.MAX_SAFE_INTEGER - (atMs ?? 0)).padStart(16, '0'),
-    id ?? '',
-  ]);
+  const { items, next_cursor } = pageOf(
+    await deps.credit.additions(workspace),
+    query,
+    ({ atMs, id }) => [id === null ? '~' : String(Number.MAX_SAFE_INTEGER - (atMs ?? 0)).padStart(16, '0'), id ?? ''],
+    ({ id }) => [id],
+  );
   const data = items.map(({ id, amount, atMs }): Documents['ManagedAddition'] => ({
     id,
     amount_usd: formatUsd(amount),

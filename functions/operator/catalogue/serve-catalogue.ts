@@ -13,7 +13,16 @@ const loadGatewayFile = () => import('../../../shared/configuration/gateway-file
 
 export const listCatalogue: Work<'GET /models'> = async (deps, { operator, query }) => {
   const document = await deps.catalogues.read();
-  const { items, next_cursor } = pageOf(document?.models ?? [], query, ({ id }) => [id]);
+  const { items, next_cursor } = pageOf(
+    document?.models ?? [],
+    query,
+    ({ id }) => [id],
+    ({ id, display_name, providers: entries }) => [
+      id,
+      display_name,
+      ...entries.flatMap(({ provider, upstream_model }) => [provider, upstream_model]),
+    ],
+  );
   const providers = document?.providers ?? [];
   const [healths, differences] = await Promise.all([readHealths(deps, document), differencesOf(document, items)]);
   const facts = { providers, healths, differences, operator };

@@ -14,7 +14,20 @@ import { pageOf } from '../request/pages.ts';
 
 export const listProviders: Work<'GET /providers'> = async (deps, { operator, query }) => {
   const document = await deps.catalogues.read();
-  const { items, next_cursor } = pageOf(document?.providers ?? [], query, ({ id }) => [id]);
+  const { items, next_cursor } = pageOf(
+    document?.providers ?? [],
+    query,
+    ({ id }) => [id],
+    // With the models that it serves.
+    ({ id, display_name, base_url }) => [
+      id,
+      display_name,
+      base_url,
+      ...(document?.models ?? []).flatMap((model) =>
+        model.providers.some(({ provider }) => provider === id) ? [model.id] : [],
+      ),
+    ],
+  );
   const healths = await readHealths(deps, document);
   const data = await mapParallel(items, parallelReads, (item) => show(deps, document, item, healths, operator));
   return { data, next_cursor };

@@ -36,7 +36,7 @@ const views: Readonly<Record<ViewName, View>> = {
   call: { title: 'Call', isIn: 'calls', isFor: allRoles, show: (address) => <CallView address={address} /> },
   workspaces: { title: 'Workspaces', isFor: viewers, show: () => <WorkspacesView /> },
   keys: { title: 'Keys', isFor: allRoles, show: (address) => <KeysView address={address} /> },
-  models: { title: 'Models and providers', isFor: viewers, show: () => <ModelsView /> },
+  models: { title: 'Models and providers', isFor: viewers, show: (address) => <ModelsView address={address} /> },
   functions: { title: 'Functions', isFor: viewers, show: () => <FunctionsView /> },
   function: {
     title: 'Function',

@@ -1,5 +1,6 @@
 // Lists in pages. A cursor is the place of the last item, so that what is added or removed meanwhile moves no page.
 import { fail } from '../../../shared/errors/index.ts';
+import { hasText } from '../../../shared/foundation/lines/index.ts';
 
 export const toCursor = (position: string): string => Buffer.from(position, 'utf8').toString('base64url');
 
@@ -20,14 +21,22 @@ export interface Page<Item> {
   readonly next_cursor: string | null;
 }
 
-/** `parts` of an item order the list; two items never have the same. */
+interface PageQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly search?: string | undefined;
+}
+
+/** `parts` of an item order the list; two items never have the same. `texts`: of an item, in which a text is searched for. */
 export function pageOf<Item>(
   all: readonly Item[],
-  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+  { limit, cursor, search }: PageQuery,
   parts: (item: Item) => readonly string[],
+  texts: (item: Item) => readonly (string | null)[] = parts,
 ): Page<Item> {
   const after = fromCursor(cursor, 'cursor');
   const placed = all
+    .filter((item) => search === undefined || hasText(search, texts(item)))
     .map((item) => ({ item, position: parts(item).join('\u0000') }))
     .filter(({ position }) => after === undefined || position > after)
     .sort((a, b) => (a.position < b.position ? -1 : 1));

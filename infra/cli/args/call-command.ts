@@ -14,7 +14,7 @@ import {
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openManagement } from '../target/stores.ts';
 import type { CommandLine } from './command-line.ts';
-import { none, type ParseOption, type ParseRepeatedOption, UsageError } from './option-values.ts';
+import { none, type ParseOption, type ParseRepeatedOption, readText, UsageError } from './option-values.ts';
 import { confirm, type Outcome, type Session } from './session.ts';
 
 /** A request as a line makes it. */
@@ -53,6 +53,13 @@ export const input = (flags: string, place: string, read?: ParseOption, summary 
   summary,
   ...more,
 });
+
+export const search: LineInput = input(
+  '--search <TEXT>',
+  'query.search',
+  readText,
+  'those with this text in a name or id, in any case',
+);
 
 export interface CallCommand<Name extends RouteName> {
   /** In place of that of its route. */

@@ -58,6 +58,7 @@ export function addCalls(program: CommandLine): void {
     .takesOption('--interface <I>', `through this one: ${interfaceIds.join(', ')}`, readChoice(interfaceIds))
     .takesOption('--session <ID>', 'of this session, as its client named it', readText)
     .takesRepeatedOption('--tag <NAME=VALUE>', 'with this tag; of several with all', readMoreTags)
+    .takesOption('--search <TEXT>', 'with this text in a name or id, in any case', readText)
     .takesOption('--slow <TIME>', 'that took at least so long: 500ms, 5s, 1m', readLength)
     .takesOption(
       '--sort <ORDER>',

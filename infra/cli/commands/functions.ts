@@ -4,7 +4,7 @@ import { readFunction } from '../../../shared/configuration/administration/index
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { compareLines } from '../../../shared/foundation/lines/index.ts';
-import { addCallCommands, type CallCommands, input, type LineInput } from '../args/call-command.ts';
+import { addCallCommands, type CallCommands, input, type LineInput, search } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId } from '../args/option-values.ts';
 import { functionFields, functionJson, functionOutcome, revisionFields } from '../output/stored-functions.ts';
@@ -35,7 +35,7 @@ const marks = { same: ' ', removed: '-', added: '+' } as const;
 
 const functionCommands: CallCommands<'functions'> = {
   'functions list': {
-    takes: [input('--workspace <W>', 'query.workspace', readId, 'of this workspace only')],
+    takes: [input('--workspace <W>', 'query.workspace', readId, 'of this workspace only'), search],
     example: '--workspace team-a',
     shows: ({ data }) => ({
       json: { functions: data.map(functionJson) },

@@ -10,6 +10,7 @@ import {
   input,
   type LineInput,
   type LineRequest,
+  search,
   shownList,
 } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
@@ -133,6 +134,8 @@ const keyCommands: CallCommands<'keys'> = {
     takes: [
       input('--workspace <W>', 'query.workspace', readId, 'of this workspace only'),
       input('--owner <EMAIL>', 'query.owner', readOwner, 'those that this person made for themselves'),
+      search,
+      input('--usable', 'query.usable', undefined, 'those that are neither revoked nor expired'),
     ],
     example: '--workspace team-a',
     notes: ['Spending is counted on keys that have a limit; `usage --by key` knows it of every key.'],

@@ -1,6 +1,6 @@
-// `models diff | update`: where the shipped model list differs from what is stored, and taking it over.
+// `models list | diff | update`: the models that are stored, where the shipped model list differs from what is stored, and taking it over.
 import type { Documents } from '../../../shared/configuration/management/index.ts';
-import { addCallCommands, type CallCommands, input } from '../args/call-command.ts';
+import { addCallCommands, type CallCommands, input, search, shownList } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readText } from '../args/option-values.ts';
 import type { Outcome } from '../args/session.ts';
@@ -51,7 +51,27 @@ const outcomeOf = ({ list_date, differences }: Update): Outcome & { readonly jso
       : [...fieldTable(fields, differences, style), `model list of ${list_date}`],
 });
 
+const modelFields: readonly Field<Documents['ManagedModel']>[] = [
+  { member: 'id', title: 'model', isFlexible: true, value: ({ id }) => id },
+  { member: 'display_name', title: 'name', isFlexible: true, leftOut: 1, value: (model) => model.display_name },
+  { member: 'context_length', title: 'context', align: 'right', value: (model) => model.context_length },
+  { member: 'modalities', title: 'takes', leftOut: 2, value: ({ modalities }) => modalities },
+  {
+    member: 'providers',
+    title: 'providers',
+    isFlexible: true,
+    value: ({ providers }) => providers.map(({ provider }) => provider),
+  },
+];
+
 const modelCommands: CallCommands<'models'> = {
+  'models list': {
+    summary: 'the models that are stored',
+    takes: [search],
+    example: '--search gpt',
+    notes: ['The text is also looked for in their providers and the names that these have for them.'],
+    shows: shownList('models', modelFields, 'there are no such models'),
+  },
   'models diff': {
     summary: 'where the shipped list differs from what is stored; exit 1 where it does',
     query: { dry_run: 'true' },

@@ -1,7 +1,7 @@
 // `workspaces list | show | create | update`: workspaces with their credit, limits, models and policy. What is added to the credit of
 // one is `credits add`.
 import type { Documents } from '../../../shared/configuration/management/index.ts';
-import { addCallCommands, type CallCommands, input, type LineInput, shownList } from '../args/call-command.ts';
+import { addCallCommands, type CallCommands, input, type LineInput, search, shownList } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readUsd } from '../args/option-values.ts';
 import type { Outcome } from '../args/session.ts';
@@ -44,6 +44,7 @@ const workspace: LineInput = input('WORKSPACE', 'names.id', readId);
 
 const workspaceCommands: CallCommands<'workspaces'> = {
   'workspaces list': {
+    takes: [search],
     example: '',
     shows: ({ data }) => ({
       json: { workspaces: data.map(documentOf) },

@@ -1,8 +1,9 @@
 // Finds calls among their records: the newest, dearest or slowest ones that match, or one by its id.
 
 import { timeOfUuidv7 } from '../../foundation/ids/index.ts';
+import { hasText } from '../../foundation/lines/index.ts';
 import { mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
-import { type Tags, tagOf } from '../../protocol/wire/index.ts';
+import { formatTags, type Tags, tagOf } from '../../protocol/wire/index.ts';
 import { type CallRecord, type CallRecords, classOf, errorCodeOf } from '../call-records/index.ts';
 import { type CallRange, keepCalls, readCalls, readNewestFirst } from './newest-first.ts';
 
@@ -94,11 +95,25 @@ export interface CallFilter {
   readonly totalMsMin?: number | undefined;
   /** It has all of these. */
   readonly tags?: Tags | undefined;
+  /** A name or id of it has this text, in any case. */
+  readonly search?: string | undefined;
 }
 
 export const matchesFilter = (
   record: CallRecord,
-  { failed, outcome, code, interface: spoken, session, key, model, provider, totalMsMin, tags = {} }: CallFilter,
+  {
+    failed,
+    outcome,
+    code,
+    interface: spoken,
+    session,
+    key,
+    model,
+    provider,
+    totalMsMin,
+    tags = {},
+    search,
+  }: CallFilter,
 ): boolean =>
   (failed !== true || record.outcome !== 'ok') &&
   (outcome === undefined || classOf(record) === outcome) &&
@@ -109,7 +124,26 @@ export const matchesFilter = (
   Object.entries(tags).every(([name, value]) => tagOf(record.tags, name) === value) &&
   (key === undefined || key === record.keyName || key === record.keyPublicId) &&
   (model === undefined || model === record.modelServed || model === record.modelAsked) &&
-  (provider === undefined || attempted(record, provider));
+  (provider === undefined || attempted(record, provider)) &&
+  (search === undefined || hasText(search, textsOf(record)));
+
+const textsOf = (record: CallRecord): readonly (string | null | undefined)[] => [
+  record.executionId,
+  record.correlationId,
+  record.workspace,
+  record.keyName,
+  record.keyPublicId,
+  record.modelAsked,
+  record.modelServed,
+  record.provider,
+  ...(record.attemptLog ?? []).map(({ provider }) => provider),
+  record.functionId,
+  record.sessionId,
+  record.user,
+  record.title,
+  errorCodeOf(record),
+  record.tags && formatTags(record.tags),
+];
 
 /** A replay, and an answer from the cache, called no provider: they name the one whose answer was stored. */
 const attempted = ({ attemptLog, provider: served }: CallRecord, provider: string): boolean =>

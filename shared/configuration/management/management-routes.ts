@@ -69,6 +69,7 @@ export const managementRoutes = {
   'GET /models': {
     operation: 'listCatalogue',
     summary: 'The catalogue, with the state of each provider, and beside the model list of this release',
+    commands: ['models list'],
     role: 'viewer',
     query: pageQuery,
     answer: { list: 'ManagedModel' },

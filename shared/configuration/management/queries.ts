@@ -52,8 +52,10 @@ const anyText = z.string().check(z.minLength(1), z.maxLength(160));
 const textQuery = (description: string) => z.optional(anyText).check(z.describe(description));
 const workspace = z.optional(id).check(z.describe('Those of this workspace only.'));
 
-export const pageQuery = z.strictObject({ limit, cursor });
-export const pageOfWorkspaceQuery = z.strictObject({ workspace, limit, cursor });
+const search = textQuery('Those with this text in a name or id, of themselves or of what they belong to, in any case.');
+const page = { search, limit, cursor };
+export const pageQuery = z.strictObject(page);
+export const pageOfWorkspaceQuery = z.strictObject({ workspace, ...page });
 
 export const keysQuery = z.strictObject({
   workspace,
@@ -66,8 +68,10 @@ export const keysQuery = z.strictObject({
       ),
     )
     .check(z.describe('Those that this person made for themselves.')),
-  limit,
-  cursor,
+  usable: z
+    .optional(z.literal('true', { error: 'must be true, or be left out' }))
+    .check(z.describe('`true`: those that are neither revoked nor expired.')),
+  ...page,
 });
 
 export const overviewQuery = z.strictObject({
@@ -105,6 +109,7 @@ export const callsQuery = z.strictObject({
   session: z
     .optional(z.string().check(z.minLength(1), z.maxLength(256)))
     .check(z.describe('The `x-session-id` of the call.')),
+  search,
   before: cursor,
   limit,
 });

@@ -43,3 +43,9 @@ function commonLengths(left: readonly string[], right: readonly string[]): reado
   }
   return lengths;
 }
+
+/** Whether one of the texts has this one in it, in any case. */
+export function hasText(wanted: string, texts: readonly (string | null | undefined)[]): boolean {
+  const wantedInLowerCase = wanted.toLowerCase();
+  return texts.some((text) => text?.toLowerCase().includes(wantedInLowerCase));
+}

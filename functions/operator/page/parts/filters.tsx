@@ -28,6 +28,13 @@ export const TextFilter = (properties: FilterProperties & { readonly placeholder
   );
 };
 
+/** In names and ids of what a list shows. */
+export const Search = ({ address }: Pick<FilterProperties, 'address'>) => (
+  <TextFilter address={address} name="search" title="Search" placeholder="a name or id" />
+);
+
+export const searchOf = ({ parameters }: Address): string | undefined => parameters.get('search') ?? undefined;
+
 type ChoiceFilterProperties = FilterProperties & Pick<Parameters<typeof Choice>[0], 'options' | 'value'>;
 
 export const ChoiceFilter = ({ address, name, value, ...choice }: ChoiceFilterProperties) => (

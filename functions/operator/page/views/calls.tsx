@@ -5,7 +5,7 @@ import type { Call, List } from '../connection/documents.ts';
 import { downloadCsv, type Loaded, useManaged } from '../connection/management.ts';
 import { useWorkspaceNames } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
-import { ChoiceFilter, TextFilter, TimeRange } from '../parts/filters.tsx';
+import { ChoiceFilter, Search, TextFilter, TimeRange } from '../parts/filters.tsx';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { count, milliseconds, none, usd } from '../parts/shown-values.ts';
@@ -25,7 +25,7 @@ const textFilters = {
   session: 'Session',
   tag: 'Tag',
 };
-const filterNames = ['outcome', 'workspace', ...Object.keys(textFilters)];
+const filterNames = ['outcome', 'workspace', 'search', ...Object.keys(textFilters)];
 
 export const CallsView = ({ address }: { readonly address: Address }) => {
   const query = new URLSearchParams({ since: sinceOf(address) });
@@ -64,25 +64,30 @@ interface CallsProperties {
 const Filters = ({ address, loaded }: CallsProperties & { readonly address: Address }) => {
   const workspaces = useWorkspaceNames('member');
   return (
-    <search class="filters many">
-      <TimeRange address={address} />
-      <ChoiceFilter
-        address={address}
-        name="outcome"
-        title="Outcome"
-        options={[['', 'all'], 'failed', ['refused', 'refused to clients']]}
-      />
-      <ChoiceFilter address={address} name="workspace" title="Workspace" options={[['', 'all'], ...workspaces]} />
-      {Object.entries(textFilters).map(([name, title]) => (
-        <TextFilter
-          key={name}
+    <search>
+      <div class="filters">
+        <Search address={address} />
+        <Actions loaded={loaded} />
+      </div>
+      <div class="filters many">
+        <TimeRange address={address} />
+        <ChoiceFilter
           address={address}
-          name={name}
-          title={title}
-          placeholder={name === 'tag' ? 'team=search' : 'any'}
+          name="outcome"
+          title="Outcome"
+          options={[['', 'all'], 'failed', ['refused', 'refused to clients']]}
         />
-      ))}
-      <Actions loaded={loaded} />
+        <ChoiceFilter address={address} name="workspace" title="Workspace" options={[['', 'all'], ...workspaces]} />
+        {Object.entries(textFilters).map(([name, title]) => (
+          <TextFilter
+            key={name}
+            address={address}
+            name={name}
+            title={title}
+            placeholder={name === 'tag' ? 'team=search' : 'any'}
+          />
+        ))}
+      </div>
     </search>
   );
 };

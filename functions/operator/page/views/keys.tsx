@@ -1,12 +1,13 @@
 // API keys: made, changed and revoked. The text of a key is shown once, after it was made.
 import { useState } from 'preact/hooks';
-import { type Address, goTo } from '../connection/address.ts';
+import type { Address } from '../connection/address.ts';
 import type { Key, NewKey } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { CheckField } from '../parts/field.tsx';
-import { PagedTable } from '../parts/paged-table.tsx';
+import { changeAddress, Search, searchOf } from '../parts/filters.tsx';
+import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { RevokeKey, RotateKey } from './end-key.tsx';
 import { type KeyTask, keyColumns } from './key-columns.tsx';
 import { KeyForm } from './key-form.tsx';
@@ -17,7 +18,9 @@ export const KeysView = ({ address }: { readonly address: Address }) => {
   const mayChange = ({ workspace, owner }: Key) =>
     rights.holds('editor', workspace) || (owner !== null && rights.isPerson);
   const showsRevoked = address.parameters.get('revoked') === 'shown';
-  const loaded = useManaged('GET /keys', { query: { limit: '200' } });
+  const loaded = useManaged('GET /keys', {
+    query: { search: searchOf(address), usable: showsRevoked ? undefined : 'true' },
+  });
   const [task, setTask] = useState<KeyTask>();
   const [made, setMade] = useState<NewKey>();
   const done = () => {
@@ -31,20 +34,21 @@ export const KeysView = ({ address }: { readonly address: Address }) => {
         <CheckField
           title="Show revoked and expired keys"
           checked={showsRevoked}
-          change={(isChecked) => goTo('keys', { revoked: isChecked ? 'shown' : '' })}
+          change={(isChecked) => changeAddress(address, 'revoked', isChecked ? 'shown' : '')}
         />
+        <Search address={address} />
       </div>
       {made && <MadeKey made={made} hide={() => setMade(undefined)} />}
       <PagedTable
         caption="API keys"
         loaded={loaded}
         columns={keyColumns(setTask, mayChange)}
-        rowsOf={(keys) => keys.filter(({ state }) => showsRevoked || state === 'active' || state === 'ending')}
+        rowsOf={allRows}
         keyOf={({ public_id }) => public_id}
-        empty={(keys) =>
-          keys.length === 0
-            ? 'There is no key yet. Make one, and give it to a client.'
-            : 'Every key is revoked or has expired. Make a key, or show those.'
+        empty={() =>
+          searchOf(address) === undefined
+            ? 'There is no key that can be used. Make one, and give it to a client.'
+            : 'No key has this text. Search for another one.'
         }
         moreTitle="More keys"
       />

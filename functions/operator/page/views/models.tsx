@@ -1,8 +1,10 @@
 // Which models there are, what they cost at which provider, and how each provider does: its state and figures of the last
 // minutes, whether it cools, and what is used of its limits.
+import type { Address } from '../connection/address.ts';
 import type { Health, LimitUse, Provider, ProviderModel } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Button } from '../parts/button.tsx';
+import { Search, searchOf } from '../parts/filters.tsx';
 import { Link } from '../parts/link.tsx';
 import { PagedTable } from '../parts/paged-table.tsx';
 import { count, milliseconds, none, share } from '../parts/shown-values.ts';
@@ -13,18 +15,20 @@ import { StoredModels } from './stored-models.tsx';
 
 const howToConfigure = 'They are written in the gateway file and applied with npm run gw -- apply.';
 
-export const ModelsView = () => {
-  const providers = useManaged('GET /providers', { query: { limit: '200' } });
-  const models = useManaged('GET /models', { query: { limit: '200' } });
+export const ModelsView = ({ address }: { readonly address: Address }) => {
+  const search = searchOf(address);
+  const providers = useManaged('GET /providers', { query: { search, limit: '200' } });
+  const models = useManaged('GET /models', { query: { search } });
   const reload = () => {
     providers.reload();
     models.reload();
   };
   return (
     <>
-      <div class="filters">
+      <search class="filters">
+        <Search address={address} />
         <Button text="Refresh" onClick={reload} />
-      </div>
+      </search>
       <h2>Providers</h2>
       <Shown loaded={providers}>{({ data }) => <ProviderSwitches providers={data} reload={reload} />}</Shown>
       <h2>Providers at their models</h2>
@@ -38,7 +42,10 @@ export const ModelsView = () => {
         moreTitle="More providers"
       />
       <h2>Models</h2>
-      <StoredModels loaded={models} empty={`There is no model. ${howToConfigure}`} />
+      <StoredModels
+        loaded={models}
+        empty={search === undefined ? `There is no model. ${howToConfigure}` : 'No model has this text.'}
+      />
     </>
   );
 };
