@@ -2,7 +2,7 @@
 import type { LanguageModelV4Content } from '@ai-sdk/provider';
 import type { HubPart, HubResult } from './hub-call.ts';
 
-/** Written within a few milliseconds. */
+/** Parts of an answer that are written within a few milliseconds. */
 const turnMaxParts = 512;
 
 /** Gives a writer each part of an answer. */
@@ -11,19 +11,13 @@ export async function writeResult(
   write: (part: HubPart) => void,
   nextStep: () => Promise<void>,
 ): Promise<void> {
-  let written = 0;
-  for (const part of partsOf(result)) {
-    write(part);
-    written += 1;
-    if (written % turnMaxParts === 0) await nextStep();
-  }
-}
-
-function* partsOf(result: HubResult): Generator<HubPart> {
   const { response: { id, modelId } = {}, usage, finishReason, providerMetadata } = result;
-  yield { type: 'response-metadata', ...(id && { id }), ...(modelId && { modelId }) };
-  for (const [index, part] of withFinalText(result).entries()) yield* partsOfContent(part, index);
-  yield { type: 'finish', usage, finishReason, ...(providerMetadata && { providerMetadata }) };
+  write({ type: 'response-metadata', ...(id && { id }), ...(modelId && { modelId }) });
+  for (const [index, part] of withFinalText(result).entries()) {
+    for (const one of partsOf(part, index)) write(one);
+    if ((index + 1) % turnMaxParts === 0) await nextStep();
+  }
+  write({ type: 'finish', usage, finishReason, ...(providerMetadata && { providerMetadata }) });
 }
 
 /** JSON that was asked for stands alone, whatever the model said on its way. */
@@ -36,15 +30,15 @@ function withFinalText({ content, structuredOutputText: json }: HubResult): HubR
   });
 }
 
-/** What belongs to a part comes with its text. */
-function partsOfContent(part: LanguageModelV4Content, index: number): readonly HubPart[] {
+/** What belongs to a text is known when it starts, and is told again with its piece, as packages do. */
+function partsOf(part: LanguageModelV4Content, index: number): readonly HubPart[] {
   if (part.type !== 'text' && part.type !== 'reasoning') return [part];
   const { type, text: delta, providerMetadata } = part;
   const id = `content ${index}`;
   const about = { id, ...(providerMetadata && { providerMetadata }) };
-  const end: HubPart = { type: `${type}-end`, id };
-  if (delta === '') return [{ type: `${type}-start`, ...about }, end];
-  return [{ type: `${type}-start`, id }, { type: `${type}-delta`, delta, ...about }, end];
+  const start: HubPart = { type: `${type}-start`, ...(type === 'text' || delta === '' ? about : { id }) };
+  const pieces: HubPart[] = delta === '' ? [] : [{ type: `${type}-delta`, delta, ...about }];
+  return [start, ...pieces, { type: `${type}-end`, id }];
 }
 
 /** For one stream: the events that each part brings. */

@@ -1,7 +1,8 @@
 // Tool calls of a streamed answer as deltas: begun, in pieces, or whole.
 import type { AnswerHead, PartOf } from '../../middle/index.ts';
-import type { Delta, ThinkingDeltas } from './thinking-deltas.ts';
-import { toToolCall } from './write-completion.ts';
+import { toToolCall } from './answer-words.ts';
+import type { Delta } from './deltas.ts';
+import type { ThinkingDeltas } from './thinking-deltas.ts';
 
 export interface CallDeltas {
   readonly ofStart: (part: PartOf<'tool-input-start'>) => Delta[];
@@ -14,19 +15,24 @@ export interface CallDeltas {
 
 /** For one stream. */
 export function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): CallDeltas {
-  /** By the package's ids: the place of each. */
+  /** Of calls that are not whole, by the package's ids: the place of each. */
   const places = new Map<string, number>();
   /** Of those, the ones whose arguments have begun. */
   const written = new Set<string>();
+  let count = 0;
 
   function newPlace(id: string): number {
-    const place = places.size;
+    const place = count;
+    count += 1;
     places.set(id, place);
     return place;
   }
 
+  const signedOf = (place: number, part: PartOf<'tool-input-start' | 'tool-call'>, id: string) =>
+    ofSigned(`call ${place}`, part, id);
+
   return {
-    count: () => places.size,
+    count: () => count,
     ofStart(part) {
       if (part.providerExecuted === true) return [];
       const { id, toolName, providerMetadata } = part;
@@ -34,7 +40,7 @@ export function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): 
       const call = toToolCall({ ...whole, ...(providerMetadata && { providerMetadata }) }, head);
       const index = places.get(id) ?? newPlace(id);
       const begun = { index, ...call, function: { name: toolName, arguments: '' } };
-      return [{ tool_calls: [begun] }, ...ofSigned(id, part, id)];
+      return [{ tool_calls: [begun] }, ...signedOf(index, part, id)];
     },
     ofPiece({ id, delta }) {
       const index = places.get(id);
@@ -46,12 +52,16 @@ export function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): 
       if (part.providerExecuted === true) return [];
       const { toolCallId: id } = part;
       const call = toToolCall(part, head);
-      const signed = ofSigned(id, part, id);
-      const index = places.get(id);
-      if (index === undefined) return [{ tool_calls: [{ index: newPlace(id), ...call }] }, ...signed];
-      if (written.has(id)) return signed;
+      const isBegun = places.has(id);
+      const isWritten = written.delete(id);
+      const index = places.get(id) ?? newPlace(id);
+      // Another one may have the same id.
+      places.delete(id);
+      const signed = signedOf(index, part, id);
+      if (isWritten) return signed;
       // A call without arguments: clients read them as JSON.
-      return [{ tool_calls: [{ index, function: { arguments: call.function.arguments } }] }, ...signed];
+      const rest = isBegun ? { function: { arguments: call.function.arguments } } : call;
+      return [{ tool_calls: [{ index, ...rest }] }, ...signed];
     },
   };
 }

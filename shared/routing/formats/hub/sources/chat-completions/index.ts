@@ -1,11 +1,20 @@
 // Chat completions as a source: a client of this interface on a model of any format.
-import type { HubSource } from '../../middle/index.ts';
+import { writtenChunk } from '../../../../../protocol/interfaces/chat-completions/index.ts';
+import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
+import { eventsByPart, type HubSource, writeResult } from '../../middle/index.ts';
 import { toHubCall } from './chat-call.ts';
-import { openChunkWriter } from './write-chunks.ts';
-import { writeCompletion } from './write-completion.ts';
+import { foldCompletion } from './fold-completion.ts';
+import { openChunks } from './write-chunks.ts';
 
 export const chatSource: HubSource = async (body, nextStep, { open }) => ({
   call: await toHubCall(body, { open, nextStep }),
-  writeAnswer: writeCompletion,
-  openWriter: openChunkWriter,
+  openWriter: (head) =>
+    eventsByPart<AnswerEvent>((add) =>
+      openChunks(head, (chunk, beginsThinking) => add(writtenChunk({ ...chunk }, beginsThinking))),
+    ),
+  async writeAnswer(result, head) {
+    const { add, answer } = foldCompletion();
+    await writeResult(result, openChunks(head, add), nextStep);
+    return answer(nextStep);
+  },
 });

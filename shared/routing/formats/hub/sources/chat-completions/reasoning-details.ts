@@ -9,11 +9,6 @@ import {
 } from '../../../../../protocol/wire/index.ts';
 import { envelopeOptions, signedOptions } from '../../middle/index.ts';
 
-export type ReasoningDetail = { readonly format: string; readonly index: number; readonly phase?: string } & (
-  | { readonly type: 'reasoning.text'; readonly text: string; readonly signature?: string }
-  | { readonly type: 'reasoning.encrypted'; readonly data: string; readonly id?: string }
-);
-
 export interface SentReasoning {
   /** Thinking without a signature is not sent: it would be refused. */
   readonly thoughts: readonly LanguageModelV4ReasoningPart[];

@@ -1,7 +1,6 @@
 // Thinking of a streamed answer, and what was signed of it, as deltas of `reasoning_details`.
 import { type AnswerHead, type PartOf, phaseOf, sealed } from '../../middle/index.ts';
-
-export type Delta = Readonly<Record<string, unknown>>;
+import type { Delta, DetailDelta } from './deltas.ts';
 
 export interface ThinkingDeltas {
   readonly ofThinking: (part: PartOf<'reasoning-start' | 'reasoning-delta' | 'reasoning-end'>) => Delta[];
@@ -17,14 +16,14 @@ export function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
   /** Signatures that were written: a package gives the same one with every piece of a part. */
   const signatures = new Set<string>();
   /** Of thinking: the detail that was written last. */
-  let last: Delta | undefined;
+  let last: DetailDelta | undefined;
 
   /** Its first piece says the format: some clients add up every text that comes again. */
-  function detail(key: string, members: Delta): Delta {
+  function detail(key: string, members: Omit<DetailDelta, 'index'>): DetailDelta {
     const index = details.get(key) ?? details.size;
     const begun = details.has(key) ? {} : { format };
     details.set(key, index);
-    return { reasoning_details: [{ ...members, ...begun, index }] };
+    return { ...members, ...begun, index };
   }
 
   function isNew(block: string, signature: string): boolean {
@@ -40,18 +39,24 @@ export function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
       const signed = signature !== undefined && (isShown || encrypted === undefined) && isNew(block, signature);
       const deltas: Delta[] = [];
       if (text !== '' || signed) {
-        const piece = { type: 'reasoning.text', text, ...(signed ? { signature: sealed(head, { signature }) } : {}) };
-        deltas.push({ ...(text === '' ? {} : { reasoning: text }), ...detail(block, piece) });
-        last = { type: 'reasoning.text', text: '', index: details.get(block) };
+        const signing = signed ? { signature: sealed(head, { signature }) } : {};
+        const one = detail(block, { type: 'reasoning.text', text, ...signing });
+        deltas.push({ ...(text === '' ? {} : { reasoning: text }), reasoning_details: [one] });
+        last = { type: one.type, text: '', index: one.index };
       }
       if (encrypted !== undefined && isNew(block, encrypted)) {
-        const key = `encrypted of ${block}`;
-        deltas.push(detail(key, { type: 'reasoning.encrypted', data: sealed(head, { encrypted }) }));
-        last = { type: 'reasoning.encrypted', data: '', index: details.get(key) };
+        const data = sealed(head, { encrypted });
+        const one = detail(`encrypted of ${block}`, { type: 'reasoning.encrypted', data });
+        deltas.push({ reasoning_details: [one] });
+        last = { type: one.type, data: '', index: one.index };
       }
       return deltas;
     },
     ofSigned(block, { providerMetadata }, callId) {
+      if (providerMetadata === undefined) {
+        last = undefined;
+        return [];
+      }
       const { signature } = readSigned(providerMetadata);
       const phase = phaseOf({ providerMetadata });
       const called = last !== undefined && phase !== undefined ? [{ reasoning_details: [{ ...last, phase }] }] : [];
@@ -60,7 +65,7 @@ export function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
       if (signature === undefined || !isNew(block, signature)) return called;
       const of = callId === undefined ? {} : { id: callId };
       const data = sealed(head, { signature }, callId === undefined ? 'text' : { call: callId });
-      return [...called, detail(`of ${block}`, { type: 'reasoning.encrypted', data, ...of })];
+      return [...called, { reasoning_details: [detail(`of ${block}`, { type: 'reasoning.encrypted', data, ...of })] }];
     },
   };
 }

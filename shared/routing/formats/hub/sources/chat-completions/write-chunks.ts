@@ -1,31 +1,60 @@
-// The parts of a streamed answer as `chat.completion.chunk`s.
-import { writtenChunk } from '../../../../../protocol/interfaces/chat-completions/index.ts';
-import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
+// The parts of an answer as chunks of a chat completion: a client gets them as they come, or the completion that they make.
 import type { AnswerHead, HubPart, PartOf } from '../../middle/index.ts';
+import { isRefusal, toFinishReason, toImage, toUsage } from './answer-words.ts';
 import { openCallDeltas } from './call-deltas.ts';
-import { type Delta, openThinkingDeltas } from './thinking-deltas.ts';
-import { isRefusal, toFinishReason, toImage, toUsage } from './write-completion.ts';
+import type { Delta } from './deltas.ts';
+import { openThinkingDeltas } from './thinking-deltas.ts';
 
-export function openChunkWriter(head: AnswerHead): (part: HubPart) => AnswerEvent[] {
+export interface Chunk {
+  readonly id: string;
+  readonly object: 'chat.completion.chunk';
+  readonly created: number;
+  readonly model: string;
+  readonly choices: readonly {
+    readonly index: 0;
+    readonly delta: Delta;
+    readonly logprobs: null;
+    readonly finish_reason: string | null;
+  }[];
+  readonly usage?: object;
+}
+
+/** `beginsThinking`: it says so by coming. */
+export type EmitChunk = (chunk: Chunk, beginsThinking: boolean) => void;
+
+export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) => void {
   let { id, model } = head;
   let isBegun = false;
+  let hasRefused = false;
   const thinking = openThinkingDeltas(head);
   const calls = openCallDeltas(head, thinking);
 
-  const chunk = (members: object, beginsThinking = false) =>
-    writtenChunk(
-      { id, object: 'chat.completion.chunk', created: head.createdSeconds, model, ...members },
-      beginsThinking,
-    );
-  const choice = (delta: Delta, reason: string | null = null, beginsThinking = false) =>
-    chunk({ choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }] }, beginsThinking);
+  const chunk = (choices: Chunk['choices']): Chunk => {
+    return { id, object: 'chat.completion.chunk', created: head.createdSeconds, model, choices };
+  };
+  const addChoice = (delta: Delta, reason: string | null = null, beginsThinking = false) =>
+    emit(chunk([{ index: 0, delta, logprobs: null, finish_reason: reason }]), beginsThinking);
 
-  function finish(part: PartOf<'finish'>): AnswerEvent[] {
+  function begin(beginsThinking: boolean): void {
+    if (!isBegun) addChoice({ role: 'assistant', content: '' }, null, beginsThinking);
+    isBegun = true;
+  }
+
+  function finish(part: PartOf<'finish'>): void {
+    begin(false);
     const usage = toUsage(part.usage);
     const reason = toFinishReason(part.finishReason, calls.count());
-    const refusal = reason === 'content_filter' ? head.refusalOf(part.providerMetadata) : undefined;
-    const said = refusal === undefined ? [] : [choice({ refusal })];
-    return [...said, choice({}, reason), ...(usage === undefined ? [] : [chunk({ choices: [], usage })])];
+    const isExplained = reason === 'content_filter' && !hasRefused;
+    const refusal = isExplained ? head.refusalOf(part.providerMetadata) : undefined;
+    if (refusal !== undefined) addChoice({ refusal });
+    addChoice({}, reason);
+    if (usage !== undefined) emit({ ...chunk([]), usage }, false);
+  }
+
+  function saidIn(part: PartOf<'text-delta'>): Delta[] {
+    if (part.delta === '') return [];
+    hasRefused ||= isRefusal(part);
+    return [isRefusal(part) ? { refusal: part.delta } : { content: part.delta }];
   }
 
   function deltasOf(part: HubPart): Delta[] {
@@ -34,10 +63,7 @@ export function openChunkWriter(head: AnswerHead): (part: HubPart) => AnswerEven
       case 'text-end':
         return thinking.ofSigned(part.id, part);
       case 'text-delta':
-        return [
-          ...(part.delta === '' ? [] : [isRefusal(part) ? { refusal: part.delta } : { content: part.delta }]),
-          ...thinking.ofSigned(part.id, part),
-        ];
+        return saidIn(part).concat(thinking.ofSigned(part.id, part));
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
@@ -61,13 +87,13 @@ export function openChunkWriter(head: AnswerHead): (part: HubPart) => AnswerEven
     if (part.type === 'response-metadata') {
       id = part.id ?? id;
       model = part.modelId ?? model;
-      return [];
+      return;
     }
-    const chunks = part.type === 'finish' ? finish(part) : deltasOf(part).map((delta) => choice(delta));
+    if (part.type === 'finish') return finish(part);
+    const deltas = deltasOf(part);
     // A model may think for long before it shows any of it.
-    const beginsThinking = part.type === 'reasoning-start' && chunks.length === 0;
-    if (isBegun || (chunks.length === 0 && !beginsThinking)) return chunks;
-    isBegun = true;
-    return [choice({ role: 'assistant', content: '' }, null, beginsThinking), ...chunks];
+    const beginsThinking = part.type === 'reasoning-start' && deltas.length === 0;
+    if (deltas.length > 0 || beginsThinking) begin(beginsThinking);
+    for (const delta of deltas) addChoice(delta);
   };
 }

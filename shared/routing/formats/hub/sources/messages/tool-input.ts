@@ -44,140 +44,142 @@ const begunEscape = /^\\(u[\da-fA-F]{0,3})?$/;
 /** The least that JSON wants escaped. */
 const isControl = (character: string): boolean => character < ' ';
 
-export function createInputWriter(): InputWriter {
-  let whole = '';
-  /** What is not read yet: it may go on in the next piece. */
-  let rest = '';
-  let at = 0;
-  let out = '';
-  /** What goes out with the value that follows: a comma, a name. */
-  let pending = '';
-  let state: State = 'start';
-  let isBegun = false;
-  let isInText = false;
-  let hasMembers = false;
-  const closers: string[] = [];
+export const createInputWriter = (): InputWriter => new InputReading();
 
-  function take(pattern: RegExp): string {
-    pattern.lastIndex = at;
-    return pattern.exec(rest)?.[0] ?? '';
+class InputReading implements InputWriter {
+  #whole = '';
+  /** What is not read yet: it may go on in the next piece. */
+  #rest = '';
+  #at = 0;
+  #out = '';
+  /** What goes out with the value that follows: a comma, a name. */
+  #pending = '';
+  #state: State = 'start';
+  #isBegun = false;
+  #isInText = false;
+  #hasMembers = false;
+  readonly #closers: string[] = [];
+
+  readonly add = (piece: string): string => {
+    this.#whole += piece;
+    this.#rest += piece;
+    return this.#advance(false);
+  };
+
+  readonly end = (): string => this.#advance(true) + this.#ending();
+
+  #take(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    return pattern.exec(this.#rest)?.[0] ?? '';
   }
 
-  function go(to: State, read: number): number {
-    state = to;
+  #go(to: State, read: number): number {
+    this.#state = to;
     return read;
   }
 
-  function release(text: string): void {
-    if (closers.length === 1) hasMembers = true;
-    out += pending + text;
-    pending = '';
+  #release(text: string): void {
+    if (this.#closers.length === 1) this.#hasMembers = true;
+    this.#out += this.#pending + text;
+    this.#pending = '';
   }
 
-  function begin(bracket: string): number {
-    if (closers.length === depthMax) return go('broken', 0);
-    release(bracket);
-    isBegun = true;
-    closers.push(bracket === '{' ? '}' : ']');
-    return go('first', 1);
+  #begin(bracket: string): number {
+    if (this.#closers.length === depthMax) return this.#go('broken', 0);
+    this.#release(bracket);
+    this.#isBegun = true;
+    this.#closers.push(bracket === '{' ? '}' : ']');
+    return this.#go('first', 1);
   }
 
-  function finish(): number {
-    const closer = closers.pop() ?? '';
+  #finish(): number {
+    const closer = this.#closers.pop() ?? '';
     // The last one waits for what may follow.
-    if (closers.length === 0) return go('ended', 1);
-    out += closer;
-    return go('next', 1);
+    if (this.#closers.length === 0) return this.#go('ended', 1);
+    this.#out += closer;
+    return this.#go('next', 1);
   }
 
-  function readText(isEnd: boolean): number {
+  #readText(isEnd: boolean): number {
     const write = (text: string, read = text.length): number => {
-      if (state === 'name') pending += text;
-      else out += text;
+      if (this.#state === 'name') this.#pending += text;
+      else this.#out += text;
       return read;
     };
-    const plain = take(plainCharacters);
+    const plain = this.#take(plainCharacters);
     if (plain !== '') return write(plain);
-    const character = rest[at] ?? '';
+    const character = this.#rest[this.#at] ?? '';
     if (character === '"') {
-      const isName = state === 'name';
+      const isName = this.#state === 'name';
       write(character);
-      isInText = false;
-      return go(isName ? 'colon' : 'next', 1);
+      this.#isInText = false;
+      return this.#go(isName ? 'colon' : 'next', 1);
     }
     // Models write line ends as they are.
     if (character !== '\\') return write(isControl(character) ? JSON.stringify(character).slice(1, -1) : character, 1);
-    const escaped = take(wholeEscape);
+    const escaped = this.#take(wholeEscape);
     if (escaped !== '') return write(escaped);
-    return !isEnd && begunEscape.test(rest.slice(at, at + 6)) ? 0 : go('broken', 0);
+    return !isEnd && begunEscape.test(this.#rest.slice(this.#at, this.#at + 6)) ? 0 : this.#go('broken', 0);
   }
 
-  function beginValue(character: string, isEnd: boolean): number {
-    if (character === '{' || character === '[') return begin(character);
+  #beginValue(character: string, isEnd: boolean): number {
+    if (character === '{' || character === '[') return this.#begin(character);
     if (character === '"') {
-      release(character);
-      isInText = true;
-      return go('text', 1);
+      this.#release(character);
+      this.#isInText = true;
+      return this.#go('text', 1);
     }
-    const bare = take(bareCharacters);
-    if (bare.length > bareMaxCharacters) return go('broken', 0);
-    if (!isEnd && at + bare.length === rest.length) return 0;
-    if (!bareValue.test(bare)) return go('broken', 0);
-    release(bare);
-    return go('next', bare.length);
+    const bare = this.#take(bareCharacters);
+    if (bare.length > bareMaxCharacters) return this.#go('broken', 0);
+    if (!isEnd && this.#at + bare.length === this.#rest.length) return 0;
+    if (!bareValue.test(bare)) return this.#go('broken', 0);
+    this.#release(bare);
+    return this.#go('next', bare.length);
   }
 
   /** How many characters were read. None: more has to come, or there is nothing to be made of them. */
-  function step(isEnd: boolean): number {
-    if (state === 'name' || state === 'text') return readText(isEnd);
-    const blank = take(blanks);
+  #step(isEnd: boolean): number {
+    if (this.#state === 'name' || this.#state === 'text') return this.#readText(isEnd);
+    const blank = this.#take(blanks);
     if (blank !== '') return blank.length;
-    const character = rest[at] ?? '';
-    const isCloser = character === closers.at(-1);
-    switch (state) {
+    const character = this.#rest[this.#at] ?? '';
+    const isCloser = character === this.#closers.at(-1);
+    switch (this.#state) {
       case 'start':
-        return character === '{' ? begin(character) : go('broken', 0);
+        return character === '{' ? this.#begin(character) : this.#go('broken', 0);
       case 'colon':
-        pending += character;
-        return go(character === ':' ? 'value' : 'broken', 1);
+        this.#pending += character;
+        return this.#go(character === ':' ? 'value' : 'broken', 1);
       case 'next':
-        if (isCloser) return finish();
-        pending = character;
-        return go(character === ',' ? 'item' : 'broken', 1);
+        if (isCloser) return this.#finish();
+        this.#pending = character;
+        return this.#go(character === ',' ? 'item' : 'broken', 1);
       case 'value':
-        return beginValue(character, isEnd);
+        return this.#beginValue(character, isEnd);
       case 'first':
       case 'item':
-        if (isCloser && state === 'first') return finish();
-        if (closers.at(-1) === ']') return beginValue(character, isEnd);
-        pending += character;
-        return go(character === '"' ? 'name' : 'broken', 1);
+        if (isCloser && this.#state === 'first') return this.#finish();
+        if (this.#closers.at(-1) === ']') return this.#beginValue(character, isEnd);
+        this.#pending += character;
+        return this.#go(character === '"' ? 'name' : 'broken', 1);
       default:
-        return go('broken', 0);
+        return this.#go('broken', 0);
     }
   }
 
-  function advance(isEnd: boolean): string {
-    out = '';
-    at = 0;
-    for (let read = 1; read > 0 && at < rest.length && state !== 'broken'; at += read) read = step(isEnd);
-    rest = state === 'broken' ? '' : rest.slice(at);
-    return out;
+  #advance(isEnd: boolean): string {
+    this.#out = '';
+    this.#at = 0;
+    for (let read = 1; read > 0 && this.#at < this.#rest.length && this.#state !== 'broken'; this.#at += read)
+      read = this.#step(isEnd);
+    this.#rest = this.#state === 'broken' ? '' : this.#rest.slice(this.#at);
+    return this.#out;
   }
 
-  function ending(): string {
-    if (state === 'ended') return '}';
-    if (whole.trim() === '') return '{}';
-    const closed = `${isBegun ? '' : '{'}${isInText ? '"' : ''}${closers.slice(1).toReversed().join('')}${hasMembers ? ',' : ''}`;
-    return `${closed}"raw_input":${JSON.stringify(whole)}}`;
+  #ending(): string {
+    if (this.#state === 'ended') return '}';
+    if (this.#whole.trim() === '') return '{}';
+    const closed = `${this.#isBegun ? '' : '{'}${this.#isInText ? '"' : ''}${this.#closers.slice(1).toReversed().join('')}${this.#hasMembers ? ',' : ''}`;
+    return `${closed}"raw_input":${JSON.stringify(this.#whole)}}`;
   }
-
-  return {
-    add(piece) {
-      whole += piece;
-      rest += piece;
-      return advance(false);
-    },
-    end: () => advance(true) + ending(),
-  };
 }
