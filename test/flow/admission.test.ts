@@ -13,8 +13,8 @@ describe('who is not run takes nothing', () => {
   /** Covers the worst case of one call, and not of two. */
   const forOneCall = '0.000300';
   const model = [{ provider: 'acme', upstream: 'echo', more: { rate_limit_rpm: 1_000 } }];
-  const [poor, revoked, busy, thrifty, frugal] = [newKey(), newKey(), newKey(), newKey(), newKey()];
-  const as = (key: string) => ({ authorization: `Bearer ${key}` });
+  const [poor, revoked, busy, thrifty, frugal, slow] = Array.from({ length: 6 }, () => newKey());
+  const as = (key = '') => ({ authorization: `Bearer ${key}` });
 
   let harness: Harness;
   let clock: ManualClock;
@@ -40,6 +40,7 @@ describe('who is not run takes nothing', () => {
           keys: [
             { name: 'revoked', key: revoked, status: 'revoked' },
             { name: 'busy', key: busy, rpm: 1 },
+            { name: 'slow', key: slow, rpm: 2 },
             { name: 'thrifty', key: thrifty, spend_limit_usd: '0.000001' },
             { name: 'frugal', key: frugal, spend_limit_usd: '0.000001' },
           ],
@@ -83,6 +84,16 @@ describe('who is not run takes nothing', () => {
     });
   });
 
+  it.each([
+    ['of the same Idempotency-Key', { 'idempotency-key': 'counted' }, {}],
+    ['from the cache', {}, { cache: { namespace: 'counted' } }],
+  ])('an answer %s counts as a request of its key, which is refused beyond its requests', async (_name, name, body) => {
+    clock.advance(61_000);
+    const again = () => call({ ...as(slow), ...name }, body);
+    expect([await again(), await again(), await again()]).toEqual(['ok', 'ok', 'api_key_rate_limit']);
+    expect(harness.simulator.calls).toHaveLength(1);
+  });
+
   describe('a call that is refused', () => {
     it.each([
       ['a revoked key', revoked, 'UNAUTHORIZED', 0],
@@ -95,8 +106,7 @@ describe('who is not run takes nothing', () => {
       expect(harness.simulator.calls).toHaveLength(running);
     });
 
-    it('for the spend limit of its key takes no credit and no slot, from the second on', async () => {
-      expect(await call(as(thrifty))).toBe('PAYMENT_REQUIRED');
+    it('for the spend limit of its key takes no credit and no slot, from the first on', async () => {
       const taken = await writesOf(async () => expect(await call(as(thrifty))).toBe('PAYMENT_REQUIRED'));
       expect(takesFromOthers(taken)).toEqual([]);
       expect(harness.simulator.calls).toHaveLength(0);
@@ -265,11 +275,11 @@ describe('the admission of a call', () => {
     await expectBalancedBooks(harness);
   });
 
-  it('takes money and a slot in a second round where what is stored may be the answer', async () => {
+  it('asks the key, money and slots in a second round where what is stored may be the answer, each once', async () => {
     await startWatched(everything);
     await callTwice(hello('acme/all', { cache: {} }), (id) => ({ 'idempotency-key': id, 'x-gw-span-id': id }));
     const { first, later } = rounds();
-    expect(first).toEqual(['ask cache get', 'ask idempotency put', 'ask keys update', 'ask spans put']);
+    expect(first).toEqual(['ask cache get', 'ask idempotency put', 'ask spans put']);
     expect(later.toSorted()).toEqual(['ask keys update', ...money]);
     await expectBalancedBooks(harness);
   });
@@ -303,9 +313,9 @@ describe('the admission of a call', () => {
     expect(first).toEqual(asked);
     expect(later).toContain('ask limits update');
     expect(roundCount()).toBe(2);
-    // Where what is stored may be the answer there are two already: money is not a third.
     await callTwice(body, (id) => ({ 'idempotency-key': id }));
-    expect(roundCount()).toBe(2);
+    expect(rounds().first).toEqual(['ask idempotency put']);
+    expect(roundCount()).toBe(3);
     await expectBalancedBooks(harness);
   });
 });

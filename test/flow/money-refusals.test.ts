@@ -182,7 +182,7 @@ describe('a store that fails during admission', () => {
       failing = undefined;
       expect(harness.simulator.calls).toHaveLength(0);
       // Whether it was taken is not known then, so it is not given back: it ends by itself.
-      if (table === 'ledger' && when === 'after') clock.advance(holdLifeMs + 5_000);
+      if (/keys|ledger/.test(table) && when === 'after') clock.advance(holdLifeMs + 5_000);
       else await expectBalancedBooks(harness);
       expect(await outcomeOf(await call())).toBe('ok');
       await harness.settled();
@@ -190,6 +190,20 @@ describe('a store that fails during admission', () => {
       harness.simulator.clear();
     },
   );
+
+  it('gives no stored answer to a key that it could not ask', async () => {
+    const call = () => harness.post(hello('acme/open'), { 'idempotency-key': 'stored-before' });
+    expect(await outcomeOf(await call())).toBe('ok');
+    await harness.settled();
+    failing = ({ table }) => (table === 'keys' ? 'before' : undefined);
+    const refused = await call();
+    failing = undefined;
+    await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
+    const replay = await call();
+    expect([replay.headers.get('idempotent-replayed'), await outcomeOf(replay)]).toEqual(['true', 'ok']);
+    expect(harness.simulator.calls).toHaveLength(1);
+    harness.simulator.clear();
+  });
 
   it('never stands in the way of the response cache, which is not needed to be right', async () => {
     failing = ({ table }) => (table === 'cache' ? 'before' : undefined);

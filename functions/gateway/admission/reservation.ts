@@ -71,8 +71,11 @@ export async function reserveAll(
     const outcomes = await reserveRound(started, round, context);
     const resolution = firstResolution(outcomes);
     if (resolution !== undefined) {
-      const before = await checkBefore(resolution, rounds.slice(index + 1).flat(), context);
-      return end(started, before ?? resolution, context);
+      const checked = await checkBefore(resolution, rounds.slice(index + 1).flat(), context).catch((error: unknown) => {
+        giveBackLater(started, undefined, context);
+        throw error;
+      });
+      return end(started, checked, context);
     }
     holdings = Object.assign({}, holdings, ...outcomes.map((outcome) => outcome.holdings));
     plan = outcomes.find((outcome) => outcome.plan !== undefined)?.plan ?? plan;
@@ -91,21 +94,19 @@ export async function reserveRefused(
   return end(started, firstResolution(outcomes) ?? { rank: 'plan', error: refusal }, context);
 }
 
-/** What of the rounds that are not asked any more stands before a resolution. */
+/** The resolution, or one that ranks before it of the rounds that are not asked any more. */
 async function checkBefore(
-  { rank }: Resolution,
+  resolution: Resolution,
   later: readonly Reservation[],
   { admissionTime }: ReserveContext,
-): Promise<Resolution | undefined> {
-  const checks = later.flatMap((one) => (ranks.indexOf(one.rank) < ranks.indexOf(rank) ? (one.check ?? []) : []));
-  if (checks.length === 0) return undefined;
-  const found = await admissionTime.wait(Promise.all(checks.map((check) => check().catch(unlessUnavailable))));
-  return found.find((resolution) => resolution !== undefined);
-}
-
-/** What the store does not tell changes nothing of a refusal. */
-function unlessUnavailable(error: unknown): undefined {
-  if (!(error instanceof StoreUnavailable)) throw error;
+): Promise<Resolution> {
+  const checks = later.flatMap(({ rank, check }) =>
+    check !== undefined && ranks.indexOf(rank) < ranks.indexOf(resolution.rank)
+      ? reserveOne({ rank, reserve: async () => ({ resolution: await check() }) })
+      : [],
+  );
+  if (checks.length === 0) return resolution;
+  return firstResolution([{ resolution }, ...(await admissionTime.wait(Promise.all(checks)))]) ?? resolution;
 }
 
 /** Side by side. Adds them to those that were started before. */

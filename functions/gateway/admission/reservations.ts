@@ -5,16 +5,16 @@ import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { entryOf, estimateTokens, limitsOf, payerOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
-import { concurrencyLimitsOf, enterUnderWay } from './concurrency.ts';
+import { concurrencyLimitsOf, enterUnderWay, isNearConcurrency } from './concurrency.ts';
 import { findCached } from './find-cached.ts';
 import { refusePlan } from './key-models.ts';
 import { type Advise, boundAdvice, noAdvice } from './money-message.ts';
 import type { Reservation, Reserved } from './reservation.ts';
-import { inRounds, roundsOf } from './reservation-rounds.ts';
+import { inRounds } from './reservation-rounds.ts';
 import { reserveBudgets } from './reserve-budgets.ts';
 import { reserveCapacity } from './reserve-capacity.ts';
 import { reserveCredit } from './reserve-credit.ts';
-import { reserveKey, reserveSpend } from './reserve-key.ts';
+import { isShortOf, reserveKey } from './reserve-key.ts';
 import { reserveIdempotencyKey, reserveSpan } from './reserve-names.ts';
 
 export type PlannedCall = RoutedCall | OpenedCall;
@@ -35,42 +35,34 @@ export function reservationsOf(
   const isCreditSharded = (call.workspace.credit_shards ?? 1) > 1;
   const takesCreditSlot = limits.workspace !== null && !isCreditSharded;
   const capacity = reserveCapacity(deps, call, { holder, limits, isCreditSharded });
-  const rounds = roundsOf(deps, call, {
-    asksCache: routed?.request.cache !== undefined,
-    limits,
-    takesCreditSlot,
-    takesPoolSlot: capacity !== undefined,
-  });
+  const { recentRefusals, clock } = deps;
+  const mayKeyRefuse =
+    recentRefusals.has(call.credential.publicId) ||
+    isShortOf(amount, call.key.item, clock.nowMs()) ||
+    isNearConcurrency(deps, limits, call);
+  const mayCreditRefuse = recentRefusals.has(call.workspace.id) || (takesCreditSlot && capacity !== undefined);
   // From the next call on: its own slot is no reason to wait.
   enterUnderWay(deps, call);
   const advise = adviceFor(call);
-  const key = {
-    ...call,
-    advise,
-    defaultConcurrency: limits.keyDefault,
-    refusePlan: routed && (() => refusePlan(routed)),
-  };
-  // The write that counts the request takes what it holds too, unless a name may still refuse it.
-  const groups = {
-    names: made([
-      reserveKey(deps, key, rounds.isNamesApart ? { later: keyHold } : { hold: keyHold }),
-      ...reserveNames(deps, call, owner),
-      routed && findCached(deps, routed, owner, claims),
-    ]),
-    keyHold: made([rounds.isNamesApart ? reserveSpend(deps, key, keyHold) : undefined]),
-    credit: made([reserveCredit(deps, call, held(takesCreditSlot), advise)]),
-    rest: made([routed && reserveBudgets(deps, routed, owner), capacity, routed && reserveCandidate(deps, routed)]),
-  };
-  return inRounds(groups, rounds);
+  const { keyDefault: defaultConcurrency } = limits;
+  const key = { ...call, advise, defaultConcurrency, refusePlan: routed && (() => refusePlan(routed)) };
+  const names = [...reserveNames(deps, call, owner), routed && findCached(deps, routed, owner, claims)];
+  const credit = reserveCredit(deps, call, held(takesCreditSlot), advise);
+  const rest = [routed && reserveBudgets(deps, routed, owner), capacity, routed && reserveCandidate(deps, routed)];
+  return inRounds([
+    // What is stored under them may be the answer.
+    { reservations: names, mayRefuse: true },
+    { reservations: [reserveKey(deps, key, keyHold)], mayRefuse: mayKeyRefuse },
+    { reservations: [credit], mayRefuse: mayCreditRefuse },
+    { reservations: rest, mayRefuse: false },
+  ]);
 }
-
-/** Without those that the call does not need. */
-const made = (reservations: readonly (Reservation | undefined)[]): Reservation[] =>
-  reservations.filter((reservation) => reservation !== undefined);
 
 /** Of a call that cannot be planned: its request is counted, and what is stored or in use under its names is found. */
 export const reservationsOfRefused = (deps: GatewayDependencies, call: IdentifiedCall, owner: string): Reservation[] =>
-  made([reserveKey(deps, { ...call, advise: noAdvice }), ...reserveNames(deps, call, owner)]);
+  [reserveKey(deps, { ...call, advise: noAdvice }), ...reserveNames(deps, call, owner)].filter(
+    (one) => one !== undefined,
+  );
 
 const reserveNames = (deps: GatewayDependencies, call: IdentifiedCall, owner: string) => [
   reserveIdempotencyKey(deps, call, owner),

@@ -8,7 +8,6 @@ import type { IdentifiedCall } from '../stages.ts';
 import { concurrencyError } from './concurrency.ts';
 import { type Advise, insufficientMessage, type Shortage } from './money-message.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
-import { creditRefusal, slotRefusal } from './reservation-rounds.ts';
 
 export function reserveCredit(
   deps: GatewayDependencies,
@@ -23,7 +22,7 @@ export function reserveCredit(
   const spendLimit = workspace.spend_limit_usd === null ? null : (parseUsd(workspace.spend_limit_usd) ?? 0n);
   const account: CreditAccount = { workspace: workspace.id, spendLimit, shards: workspace.credit_shards, concurrency };
   const refuse = (short: 'credit' | 'spend_limit', shortage: Omit<Shortage, 'advise'>): Reserved => {
-    recentRefusals.set(creditRefusal(account.workspace), true);
+    recentRefusals.set(account.workspace, true);
     const what = short === 'credit' ? 'credit' : 'the spend limit of the workspace';
     const message = insufficientMessage(what, { ...shortage, advise });
     return refused('money', fail('PAYMENT_REQUIRED', { message }));
@@ -32,7 +31,7 @@ export function reserveCredit(
     const take = await credit.take(account, hold as Hold);
     if (take.kind === 'insufficient') return refuse(take.short, take);
     if (take.kind === 'no_slot') {
-      recentRefusals.set(slotRefusal(account.workspace), true);
+      recentRefusals.set(account.workspace, true);
       return refused('capacity', concurrencyError(`The workspace ${workspace.id}`, concurrency ?? 0, { asksFunction }));
     }
     const creditHold = take.hold;

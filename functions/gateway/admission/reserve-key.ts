@@ -1,11 +1,6 @@
 // The key: active, under its requests per minute, and its spend limit covers the worst case. One write, or a read where
 // the key has no limit; one more where its money is short, because a refused request counts like any other.
-import {
-  concurrencyOf,
-  type Hold,
-  type KeyAdmission,
-  readKeySpending,
-} from '../../../shared/accounting/holds/index.ts';
+import { type Hold, type KeyAdmission, readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import type { ApiKey } from '../../../shared/configuration/keys/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
@@ -16,7 +11,6 @@ import { admitKey, keyErrorOf } from './admit-key.ts';
 import { keyConcurrencyError } from './concurrency.ts';
 import { type Advise, insufficientMessage } from './money-message.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
-import { keyRefusal, slotRefusal, spendRefusal } from './reservation-rounds.ts';
 
 export interface KeyReservationInput {
   readonly credential: ApiKey;
@@ -30,56 +24,34 @@ export interface KeyReservationInput {
   readonly refusePlan?: (() => GatewayError | undefined) | undefined;
 }
 
-/** `later`: what `reserveSpend` will hold. A key that cannot cover it as it is now refuses the call before others are asked. */
-export const reserveKey = (
-  deps: GatewayDependencies,
-  input: KeyReservationInput,
-  { hold, later }: { readonly hold?: Hold | undefined; readonly later?: Hold | undefined } = {},
-): Reservation => ({
-  rank: 'key',
-  reserve: async () => {
-    const admission = await askKey(deps, input, hold);
-    const reserved = toReserved(deps, input, admission);
-    if (reserved.resolution === undefined && later !== undefined && later.amount > 0n) {
-      const available = availableOf(input.key.item, deps.clock.nowMs());
-      const needed = later.amount;
-      if (available !== null && available < needed) return refuseSpend(deps, input, { needed, available });
-    }
-    if (admission.kind !== 'spend_limit' && admission.kind !== 'concurrency') return reserved;
-    const counted = toReserved(deps, input, await askKey(deps, input, undefined));
-    return counted.resolution === undefined ? reserved : counted;
-  },
-});
-
-/** Null: the key has no spend limit. */
-function availableOf(item: Item, nowMs: number): PicoUsd | null {
-  const spending = readKeySpending(item, nowMs);
-  return spending && spending.limit - spending.spent - spending.held;
-}
-
-/** The spend limit and the slot by themselves, for a call whose key was reserved without them. */
-export const reserveSpend = (
-  deps: GatewayDependencies,
-  input: KeyReservationInput,
-  hold: Hold | undefined,
-): Reservation | undefined =>
-  hold && {
-    rank: 'money',
+export const reserveKey = (deps: GatewayDependencies, input: KeyReservationInput, hold?: Hold): Reservation => {
+  const count = async () => toReserved(deps, input, await askKey(deps, input, undefined));
+  return {
+    rank: 'key',
     reserve: async () => {
-      const { item } = input.key;
-      const isSpendLimited = hold.amount > 0n && readKeySpending(item, deps.clock.nowMs()) !== null;
-      if (!isSpendLimited && concurrencyOf(input, item) === null) return {};
-      return toReserved(deps, input, await askKey(deps, input, hold, false));
+      const admission = await askKey(deps, input, hold);
+      const reserved = toReserved(deps, input, admission);
+      if (admission.kind !== 'spend_limit' && admission.kind !== 'concurrency') return reserved;
+      const counted = await count();
+      return counted.resolution === undefined ? reserved : counted;
     },
+    // A call that its name refuses counts as a request like any other.
+    check: async () => (await count()).resolution,
   };
+};
+
+/** By what was last seen of the key. */
+export function isShortOf(amount: PicoUsd, item: Item, nowMs: number): boolean {
+  const spending = readKeySpending(item, nowMs);
+  return spending !== null && spending.limit - spending.spent - spending.held < amount;
+}
 
 async function askKey(
   deps: GatewayDependencies,
   { credential: { publicId, secretSha256 }, key, defaultConcurrency }: KeyReservationInput,
   hold: Hold | undefined,
-  countsRequest = true,
 ): Promise<KeyAdmission> {
-  const request = { publicId, secretSha256, known: key.item, hold, defaultConcurrency, countsRequest };
+  const request = { publicId, secretSha256, known: key.item, hold, defaultConcurrency };
   const admission = await admitKey(deps, request);
   if (admission.kind !== 'unknown') key.item = admission.item;
   return admission;
@@ -94,14 +66,14 @@ function toReserved(deps: GatewayDependencies, input: KeyReservationInput, admis
   if (refusal !== undefined) return { ...refused('plan', refusal), giveBack };
   if (admission.kind === 'spend_limit') return refuseSpend(deps, input, admission);
   if (admission.kind === 'concurrency') {
-    deps.recentRefusals.set(slotRefusal(input.credential.publicId), true);
+    deps.recentRefusals.set(input.credential.publicId, true);
     return refused('capacity', keyConcurrencyError(admission.concurrency));
   }
   return { holdings: { keyHold: hold }, giveBack };
 }
 
 function refuseKey({ recentRefusals }: GatewayDependencies, { publicId }: ApiKey, error: Error): Reserved {
-  recentRefusals.set(keyRefusal(publicId), true);
+  recentRefusals.set(publicId, true);
   return refused('key', error);
 }
 
@@ -110,7 +82,7 @@ function refuseSpend(
   { credential, asksFunction, advise }: KeyReservationInput,
   { needed, available }: Pick<Extract<KeyAdmission, { kind: 'spend_limit' }>, 'needed' | 'available'>,
 ): Reserved {
-  recentRefusals.set(spendRefusal(credential.publicId), true);
+  recentRefusals.set(credential.publicId, true);
   const message = insufficientMessage('the spend limit of the key', { needed, available, advise });
   return refused('money', fail(asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED', { message }));
 }

@@ -8,7 +8,6 @@ import { admitKey, keyErrorOf } from './admit-key.ts';
 import { type KeylessLimits, keylessError, serviceError } from './concurrency.ts';
 import { createPoolSlots } from './pool-slots.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
-import { slotRefusal } from './reservation-rounds.ts';
 
 interface Asked {
   readonly holder: Pick<Hold, 'owner' | 'expiresAtMs'>;
@@ -41,9 +40,9 @@ export function reserveKeyless(
     if (error !== undefined) return refused('key', error);
     if (admission.kind === 'concurrency') {
       // A key that was over its limit already does not ask for those of others again and again.
-      const wasRefused = recentRefusals.has(slotRefusal(publicId));
+      const wasRefused = recentRefusals.has(publicId);
       if (wasFull && !wasRefused && (await take(keyless))) return taken;
-      recentRefusals.set(slotRefusal(publicId), true);
+      recentRefusals.set(publicId, true);
       return refused('capacity', keylessError(limits));
     }
     const hold = admission.kind === 'admitted' ? admission.hold : undefined;
