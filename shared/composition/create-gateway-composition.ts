@@ -59,7 +59,7 @@ export interface GatewayComposition extends TableReaders, ProviderMetricsDepende
   readonly records: CallRecords;
   /** Saves the read of a key. It never decides: the write that admits a call compares it with the item. */
   readonly keyCache: Cache<Item>;
-  /** Keys and workspaces that were refused lately: their next calls reserve in two rounds. */
+  /** Keys and workspaces that were refused lately: what stands behind them in their next calls' reservations waits for their answer. */
   readonly recentRefusals: Cache<true>;
   /** Which refused calls leave a record. */
   readonly refusalQuota: RefusalQuota;

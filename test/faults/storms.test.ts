@@ -153,13 +153,13 @@ describeOnDynamo.each(storms.map((storm, index) => ({ ...storm, index })))('whil
   });
 });
 
-describeOnDynamo('a call that its key cannot pay for', () => {
+describeOnDynamo('a call beyond the requests of its key', () => {
   /** A call to the store is sent three times: this many refusals fail two of them. */
   const refusals = 6;
 
   it('leaves no hold on the credit, though the store throttles the return: that does not wait for the lease', async () => {
     const harness = await startFaultHarness();
-    let left = refusals;
+    let left = 0;
     const plan: FaultPlan = ({ table, input }) => {
       const gives = table === 'ledger' && addedMarks(input).length > 0;
       if (!gives || left === 0) return undefined;
@@ -167,11 +167,15 @@ describeOnDynamo('a call that its key cannot pay for', () => {
       return 'throttled';
     };
     const { gateway } = harness.open({ plan });
-    const body = { model: aloneModel('echo'), messages: [{ role: 'user', content: 'Hello' }], max_tokens: 4_096 };
-    const { status } = await askGateway(gateway, { key: 'limited', body, headers: {} }, harness.keys, harness.clock);
-    expect({ status, left }).toEqual({ status: 402, left: 0 });
+    const body = { model: aloneModel('echo'), messages: [{ role: 'user', content: 'Hello' }], max_tokens: 16 };
+    const call = { key: 'rateLimited', body, headers: {} } as const;
+    const ask = () => askGateway(gateway, call, harness.keys, harness.clock);
+    expect((await ask()).status).toBe(200);
+    left = refusals;
+    const { status } = await ask();
+    expect({ status, left }).toEqual({ status: 429, left: 0 });
     expect(await standingHolds(harness)).toEqual([]);
-    expect(harness.simulator.calls).toEqual([]);
+    expect(harness.simulator.calls).toHaveLength(1);
     await harness.stop();
   });
 });
