@@ -183,3 +183,19 @@ it.each(clients)('a response that was cancelled is no answer: client of %s', asy
     await cancelled.stop();
   }
 });
+
+it.each(clients)('a response that is incomplete without a word for why was cut: client of %s', async (client) => {
+  const words: Readonly<Record<(typeof clients)[number], string>> = {
+    'chat-completions': '"finish_reason":"length"',
+    messages: '"stop_reason":"max_tokens"',
+    responses: '"status":"incomplete"',
+  };
+  for (const reason of ['', ' ', 'null']) {
+    for (const stream of [false, true]) {
+      next = { format: 'responses', reason, hasOwnEnd: true };
+      const answer = await ask(client, 'alone/responses', stream);
+      expect([answer.status, answer.brokenWith]).toEqual([200, undefined]);
+      expect(answer.text).toContain(words[client]);
+    }
+  }
+});

@@ -3,6 +3,7 @@
 import {
   findMember,
   isBrokenEnd,
+  isEndWord,
   isJsonObject,
   type JsonText,
   replaceValues,
@@ -50,10 +51,14 @@ function readableJson(text: string): JsonText | undefined {
   return scanned.kind === 'json' ? scanned.json : undefined;
 }
 
-/** What a package takes for the reason why an answer is not complete: also that something broke. */
-export function readableIncomplete({ status, incomplete_details: details }: Json): Json | null {
+/** What a package takes for the reason why an answer is not complete: also that something broke. Without a word it was cut. */
+export function readableIncomplete(
+  { status, incomplete_details: details }: Json,
+  isIncomplete = status === 'incomplete',
+): Json | null {
   if (isBrokenEnd(status)) return { reason: status };
-  return isJsonObject(details) && typeof details.reason === 'string' ? { reason: details.reason } : null;
+  if (isJsonObject(details) && isEndWord(details.reason)) return { reason: details.reason };
+  return isIncomplete ? { reason: 'max_output_tokens' } : null;
 }
 
 export const textOr = <Other>(value: unknown, other: Other): string | Other =>

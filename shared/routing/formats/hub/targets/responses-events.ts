@@ -123,7 +123,7 @@ function readableEvents(event: Json, { refusals }: OpenItems): Json[] {
         {
           type,
           response: {
-            incomplete_details: readableIncomplete(told),
+            incomplete_details: readableIncomplete(told, type === 'response.incomplete'),
             usage: readableOpenAiUsage(told.usage, responseUsage),
           },
         },
