@@ -59,6 +59,8 @@ export interface GatewayResponse {
   /** What closes a streamed body that was broken off before its end. Left out: nothing does. */
   readonly closeBroken?: (why: 'failed' | 'over_time') => string;
   readonly finish?: () => Promise<void>;
+  /** Of the request, for what its client does not read. */
+  readonly memory?: Pick<CallMemory, 'standStill' | 'moveOn'>;
 }
 
 /** The core: one request in, one answer out. Never rejects. */

@@ -12,7 +12,7 @@ import {
 } from './exchange.ts';
 import { declaredBytes, discardRest, hasLongRest, type IncomingBody } from './node-body.ts';
 import { pathOf } from './node-refusals.ts';
-import type { UnreadAnswers } from './unread-answers.ts';
+import { unreadSink } from './unread-sink.ts';
 
 /** How long the last bytes may lie in our buffers before the connection of a reader that stopped is destroyed. */
 const flushMaxMs = 10_000;
@@ -21,7 +21,6 @@ export interface NodeExchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   readonly body: IncomingBody;
-  readonly unread: UnreadAnswers;
   /** Whether the connection ends with this answer: the server is closing, say. */
   readonly endsConnection: () => boolean;
   /** Aborts when calls that still run are cut. */
@@ -65,7 +64,7 @@ export async function runExchange(
 
 async function send(
   response: GatewayResponse,
-  { incoming, outgoing, unread, endsConnection }: NodeExchange,
+  { incoming, outgoing, endsConnection }: NodeExchange,
   times: { readonly arrivedAtMs: number; readonly clientGone: AbortSignal },
   dependencies: AdapterDependencies,
 ): Promise<void> {
@@ -73,7 +72,8 @@ async function send(
   const started = startAnswer(response, outgoing, closes || endsConnection(), dependencies);
   if (started !== response || incoming.method === 'HEAD') await closeBody(response, dependencies);
   if (incoming.method !== 'HEAD') {
-    const sink = unread.watch(outgoing, typeof started.body === 'string' ? started.body.length : 0);
+    const text = typeof started.body === 'string' ? started.body : '';
+    const sink = response.memory === undefined ? outgoing : unreadSink(outgoing, response.memory, text);
     await deliverBody({ response: started, sink, ...times }, dependencies);
     // Node holds a text back for the end of the answer, and writes both as a list of pieces, which is a twentieth of a call dearer.
     if (typeof started.body === 'string') outgoing.socket?.uncork();

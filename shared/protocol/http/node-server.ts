@@ -10,7 +10,6 @@ import { writeAheadBytes } from './node-connection.ts';
 import { createNodeConnections } from './node-connections.ts';
 import { runExchange } from './node-exchange.ts';
 import { isLoopback, malformed, onlyForLoopback, refuseHead } from './node-refusals.ts';
-import { createUnreadAnswers } from './unread-answers.ts';
 
 /** A whole request: 4 MB in this time is 1.1 Mbit/s. */
 const requestTimeoutMs = 30_000;
@@ -57,7 +56,6 @@ export function createNodeServer(
 ): NodeServer {
   const { clock, log } = dependencies;
   const running = new Set<Promise<void>>();
-  const unread = createUnreadAnswers();
   let closed: Promise<void> | undefined;
   let served = gateway;
   const isClosing = () => closed !== undefined;
@@ -72,7 +70,7 @@ export function createNodeServer(
     outgoing.on('error', () => {});
     const body = incomingBody(incoming, () => expectsContinue && outgoing.writeContinue());
     connections.begin(incoming, outgoing, () => {
-      const exchange = { incoming, outgoing, body, unread, endsConnection: isClosing, cut: cutting.signal };
+      const exchange = { incoming, outgoing, body, endsConnection: isClosing, cut: cutting.signal };
       run(runExchange(served, exchange, dependencies));
     });
   };

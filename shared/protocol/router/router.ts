@@ -95,6 +95,7 @@ export function createRouter(
     return {
       ...response,
       headers: { ...(cors ? corsHeaders : {}), ...idHeaders(scope, location), ...response.headers },
+      memory: scope.memory,
       finish: async () => {
         await readOn(response, scope, dependencies).finally(scope.memory.end);
         const endedAtMs = dependencies.clock.nowMs();

@@ -12,7 +12,8 @@ import {
   readCorrelation,
   toGatewayRequest,
 } from '../../../shared/protocol/http/index.ts';
-import { createUnreadAnswers } from '../../../shared/protocol/http/unread-answers.ts';
+import { unreadSink } from '../../../shared/protocol/http/unread-sink.ts';
+import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
 import { anyText } from '../../support/any-text.ts';
 import {
   adapterDependencies,
@@ -282,41 +283,29 @@ class Unread extends EventEmitter {
 
 const asResponse = (unread: Unread) => unread as unknown as ServerResponse;
 
-describe('answers that are not read', () => {
-  it('wait for their readers up to the bound, then the one that has stood still for longest ends', () => {
-    const answers = createUnreadAnswers(100);
-    const [first, second, third] = [new Unread(), new Unread(), new Unread()];
-    const sink = answers.watch(asResponse(first), 40);
-    expect(sink.write('x'.repeat(10))).toBe(false);
-    answers.watch(asResponse(second), 40).write('x'.repeat(10));
-    first.drain();
-    sink.write('x'.repeat(10));
-    expect([first.destroyed, second.destroyed]).toEqual([false, false]);
-    answers.watch(asResponse(third), 40).write('x'.repeat(10));
-    expect([first.destroyed, second.destroyed, third.destroyed]).toEqual([false, true, false]);
+describe('an answer that is not read', () => {
+  const openAnswer = (text: string) => {
+    const budget = createMemoryBudget(manualClock(), { maxBytes: 300 });
+    const outgoing = new Unread();
+    const sink = unreadSink(asResponse(outgoing), budget.open(), text);
+    return { budget, outgoing, write: () => sink.write(text.slice(0, 10)) };
+  };
+
+  it('is counted as it lies in memory, what is written and what is left, while it stands still and no longer', () => {
+    const { budget, outgoing, write } = openAnswer('x'.repeat(50));
+    expect([write(), budget.keptBytes()]).toEqual([false, 50]);
+    outgoing.drain();
+    expect(budget.keptBytes()).toBe(0);
+    const wide = openAnswer('й'.repeat(50));
+    expect([wide.write(), wide.budget.keptBytes()]).toEqual([false, 10 + 2 * 40]);
+    wide.outgoing.destroy();
+    expect(wide.budget.keptBytes()).toBe(0);
   });
 
-  it('count no more once they are read, and those that are read never do', () => {
-    const answers = createUnreadAnswers(100);
-    for (let count = 0; count < 20; count += 1) {
-      const read = new Unread();
-      answers.watch(asResponse(read), 90).write('x'.repeat(10));
-      read.drain();
-      expect(read.destroyed).toBe(false);
-    }
-    const reading = new Unread();
-    reading.reads = true;
-    const sink = answers.watch(asResponse(reading), 1_000);
-    for (let piece = 0; piece < 20; piece += 1) expect(sink.write('x'.repeat(50))).toBe(true);
-    expect(reading.destroyed).toBe(false);
-  });
-
-  it('of a client that left count no more', () => {
-    const answers = createUnreadAnswers(100);
-    const [left, stays] = [new Unread(), new Unread()];
-    answers.watch(asResponse(left), 90).write('x');
-    left.destroy();
-    answers.watch(asResponse(stays), 90).write('x');
-    expect(stays.destroyed).toBe(false);
+  it('is not counted while its client reads', () => {
+    const { budget, outgoing, write } = openAnswer('x'.repeat(50));
+    outgoing.reads = true;
+    for (let piece = 0; piece < 20; piece += 1) expect([write(), budget.keptBytes()]).toEqual([true, 0]);
+    expect(outgoing.destroyed).toBe(false);
   });
 });

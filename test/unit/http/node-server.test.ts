@@ -396,6 +396,45 @@ describe('a request', () => {
     expect(served).toBeGreaterThan(1);
   });
 
+  it.each(['with a key', 'without a key'])(
+    'whose answer is not read ends it for a call that waits (%s), and not before',
+    async (kind) => {
+      const clock = manualClock();
+      const budget = createMemoryBudget(clock, { maxBytes: 96 * 1024 * 1024 });
+      // More than the buffers of both sides hold.
+      const length = 48 * 1024 * 1024;
+      let hasEnded = false;
+      const { port } = await serve(async ({ path }) => {
+        const memory = budget.open();
+        if (path !== '/large') return { status: 200, headers: {}, body: '{}', memory };
+        if (kind === 'with a key') await memory.reserve(length);
+        const finish = async () => {
+          memory.end();
+          hasEnded = true;
+        };
+        return { status: 200, headers: {}, body: 'x'.repeat(length), memory, finish };
+      });
+      const socket = await connected(port);
+      socket.on('error', () => {}).pause();
+      socket.write('GET /large HTTP/1.1\r\n\r\n');
+      while (budget.keptBytes() < length / 2) await nextTurn();
+      clock.advance(5_000);
+      for (let others = 0; others < 20; others += 1) expect((await call(port)).status).toBe(200);
+      expect(hasEnded).toBe(false);
+      // Until it has filled those buffers it moves, which says that it is read.
+      while (!hasEnded) {
+        const waiting = budget.open();
+        const waits = waiting.reserve(50 * 1024 * 1024)?.catch(() => {});
+        clock.advance(1_500);
+        await waits;
+        waiting.end();
+        await nextTurn();
+      }
+      expect(budget.keptBytes()).toBe(0);
+      socket.destroy();
+    },
+  );
+
   it('waits in bounded memory with those of all connections: one that is beyond ends, and the others stay', async () => {
     const server = createServer({ requireHostHeader: false });
     const connections = createNodeConnections(server, manualClock(), { waitingMaxBytes: 16 * 1024 });

@@ -178,3 +178,115 @@ describe('what large calls let go', () => {
     expect(collections).toBe(3);
   });
 });
+
+describe('an answer that stands unread', () => {
+  function openUnread() {
+    const opened = openBudget();
+    const ended: string[] = [];
+    const stand = (name: string, bytes: number, memory = opened.budget.open()) => {
+      memory.standStill(bytes, () => ended.push(name));
+      return memory;
+    };
+    return { ...opened, ended, stand };
+  }
+
+  it('is counted where its call keeps less, once, and until it is read, also behind the end of its call', () => {
+    const { budget, callOf, stand } = openUnread();
+    const memory = callOf('a');
+    void memory.reserve(40 * kib);
+    stand('a', 30 * kib, memory);
+    expect(budget.keptBytes()).toBe(40 * kib);
+    memory.keepOnly(10 * kib);
+    expect(budget.keptBytes()).toBe(30 * kib);
+    memory.end();
+    expect(budget.keptBytes()).toBe(30 * kib);
+    memory.moveOn();
+    expect(budget.keptBytes()).toBe(0);
+  });
+
+  it('ends where all that stand are more than a third, the one that stood longest; one that is read does not, nor one alone', () => {
+    const { ended, stand } = openUnread();
+    const first = stand('first', 150 * kib);
+    stand('second', 150 * kib);
+    first.moveOn();
+    stand('first', 150 * kib, first);
+    expect(ended).toEqual([]);
+    const third = stand('third', 150 * kib);
+    expect(ended).toEqual(['second']);
+    first.moveOn();
+    third.moveOn();
+    stand('alone', 900 * kib);
+    expect(ended).toEqual(['second']);
+  });
+
+  it('ends once it has stood for half a second where a call waits for its bytes, and no more than that call needs', async () => {
+    const { clock, ended, stand, callOf, reserve } = openUnread();
+    const [first, second] = [stand('first', 130 * kib), stand('second', 130 * kib)];
+    void callOf('a').reserve(390 * kib);
+    const waiting = reserve(callOf('b'), 250 * kib);
+    const small = reserve(callOf('c'), 60 * kib);
+    clock.advance(499);
+    expect([ended, waiting.value, small.value]).toEqual([[], 'waits', 'at once']);
+    clock.advance(1);
+    expect(ended).toEqual(['first']);
+    first.moveOn();
+    await settled();
+    expect(waiting.value).toBe('later');
+    clock.advance(5_000);
+    expect(ended).toEqual(['first']);
+    second.moveOn();
+  });
+
+  it('ends at once where it has stood so long already, and its client, its call, or one that is of no use does not', () => {
+    const { clock, ended, stand, callOf, reserve } = openUnread();
+    stand('small', 20 * kib);
+    stand('old', 150 * kib);
+    const reading = stand('reading', 150 * kib);
+    clock.advance(500);
+    reading.moveOn();
+    stand('reading', 150 * kib, reading);
+    void callOf('a').reserve(390 * kib);
+    expect(ended).toEqual([]);
+    expect(reserve(callOf('b'), 250 * kib).value).toBe('waits');
+    expect(ended).toEqual(['old']);
+  });
+
+  it('of another key does not end where only the share of a key is taken', () => {
+    const { clock, ended, stand, callOf, reserve } = openUnread();
+    stand('other', 100 * kib, callOf('b'));
+    stand('own', 300 * kib, callOf('a'));
+    clock.advance(500);
+    expect(reserve(callOf('a'), 150 * kib).value).toBe('waits');
+    expect(ended).toEqual(['own']);
+  });
+
+  it('is counted exactly, whatever its call and its client do', () => {
+    const steps = fc.array(fc.tuple(fc.constantFrom('reserve', 'release', 'stand', 'move', 'end'), fc.nat(90 * kib)));
+    fc.assert(
+      fc.property(steps, (all) => {
+        const { budget, stand } = openUnread();
+        const memory = budget.open();
+        let [kept, unread, hasEnded] = [0, 0, false];
+        for (const [step, bytes] of all) {
+          if (step === 'reserve') {
+            void memory.reserve(bytes);
+            if (!hasEnded) kept += bytes;
+          } else if (step === 'release') {
+            memory.release(bytes);
+            kept = Math.max(0, kept - bytes);
+          } else if (step === 'stand') {
+            stand('it', bytes, memory);
+            unread = bytes;
+          } else if (step === 'move') {
+            memory.moveOn();
+            unread = 0;
+          } else {
+            memory.end();
+            [kept, hasEnded] = [0, true];
+          }
+          expect(budget.keptBytes()).toBe(Math.max(kept, unread));
+        }
+      }),
+    );
+  });
+});

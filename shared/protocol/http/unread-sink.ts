@@ -1,0 +1,25 @@
+// The sink of an answer that its client may not read: while it stands still, the memory of its request counts what is left of it.
+import type { ServerResponse } from 'node:http';
+import type { CallMemory } from '../memory-budget/index.ts';
+import type { TextSink } from './delivery.ts';
+
+type Counted = Pick<CallMemory, 'standStill' | 'moveOn'>;
+
+/** `text`: the whole answer; empty of a stream, which is made no faster than it is read. */
+export function unreadSink(outgoing: ServerResponse, memory: Counted, text: string): TextSink {
+  let leftCharacters = text.length;
+  let characterBytes: number | undefined;
+  outgoing.on('drain', memory.moveOn).once('close', memory.moveOn);
+  return {
+    write(piece) {
+      leftCharacters = Math.max(0, leftCharacters - piece.length);
+      const goesOn = outgoing.write(piece);
+      if (goesOn || outgoing.destroyed) return goesOn;
+      characterBytes ??= Buffer.byteLength(text) === text.length ? 1 : 2;
+      memory.standStill(outgoing.writableLength + characterBytes * leftCharacters, () => outgoing.destroy());
+      return goesOn;
+    },
+    once: (event, listener) => outgoing.once(event, listener),
+    off: (event, listener) => outgoing.off(event, listener),
+  };
+}
