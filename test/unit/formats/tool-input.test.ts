@@ -1,7 +1,12 @@
 // Arguments of tool calls as inputs: always an object, the same whole and in pieces.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { createInputWriter, inputText } from '../../../shared/routing/formats/hub/sources/messages/tool-input.ts';
+import { createInputWriter } from '../../../shared/routing/formats/hub/sources/messages/tool-input.ts';
+
+function inputText(text: string): string {
+  const input = createInputWriter();
+  return input.add(text) + input.end();
+}
 
 const inPieces = (text: string, cuts: readonly number[]): string => {
   const input = createInputWriter();

@@ -8,12 +8,6 @@ export interface InputWriter {
   readonly end: () => string;
 }
 
-/** Of a whole text. */
-export function inputText(text: string): string {
-  const input = createInputWriter();
-  return input.add(text) + input.end();
-}
-
 type State =
   | 'start'
   /** Behind an opening bracket, or a comma. */
