@@ -386,6 +386,34 @@ if (typeof browser === 'string') {
       }
     });
 
+    it('shows what callers paid themselves apart, the workspace of each call, and its numbers in one line of a phone', async () => {
+      const { gateway } = served;
+      const [record] = await gateway.records();
+      if (record === undefined) throw new Error('there is no call');
+      // So long ago that no other test reads it.
+      const arrivedAtMs = record.arrivedAtMs - 20 * 86_400_000;
+      const paid = { ...record, isByok: true, costPicoUsd: 2_000_000_000_000n, arrivedAtMs };
+      await gateway.composition.records.write({ ...paid, executionId: 'paid-by-its-caller' });
+      const { page, isTooWide } = await open('view=overview&since=30d');
+      const totals = await totalsOf(page);
+      expect(totals['Paid by callers (BYOK)']).toBe('$2.00');
+      expect(Number(totals.Spend?.slice(1))).toBeLessThan(2);
+      await show(page, 'view=overview');
+      await settle(page);
+      expect(await totalsOf(page)).not.toHaveProperty('Paid by callers (BYOK)');
+      await show(page, 'view=calls&since=30d&search=BY-ITS-CALLER');
+      await expectRows(page, 1);
+      expect(await page.getByRole('cell', { name: '$2.00 BYOK' }).count()).toBe(1);
+      expect(await page.locator('td[data-title=Workspace]').textContent()).toBe(record.workspace);
+      await page.setViewportSize({ width: 390, height: 844 });
+      expect(await isTooWide()).toBe(false);
+      const lines = await look<number[]>(
+        page,
+        "return [...document.querySelectorAll('td.number')].map((one) => Math.round(one.getBoundingClientRect().top));",
+      );
+      expect([lines.length, new Set(lines).size]).toEqual([3, 1]);
+    });
+
     it('says what to do where there is nothing, and where the gateway cannot be reached', async () => {
       const { page, findAllBarriers } = await open('view=calls&model=no%2Fsuch');
       await page.getByText('No call matches. Take a filter away or pick a longer time.').waitFor();

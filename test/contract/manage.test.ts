@@ -236,6 +236,7 @@ describe('the overview', () => {
       failed,
       refused,
       cost_usd: expect.stringMatching(/^0\.\d+$/),
+      byok_cost_usd: '0',
       tokens: records.reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0),
       p50_ms: expect.any(Number),
       p95_ms: expect.any(Number),
@@ -264,6 +265,25 @@ describe('the overview', () => {
     const byDay = (await ada.get('/overview?since=7d')).body.data;
     expect([byDay.interval, byDay.totals.calls]).toEqual(['day', totals.calls]);
     expect([7, 8]).toContain(byDay.series.length);
+  });
+
+  it('tells what callers paid with their own provider keys apart', async () => {
+    const [record] = await gateway.records();
+    if (record === undefined) throw new Error('there is no call');
+    const paid = { ...record, isByok: true, costPicoUsd: 2_000_000_000_000n, modelServed: 'acme/echo' };
+    // So long ago that no other test reads it.
+    await gateway.composition.records.write({
+      ...paid,
+      executionId: 'paid-by-its-caller',
+      arrivedAtMs: record.arrivedAtMs - 20 * 86_400_000,
+    });
+    const { totals, by_model, by_key } = (await ada.get('/overview?since=30d')).body.data;
+    const nothing = (await ada.get('/overview?since=7d')).body.data.totals;
+    expect([totals.byok_cost_usd, nothing.byok_cost_usd]).toEqual(['2', '0']);
+    expect(Number(totals.cost_usd) - 2).toBeCloseTo(Number(nothing.cost_usd), 9);
+    expect(by_model).toContainEqual(expect.objectContaining({ model: 'acme/echo', byok_cost_usd: '2' }));
+    const byokOfKeys = by_key.map((one: { byok_cost_usd: string }) => one.byok_cost_usd);
+    expect(byokOfKeys.filter((amount: string) => amount !== '0')).toEqual(['2']);
   });
 });
 

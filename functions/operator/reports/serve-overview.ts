@@ -48,6 +48,7 @@ const figuresOf = (summary: UsageSummary) => ({
   failed: summary.failedCalls,
   refused: summary.refusedCalls,
   cost_usd: formatUsd(summary.costPicoUsd),
+  byok_cost_usd: formatUsd(summary.byokCostPicoUsd),
   tokens: Number(summary.promptTokens + summary.completionTokens),
   p50_ms: summary.latencyMs.p50 ?? null,
   p95_ms: summary.latencyMs.p95 ?? null,

@@ -22,6 +22,7 @@ const figures = z.object({
   ),
   refused: count.check(z.describe('Refused to their clients: any other error.')),
   cost_usd: decimal,
+  byok_cost_usd: decimal.check(z.describe('The part of it that callers paid with their own provider keys.')),
   tokens: count,
   p50_ms: numberOrNull.check(z.describe('Of calls that a provider answered well. Null: there are none.')),
   p95_ms: numberOrNull,

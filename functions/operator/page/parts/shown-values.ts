@@ -15,6 +15,16 @@ export function usd(text: string | null): string {
   return `${amount < 0 ? '−' : ''}$${(size < smallBelow ? smallAmountForm : amountForm).format(size)}`;
 }
 
+interface Cost {
+  readonly cost_usd: string;
+  readonly byok_cost_usd: string;
+}
+
+/** Without what callers paid with their own provider keys. */
+export const spendOf = ({ cost_usd, byok_cost_usd }: Cost): number => Number(cost_usd) - Number(byok_cost_usd);
+
+export const hasByok = ({ byok_cost_usd }: Cost): boolean => Number(byok_cost_usd) > 0;
+
 /** With all its digits where the short form has fewer. */
 export function exactUsd(text: string): string {
   const short = usd(text);

@@ -132,6 +132,7 @@ const columns: readonly Column<Call>[] = [
     isNumber: true,
     show: ({ prompt_tokens, completion_tokens }) => count(prompt_tokens + completion_tokens),
   },
-  { title: 'Cost', isNumber: true, show: ({ cost_usd }) => usd(cost_usd) },
+  { title: 'Cost', isNumber: true, show: ({ cost_usd, is_byok }) => `${usd(cost_usd)}${is_byok ? ' BYOK' : ''}` },
+  { title: 'Workspace', show: ({ workspace }) => workspace },
   { title: 'Key', show: ({ key_name, key_public_id }) => key_name ?? key_public_id },
 ];

@@ -2,7 +2,7 @@
 import type { Parameters } from '../connection/address.ts';
 import type { Figures } from '../connection/documents.ts';
 import { Link } from '../parts/link.tsx';
-import { count, milliseconds, none, usd } from '../parts/shown-values.ts';
+import { count, hasByok, milliseconds, none, spendOf, usd } from '../parts/shown-values.ts';
 import { type Column, Table } from '../parts/table.tsx';
 
 interface Group extends Figures {
@@ -31,7 +31,10 @@ export function Groups<Row extends Group>({ by, rows, since, columns = callColum
       row.name === null ? none : <Link view="calls" parameters={{ ...row.filter, since }} text={row.name} />,
   };
   const figures: readonly Column<Row>[] = [
-    { title: 'Spend', isNumber: true, show: ({ cost_usd }) => usd(cost_usd) },
+    { title: 'Spend', isNumber: true, show: (row) => usd(String(spendOf(row))) },
+    ...(rows.some(hasByok)
+      ? [{ title: 'BYOK', isNumber: true, show: ({ byok_cost_usd }: Row) => usd(byok_cost_usd) }]
+      : []),
     { title: 'Tokens', isNumber: true, show: ({ tokens }) => count(tokens) },
     { title: 'p50', isNumber: true, show: ({ p50_ms }) => milliseconds(p50_ms) },
     { title: 'p95', isNumber: true, show: ({ p95_ms }) => milliseconds(p95_ms) },

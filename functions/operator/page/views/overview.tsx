@@ -8,7 +8,7 @@ import { DescriptionList } from '../parts/description-list.tsx';
 import { TextFilter, TimeRange } from '../parts/filters.tsx';
 import { Link } from '../parts/link.tsx';
 import { Plot, type PlotLine } from '../parts/plot.tsx';
-import { count, duration, share, time, usd } from '../parts/shown-values.ts';
+import { count, duration, hasByok, share, spendOf, time, usd } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
 import { Groups } from './overview-groups.tsx';
 
@@ -96,7 +96,8 @@ const Totals = ({ totals }: { readonly totals: Figures }) => (
   <DescriptionList
     kind="totals"
     entries={[
-      ['Spend', usd(totals.cost_usd)],
+      ['Spend', usd(String(spendOf(totals)))],
+      ...(hasByok(totals) ? ([['Paid by callers (BYOK)', usd(totals.byok_cost_usd)]] as const) : []),
       ['Calls', count(totals.calls)],
       ['Failed', `${count(totals.failed)} (${share(totals.failed, totals.calls)})`],
       ['Refused', `${count(totals.refused)} (${share(totals.refused, totals.calls)})`],
@@ -119,22 +120,21 @@ const Plots = ({ series, interval }: Pick<Overview, 'series' | 'interval'>) => {
     });
     return {
       time: { times, intervalSeconds: intervalSeconds[interval] },
-      spend: [line('Spend', 'accent', ({ cost_usd }) => Number(cost_usd))],
+      spend: [line('Spend', 'accent', spendOf)],
+      byok: series.some(hasByok) && [line('BYOK', 'second', ({ byok_cost_usd }) => Number(byok_cost_usd))],
       calls: [line('Calls', 'accent', ({ calls }) => calls)],
       failed: [line('Failed', 'bad', ({ failed }) => failed)],
       latency: [line('p95', 'second', ({ p95_ms }) => p95_ms), line('p50', 'accent', ({ p50_ms }) => p50_ms)],
     };
   }, [series, interval]);
+  const amount = (value: number | null) => usd(String(value ?? 0));
   const whole = (value: number | null) => (value !== null && Number.isInteger(value) ? count(value) : '');
   return (
     <div class="plots">
-      <Plot
-        {...plots.time}
-        title={`Spend by ${interval}`}
-        kind="bars"
-        lines={plots.spend}
-        show={(value) => usd(String(value ?? 0))}
-      />
+      <Plot {...plots.time} title={`Spend by ${interval}`} kind="bars" lines={plots.spend} show={amount} />
+      {plots.byok && (
+        <Plot {...plots.time} title={`BYOK by ${interval}`} kind="bars" lines={plots.byok} show={amount} />
+      )}
       <Plot {...plots.time} title={`Calls by ${interval}`} kind="bars" lines={plots.calls} show={whole} />
       <Plot {...plots.time} title={`Failed calls by ${interval}`} kind="bars" lines={plots.failed} show={whole} />
       <Plot {...plots.time} title={`Latency by ${interval}`} kind="line" lines={plots.latency} show={duration} />
