@@ -19,6 +19,7 @@ beforeAll(async () => {
   gateway = await startHarness({
     models: {
       [model]: [{ provider: 'converse', upstream, more }],
+      'on/other': [{ provider: 'converse', upstream: 'anthropic.claude-sonnet-4-5-v1/reasoning', more }],
       ...Object.fromEntries(relays.map((api) => [`relay/${api}`, [{ provider: api, upstream: 'echo', more }]])),
     },
     providers: {
@@ -168,6 +169,20 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
     await gateway.settled();
     const recorded = { modelAsked: client.relay, leftOut: [client.relayMember ?? member] };
     expect(await gateway.records()).toContainEqual(expect.objectContaining(recorded));
+  });
+
+  it('is left out and told, once, where another model of a translated format goes on', async () => {
+    const answer = await answered();
+    const body = client.goesOn(answer, client.sealedIn(answer));
+    const response = await ask({ ...body, model: 'on/other' });
+    expect([response.status, response.headers.get('x-gw-left-out')]).toEqual([200, member]);
+    await response.text();
+    expect(sentOf()).toContain('And?');
+    expect(sentOf()).not.toContain(signatureOf(thought));
+    await gateway.settled();
+    expect(await gateway.records()).toContainEqual(
+      expect.objectContaining({ modelAsked: 'on/other', leftOut: [member] }),
+    );
   });
 
   it('is left out and told where another workspace brings it', async () => {

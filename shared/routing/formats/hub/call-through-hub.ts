@@ -96,8 +96,9 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   const names = [model, candidate.model.id];
   const reasoning = reasoningOf(...names) ?? target.unknownReasoning?.(candidate.provider) ?? unknownModelReasoning;
   const by = { model, provider: candidate.provider };
+  const { prompt, leftOut: foreignThinking } = withOwnSigned(call.prompt, target, by);
   const targetCall: TargetCall = {
-    call: { ...call, prompt: withOwnSigned(call.prompt, target, by) },
+    call: { ...call, prompt },
     ...by,
     names,
     boundTokens,
@@ -114,7 +115,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     target,
     async body(text) {
       const sent = await toSentBody(text, target, targetCall, nextStep);
-      leftOut = [...sent.leftOut, ...looseTools, ...leftOutBeside];
+      leftOut = [...sent.leftOut, ...foreignThinking, ...looseTools, ...leftOutBeside];
       return sent.text;
     },
     takeOut: raw.takeOut,

@@ -18,6 +18,15 @@ export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
 export * from './prompt-parts.ts';
 export { base64Of, estimatedOutputTokens, jsonResponse, mediaMembers, tokensOf } from './read-result.ts';
 export { eventsByPart, writeResult } from './result-parts.ts';
-export { envelopeOptions, isSigned, phaseOf, phaseOptions, sealed, signedOptions, withOwnSigned } from './signed.ts';
+export {
+  envelopeOptions,
+  isSigned,
+  type OpenedEnvelope,
+  phaseOf,
+  phaseOptions,
+  sealed,
+  signedOptions,
+  withOwnSigned,
+} from './signed.ts';
 export { type Strictness, strictPath, withStrictness } from './strict-tools.ts';
 export { createToolNames, type ToolNames } from './tool-names.ts';

@@ -12,6 +12,13 @@ export interface SignedOrigin {
   readonly origin?: string;
   /** The model that made it, where only that one may have it back. */
   readonly model?: string;
+  /** Its field in the client's request, where it came in an envelope. */
+  readonly field?: string;
+}
+
+/** With its field in the client's request. */
+export interface OpenedEnvelope extends SignedEnvelope {
+  readonly field: string;
 }
 
 const ownName = 'gw';
@@ -20,10 +27,17 @@ const ownName = 'gw';
 export const signedOptions = (signed: Signed & SignedOrigin): SharedV4ProviderOptions => ({ [ownName]: { ...signed } });
 
 /** The same, of a part that came back in an envelope. */
-export const envelopeOptions = ({ origin, model, signature, encrypted }: SignedEnvelope): SharedV4ProviderOptions =>
+export const envelopeOptions = ({
+  origin,
+  model,
+  signature,
+  encrypted,
+  field,
+}: OpenedEnvelope): SharedV4ProviderOptions =>
   signedOptions({
     origin,
     model,
+    field,
     ...(signature === undefined ? {} : { signature }),
     ...(encrypted === undefined ? {} : { encrypted }),
   });
@@ -49,17 +63,30 @@ export const sealed = (
 
 export const isSigned = (signed: Signed): boolean => Object.keys(signed).length > 0;
 
-/** The prompt with what this model can read in the words of its package. Thinking of others is left out. */
+/** The prompt with what this model can read in the words of its package. Of what is left out, made by others, the first is told. */
 export const withOwnSigned = (
   prompt: LanguageModelV4Prompt,
   target: Pick<HubTarget, 'originOf' | 'signedOptions'>,
   by: SignedBy,
-): LanguageModelV4Prompt =>
-  prompt.flatMap((message): LanguageModelV4Prompt => {
+): { readonly prompt: LanguageModelV4Prompt; readonly leftOut: readonly string[] } => {
+  let foreign: string | undefined;
+  const own = prompt.flatMap((message): LanguageModelV4Prompt => {
     if (message.role !== 'assistant') return [message];
+    for (const part of message.content) foreign ??= fieldOfForeign(part, target, by);
     const content = message.content.flatMap((part) => withOwn(part, target, by));
     return content.length === 0 ? [] : [{ ...message, content }];
   });
+  return { prompt: own, leftOut: foreign === undefined ? [] : [foreign] };
+};
+
+const isMadeBy = ({ origin, model }: SignedOrigin, { originOf }: Pick<HubTarget, 'originOf'>, by: SignedBy): boolean =>
+  (origin === undefined || origin === originOf(by)) && (model === undefined || model === by.model);
+
+/** Undefined: it came in no envelope, or in one of this model. */
+function fieldOfForeign(part: AssistantPart, target: Pick<HubTarget, 'originOf'>, by: SignedBy): string | undefined {
+  const sent = (part.providerOptions?.[ownName] ?? {}) as SignedOrigin;
+  return isMadeBy(sent, target, by) ? undefined : sent.field;
+}
 
 const signedParts: readonly string[] = ['text', 'reasoning', 'tool-call', 'file'] satisfies SignedPart[];
 const isSignedPart = (part: AssistantPart): part is Extract<AssistantPart, { type: SignedPart }> =>
@@ -67,16 +94,16 @@ const isSignedPart = (part: AssistantPart): part is Extract<AssistantPart, { typ
 
 function withOwn(
   part: AssistantPart,
-  { originOf, signedOptions: toOptions }: Pick<HubTarget, 'originOf' | 'signedOptions'>,
+  target: Pick<HubTarget, 'originOf' | 'signedOptions'>,
   by: SignedBy,
 ): AssistantPart[] {
   if (!isSignedPart(part)) return [part];
   const { [ownName]: sent, ...others } = part.providerOptions ?? {};
-  const { origin, model: maker, ...signed } = (sent ?? {}) as Signed & SignedOrigin;
-  const isOwn = (origin === undefined || origin === originOf(by)) && (maker === undefined || maker === by.model);
+  const { origin, model, field: _field, ...signed } = (sent ?? {}) as Signed & SignedOrigin;
+  const isOwn = isMadeBy({ origin, model } as SignedOrigin, target, by);
   // Its own thinking that is not signed may come back too: that is for the target to say.
   const isKnown = origin !== undefined || isSigned(signed);
-  const own = isOwn && isKnown ? toOptions(part.type, signed) : undefined;
+  const own = isOwn && isKnown ? target.signedOptions(part.type, signed) : undefined;
   if (own === undefined && part.type === 'reasoning') return [];
   // It stood for its signature alone.
   if (own === undefined && part.type === 'text' && part.text === '') return [];

@@ -78,8 +78,8 @@ interface AssistantReading extends Pick<PromptReading, 'open'> {
 
 function toAssistant(message: JsonObject, path: string, reading: AssistantReading): LanguageModelV4Prompt {
   const { calls, open, foundStranger } = reading;
-  const { thoughts, signatures, phase, strangerAt } = readReasoningDetails(message, open);
-  if (strangerAt !== undefined) foundStranger(`${path}.reasoning_details[${strangerAt}]`);
+  const { thoughts, signatures, phase, strangerAt } = readReasoningDetails(message, path, open);
+  if (strangerAt !== undefined) foundStranger(strangerAt);
   const texts = [...toTextParts(message.content), ...toTextParts(message.refusal)];
   const signed = signatures.get('') ?? (texts.length > 0 ? phase : undefined);
   if (signed !== undefined) {
@@ -130,10 +130,9 @@ function besideOf(
   const google = isJsonObject(extra) && isJsonObject(extra.google) ? extra.google : {};
   const { thought_signature: sealed } = google;
   const envelope = open(sealed);
-  if (envelope === undefined && typeof sealed === 'string' && sealed !== '') {
-    foundStranger(`${path}.extra_content.google.thought_signature`);
-  }
-  return envelope && envelopeOptions(envelope);
+  const field = `${path}.extra_content.google.thought_signature`;
+  if (envelope === undefined && typeof sealed === 'string' && sealed !== '') foundStranger(field);
+  return envelope && envelopeOptions({ ...envelope, field });
 }
 
 /** A result without its call every provider refuses: the user tells of it. */

@@ -16,8 +16,8 @@ export interface SentReasoning {
   readonly signatures: ReadonlyMap<string, SharedV4ProviderOptions>;
   /** What its provider called the text. Undefined: nothing, or more than one name for all of it. */
   readonly phase: SharedV4ProviderOptions | undefined;
-  /** The place of the first that this workspace did not get from the gateway. Undefined: there is none. */
-  readonly strangerAt: number | undefined;
+  /** The field of the first that this workspace did not get from the gateway. Undefined: there is none. */
+  readonly strangerAt: string | undefined;
 }
 
 interface Detail {
@@ -29,18 +29,20 @@ interface Detail {
   phase: string | undefined;
 }
 
-/** What of a message that came back was signed. */
-export function readReasoningDetails(message: JsonObject, open: Envelopes['open']): SentReasoning {
+/** What of a message that came back was signed. `path`: of the message. */
+export function readReasoningDetails(message: JsonObject, path: string, open: Envelopes['open']): SentReasoning {
   const details = mergeFragments(message.reasoning_details);
   const isShownWhole = isWhole(details, message.reasoning);
   const signatures = new Map<string, SharedV4ProviderOptions>();
   const thoughts: LanguageModelV4ReasoningPart[] = [];
-  let strangerAt: number | undefined;
+  let strangerAt: string | undefined;
   for (const { place, text, signature, data } of details) {
     const sealed = signature ?? data ?? '';
-    const envelope = open(sealed);
+    const opened = open(sealed);
+    const field = `${path}.reasoning_details[${place}]`;
+    const envelope = opened && { ...opened, field };
     if (envelope === undefined) {
-      if (sealed !== '') strangerAt ??= place;
+      if (sealed !== '') strangerAt ??= field;
     } else if (envelope.of !== undefined) signatures.set(callOf(envelope), envelopeOptions(envelope));
     else if (isShownWhole) {
       thoughts.push({ type: 'reasoning', text, providerOptions: envelopeOptions(envelope) });

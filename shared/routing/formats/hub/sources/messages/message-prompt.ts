@@ -1,11 +1,6 @@
 // The messages of a request of Messages as a prompt.
 import type { LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import {
-  type Envelopes,
-  isJsonObject,
-  type JsonObject,
-  type SignedEnvelope,
-} from '../../../../../protocol/wire/index.ts';
+import { type Envelopes, isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AssistantPart,
   addResults,
@@ -16,6 +11,7 @@ import {
   forEachObject,
   type KnownCall,
   type KnownCalls,
+  type OpenedEnvelope,
   type OptionalMember,
   phaseOptions,
   type ToolMessage,
@@ -115,7 +111,7 @@ interface AssistantReading extends PromptReading {
 }
 
 function toAssistant(content: unknown, path: string, reading: AssistantReading): LanguageModelV4Prompt {
-  const signedCalls = new Map<string, SignedEnvelope>();
+  const signedCalls = new Map<string, OpenedEnvelope>();
   const parts: AssistantPart[] = textParts(content);
   let lastText = -1;
   let ofNextText: SharedV4ProviderOptions | undefined;
@@ -155,12 +151,12 @@ function openThinking(
   { type, data, signature }: JsonObject,
   path: string,
   { open, foundStranger }: AssistantReading,
-): SignedEnvelope | undefined {
+): OpenedEnvelope | undefined {
   const [member, sealed] = type === 'redacted_thinking' ? ['data', data] : ['signature', signature];
   if (!isThinking(type)) return undefined;
   const envelope = open(sealed);
   if (envelope === undefined && typeof sealed === 'string' && sealed !== '') foundStranger(`${path}.${member}`);
-  return envelope;
+  return envelope && { ...envelope, field: `${path}.${member}` };
 }
 
 const isThinking = (type: unknown): boolean => type === 'thinking' || type === 'redacted_thinking';
@@ -171,10 +167,10 @@ const withOptions = (part: AssistantPart, options: SharedV4ProviderOptions): Ass
 });
 
 interface Known extends AssistantReading {
-  readonly signedCalls: ReadonlyMap<string, SignedEnvelope>;
+  readonly signedCalls: ReadonlyMap<string, OpenedEnvelope>;
 }
 
-function toAssistantParts(block: JsonObject, envelope: SignedEnvelope | undefined, known: Known): AssistantPart[] {
+function toAssistantParts(block: JsonObject, envelope: OpenedEnvelope | undefined, known: Known): AssistantPart[] {
   const { type } = block;
   if (isThinking(type)) {
     if (envelope === undefined) return [];

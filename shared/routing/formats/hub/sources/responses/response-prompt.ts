@@ -2,12 +2,7 @@
 // stand behind the calls that they answer, wherever the client put them.
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { itemUse } from '../../../../../protocol/interfaces/responses/index.ts';
-import {
-  type Envelopes,
-  isJsonObject,
-  type JsonObject,
-  type SignedEnvelope,
-} from '../../../../../protocol/wire/index.ts';
+import { type Envelopes, isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AssistantPart,
   type ContentPart,
@@ -16,6 +11,7 @@ import {
   forEachObject,
   isMarked,
   type KnownCalls,
+  type OpenedEnvelope,
   type OptionalMember,
   type ToolPart,
 } from '../../middle/index.ts';
@@ -37,7 +33,7 @@ interface PromptState {
   readonly callIds: Map<unknown, unknown>;
   readonly thinking: ReadThinking;
   /** Of the text that comes next. */
-  ofNextText: SignedEnvelope | undefined;
+  ofNextText: OpenedEnvelope | undefined;
 }
 
 export interface PromptReading {
@@ -133,23 +129,25 @@ function madeByProvider(item: JsonObject): AssistantPart[] {
 
 interface ReadThinking {
   /** By its item. None: a provider encrypted it for itself, or another workspace got it. No other model can read it. */
-  readonly envelopes: ReadonlyMap<JsonObject, SignedEnvelope>;
+  readonly envelopes: ReadonlyMap<JsonObject, OpenedEnvelope>;
   /** By the call that they sign. */
-  readonly signedCalls: ReadonlyMap<string, SignedEnvelope>;
+  readonly signedCalls: ReadonlyMap<string, OpenedEnvelope>;
   readonly strangers: readonly OptionalMember[];
 }
 
 function readThinking(input: unknown, open: Envelopes['open']): ReadThinking {
-  const envelopes = new Map<JsonObject, SignedEnvelope>();
-  const signedCalls = new Map<string, SignedEnvelope>();
+  const envelopes = new Map<JsonObject, OpenedEnvelope>();
+  const signedCalls = new Map<string, OpenedEnvelope>();
   const strangers: OptionalMember[] = [];
   for (const [at, item] of (Array.isArray(input) ? input : []).entries()) {
     const { type, encrypted_content: sealed } = isJsonObject(item) ? item : {};
     if (type !== 'reasoning' || typeof sealed !== 'string' || sealed === '') continue;
-    const envelope = open(sealed);
+    const field = `input[${at}].encrypted_content`;
+    const opened = open(sealed);
+    const envelope = opened && { ...opened, field };
     if (envelope !== undefined) envelopes.set(item, envelope);
     else if (strangers.length === 0) {
-      strangers.push({ name: 'other', member: `input[${at}].encrypted_content`, value: true });
+      strangers.push({ name: 'other', member: field, value: true });
     }
     if (typeof envelope?.of === 'object') signedCalls.set(envelope.of.call, envelope);
   }
