@@ -52,13 +52,14 @@ export function receive(
     const body = readRequestBody(bytes, clientInterface);
     freeBytes(bytes);
     const textBytes = keptBytesOf(body, bodyBytes);
-    scope.memory.keepOnly(textBytes);
     if (bodyBytes > longBodyBytes) await nextTurn();
     const model = body.kind === 'unreadable' ? undefined : readModel(body.json);
     // On a function call a revoked key has its own code, whatever else is wrong with a readable body.
     const asksFunction = clientInterface.callsFunctions && model?.startsWith(reservedModelPrefix) === true;
     const shape = { clientInterface, asksFunction, bodyBytes, textBytes, attribution, sentTags };
-    seen = { model, asksFunction, call: readCall(deps, request, scope, body, shape) };
+    const call = readCall(deps, request, scope, body, shape);
+    scope.memory.keepOnly(textBytes + (call instanceof GatewayError ? 0 : call.keptBody.mediaBytes));
+    seen = { model, asksFunction, call };
     if (bodyBytes > longBodyBytes) await nextTurn();
     return seen;
   });

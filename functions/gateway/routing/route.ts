@@ -118,7 +118,10 @@ async function mergePreset(
   if (request instanceof GatewayError) return request;
   const options = { allowsStream: streamsSchemas, work: call.schemaWork };
   const fault = await checkRequestSchema(request, options);
-  return fault ?? { request, keptBody: keepBody(memory, request, bytes.length), workspace: applied.workspace };
+  if (fault !== undefined) return fault;
+  const keptBody = keepBody(memory, request, bytes.length);
+  await memory.reserve(keptBody.mediaBytes);
+  return { request, keptBody, workspace: applied.workspace };
 }
 
 /** The body as sent, with what the preset adds or changes. Of members that the gateway does not read the request's wins. */

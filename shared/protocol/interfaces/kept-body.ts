@@ -10,6 +10,8 @@ const longCharacters = 64 * 1024;
 
 export interface KeptBody {
   readonly isLong: boolean;
+  /** Of the media in what was read of a long body, which are counted until they are let go. */
+  readonly mediaBytes: number;
   /** Of a long body, made in turns of the event loop. Rejects with a GatewayError where there is no memory for them. */
   readonly readValues: () => Promise<void>;
   readonly letGoValues: () => void;
@@ -23,6 +25,7 @@ export interface KeptBody {
 export function keepBody(memory: CallMemory, request: ClientRequest, textBytes: number): KeptBody {
   const values = memory.openPart();
   const isLong = request.text().text.length > longCharacters;
+  const mediaBytes = isLong ? sumOf(promptMembers.map((name) => longTextsIn(request.raw[name], false))) : 0;
   let hasValues = false;
   const letGoValues = () => {
     if (!hasValues) return;
@@ -32,6 +35,7 @@ export function keepBody(memory: CallMemory, request: ClientRequest, textBytes: 
   };
   return {
     isLong,
+    mediaBytes,
     async readValues() {
       if (!isLong || hasValues) return;
       const { text, tableBytes } = request.text();
@@ -41,7 +45,9 @@ export function keepBody(memory: CallMemory, request: ClientRequest, textBytes: 
     },
     letGoValues,
     letGoMedia() {
-      if (isLong) for (const name of promptMembers) letGoLongTexts(request.raw[name]);
+      if (!isLong) return;
+      for (const name of promptMembers) longTextsIn(request.raw[name], true);
+      memory.release(mediaBytes);
     },
     letGo() {
       letGoValues();
@@ -56,12 +62,20 @@ export function keepBody(memory: CallMemory, request: ClientRequest, textBytes: 
 const promptMembers = ['messages', 'input', 'system'];
 const mediaMinCharacters = 16 * 1024;
 
-function letGoLongTexts(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
+/** Their characters. */
+function longTextsIn(value: unknown, letsGo: boolean): number {
+  if (typeof value !== 'object' || value === null) return 0;
   const holder = value as Record<string, unknown>;
+  let characters = 0;
   for (const name of Object.keys(holder)) {
     const inner = holder[name];
-    if (typeof inner !== 'string') letGoLongTexts(inner);
-    else if (inner.length > mediaMinCharacters) holder[name] = '';
+    if (typeof inner !== 'string') characters += longTextsIn(inner, letsGo);
+    else if (inner.length > mediaMinCharacters) {
+      characters += inner.length;
+      if (letsGo) holder[name] = '';
+    }
   }
+  return characters;
 }
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
