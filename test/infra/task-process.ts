@@ -33,22 +33,17 @@ export interface TaskStart {
   readonly storeUrl: string;
   /** Whose tables that store has. */
   readonly stage: string;
-  /** The processor that it runs on alone; left out: any. */
-  readonly processor?: number | undefined;
 }
 
 const originSecret = 'secret-of-this-machine';
 
-export async function startTask({ container, folder, storeUrl, stage, processor }: TaskStart) {
+export async function startTask({ container, folder, storeUrl, stage }: TaskStart) {
   // What AWS answers beside the store: nothing is there.
   const elsewhere = createServer((_request, response) => response.writeHead(400).end('{"__type":"AccessDenied"}'));
   await once(elsewhere.listen(0, '127.0.0.1'), 'listening');
   const { port } = elsewhere.address() as AddressInfo;
   const fromTemplate = container.Environment.map(({ Name, Value }) => [Name, typeof Value === 'string' ? Value : 'x']);
-  const command = [process.execPath, ...container.Command];
-  const [program = '', ...args] =
-    processor === undefined ? command : ['taskset', '--cpu-list', String(processor), ...command];
-  const child = spawn(program, args, {
+  const child = spawn(process.execPath, container.Command, {
     cwd: folder,
     env: {
       PATH: process.env.PATH,
