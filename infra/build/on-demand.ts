@@ -13,6 +13,7 @@ export const onDemand: Readonly<Record<string, string>> = {
   'google-tokens.cjs': 'shared/routing/providers/google-tokens.ts',
   'model-list.cjs': 'shared/configuration/model-list/list-document.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',
+  'answer-forms.cjs': 'shared/routing/formats/asked-form/forms.ts',
   ...Object.fromEntries(
     [...hubApis].map((api) => [`${api}-target.cjs`, `shared/routing/formats/hub/targets/${api}-target.ts`]),
   ),

@@ -130,6 +130,7 @@ describe('the build of the project', () => {
     const uploaded = {
       gateway: [
         noticesFile,
+        'answer-forms.cjs',
         'chat-completions-target.cjs',
         'converse-target.cjs',
         'generate-content-target.cjs',
@@ -160,6 +161,7 @@ describe('the build of the project', () => {
       container: [
         'Dockerfile',
         noticesFile,
+        'answer-forms.cjs',
         'chat-completions-target.cjs',
         'converse-target.cjs',
         'gateway-file.cjs',
