@@ -87,6 +87,7 @@ describe('the credit of a workspace', () => {
       pk: 'CREDIT#small',
       granted_pico_usd: 101,
       balance_pico_usd: 101,
+      granted_at_ms: nowMs,
       'received#additions': 20,
     });
   });

@@ -9,7 +9,7 @@ import { type CataloguePointer, type CatalogueStore, isSamePointer } from './cat
 
 /** Prices and providers change by the day; an hour after its last confirmation a copy is too old to bill by. */
 const catalogueStaleMaxMs = 3_600_000;
-/** Where there is no copy to serve: a process asks no more often, however many calls it has. */
+/** Where there is no copy to serve, and a second read failed: a process asks no more often, however many calls it has. */
 const failedAskAgainMs = 1_000;
 
 export interface CatalogueReader {
@@ -68,9 +68,12 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
     try {
       const current = await readCurrent(catalogues, copy);
       copy = { ...current, confirmedAtMs: askedAtMs, askAgainAtMs: askedAtMs + configFreshMs };
+      failed = undefined;
     } catch (error) {
       if (copy === undefined || askedAtMs - copy.confirmedAtMs > catalogueStaleMaxMs) {
-        failed = { error: asUnavailable(error), askAgainAtMs: clock.nowMs() + failedAskAgainMs };
+        // The first failure is forgotten: it may be that of the start.
+        const waitMs = failed === undefined ? 0 : failedAskAgainMs;
+        failed = { error: asUnavailable(error), askAgainAtMs: clock.nowMs() + waitMs };
         throw failed.error;
       }
       copy = { ...copy, askAgainAtMs: clock.nowMs() + configFreshMs };

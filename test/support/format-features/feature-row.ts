@@ -35,8 +35,8 @@ export interface ReadAnswer {
 
 export type Check = { readonly ask?: Ask } & (
   | { readonly kind: 'sends'; readonly pick: (body: Any) => unknown; readonly expected: unknown }
-  /** The provider is sent what it is sent without the feature. The client is told, unless another model's thinking is all that is left out. */
-  | { readonly kind: 'leaves out'; readonly isTold: boolean }
+  /** The provider is sent what it is sent without the feature. The client is told. */
+  | { readonly kind: 'leaves out' }
   /** The candidate is passed over because of this member, and the call refused where no other is left. */
   | { readonly kind: 'passes over'; readonly member: string }
   /** Streamed and whole. */
@@ -70,8 +70,7 @@ export const everywhere = (one: Cell): readonly [Cell, Cell, Cell, Cell] => [one
 export const yes = (...checks: Cell['checks']): Cell => cell('yes', ...checks);
 export const no = (...members: readonly [string, ...string[]]): Cell =>
   cell('no', ...(members.map((member) => ({ kind: 'passes over', member })) as [Check]));
-export const leavesOut: Check = { kind: 'leaves out', isTold: true };
-export const leavesOutThinking: Check = { kind: 'leaves out', isTold: false };
+export const leavesOut: Check = { kind: 'leaves out' };
 export const leftOut = cell('left out', leavesOut);
 export const passesOver = (member: string): Check => ({ kind: 'passes over', member });
 export const sends = (pick: (body: Any) => unknown, expected: unknown, ask?: Ask): Check => ({

@@ -10,7 +10,6 @@ import {
   type FeatureRow,
   type Json,
   leavesOut,
-  leavesOutThinking,
   leftOut,
   no,
   passesOver,
@@ -624,7 +623,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
           { type: 'redacted_thinking', data: redactedReasoning },
         ],
       ),
-      leavesOutThinking,
+      leavesOut,
     ),
     cell(
       'signed and redacted thinking',
@@ -635,7 +634,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
           { reasoningContent: { redactedContent: redactedReasoning } },
         ],
       ),
-      leavesOutThinking,
+      leavesOut,
     ),
     cell(
       'signatures',
@@ -659,8 +658,8 @@ export const whatGoesIn: readonly FeatureRow[] = [
           upstream: toldHowHard,
         },
       ),
-      { ...leavesOutThinking, ask: { ...thinking(talk, openAiDetails('another')), upstream: toldHowHard } },
-      leavesOutThinking,
+      { ...leavesOut, ask: { ...thinking(talk, openAiDetails('another')), upstream: toldHowHard } },
+      leavesOut,
     ),
   ),
   row(

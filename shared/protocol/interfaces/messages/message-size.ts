@@ -1,14 +1,15 @@
 // How much of a Messages call goes in, and how much may come out.
 import { type CallSize, isJsonObject, type JsonObject, scanJson, toCount } from '../../wire/index.ts';
-import { bringsInput, type ClientRequest, claudeToolTokens, type JsonAnswer } from '../index.ts';
-import { mediaOf } from './message-media.ts';
+import { bringsInput, claudeToolTokens, type JsonAnswer, type Media } from '../index.ts';
 import { readUsageReport } from './message-usage.ts';
 import type { MessagesMembers } from './messages-request.ts';
 import { declaredTools } from './offered-tools.ts';
 import { estimateTextTokens } from './text-tokens.ts';
 
-export function callSizeOf({ raw, text, maxOutputTokens, keptInput }: MessagesMembers): CallSize {
-  const { tokens, dataCharacters, isElsewhere } = mediaOf(raw.messages);
+export function callSizeOf(
+  { raw, text, maxOutputTokens, keptInput }: MessagesMembers,
+  { tokens, dataCharacters, isElsewhere }: Media,
+): CallSize {
   // The provider reads all of it, writes a summary, and only then the message: two answers on one bill.
   const answers = asksForCompaction(raw.context_management) ? 2 : 1;
   // Each use of an advisor is an answer of a model that reads all of it, behind which the model itself reads on.
@@ -67,8 +68,11 @@ const margin = 1.1;
 /** For an image or a document of which nothing is known. */
 const unknownMediaTokens = 4_784;
 
-export async function estimateCount(request: ClientRequest, nextStep: () => Promise<void>): Promise<JsonAnswer> {
-  const { tokens, dataCharacters } = mediaOf(request.raw.messages);
+export async function estimateCount(
+  request: Pick<MessagesMembers, 'raw' | 'text'>,
+  { tokens, dataCharacters }: Media,
+  nextStep: () => Promise<void>,
+): Promise<JsonAnswer> {
   await nextStep();
   const text = await estimateTextTokens(request.text().text, nextStep);
   // What of the media stands in the text is counted by their pixels.

@@ -34,6 +34,7 @@ import {
 } from '../index.ts';
 import { withoutForeignThinking } from './foreign-thinking.ts';
 import { readHubNeeds, readNeeds } from './message-hub-needs.ts';
+import { mediaOf } from './message-media.ts';
 import { callSizeOf, estimateCount } from './message-size.ts';
 import { countTokensSchema, type MessagesMembers, messagesSchema } from './messages-request.ts';
 
@@ -91,7 +92,7 @@ export function readCountRequest(body: JsonText, reading: RequestReading): Clien
   }));
   // A count is of the conversation as it is.
   const hubNeeds = () => request.hubNeeds().filter(({ kind }) => kind !== 'compaction');
-  return { ...request, size, hubNeeds, answerItself: (nextStep) => estimateCount(request, nextStep) };
+  return { ...request, size, hubNeeds };
 }
 
 function readAs(
@@ -130,9 +131,12 @@ function check(
     outputBoundMember: 'max_tokens',
     user: userOf(raw.metadata),
   };
-  const size = once(() => callSizeOf(members));
+  // Measured with the size: the media of a long body are let go then.
+  const media = once(() => mediaOf(raw.messages));
+  const size = once(() => callSizeOf(members, media()));
   return {
     ...members,
+    ...(isCounted && { answerItself: (nextStep) => estimateCount(members, media(), nextStep) }),
     needs: once(() => readNeeds(members, betas, size())),
     size,
     ...hubMembers(() => json, readHubNeeds),
