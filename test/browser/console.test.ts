@@ -378,9 +378,10 @@ if (typeof browser === 'string') {
       const models = page.getByRole('table', { name: 'Models', exact: true });
       await models.waitFor();
       expect(await models.locator('td:first-child a').allTextContents()).toEqual(['listed/gpt-5.4']);
-      await show(page, 'view=calls&search=FALLBACK');
+      await show(page, 'view=calls&search=X/FAILING');
+      await settle(page);
       await expectRows(page, 1);
-      expect(await rows(page).first().textContent()).toContain('both/fallback');
+      expect(await rows(page).first().textContent()).toContain('globex/failing');
       for (const { publicId, name } of await readKeys(composition, 'team')) {
         if (name.startsWith('zz')) await updateKey(composition, publicId, { status: 'revoked' });
       }
