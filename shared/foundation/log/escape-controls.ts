@@ -1,6 +1,6 @@
-// JSON allows characters in its texts that steer the terminal that shows it.
+// JSON and YAML allow characters in their texts that steer the terminal that shows them.
 
-/** Escapes in JSON what a terminal obeys: C1, and marks of the direction of a text. */
+/** Escapes in JSON, and in quoted texts of YAML, what a terminal obeys: C1, and marks of the direction of a text. */
 export const escapeControls = (text: string): string =>
   text.replace(
     /[\u007f-\u009f\p{Bidi_Control}]/gu,
