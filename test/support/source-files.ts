@@ -23,9 +23,9 @@ export function readSourceFiles(folders: readonly string[]): SourceFile[] {
   );
 }
 
-/** README.md and those of the folders that ship. */
-export function readMarkdownFiles(): SourceFile[] {
-  const nested = ['shared', 'functions', 'infra'].flatMap((folder) =>
+/** README.md and the pages of folders: by default of those that ship. */
+export function readMarkdownFiles(folders: readonly string[] = ['shared', 'functions', 'infra']): SourceFile[] {
+  const nested = folders.flatMap((folder) =>
     readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.md'))
       .map((name) => posix.join(folder, name)),

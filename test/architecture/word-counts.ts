@@ -1,0 +1,99 @@
+// Counts of words in comments and pages that may only fall. The ceilings are in ceilings.json.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot, readMarkdownFiles, readSourceFiles, type SourceFile } from '../support/source-files.ts';
+
+export const ceilingsFile = join(projectRoot, 'test/architecture/ceilings.json');
+
+export type Counts = Readonly<Record<string, number>>;
+
+export const readCeilings = (): Counts => JSON.parse(readFileSync(ceilingsFile, 'utf8')) as Counts;
+
+/** Longest page that needs no ceiling of its own. */
+const pageWords = 800;
+/** Longest sentence that is read once. */
+const sentenceWords = 30;
+
+/** Words of a private language: the key says which of them, and what to write in their place. */
+const privateWords: Readonly<Record<string, RegExp>> = {
+  'stand, stands: is in, comes before': /\bstands?\b/gi,
+  'member of an object: field': /\bmembers?\b/gi,
+  'told, tells: is reported, says': /\b(told|tells?)\b/gi,
+  'gives back, brings back, takes away: releases, restores, removes':
+    /\b(give[sn]?|gave|brings?|brought|takes?|taken) (back|away)\b/gi,
+  'calls at once: concurrent calls': /\b(calls?|requests?|streams?) at once\b/gi,
+  'what a kill leaves: after a crash': /\bwhat a kill\b/gi,
+  'readable, unreadable text: valid, invalid': /\b(un)?readable\b/gi,
+};
+
+/** Lines that are a comment, without their sign. */
+const commentLines = ({ text }: SourceFile): string[] =>
+  text.split('\n').flatMap((line) => /^\s*(?:\/\/|\/\*\*?|\*)(?!\/)\s*(.*)$/.exec(line)?.[1] ?? []);
+
+/** What a reader reads of a page in sentences: no code, no tables, no headings. */
+const proseOf = (text: string): string[] =>
+  text
+    .replaceAll(/^ *```[\s\S]*?^ *```/gm, '\n')
+    .replaceAll(/^ *(\||#).*$/gm, '\n')
+    .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )/)
+    .map((block) => block.replaceAll(/\]\([^)]*\)/g, ']').trim());
+
+/** Words as `wc -w` counts them, less the signs of tables and lists. */
+export const wordsIn = (text: string): number =>
+  text.split(/\s+/).filter((word) => /[\p{Letter}\p{Number}]/u.test(word)).length;
+
+const sentencesOf = (block: string): string[] => block.split(/(?<=[.!?][)”"`*]*)\s+(?=[^a-z])/);
+
+export const longSentences = (text: string): string[] =>
+  proseOf(text)
+    .flatMap(sentencesOf)
+    .filter((sentence) => wordsIn(sentence) > sentenceWords);
+
+function occurrences(texts: readonly string[], word: RegExp): number {
+  return texts.reduce((sum, text) => sum + [...text.matchAll(word)].length, 0);
+}
+
+/** Of the tree as it is. A page without a ceiling has one of 800 words. */
+export function countWords(): Counts {
+  const sources = readSourceFiles(['shared', 'functions', 'infra']);
+  const pages = readMarkdownFiles(['shared', 'functions', 'infra', 'test', '.github']);
+  const comments = sources.flatMap(commentLines);
+  const read = [...comments, ...pages.flatMap(({ text }) => proseOf(text))];
+  const beginsWithWhat = (line = '') => /^What\b/.test(line);
+  return {
+    'files that begin with "What"': sources.filter(({ text }) => /^\/\/ What\b/.test(text)).length,
+    'comment lines that begin with "What"': comments.filter(beginsWithWhat).length,
+    'comments that say "Undefined:"': occurrences(comments, /\bUndefined:/g),
+    'sentences above 30 words in pages': pages.flatMap(({ text }) => longSentences(text)).length,
+    ...Object.fromEntries(Object.entries(privateWords).map(([name, word]) => [name, occurrences(read, word)])),
+    ...Object.fromEntries(
+      pages
+        .map(({ path, text }) => [`words of ${path}`, wordsIn(text)] as const)
+        .filter(([, words]) => words > pageWords)
+        .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+  };
+}
+
+export interface AboveCeiling {
+  readonly name: string;
+  readonly count: number;
+  readonly ceiling: number;
+}
+
+export function countsAbove(counts: Counts, ceilings: Counts): AboveCeiling[] {
+  return Object.entries(counts)
+    .map(([name, count]) => ({ name, count, ceiling: ceilings[name] ?? (/^words of /.test(name) ? pageWords : 0) }))
+    .filter(({ count, ceiling }) => count > ceiling);
+}
+
+/** Each ceiling at its count, if that is less; those of pages that need none go. */
+export function lowered(counts: Counts, ceilings: Counts): Counts {
+  return Object.fromEntries(
+    Object.entries(ceilings).flatMap(([name, ceiling]) => {
+      const count = counts[name];
+      if (count === undefined) return /^words of /.test(name) ? [] : [[name, 0]];
+      return [[name, Math.min(count, ceiling)]];
+    }),
+  );
+}
