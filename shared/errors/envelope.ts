@@ -14,12 +14,12 @@ export interface Envelope {
 }
 
 /**
- * `openai`: the form in which OpenAI's SDKs and the frameworks on them find message and code; `messages`: that of clients of
- * Anthropic's Messages.
+ * `openai`: the form from which OpenAI's SDKs and the frameworks built on them read message and code; `messages`: the
+ * form of Anthropic's Messages.
  */
 export type ErrorFormat = 'gateway' | 'openai' | 'messages';
 
-/** Of the header X-Gw-Error-Format. Any value but `openai` counts as absent. */
+/** Parses the header X-Gw-Error-Format. Any value but `openai` counts as absent. */
 export const readErrorFormat = (headers: Readonly<Record<string, readonly string[] | undefined>>): ErrorFormat =>
   headers[headerNames.errorFormat]?.[0] === 'openai' ? 'openai' : 'gateway';
 
@@ -79,7 +79,7 @@ function messagesError(error: GatewayError): object {
   return { type, message, details: { error_code: providerCodeOf(error) ?? code } };
 }
 
-/** Anthropic's SDK goes by this word: without a thread after `thread_unsupported_request`. */
+/** Anthropic's SDK branches on this code: after `thread_unsupported_request` it continues without a thread. */
 const providerCodeOf = ({ providerCode, param }: GatewayError): string | undefined =>
   providerCode ?? (param === 'thread' ? 'thread_unsupported_request' : undefined);
 

@@ -8,7 +8,7 @@ export interface ErrorEntry {
   readonly status: number;
   readonly message: string;
   readonly retry: RetryAdvice;
-  /** The member of the request that is at fault, where the code alone says it. A path, as in `provider.sort`. */
+  /** Path of the request's field at fault, such as `provider.sort`, where the code alone determines it. */
   readonly param?: string;
 }
 
@@ -72,7 +72,7 @@ const gateway = {
   request_deadline_exceeded: retried(504, 'The request was not finished within its 55-second budget.', 'never'),
 } as const;
 
-/** Codes of function calls; idempotency_conflict stands above with the same status. */
+/** Codes of function calls; idempotency_conflict is listed above with the same status. */
 const functions = {
   invalid_function_alias: entry(
     400,

@@ -1,18 +1,18 @@
-// One error class. Three texts that are never mixed: the code (clients branch on it), the message (people read it; what a
-// provider said of a rejected request stands in it) and the cause (only our log sees it).
+// The one error class. It has three texts that are never mixed: the code (clients branch on it), the message (people
+// read it, with the provider's words for a rejected request) and the cause (only the log has it).
 import type { StageResource } from '../foundation/constants/index.ts';
 import { type ErrorCode, type ErrorEntry, errorCatalogue } from './error-table.ts';
 
-/** What a provider said about the client's own request. */
+/** A provider's words about the client's own request. */
 export interface ProviderWords {
   readonly text: string;
-  /** The client repairs its request by these very words: nothing stands before them. */
+  /** Set where the client repairs its request by the exact words: they are then the whole message. */
   readonly isWholeMessage: boolean;
-  /** What the operator can do about it. */
+  /** Advice for the operator. */
   readonly advice?: string | undefined;
 }
 
-/** What providers may agree on when they reject a request. */
+/** Reasons on which providers may agree when they reject a request. */
 export const rejectionReasons = [
   'context_length_exceeded',
   'max_tokens_exceeded',
@@ -28,7 +28,7 @@ export const rejectionReasons = [
 ] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
-/** Codes after which a retry may succeed in general, but not in every case. */
+/** Codes after which a retry usually, but not always, may succeed. */
 type MayBeFinal = 'no_available_provider' | 'execution_failed';
 
 /** Extras are typed per code: only these codes carry something of their own. */
@@ -51,9 +51,12 @@ interface Told {
 }
 
 export type FailOptions<Code extends ErrorCode> = ExtrasOf<Code> & {
-  /** Replaces the default text of the code. Never holds a secret, a provider's words or a path of ours: for words see `providerWords`. */
+  /**
+   * Replaces the default text of the code. Never contains a secret, a provider's words (see `providerWords`) or a path
+   * of the gateway.
+   */
   message?: string;
-  /** The member of the request that is at fault, as a path; left out: that of the code, if it has one. */
+  /** Path of the request's field at fault; the default is that of the code, if it has one. */
   param?: string | undefined;
   cause?: unknown;
 };
@@ -70,7 +73,7 @@ type AllExtras = Told & {
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
-  /** The message without what a provider said. */
+  /** The message without the provider's words. */
   readonly ownMessage: string;
   readonly param: string | undefined;
   readonly reason: RejectionReason | undefined;
@@ -82,7 +85,7 @@ export class GatewayError extends Error {
   readonly exhausted: StageResource | undefined;
   /** Refused because operators want it so. */
   readonly isPaused: boolean;
-  /** What Anthropic calls the fault: its SDK goes by this very word. */
+  /** Anthropic's name for the fault, on which its SDK branches. */
   readonly providerCode: string | undefined;
 
   constructor(code: ErrorCode, options: FailOptions<ErrorCode> = {}) {
@@ -127,15 +130,15 @@ export const fail = <Code extends ErrorCode>(
 ): GatewayError => new GatewayError(code, options as FailOptions<ErrorCode> | undefined);
 
 export interface Rejection {
-  /** What all providers agreed on. */
+  /** The reason on which all providers agreed. */
   readonly reason: RejectionReason | undefined;
-  /** The member of the request that all of them complained about. */
+  /** The request's field about which all of them complained. */
   readonly agreedParam: string | undefined;
-  /** The member that the provider named whose words these are. */
+  /** The field named by the provider whose words are quoted. */
   readonly namedParam?: string | undefined;
   readonly words?: ProviderWords | undefined;
   readonly providerCode?: string | undefined;
-  /** The member that holds the prompt. */
+  /** The field that contains the prompt. */
   readonly promptMember: string;
   /** Tokens, of the model that was called. */
   readonly contextLength: number;

@@ -1,17 +1,17 @@
-// The nearest name to one that does not exist: what a mistyped id most likely means.
+// The nearest existing name to one that does not exist, which a mistyped id most likely means.
 import { distance } from 'fastest-levenshtein';
 
-/** A client's text comes back shortened: it may be megabytes long. */
+/** Limit to the quoted text of a client, which may be megabytes long. */
 const quotedCharactersMax = 64;
-/** Of a name's length: what is farther away is another name, not a typing error. */
+/** Share of a name's length: a name further away is another name, not a typing error. */
 const distanceMaxShare = 0.4;
-/** Of a short name so many letters may differ all the same, as long as one of them is left. */
+/** Letters that may differ even in a short name, as long as one of them is left. */
 const distanceMin = 2;
 
 /** A client's text as a message repeats it. */
 export const quote = (text: string): string => `"${text.slice(0, quotedCharactersMax)}"`;
 
-/** Undefined: none is near. */
+/** Returns undefined when no name is near. */
 export function nearestOf(wanted: string, known: Iterable<string>): string | undefined {
   const text = wanted.slice(0, quotedCharactersMax);
   const [nearest] = [...known]
@@ -21,7 +21,7 @@ export function nearestOf(wanted: string, known: Iterable<string>): string | und
   return nearest?.name;
 }
 
-/** `Did you mean "…"?`, or what to say where no name is near. */
+/** Returns `Did you mean "…"?`, or `otherwise` where no name is near. */
 export function suggest(wanted: string, known: Iterable<string>, otherwise: string): string {
   const nearest = nearestOf(wanted, known);
   return nearest === undefined ? otherwise : `Did you mean "${nearest}"?`;

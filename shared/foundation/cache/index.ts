@@ -16,7 +16,10 @@ export interface ReadCacheOptions<Value> {
 }
 
 export interface ReadCache<Value> {
-  /** The cached value, or what `read` gives. Failures, undefined and what is not worth keeping are not cached and displace nothing. */
+  /**
+   * Returns the cached value, or that of `read`. A failure, `undefined` and a value not worth keeping are not cached
+   * and displace nothing.
+   */
   get(key: string, read: () => Promise<Value>): Promise<Value>;
 }
 
@@ -57,7 +60,7 @@ export function createReadCache<Value>(options: ReadCacheOptions<Value>): ReadCa
   };
 }
 
-// Bounded caches: what was used longest ago is dropped first.
+// Bounded caches: the least recently used value is dropped first.
 
 export type Cache<Value extends {}> = LRUCache<string, Value>;
 
@@ -66,7 +69,7 @@ interface CacheOptions<Value> {
   readonly sizeMax: number;
   /** From this age on an entry is not served. `freshMs` is more than 1. Left out: entries have no age. */
   readonly age?: { readonly freshMs: number; readonly clock: Clock } | undefined;
-  /** Called with what left the cache, for whatever reason. */
+  /** Called with each value that leaves the cache, for whatever reason. */
   readonly onDrop?: (value: Value) => void;
 }
 

@@ -2,21 +2,21 @@
 
 /** Plain calls. Lambda refuses bodies over 6 MB with an answer of its own; base64 adds a third to ours. */
 export const plainBodyMaxBytes = 4 * 1024 * 1024;
-/** Of the body of a function call. */
+/** Bound of the body of a function call. */
 export const functionBodyMaxBytes = 256 * 1024;
 /** Headers of one request, all together: the default of Node's server, so that every entry point takes the same. */
 export const headersMaxBytes = 16 * 1024;
 
-/** JSON values in the body of a request, and in an answer of a provider or one event of it. */
+/** JSON values in the body of a request, in a provider's answer, or in one event of it. */
 export const jsonValuesMax = 100_000;
 
 /** Providers of Responses refuse a lower bound of the output: it is raised. */
 export const responsesOutputMinTokens = 16;
 
-/** `n`, and so the choices that an answer may hold. */
+/** Bound of `n`, and so of the choices in an answer. */
 export const choicesMax = 128;
 
-/** Stops at which the gateway ends an answer itself, where its provider takes none or fewer: their number and their length. */
+/** Number and length of stop sequences that the gateway applies itself, where the provider accepts fewer or none. */
 export const ownStopsMax = 64;
 export const ownStopMaxCharacters = 256;
 /** OpenAI's chat completions take no more. */
@@ -28,7 +28,10 @@ export const reservePerCandidateMs = 10_000;
 export const connectTimeoutDefaultMs = 3_000;
 export const firstChunkTimeoutDefaultMs = 20_000;
 export const idleTimeoutDefaultMs = 15_000;
-/** Below what providers and load balancers commonly keep an idle socket open for (60 s), so that we close first. */
+/**
+ * Below the time for which providers and load balancers commonly keep an idle socket open (60 s), so that the gateway
+ * closes first.
+ */
 export const keepAliveIdleMs = 50_000;
 /** Sockets to one provider. A Lambda environment uses one; a local run or a container needs one per request. */
 export const socketsPerProviderMax = 2_048;
@@ -38,22 +41,22 @@ export const chargedAnswersMax = 3;
 
 /** One provider answer, or one event of a stream: far above any model's output, far below a 512 MB function. */
 export const upstreamBodyMaxBytes = 16 * 1024 * 1024;
-/** An answer most of which is not read: vectors, as many as are asked for at once of 1,536 numbers each, or log probabilities. */
+/** Bound of an answer that is mostly not parsed: embeddings (1,536 numbers for each input) or log probabilities. */
 export const largeBodyMaxBytes = 64 * 1024 * 1024;
 /** A large image in one event. */
 export const upstreamEventMaxBytes = 16 * 1024 * 1024;
 /** Events kept back before the first real output: the first two of a Responses stream may repeat a request of 4 MiB each. */
 export const heldBackMaxBytes = 8 * 1024 * 1024;
-/** How long a stream is read on for a client that left: it pays for what it used. */
+/** How long a stream is read on after its client left: the client pays for the tokens that were used. */
 export const streamReadOnMaxMs = 10_000;
 /**
- * A stream that is collected for the response cache, or held against a schema, and a JSON answer for that cache. Beyond it
- * it is relayed and not kept.
+ * Bound of a stream that is collected for the response cache or a schema check, and of a JSON answer for that cache. A
+ * longer one is relayed and not stored.
  */
 export const collectedStreamMaxBytes = 8 * 1024 * 1024;
 /** An answer that is stored for retries with its Idempotency-Key. Beyond it the key is used up, and has no answer. */
 export const storedAnswerMaxBytes = 32 * 1024 * 1024;
-/** What of a provider's error body is read to classify it. */
+/** Part of a provider's error body that is read to classify it. */
 export const upstreamErrorMaxBytes = 64 * 1024;
 
 /** Any store call, and all that must succeed before a provider is called: 503 within 2 seconds. */

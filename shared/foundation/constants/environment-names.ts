@@ -1,12 +1,12 @@
 /** Environment variables the bundles read. None of them is a secret. */
 export const environmentNames = {
   stage: 'GW_STAGE',
-  /** What stands behind the names of tables that were restored. Not set: nothing. */
+  /** Suffix of the names of restored tables; unset, there is none. */
   tableSuffix: 'GW_TABLE_SUFFIX',
   /** Origin secrets that are accepted: SHA-256 in hex, comma-separated where a rotation makes them two. */
   originSecretHashes: 'GW_ORIGIN_SECRET_SHA256',
   logLevel: 'GW_LOG_LEVEL',
-  /** Of a container's code. A function has Lambda's own variable. */
+  /** Version of a container's code. A function has Lambda's own variable. */
   version: 'GW_VERSION',
   /** Seconds that a stream may take. Not set: 55. */
   streamBudgetSeconds: 'GW_STREAM_BUDGET_SECONDS',
@@ -20,11 +20,11 @@ export const environmentNames = {
   spillBucket: 'GW_SPILL_BUCKET',
   /** Id, ARN or alias of the KMS key that wraps the data keys of stored BYOK connections. */
   byokKeyId: 'GW_BYOK_KEY_ID',
-  /** Name or ARN of the secret that holds the provider credentials: where they are, never what they are. */
+  /** Name or ARN of the secret that contains the provider credentials, never the credentials. */
   providerSecret: 'GW_PROVIDER_SECRET',
-  /** Name or ARN of the secret that holds headers for the collector of traces: where they are, never what they are. */
+  /** Name or ARN of the secret that contains headers for the trace collector, never the headers. */
   telemetryHeadersSecret: 'GW_TELEMETRY_HEADERS_SECRET',
-  /** Two characters with which the public ids of new keys begin: an edge in front of several stages picks by them. */
+  /** Two characters with which the public ids of new keys begin, by which an edge in front of several stages routes. */
   cell: 'GW_CELL',
   /** Base of the URLs that clients call, where the console has another one. */
   gatewayUrl: 'GW_GATEWAY_URL',
@@ -32,7 +32,10 @@ export const environmentNames = {
   console: 'GW_CONSOLE',
   /** Where a container listens. Not set: 8080. */
   port: 'GW_PORT',
-  /** The identity provider with which people sign in to the console, and the client that it knows. Neither is a secret. */
+  /**
+   * The identity provider with which people sign in to the console, and the client registered there. Neither is a
+   * secret.
+   */
   signInIssuer: 'GW_SIGN_IN_ISSUER',
   signInClientId: 'GW_SIGN_IN_CLIENT_ID',
   signInGroupsClaim: 'GW_SIGN_IN_GROUPS_CLAIM',

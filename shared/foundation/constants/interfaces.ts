@@ -6,9 +6,9 @@ interface Serving {
 }
 
 /**
- * Interfaces of clients, by the names under which they are stored, each with the interfaces of providers that can serve it: its
- * own is relayed as it is, the others are translated, the one that carries most first. `wider`: of these, one that carries what its
- * own cannot. `isAlwaysTranslated`: also where an operator has switched translation off.
+ * Client interfaces, by their stored names, each with the provider interfaces that can serve it: its own is relayed
+ * unchanged, the others are translated, ordered by how much they carry. `wider`: one of them that carries more than its
+ * own. `isAlwaysTranslated`: also where an operator has switched translation off.
  */
 export const servingApis = {
   'chat-completions': {
@@ -33,14 +33,14 @@ export const providerApis: readonly ProviderApi[] = [
   ...new Set(Object.values(servingApis).flatMap(({ own, throughHub }): ProviderApi[] => [own, ...throughHub])),
 ];
 
-/** No model runs: nothing is held for it. */
+/** Whether no model runs, so that nothing is reserved. */
 export const countsOnly = (id: InterfaceId): boolean => id === 'count-tokens';
 
-/** As the list of models names it: a count of tokens goes with its messages. */
+/** Name in the list of models, where a count of tokens belongs to Messages. */
 export const listedAs = (id: InterfaceId): InterfaceId => (id === 'count-tokens' ? 'messages' : id);
 export const listedInterfaceIds = [...new Set(interfaceIds.map(listedAs))];
 
-/** What a call of each asks a model for, in the words of OpenTelemetry, which has none for a count of tokens. */
+/** OpenTelemetry's operation name for a call of each interface; it defines none for a count of tokens. */
 export const operationOf: Readonly<Record<InterfaceId, 'chat' | 'count_tokens' | 'embeddings'>> = {
   'chat-completions': 'chat',
   messages: 'chat',
@@ -50,8 +50,8 @@ export const operationOf: Readonly<Record<InterfaceId, 'chat' | 'count_tokens' |
 };
 
 /**
- * What makes a call dearer than the prices of its entry: dearer tiers, tools that the provider runs itself, other models that
- * it asks beside, longer windows. An operator who lists one in an entry answers for the prices.
+ * Features that make a call dearer than the prices of its provider entry: dearer tiers, tools that the provider runs
+ * itself, further models, longer windows. An operator who lists one in an entry is responsible for the prices.
  */
 export const extraNames = [
   'service_tier',

@@ -1,9 +1,9 @@
-// The CloudWatch metrics of a request, written by shared/protocol/router and read by dashboard and alarms, and those of a
-// provider call that failed.
+// CloudWatch metrics of requests, written by shared/protocol/router and read by dashboard and alarms, and of failed
+// provider calls.
 
 /**
- * Which metrics of a request's log line are summed up by which dimensions. CloudWatch bills each combination of metric and
- * dimension values by the month, so a line declares 12 at most. `GatewayTime` is missing where the call waited for the
+ * Metrics of a request's log line and the dimensions that sum them up. CloudWatch bills each combination of metric and
+ * dimension values by the month, so a line declares 12 at most. `GatewayTime` is absent where the call waited for the
  * start of its process.
  */
 export const requestMetricSeries = [
@@ -25,8 +25,8 @@ export const requestMetricSeries = [
 ] as const;
 
 /**
- * What a stage can have too little of. A refusal names it in its log line; all of them count in one metric, whose alarm says
- * what to raise.
+ * Resources of which a stage can have too little. A refusal names one in its log line; all of them count in one metric,
+ * whose alarm says which to raise.
  */
 export const stageResources = [
   'service_concurrency',
@@ -37,10 +37,13 @@ export const stageResources = [
 ] as const;
 export type StageResource = (typeof stageResources)[number];
 
-/** Of the line of an attempt: a request's line names only the provider that answered, not those that it was rescued from. */
+/**
+ * Metrics of an attempt's log line: a request's line names only the provider that answered, not those that failed
+ * before.
+ */
 export const attemptMetricSeries = [{ dimensions: ['stage', 'provider'], metrics: ['FailedAttempts'] }] as const;
 
-/** Of a process that serves many calls at once. Its average is that of one process, however many there are. */
+/** Metrics of a process that serves many calls at once. The average is that of one process, however many there are. */
 export const processMetricSeries = [{ dimensions: ['stage'], metrics: ['CallsInFlight'] }] as const;
 
 export type ProcessMetricName = (typeof processMetricSeries)[0]['metrics'][number];

@@ -2,7 +2,7 @@
 export const basePaths = ['/v1', '/openai/v1'] as const;
 export type BasePath = (typeof basePaths)[number];
 
-/** Paths below a base path, or below the first one alone. `**`: one more part, which may hold slashes. */
+/** Paths below a base path, or below the first one alone. `**` matches one more segment, which may contain slashes. */
 export const routePaths = {
   chatCompletions: '/chat/completions',
   messages: '/messages',
@@ -16,7 +16,7 @@ export const routePaths = {
   generation: '/generation',
 } as const;
 
-/** What is asked for without any base path, most likely by a client whose base URL ends too early, is understood below this one. */
+/** Base paths assumed for requests without one, most likely from a client whose base URL ends too early. */
 export const barePaths: Readonly<Record<string, BasePath>> = {
   [routePaths.chatCompletions]: '/openai/v1',
   [routePaths.responses]: '/openai/v1',

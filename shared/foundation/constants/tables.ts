@@ -1,10 +1,13 @@
 // The tables, once: the CDK app, the local run and the stores all read this list.
 
 export interface TableDefinition {
-  /** What the table holds and why it is a table of its own. */
+  /** Contents of the table, and why it is a table of its own. */
   readonly purpose: string;
   readonly partitionKey: string;
-  /** Where one partition holds many items: what orders them. Such a table is written with `put`, read with `query` or one item at a time. */
+  /**
+   * Sort key of a table with many items in one partition. Such a table is written with `put` and read with `query` or
+   * one item at a time.
+   */
   readonly sortKey?: string;
   /** Attribute with epoch seconds. DynamoDB deletes late, so every reader compares it too. */
   readonly timeToLiveAttribute?: string;
@@ -74,16 +77,16 @@ export const tableDefinitions = {
 export type TableName = keyof typeof tableDefinitions;
 export const tableNames = Object.keys(tableDefinitions) as TableName[];
 
-/** In `spans`: the secret that all processes on a store share, and for what KMS wraps it. */
+/** Key in `spans` of the secret that all processes on a store share, and the purpose for which KMS wraps it. */
 export const storeKeyItem = { key: 'STOREKEY', purpose: 'store-key' } as const;
 
 /** Without point-in-time recovery: their contents live a day at most, or are rebuilt by themselves. */
 export const unrecoveredTables: ReadonlySet<TableName> = new Set(['cache', 'idempotency', 'limits', 'statistics']);
 
-/** Of a table in an account. */
+/** Maps a table to its name in an account. */
 export type NameTable = (table: TableName) => string;
 
-/** `gw-<stage>-<table>`, and the suffix of the restored ones behind those that can be restored. */
+/** `gw-<stage>-<table>`, with the suffix of the restored tables for those that can be restored. */
 export const tableNaming =
   (stage: string, suffix = ''): NameTable =>
   (table) =>
@@ -91,5 +94,5 @@ export const tableNaming =
 
 export const physicalTableName = (stage: string, table: TableName): string => tableNaming(stage)(table);
 
-/** In `config`: the item that every process looks at within seconds. Operators have calls refused by it. */
+/** Item in `config` that every process reads within seconds. Operators stop calls with it. */
 export const cataloguePointerItem = { key: 'CATALOGUE', refusesCalls: 'refuses_calls' } as const;

@@ -19,10 +19,10 @@ const beginsWith =
   (...magic: readonly number[]) =>
   (start: Buffer) =>
     magic.every((byte, at) => start[at] === byte);
-/** Of the two forms that servers call `deflate`, the one with a head. */
+/** Whether it is the one of the two `deflate` forms that has a header. */
 const hasZlibHead = ([first = 0, second = 0]: Buffer) => (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
 
-/** Of the text before, a decoder keeps as much as it is told to: 8 MB is what every decoder has to allow. */
+/** Window of a decoder: RFC 8878 recommends that every decoder supports 8 MB. */
 const zstdOptions = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 const gzip: Encoding = { open: () => createGunzip(), canBegin: beginsWith(0x1f, 0x8b) };
 const encodings: Readonly<Record<string, Encoding>> = {
@@ -36,7 +36,7 @@ const formerNames: Readonly<Record<string, string>> = { 'x-gzip': 'gzip' };
 
 export const encodingNames: readonly string[] = Object.keys(encodings);
 
-/** In lower case. Undefined: it is not known. */
+/** Finds an encoding by its lower-case name; returns undefined for an unknown one. */
 export function encodingNamed(name: string): Encoding | undefined {
   const known = Object.hasOwn(formerNames, name) ? formerNames[name] : name;
   return known !== undefined && Object.hasOwn(encodings, known) ? encodings[known] : undefined;

@@ -1,5 +1,5 @@
-// What an answer is packed in: unpacked as it comes, so that a bound on it is one on the plain bytes, and an event of a stream is
-// there with the piece that ends it.
+// Decompresses an answer as it arrives, so that a bound applies to the plain bytes, and each event of a stream is
+// available with the piece that ends it.
 import { pipeline } from 'node:stream';
 import { type Encoding, encodingNamed } from './encodings.ts';
 
@@ -50,7 +50,7 @@ async function* unpack(
   }
 }
 
-/** By which encodings are told from plain text, and from one another. */
+/** Leading bytes by which encodings are distinguished from plain text and from one another. */
 const startBytes = 4;
 
 /** At least so many bytes, or all there are. */

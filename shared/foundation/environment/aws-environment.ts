@@ -1,5 +1,5 @@
-// What a function finds in AWS beside its tables: names of a bucket, a key and a secret. A local run, and the bundles
-// where nothing of this is set, have none of it. Endpoints and credentials are the SDK's business.
+// AWS resources of a function beside its tables: names of a bucket, a key and a secret. A local run, and a bundle where
+// none is set, has none. Endpoints and credentials are the SDK's business.
 import { environmentNames } from '../constants/index.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -40,7 +40,7 @@ export function readRegion(variables: Variables = process.env): string {
   return region;
 }
 
-/** Variables by which the SDK finds credentials: of a role, of a profile, of a container, of a web identity. */
+/** Variables from which the SDK reads credentials: of a role, a profile, a container, a web identity. */
 const credentialNames = [
   ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
   ['AWS_PROFILE'],

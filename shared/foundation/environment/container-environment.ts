@@ -1,11 +1,11 @@
-// What a container is told beside what every process of a stage is told.
+// Variables of a container, beside those that every process of a stage reads.
 import { environmentNames } from '../constants/index.ts';
 import type { Variables } from './aws-environment.ts';
 
 export interface ContainerEnvironment {
   /** Whether it serves the console and the management interface. */
   readonly hasConsole: boolean;
-  /** Undefined: the usual one. */
+  /** The default port when undefined. */
   readonly port: number | undefined;
 }
 

@@ -6,28 +6,28 @@ import { type ReadTelemetry, readTelemetryEnvironment, type TelemetryEnvironment
 
 export interface Environment {
   readonly stage: string;
-  /** Of restored tables in place of those of the stage. Absent: none. */
+  /** Suffix of restored tables that replace those of the stage, if any. */
   readonly tableSuffix?: string | undefined;
   /** SHA-256 in hex of the origin secrets that are accepted. Empty: none is asked for. */
   readonly originSecretHashes: readonly string[];
   readonly logLevel: 'info' | 'error' | 'silent';
-  /** Of the code that runs, where a deployment shifts calls from one to the next. Absent: none is logged. */
+  /** Version of the running code, where a deployment shifts calls from one to the next; if absent, none is logged. */
   readonly version?: string | undefined;
   /** Absent: the default. */
   readonly streamBudgetSeconds?: number | undefined;
   /** Calls that the stage can run at once. Absent: nothing bounds them. */
   readonly stageConcurrency?: number | undefined;
-  /** Of keys that have none of their own. Absent: any number. */
+  /** Limit of keys without one of their own; if absent, none. */
   readonly keyRequestsPerMinute?: number | undefined;
-  /** Of requests and answers that the process keeps. Absent: the default. */
+  /** Bound of the requests and answers that the process keeps; if absent, the default. */
   readonly keptBytesMax?: number | undefined;
   /** Absent: no traces are sent. */
   readonly telemetry?: TelemetryEnvironment | undefined;
-  /** What of its variables has no effect. */
+  /** Telemetry variables without effect. */
   readonly telemetryNotes?: ReadTelemetry['notes'] | undefined;
   /** A function of Lambda: it has one call at a time. */
   readonly isFunction?: boolean | undefined;
-  /** With which the public ids of keys begin that are made here. Absent: with nothing of its own. */
+  /** Beginning of the public ids of keys that are made here, if any. */
   readonly cell?: string | undefined;
   /** Where clients call. Absent: where the console is. */
   readonly gatewayUrl?: string | undefined;
@@ -72,7 +72,7 @@ export function readEnvironment(variables: Variables = process.env): Environment
   };
 }
 
-/** What bounds the calls of a deployed stage, and where they run. */
+/** Bounds of the calls of a deployed stage, and where they run. */
 export const readStageLimits = (variables: Variables = process.env) => ({
   stageConcurrency: readCount(variables, environmentNames.stageConcurrency),
   keyRequestsPerMinute: readCount(variables, environmentNames.keyRequestsPerMinute),
@@ -87,10 +87,13 @@ function readCount(variables: Variables, name: string, least = 1): number | unde
   throw new Error(`${name} must be a whole number of at least ${least}, or not be set`);
 }
 
-/** A body of the largest size, and what is made of it. */
+/** Least bound: a body of the largest size and its parsed form must fit. */
 const keptBytesLeast = 32 * 1024 * 1024;
 
-/** Of requests and answers that a process keeps. Undefined: the default. Throws where it is malformed. */
+/**
+ * Bound of the requests and answers that a process keeps in memory. Returns undefined for the default; throws on a
+ * malformed value.
+ */
 export const readKeptBytesMax = (variables: Variables = process.env): number | undefined =>
   readCount(variables, environmentNames.keptBytesMax, keptBytesLeast);
 
@@ -99,7 +102,7 @@ function readCell(text: string | undefined): string | undefined {
   throw new Error(`${environmentNames.cell} must be two letters or digits, or not be set`);
 }
 
-/** It becomes part of a header. */
+/** Validated, because it becomes part of a header. */
 function readGatewayUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
@@ -116,7 +119,7 @@ function readStreamBudget(text: string | undefined): number {
   );
 }
 
-/** A variable that is set but holds no hash stops the start: without a hash no origin secret would be asked for. */
+/** A variable that is set without a hash stops the start: otherwise no origin secret would be required. */
 function readHashes(text: string | undefined): readonly string[] {
   const hashes = text === undefined ? [] : text.split(',');
   if (hashes.every((hash) => hashShape.test(hash))) return hashes;

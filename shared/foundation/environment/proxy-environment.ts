@@ -1,15 +1,16 @@
-// The proxy through which a process has to call others, as most programs are told of it. Names in lower case win, as everywhere else.
+// The outgoing proxy of a process, by the variables that most programs read. Names in lower case win, as everywhere
+// else.
 import type { Variables } from './aws-environment.ts';
 
 export interface ProxyEnvironment {
-  /** For calls to `https:` and to `http:`. Undefined: they go out directly. */
+  /** Proxies for calls to `https:` and to `http:`; undefined means a direct call. */
   readonly https: URL | undefined;
   readonly http: URL | undefined;
   /** Hosts that are called directly, as they are written: separated by commas. */
   readonly except: string;
 }
 
-/** Throws with the name of the variable that is malformed: its value may hold a password. */
+/** Throws with the name of the malformed variable alone: its value may contain a password. */
 export function readProxyEnvironment(variables: Variables = process.env): ProxyEnvironment {
   const named = (name: string) => variables[name.toLowerCase()] || variables[name] || undefined;
   const readProxy = (name: string) => {

@@ -1,9 +1,9 @@
-// With which identity provider people sign in to the console. None of it is a secret: the page is a public client.
+// The identity provider with which people sign in to the console. None of it is a secret: the page is a public client.
 import { environmentNames } from '../constants/index.ts';
 import type { Variables } from './aws-environment.ts';
 
 export interface SignInSettings {
-  /** As the provider writes it in its tokens. */
+  /** Issuer exactly as the provider writes it in its tokens. */
   readonly issuer: string;
   readonly clientId: string;
   /** The claim of the token that lists groups. */
@@ -25,7 +25,7 @@ interface WrittenSettings {
   readonly groupsClaim?: string | undefined;
 }
 
-/** Undefined: nothing is set. Throws with the name, as it is given, of what is missing or malformed. */
+/** Returns undefined when nothing is set. Throws with the given name of a missing or malformed variable. */
 export function readSignIn(
   { issuer, clientId, groupsClaim = groupsClaimDefault }: WrittenSettings,
   names: { readonly issuer: string; readonly clientId: string },
@@ -38,7 +38,7 @@ export function readSignIn(
   return { issuer, clientId, groupsClaim };
 }
 
-/** Undefined: only operator keys open the console. */
+/** Undefined when only operator keys open the console. */
 export const readSignInEnvironment = (variables: Variables = process.env): SignInSettings | undefined =>
   readSignIn(
     {

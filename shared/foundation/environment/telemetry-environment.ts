@@ -1,26 +1,27 @@
-// Where traces go, by the standard variables of OpenTelemetry. A stage sets the same ones. What is malformed is told and has
-// no effect: it may be meant for another program, and never stops a start. No value is repeated: it may be a secret.
+// Destination of traces, by the standard variables of OpenTelemetry, which a stage sets too. A malformed value is
+// reported and has no effect: it may be meant for another program, and never stops a start. No value is repeated,
+// because it may be a secret.
 import { brand, environmentNames } from '../constants/index.ts';
 import type { Variables } from './aws-environment.ts';
 
 export interface TelemetryEnvironment {
   readonly endpoint: string;
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Name or ARN of a secret that holds more of them, as `OTEL_EXPORTER_OTLP_HEADERS` does. */
+  /** Name or ARN of a secret with further headers, in the form of `OTEL_EXPORTER_OTLP_HEADERS`. */
   readonly headersSecret: string | undefined;
-  /** Of CloudWatch's endpoint: exports are signed with the credentials of the process for it. */
+  /** Region of CloudWatch's endpoint: exports are then signed with the credentials of the process. */
   readonly cloudwatchRegion: string | undefined;
   /** Who sends them. */
   readonly resource: Readonly<Record<string, string>>;
-  /** Of the traces whose client does not say whether it samples. */
+  /** Sampled share of traces whose client does not decide. */
   readonly sampleRatio: number;
 }
 
 export interface ReadTelemetry {
-  /** Undefined: off. */
+  /** Undefined when traces are off. */
   readonly telemetry: TelemetryEnvironment | undefined;
-  /** What of the variables has no effect, a line each. */
+  /** Variables without effect, a line each. */
   readonly notes: readonly string[];
 }
 
@@ -30,7 +31,10 @@ const sampler = 'parentbased_traceidratio';
 const cloudwatchHost = /^xray\.([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})\.amazonaws\.com(?:\.cn)?$/;
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const headerValue = /^[\x20-\x7e]*$/;
-/** Of the connection and the framing, which are the sender's own: a request with another value does not arrive. */
+/**
+ * Headers of the connection and the framing, which the sender sets itself: a request with another value does not
+ * arrive.
+ */
 const senderHeader =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|host|content-(length|type|encoding))$/i;
 
@@ -80,7 +84,7 @@ function readEndpoint(named: Named, notes: string[]): URL | undefined {
   return undefined;
 }
 
-/** `name=value,name=value`, the values percent-encoded. Undefined: malformed. */
+/** Parses `name=value,name=value` with percent-encoded values; returns undefined when malformed. */
 export function readPairs(text: string): Record<string, string> | undefined {
   try {
     const pairs = text
@@ -103,7 +107,7 @@ function readList(name: string, text: string | undefined, notes: string[]): Reco
   return pairs ?? {};
 }
 
-/** By lower-case name, those that a request can carry. */
+/** Headers by lower-case name, those only that a request can carry. */
 export const toHeaders = (pairs: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(pairs)

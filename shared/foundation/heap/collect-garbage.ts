@@ -1,5 +1,5 @@
-// A full collection of V8's heap, asked for. V8 starts one by the growth of its heap; texts and buffers of calls lie outside it, and
-// of what has ended 400 MB can wait for a heap of 30.
+// Requests a full garbage collection. V8 starts one by the growth of its heap, but texts and buffers of calls lie
+// outside it: 400 MB of ended calls can wait while the heap is 30 MB.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

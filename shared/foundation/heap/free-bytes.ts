@@ -1,6 +1,6 @@
-// Frees what lies outside V8's heap at once: a buffer of megabytes is small to V8, which collects it late.
+// Frees memory outside V8's heap at once: V8 counts a buffer of megabytes as small and collects it late.
 
-/** Nothing may read the bytes any more: a reader would find none. Bytes that share their memory with others stay. */
+/** Frees the bytes, which nothing may read any more. Bytes that share their memory with others stay. */
 export function freeBytes({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }

@@ -1,4 +1,4 @@
-// Bytes that come in pieces, as one buffer: kept until the end, the pieces would lie in memory as often as the whole.
+// Joins bytes that arrive in pieces into one buffer as they arrive: pieces kept until the end would double the memory.
 import { freeBytes } from './free-bytes.ts';
 
 interface GatheredBytes {
@@ -6,7 +6,7 @@ interface GatheredBytes {
   add(piece: Uint8Array): void;
   /** All of them. None are left. */
   take(): Buffer;
-  /** Frees those that were not taken. */
+  /** Frees the bytes that were not taken. */
   drop(): void;
 }
 
@@ -16,7 +16,7 @@ const startMinBytes = 1_024;
 export function gatherBytes(expectedBytes: number): GatheredBytes {
   let kept: ArrayBuffer = new ArrayBuffer(0);
   let length = 0;
-  /** What is not filled yet is at most as long as what is. */
+  /** The unfilled part is at most as long as the filled one. */
   const grow = (neededBytes: number) => {
     const doubled = Math.max(neededBytes, 2 * kept.byteLength, startMinBytes);
     const isEnough = expectedBytes >= neededBytes && expectedBytes <= 2 * doubled;

@@ -1,5 +1,5 @@
-// A long text of bytes, within V8's heap: what Node makes of more than a megabyte at once lies in the memory of the C library, which
-// gives little of it back.
+// Decodes long bytes to a text within V8's heap: a text that Node makes of more than a megabyte at once lies in memory
+// of the C library, which returns little of it.
 import { StringDecoder } from 'node:string_decoder';
 
 const pieceBytes = 256 * 1024;

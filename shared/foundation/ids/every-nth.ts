@@ -1,6 +1,6 @@
 /**
- * Says of one of `n` that it counts, for all of them. The first is any of them: what is asked once in a process that ends early
- * counts as likely as all else.
+ * Selects one call of `n` as the sample for all of them. The first is selected at random, so that calls of a process
+ * that ends early are as likely as others.
  */
 export function createEveryNth(n: number, { fraction }: { readonly fraction: () => number }): () => boolean {
   let left = Math.floor(fraction() * n);

@@ -15,7 +15,7 @@ export function equalInConstantTime(left: string, right: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** JSON with members in code-point order at every depth: one text for one value, whatever order it was written in. */
+/** JSON with fields in code-point order at every depth: one text for one value, whatever the written order. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
   if (value === null || typeof value !== 'object' || isRawNumber(value)) return JSON.stringify(value) ?? 'null';
@@ -26,8 +26,9 @@ export function canonicalJson(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-// Numbers that survive. An integer beyond 2^53 (a seed, say) must reach the provider as it was sent, and JSON.parse would
-// round it; `JSON.rawJSON` keeps its text. Types for what V8 has and the compiler's library lacks.
+// Numbers without loss: an integer beyond 2^53 (a seed, say) must reach the provider as it was sent, and JSON.parse
+// would round it; `JSON.rawJSON` keeps its text. The types declare functions that V8 has and the compiler's library
+// lacks.
 
 interface RawJson {
   readonly rawJSON: string;

@@ -21,18 +21,18 @@ export const systemRandomness: Randomness = {
 
 /** 48 bits in hex. */
 const timeDigits = 12;
-/** Where the random digits of a version 4 begin, behind the digit of its version; its variant is that of version 7. */
+/** Index of the random digits of a version 4, after its version digit; its variant is that of version 7. */
 const randomFrom = 15;
 
 const uuidv7Shape = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** When it was made, in milliseconds. Undefined: a UUID of another version, or none. */
+/** Returns the time in milliseconds at which the id was made, or undefined for another version or no UUID. */
 export function timeOfUuidv7(id: string): number | undefined {
   const [, high, low] = uuidv7Shape.exec(id) ?? [];
   return high === undefined ? undefined : Number.parseInt(`${high}${low}`, 16);
 }
 
-/** In lower case. Ids of the same millisecond are in no order. */
+/** Returns lower case. Ids of the same millisecond are in no order. */
 export function uuidv7(randomness: Pick<Randomness, 'uuid'>, nowMs: number): string {
   const time = Math.floor(nowMs).toString(16).padStart(timeDigits, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomness.uuid().slice(randomFrom)}`;

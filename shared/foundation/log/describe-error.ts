@@ -1,5 +1,5 @@
-// What of an error may stand in a log. Messages of foreign errors quote what they choke on (a JSON text, a header
-// value), so quoted text and anything that looks like a token is masked, and of causes only names and codes are kept.
+// The loggable part of an error. Messages of foreign errors quote their input (a JSON text, a header value), so quoted
+// text and anything that looks like a token is masked, and of causes only names and codes are kept.
 import { masked } from './mask-secrets.ts';
 
 export interface ErrorDescription {
@@ -77,15 +77,15 @@ function causesOf(error: object): string {
   return names.join(' < ');
 }
 
-// Masks what looks like a credential in a text that others wrote.
+// Masks text of others that looks like a credential.
 
-/** In this order: a rule may see what the ones before it have left. */
+/** The order matters: a rule sees the text that the ones before it have left. */
 const rules: readonly (readonly [RegExp, string])[] = [
   // https://user:password@host, and the values of query parameters: some providers take their key there.
   [/\/\/[^/\s@]+@/g, `//${masked}@`],
   [/([?&][\w.-]+=)[^\s&"'<>]+/g, `$1${masked}`],
   [/\b(?:bearer|basic)\s+\S+/gi, masked],
-  // Prefixes of well-known keys, also of those that a provider has masked in part.
+  // Prefixes of well-known keys, also of keys that a provider has masked in part.
   [/\b(?:sk|pk|rk|gsk|csk|xai|hf|ghp|pplx|nvapi)[-_][^\s"',;)]{4,}|\bAIza[\w-]{8,}|\bAKIA\w{8,}/g, masked],
   // A value that is said to be one. A count of tokens is none.
   [
@@ -94,13 +94,19 @@ const rules: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Runs of 20 or more that hold a digit, and longer ones without: keys, hashes, signatures, but also ids and names of models. */
+/**
+ * Runs of 20 or more characters with a digit, and longer ones without: keys, hashes, signatures, but also ids and names
+ * of models.
+ */
 const runs = /(?=[\w+=-]*\d)[\w+=-]{20,}|[A-Za-z0-9+/=]{32,}/g;
 
-/** Ids that an interface gives to what is said in a conversation. */
+/** Ids that an interface assigns to items of a conversation. */
 const conversationIds = /^(?:toolu|srvtoolu|tooluse|call|fc|msg|rs|resp|chatcmpl|req|file|item|ws|thread)[_-]\w/;
 
-/** A piece of a key mixes letters and digits, or is a long number; those of a model's name are words, short sizes and dates. */
+/**
+ * A part of a key mixes letters and digits, or is a long number; parts of a model's name are words, short sizes and
+ * dates.
+ */
 const keyPieces = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{8,}$|^\d{16,}$/;
 const wordPieces = /^[a-z]{0,20}\d{0,3}$/;
 
@@ -114,7 +120,7 @@ function isName(run: string): boolean {
 
 const keyLike = /\bsk-[\w-]{16,}/g;
 
-/** API keys alone: for names and ids of clients, some of which put their key there. */
+/** Masks API keys alone, for names and ids of clients, some of which contain their key. */
 export const maskKeys = (text: string): string => text.replaceAll(keyLike, `sk-${masked}`);
 
 /**

@@ -1,11 +1,11 @@
-// CloudWatch's embedded metric format: numbers in a log line, and beside them which of them are metrics. No call to any
+// CloudWatch's embedded metric format: a log line declares which of its numbers are metrics, without a call to any
 // service.
 import { brand } from '../constants/index.ts';
 
 export interface Metrics {
-  /** Values of dimensions besides the stage, by name. A series whose dimension has no value is left out. */
+  /** Values of dimensions besides the stage, by name. A series is dropped when one of its dimensions has no value. */
   readonly dimensions: Readonly<Record<string, string | undefined>>;
-  /** Which metrics are summed up by which dimensions. Each value of a dimension is billed per metric. */
+  /** Metrics and the dimensions that sum them up. Each value of a dimension is billed per metric. */
   readonly series: readonly { readonly dimensions: readonly string[]; readonly metrics: readonly string[] }[];
   readonly values: Readonly<
     Record<string, { readonly unit: 'Count' | 'Milliseconds' | 'None'; readonly value: number }>

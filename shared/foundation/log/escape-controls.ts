@@ -1,6 +1,6 @@
 // JSON and YAML allow characters in their texts that steer the terminal that shows them.
 
-/** Escapes in JSON, and in quoted texts of YAML, what a terminal obeys: C1, and marks of the direction of a text. */
+/** Escapes, in JSON and quoted YAML, characters that control a terminal: C1 controls and marks of text direction. */
 export const escapeControls = (text: string): string =>
   text.replace(
     /[\u007f-\u009f\p{Bidi_Control}]/gu,

@@ -1,4 +1,4 @@
-// Log lines of a process that serves many calls at once: lines of the same moment are one write.
+// Log lines of a process that serves many calls at once, batched: lines of the same moment are one write.
 import type { Clock } from '../time/index.ts';
 
 /** How late a line may be, and how many characters may wait: a call's line has some 1,800. */
@@ -8,7 +8,7 @@ const waitingMaxCharacters = 64 * 1024;
 export interface LineBatches {
   /** Takes one line, its line feed included. */
   readonly add: (line: string) => void;
-  /** Writes at once what waits. */
+  /** Writes the waiting lines at once. */
   readonly flush: () => void;
 }
 

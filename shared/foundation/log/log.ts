@@ -40,7 +40,7 @@ export const logFieldNames = [
   'model',
   'provider',
   'attempts',
-  // Of all provider calls: for people, and with status and milliseconds of each.
+  // All provider calls: one field for people, one with status and milliseconds of each.
   'provider_path',
   'provider_attempts',
   'stream',
@@ -62,7 +62,7 @@ export const logFieldNames = [
   'client_gone',
   'cold_start',
   'port',
-  // OpenTelemetry's names for what models do (semantic conventions for generative AI).
+  // OpenTelemetry's attribute names (semantic conventions for generative AI).
   'gen_ai.operation.name',
   'gen_ai.provider.name',
   'gen_ai.request.model',
@@ -79,9 +79,9 @@ export type LogValue = string | number | boolean | bigint | null | undefined;
 export type LogFields = Partial<Record<LogFieldName, LogValue>>;
 
 export interface Log {
-  /** `metrics` stand in the same line, in the embedded format that CloudWatch turns into metrics by itself. */
+  /** Writes `metrics` into the same line, in the embedded format from which CloudWatch extracts them. */
   info(fields: LogFields, metrics?: Metrics): void;
-  /** `cause` is what was caught: its name, cleaned message, frames and the names of its causes are written. */
+  /** Writes the error's name, cleaned message and frames, and the names of its causes. */
   error(fields: LogFields, cause?: unknown): void;
 }
 
@@ -126,7 +126,7 @@ export function createLog({ clock, stage, version, level = 'info', write = write
   };
 }
 
-/** Types hold at compile time only: an object passed off as a scalar is dropped here. */
+/** Drops an object passed off as a scalar, which the types alone cannot prevent. */
 function addAllowed(line: Record<string, unknown>, fields: LogFields): void {
   for (const name of Object.keys(fields) as LogFieldName[]) {
     const value = fields[name];

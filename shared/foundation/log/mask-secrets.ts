@@ -24,7 +24,7 @@ const namedCharacters: Readonly<Record<string, string>> = {
   colon: ':',
 };
 
-/** A reading of a text, and where each of its characters stands in it. */
+/** A decoded text, and the position of each of its characters in the original. */
 interface DecodedText {
   readonly text: string;
   readonly starts: readonly number[];
@@ -67,7 +67,7 @@ function readingsOf(text: string): DecodedText[] {
   return readings;
 }
 
-/** Undefined: it holds no escape. */
+/** Returns undefined when the text has no escape. */
 function decode({ text, starts, ends }: DecodedText): DecodedText | undefined {
   const pieces: string[] = [];
   const decodedStarts: number[] = [];
@@ -106,7 +106,10 @@ function characterOf([, unicode, byte, percent, hexadecimal, decimal, name, quot
   return code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
 }
 
-/** Without what may stand between the pieces of a secret; case is what some providers change. */
+/**
+ * Letters and digits alone, in lower case: some providers change case or insert characters between the parts of a
+ * secret.
+ */
 function lettersAndDigits({ text, starts, ends }: DecodedText): DecodedText {
   const kept = [...text.matchAll(/[a-z\d]/gi)].map(({ index }) => index);
   return {

@@ -7,7 +7,7 @@ const fractionDigits = 12;
 const picoPerUsd = 10n ** BigInt(fractionDigits);
 const decimalPattern = /^(\d{1,15})(?:\.(\d{1,12}))?$/;
 
-/** Reads a non-negative decimal string of USD, such as "25.00". Undefined when it is none. */
+/** Parses a non-negative decimal string of USD, such as "25.00"; returns undefined for any other text. */
 export function parseUsd(text: string): PicoUsd | undefined {
   const match = decimalPattern.exec(text);
   if (match === null) return undefined;
@@ -27,7 +27,7 @@ export function formatUsd(amount: PicoUsd | null): string | null {
 
 /** The nearest JSON number. Only for answers: `usage.cost` must be a number: a popular client rejects a string. */
 export const toUsdNumber = (amount: PicoUsd): number =>
-  // Both are exact as doubles, so what their division gives is rounded once.
+  // Both are exact as doubles, so the quotient is rounded once.
   amount <= maxExact && amount >= -maxExact ? Number(amount) / Number(picoPerUsd) : Number(formatUsd(amount));
 
 const maxExact = BigInt(Number.MAX_SAFE_INTEGER);

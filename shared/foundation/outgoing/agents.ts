@@ -1,5 +1,5 @@
-// Node's agents, with three things of ours: a limit to the time of connecting, the way through a proxy, and a mark on sockets that
-// have connected, by which it is known whether a request can have left.
+// Node's agents with a time limit for connecting, proxy support, and a mark on connected sockets, which shows whether a
+// request can have left.
 import { type AgentOptions, type ClientRequestArgs, Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
@@ -10,7 +10,7 @@ import { openTunnel } from './tunnel.ts';
 export interface ConnectOptions extends ClientRequestArgs {
   /** Handshake included. Left out: the caller limits it. */
   readonly connectTimeoutMs?: number | undefined;
-  /** Of TLS, where it is not that of the `host` header. */
+  /** TLS server name, where it differs from the `host` header. */
   readonly servername?: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface Agents {
   readonly https: HttpsAgent;
   /** Whether the socket could carry a request. */
   hasConnected(socket: Duplex): boolean;
-  /** Ends what is connecting through a proxy. */
+  /** Aborts connections that are being opened through a proxy. */
   close(): void;
 }
 
@@ -40,7 +40,7 @@ export function createAgents(clock: Clock, proxies: Proxies, settings: AgentOpti
     return socket;
   }
 
-  /** Waits for the proxy and then, within what is left of the time, for the server behind it. */
+  /** Connects to the proxy and then, within the remaining time, to the server behind it. */
   async function connectThrough(
     proxy: ProxyServer,
     { host, port, connectTimeoutMs = Number.POSITIVE_INFINITY }: ConnectOptions,

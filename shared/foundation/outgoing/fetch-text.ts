@@ -6,16 +6,16 @@ import type { SocketPoolOptions } from './socket-pool.ts';
 
 export interface DocumentRequest extends Pick<SocketPoolOptions, 'proxy'> {
   readonly url: URL;
-  /** For the whole exchange. */
+  /** Limit of the whole exchange. */
   readonly timeoutMs: number;
-  /** What is longer is refused as soon as that is seen. */
+  /** A longer answer is refused as soon as that is known. */
   readonly bytesMax: number;
   readonly clock: Clock;
 }
 
 const okStatus = 200;
 
-/** The text of a 200. Throws an Error that says what went wrong, without a word of the other server. */
+/** Returns the text of a 200. Throws an Error with the fault, and without a word of the other server. */
 export async function fetchText({ url, timeoutMs, bytesMax, clock, proxy }: DocumentRequest): Promise<string> {
   const ending = new AbortController();
   const cancel = clock.after(timeoutMs, () => ending.abort());

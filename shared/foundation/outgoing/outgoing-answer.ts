@@ -1,4 +1,5 @@
-// An answer, piece by piece. What a turn of the event loop has brought is one piece: each costs its readers the same, however short.
+// An answer, piece by piece. All bytes of one turn of the event loop are one piece, because each piece costs its
+// readers the same, however short.
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { plainBytes } from '../content-encoding/index.ts';
@@ -8,15 +9,15 @@ export interface OutgoingAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /**
-   * Unpacked. Reading rejects with AnswerNotDecoded where that cannot be, and with another error where the connection breaks. Leaving
-   * the loop early keeps the socket: `drain` what is left, or abort the signal of the request.
+   * The decompressed body. Reading rejects with AnswerNotDecoded where that fails, and with another error where the
+   * connection breaks. Leaving the loop early keeps the socket: `drain` the rest, or abort the signal of the request.
    */
   readonly body: AsyncIterable<Buffer>;
   /** Reads on to the end and drops it, so that the socket returns to the pool; not for longer than a moment. */
   readonly drain: () => void;
 }
 
-/** What is left behind an end marker is a few bytes; a server that keeps them back loses its socket. */
+/** Bound for the few bytes after an end marker; a server that delays them loses its socket. */
 const drainLimitMs = 1_000;
 
 export function toAnswer(clock: Clock, incoming: IncomingMessage): OutgoingAnswer {
@@ -34,7 +35,7 @@ export function toAnswer(clock: Clock, incoming: IncomingMessage): OutgoingAnswe
   };
 }
 
-/** Not the stream's own iterator, which costs several times as much and keeps what is left from being dropped. */
+/** Replaces the stream's own iterator, which costs several times as much and prevents dropping the rest. */
 function piecesOf(incoming: IncomingMessage): { readonly bytes: AsyncIterator<Buffer>; readonly drop: () => void } {
   let wake = () => {};
   let isEnded = false;
@@ -80,13 +81,13 @@ function piecesOf(incoming: IncomingMessage): { readonly bytes: AsyncIterator<Bu
 const longBodyBytes = 2 * 1024 * 1024;
 const byteOrderMark = '\ufeff';
 
-/** Reads a text to its end. Undefined: it is larger than `maxBytes`; what was read is dropped. */
+/** Reads a text to its end; returns undefined, with the read part dropped, when it is longer than `maxBytes`. */
 export async function readText(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
   onBytes: () => void = () => {},
 ): Promise<string | undefined> {
-  // Decoded as it comes: all at once, a long one would hold up others.
+  // Decoded as it arrives: all at once, a long text would block other calls.
   const decoder = new StringDecoder('utf8');
   const parts: string[] = [];
   let size = 0;

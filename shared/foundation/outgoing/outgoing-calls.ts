@@ -1,4 +1,4 @@
-// Calls to other servers. Redirects are never followed: what a request holds goes to its address or nowhere.
+// Calls to other servers. Redirects are never followed, so that a request reaches its own address or none.
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -29,7 +29,7 @@ export interface OutgoingRequest {
   readonly connectTimeoutMs: number;
   /** Aborting closes the socket, before or after the answer began. */
   readonly signal: AbortSignal;
-  /** Called once all of it has left this process. */
+  /** Called once the whole request has left this process. */
   readonly onSent?: (() => void) | undefined;
 }
 

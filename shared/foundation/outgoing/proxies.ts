@@ -1,4 +1,5 @@
-// Which calls go through a proxy: what the environment says, less the hosts that it excepts and this machine itself.
+// Selects the calls that go through a proxy: those that the environment names, except its exceptions and this machine
+// itself.
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { ProxyEnvironment } from '../environment/index.ts';
 
@@ -6,7 +7,10 @@ export interface ProxyServer {
   readonly protocol: 'http:' | 'https:';
   readonly hostname: string;
   readonly port: number;
-  /** The name that its certificate is for, in place of that in the `host` header. Undefined: it has an address alone. */
+  /**
+   * Name on the proxy's certificate, in place of that in the `host` header; undefined when the proxy is given by an IP
+   * address.
+   */
   readonly servername: string | undefined;
   /** `proxy-authorization`. Empty: the proxy asks for none. */
   readonly headers: Readonly<Record<string, string>>;
@@ -20,7 +24,7 @@ export interface Target {
 }
 
 export interface Proxies {
-  /** Undefined: the target is called directly. */
+  /** Returns undefined when the target is called directly. */
   of(target: Target): ProxyServer | undefined;
 }
 
@@ -76,7 +80,10 @@ const isLoopback = (hostname: string): boolean =>
 const isIn = (list: BlockList, hostname: string): boolean =>
   isIP(hostname) !== 0 && list.check(hostname, isIPv6(hostname) ? 'ipv6' : 'ipv4');
 
-/** `*`, `host`, `.suffix`, `*.suffix`, an address, a range such as `10.0.0.0/8`; each but the last with a port or without. */
+/**
+ * Parses `*`, `host`, `.suffix`, `*.suffix`, an address, or a range such as `10.0.0.0/8`; each but the last with or
+ * without a port.
+ */
 function readExceptions(text: string): (hostname: string, port: number) => boolean {
   const ranges = new BlockList();
   const names: { readonly name: string; readonly port: number | undefined }[] = [];

@@ -1,4 +1,4 @@
-// Keep-alive sockets to servers, for plain and for encrypted connections, that survive a process which was frozen.
+// Keep-alive sockets to servers, plain and encrypted, that survive the freezing of a process.
 import type { Agent as HttpAgent, RequestOptions } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
@@ -18,7 +18,7 @@ export interface SocketPool {
    * too late to have closed them.
    */
   closeStaleSockets(): void;
-  /** Those that wait for a request: all of them, or those to one address. */
+  /** Closes idle sockets, all of them or those to one address. */
   closeIdleSockets(address?: Pick<RequestOptions, 'hostname' | 'port'>): void;
   /** Closes every socket; requests under way fail. */
   close(): void;
@@ -28,9 +28,9 @@ export interface SocketPoolOptions {
   readonly clock: Clock;
   /** To one address. A request beyond waits for a socket. */
   readonly socketsMax: number;
-  /** Shorter than what the other ends allow, so that an idle socket is closed on this side first. */
+  /** Shorter than the limits of the other ends, so that this side closes an idle socket first. */
   readonly idleSocketMs: number;
-  /** Left out: that of the process. */
+  /** The proxy of the process by default. */
   readonly proxy?: ProxyEnvironment;
 }
 

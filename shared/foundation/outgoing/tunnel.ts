@@ -1,4 +1,5 @@
-// A connection through a proxy to a server that is called by https (CONNECT): the proxy learns its name, and nothing of what is said.
+// A connection through a proxy to an https server (CONNECT): the proxy learns the server's name, and nothing of the
+// traffic.
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
@@ -11,7 +12,7 @@ export const proxyAuthenticationStatus = 407;
 /** The proxy was not reached, or does not let the call through. Holds no word of the proxy's and nothing of its URL. */
 export class ProxyFailed extends Error {
   override readonly name = 'ProxyFailed';
-  /** For the log: `proxy_status_407`, `proxy_unreachable`. */
+  /** Code for the log: `proxy_status_407`, `proxy_unreachable`. */
   readonly code: string;
   constructor(status: number | undefined, cause?: unknown) {
     super(status === undefined ? 'the proxy was not reached' : `the proxy answered with status ${status}`, { cause });

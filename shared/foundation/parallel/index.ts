@@ -28,7 +28,7 @@ export async function mapParallel<Item, Result>(
 /** Values that wait for their reader, about. */
 const bufferedMax = 100;
 
-/** What all sources hold, in no order; `parallelMax` of them are read at a time. A reader that stops ends them. */
+/** Values of all sources, in no order; `parallelMax` sources are read at a time. A reader that stops ends them. */
 export async function* mergeParallel<Value>(
   sources: Iterable<AsyncIterable<Value>>,
   parallelMax: number,

@@ -9,10 +9,10 @@ import type { SendSpans } from './span-batches.ts';
 
 /** One batch is sent at a time. */
 const socketsMax = 2;
-/** Below the five seconds after which a server on Node closes an idle socket, and far below what others do. */
+/** Below the five seconds after which a server on Node closes an idle socket, and far below the limits of others. */
 const idleSocketMs = 4_000;
 const connectTimeoutMs = 1_000;
-/** What of an answer is read. */
+/** Bound of the answer that is read. */
 const answerMaxBytes = 64 * 1024;
 
 interface SignableExport {
@@ -25,7 +25,7 @@ export interface OtlpExporterOptions {
   readonly clock: Clock;
   readonly endpoint: string;
   readonly resource: Attributes;
-  /** Asked before each export: they may come from a store of secrets. */
+  /** Called before each export, because the headers may come from a secret store. */
   readonly headers: () => Promise<Readonly<Record<string, string>>>;
   /** Gives all headers of an export, its signature among them. */
   readonly sign: ((request: SignableExport) => Promise<Record<string, string>>) | undefined;

@@ -31,7 +31,7 @@ function toSpan(span: Span) {
   };
 }
 
-/** As a text: it is beyond what a double holds. */
+/** Written as a text, because nanoseconds exceed the exact range of a double. */
 const toNanoseconds = (ms: number): string => `${Math.round(ms)}000000`;
 
 function toKeyValues(attributes: Attributes): object[] {

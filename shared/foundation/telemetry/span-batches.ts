@@ -1,16 +1,16 @@
-// Spans that wait to be sent: together, in the background, bounded. What cannot be sent is dropped and counted, and costs
-// one log line a minute.
+// Spans are sent in batches, in the background, bounded. Spans that cannot be sent are dropped and counted in one log
+// line a minute.
 import { describeError, type Log } from '../log/index.ts';
 import { type Clock, untilAborted, waitAtMost } from '../time/index.ts';
 import type { Span } from './span.ts';
 
 /** How long a span waits for others. */
 const batchDelayMs = 5_000;
-/** So many are sent at once, without waiting for more. */
+/** Number of spans sent at once, without waiting for more. */
 const batchMax = 512;
-/** Beyond them the oldest are dropped. */
+/** Bound of waiting spans: the oldest are dropped beyond it. */
 const waitingMax = 4_096;
-/** For everything that one flush sends. */
+/** Limit for everything that one flush sends. */
 export const flushMaxMs = 2_000;
 /** After a failure nothing is sent for so long: each further failure doubles it. */
 const pauseMinMs = 5_000;
@@ -21,11 +21,11 @@ const logIntervalMs = 60_000;
 export type SendSpans = (spans: readonly Span[], signal: AbortSignal) => Promise<{ readonly rejected: number }>;
 
 export interface SpanBatches {
-  /** In memory and at once. */
+  /** Queues spans in memory, synchronously. */
   add(spans: readonly Span[]): void;
-  /** Sends what waits, for at most `flushMaxMs` or less. Never rejects. */
+  /** Sends the waiting spans, for at most `flushMaxMs` or less. Never rejects. */
   flush(limitMs?: number): Promise<void>;
-  /** Sends what waits, also after a failure, and nothing more behind it. Never rejects. */
+  /** Sends the waiting spans, also after a failure, and accepts none afterwards. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export interface SpanBatchesOptions {
   readonly send: SendSpans;
 }
 
-/** Counts what was dropped, and says so now and then. */
+/** Counts dropped spans, and logs the count at intervals. */
 function createDropLog({
   clock,
   log,
@@ -63,11 +63,11 @@ function createSender({ clock, send }: Pick<SpanBatchesOptions, 'clock' | 'send'
     /** False: it failed. */
     async send(batch: readonly Span[], signal: AbortSignal): Promise<boolean> {
       try {
-        // What hangs is left alone, whether or not it listens to the signal.
+        // Abandons a request that hangs, whether or not it listens to the signal.
         const sent = await untilAborted(send(batch, signal), signal);
         if (sent === undefined) throw new Error('aborted');
         pauseMs = pauseMinMs;
-        // Also tells of those that were dropped within the minute of the last line.
+        // Also reports the spans dropped within the minute of the last line.
         drop(sent.rejected, 'the collector rejected them');
         return true;
       } catch (error) {
@@ -88,7 +88,7 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
   let sending: Promise<void> | undefined;
   let isClosed = false;
 
-  /** In batches, the oldest first, until one fails. What comes meanwhile waits for others. */
+  /** Sends batches, the oldest first, until one fails. Spans that arrive meanwhile wait for the next call. */
   async function sendOldest(count: number, limitMs: number): Promise<void> {
     const abort = new AbortController();
     const cancel = clock.after(limitMs, () => abort.abort());
@@ -120,7 +120,7 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
 
   const canSend = (): boolean => waiting.length > 0 && (isClosed || sender.pausedMs() === 0);
 
-  /** Also what came while others were on their way: the process may sleep afterwards. */
+  /** Includes spans that arrived during the sending: the process may be frozen afterwards. */
   async function flush(limitMs = flushMaxMs): Promise<void> {
     const endsAtMs = clock.nowMs() + limitMs;
     for (let leftMs = limitMs; leftMs > 0 && (sending !== undefined || canSend()); leftMs = endsAtMs - clock.nowMs()) {

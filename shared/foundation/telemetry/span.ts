@@ -1,8 +1,8 @@
-// What telemetry knows of a request and of its provider calls: spans as plain values. Types only.
+// Spans of a request and of its provider calls, as plain values. Types only.
 
 /** A number is a double and a bigint an integer, whatever its value: backends want one type for each attribute. */
 export type AttributeValue = string | boolean | number | bigint | readonly string[];
-/** What is undefined is left out. */
+/** Undefined values are dropped. */
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
 export interface Span {
@@ -19,10 +19,10 @@ export interface Span {
   readonly isError: boolean;
 }
 
-/** What is known of a trace before anything of it has ended. */
+/** A trace before any of its spans has ended. */
 export interface Trace {
   readonly traceId: string;
-  /** Of the request's own span. */
+  /** Id of the request's own span. */
   readonly spanId: string;
   /** The span of the client that the request belongs to. */
   readonly parentSpanId: string | undefined;

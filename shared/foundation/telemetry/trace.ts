@@ -1,11 +1,11 @@
-// Where a trace begins: its ids, whether it is sampled, and how the next one in the line is told (W3C Trace Context).
+// Start of a trace: its ids, whether it is sampled, and how they are passed on (W3C Trace Context).
 import type { Randomness } from '../ids/index.ts';
 import type { Span, Trace } from './span.ts';
 
 export interface TraceOrigin {
-  /** Of the request, in whatever form its client chose. */
+  /** Trace id of the request, in the form that its client chose. */
   readonly traceId: string;
-  /** Well-formed. Undefined: the client sent none. */
+  /** The well-formed header, if the client sent one. */
   readonly traceparent: string | undefined;
 }
 
@@ -32,10 +32,13 @@ export const newSpanId = (randomness: Randomness): string => randomHex(randomnes
 
 const spanIdDigits = 16;
 
-/** Of a UUID, of which many are drawn at once: that takes a tenth of the time of drawing bytes. At most 6 bits are fixed. */
+/**
+ * Random digits of a UUID: Node generates UUIDs in batches, in a tenth of the time of random bytes. At most 6 bits are
+ * fixed.
+ */
 const randomHex = (randomness: Randomness): string => randomness.uuid().replaceAll('-', '');
 
-/** What a provider gets as `traceparent`. */
+/** Header `traceparent` for a provider. */
 export const traceparentOf = ({ traceId, isSampled }: Trace, spanId: string): string =>
   `00-${traceId}-${spanId}-0${isSampled ? sampledFlag : 0}`;
 
@@ -48,13 +51,16 @@ function isWithin(ratio: number, traceId: string): boolean {
   return Number.parseInt(digits, 16) / 16 ** randomDigits < ratio;
 }
 
-/** As the rest of a process sees it: where it is off, nothing more of it is loaded. */
+/** Telemetry as the rest of a process uses it: where it is off, the modules behind it are not loaded. */
 export interface Telemetry {
-  /** The trace of a request that has come. */
+  /** Opens the trace of a new request. */
   open(origin: TraceOrigin): Trace;
   /** Takes the spans of a request that has ended, where its trace is sampled or something in it failed. At once. */
   record(trace: Trace, request: Span): void;
-  /** Sends what was taken: for a process that sleeps afterwards. Ends within two seconds, or `limitMs`. Never rejects. */
+  /**
+   * Sends the collected spans, for a process that is frozen afterwards. Ends within two seconds, or `limitMs`. Never
+   * rejects.
+   */
   flush(limitMs?: number): Promise<void>;
   /** Sends the last spans, for at most two seconds. Never rejects. */
   close(): Promise<void>;

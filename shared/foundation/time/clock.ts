@@ -27,14 +27,14 @@ export const dayMs = 86_400_000;
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: dayMs, w: 7 * dayMs } as const;
 
-/** `90s`, `24h`, `30d` in milliseconds. Undefined: no such length, or one in another unit than these. */
+/** Parses `90s`, `24h` or `30d` to milliseconds; returns undefined for any other text or a unit that is not listed. */
 export function readDuration(written: string, units: readonly (keyof typeof unitMs)[]): number | undefined {
   const [, count, unit] = /^(\d{1,6})([a-z]{1,2})$/.exec(written) ?? [];
   const known = units.find((one) => one === unit);
   return known === undefined ? undefined : Number(count) * unitMs[known];
 }
 
-/** As JSON has it: `2026-11-22T20:15:00.000Z`. Null, no instant, stays null. */
+/** Formats an instant as JSON does: `2026-11-22T20:15:00.000Z`. Null stays null. */
 export function instantOf<Time extends number | null>(epochMs: Time): string | Extract<Time, null>;
 export function instantOf(epochMs: number | null): string | null {
   return epochMs === null ? null : new Date(epochMs).toISOString();

@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts';
 export interface IdleTimer {
   /** Calls back once this time has passed, unless it is started again or paused before. */
   start(limitMs: number): void;
-  /** Nothing is limited until the next start. */
+  /** Lifts the limit until the next start. */
   pause(): void;
   /** Paused, and nothing is left that keeps the process running. */
   stop(): void;
@@ -13,7 +13,7 @@ export interface IdleTimer {
 
 export function createIdleTimer(clock: Clock, onEnd: () => void): IdleTimer {
   let endsAtMs = Number.POSITIVE_INFINITY;
-  /** Of the timer of the clock that runs. */
+  /** When the running timer fires. */
   let looksAtMs = Number.POSITIVE_INFINITY;
   let cancel = () => {};
 

@@ -1,5 +1,5 @@
-// Time that another party has to answer, shared by waits that follow each other. A process that is too busy to hear an
-// answer must not take it for a missing one: such time does not count.
+// A time limit for another party's answers, shared by successive waits. Time in which this process was too busy to
+// notice an answer does not count.
 import type { Clock } from './clock.ts';
 import { boundedWait } from './wait.ts';
 
@@ -9,7 +9,10 @@ const sliceMs = 100;
 const waitMaxMs = 10_000;
 
 export interface TimeBudget {
-  /** What the promise brings; throws the timeout error once this wait and those before it have used up the budget. */
+  /**
+   * Returns the value of the promise; throws the timeout error once this wait and those before it have used up the
+   * budget.
+   */
   wait<Value>(promise: Promise<Value>): Promise<Value>;
 }
 
@@ -33,7 +36,9 @@ export function startTimeBudget(clock: Clock, limitMs: number, timeoutError: () 
   };
 }
 
-/** Calls back when `limitMs` are used up. Returns what stops it and tells what is left. */
+/**
+ * Calls `onEnd` once `limitMs` are used up. Returns a function that stops the countdown and returns the remaining time.
+ */
 function countDown(clock: Clock, limitMs: number, onEnd: () => void): () => number {
   const untilMs = clock.nowMs() + Math.max(limitMs, waitMaxMs);
   let leftMs = limitMs;

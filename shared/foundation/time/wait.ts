@@ -1,8 +1,8 @@
-// Waits that end: after a time by the clock, on a signal, or with a TimeBudget. The work itself continues; what it brings
-// too late, a failure included, is dropped and never becomes an unhandled rejection.
+// Waits that end: after a time by the clock, on a signal, or with a TimeBudget. The work itself continues; a late
+// result or failure is dropped and never becomes an unhandled rejection.
 import type { Clock } from './clock.ts';
 
-/** Registers what to call at the end of a wait; returns how to cancel that. */
+/** Registers the end of a wait; returns a function that cancels it. */
 type EndOfWait = (end: () => void) => () => void;
 
 const onAbort =
@@ -13,7 +13,7 @@ const onAbort =
     return () => signal.removeEventListener('abort', end);
   };
 
-/** What the promise brings, or what `otherwise` returns or throws where the wait ends first. */
+/** Returns the value of the promise, or the result of `otherwise` where the wait ends first. */
 export function boundedWait<Value, Otherwise>(
   promise: Promise<Value>,
   endOfWait: EndOfWait,
@@ -27,7 +27,7 @@ export function boundedWait<Value, Otherwise>(
       reject(error);
     }
   });
-  // Cancelled before the caller goes on: its next wait may count on what this one has left.
+  // Cancelled before the caller continues: its next wait may use the remaining time.
   promise.then(
     (value) => {
       cancel();
@@ -41,7 +41,7 @@ export function boundedWait<Value, Otherwise>(
   return ended;
 }
 
-/** What the promise brings; once `limitMs` have passed by the clock, what `otherwise` returns or throws. */
+/** Returns the value of the promise; after `limitMs` by the clock, the result of `otherwise`. */
 export const waitAtMost = <Value, Otherwise>(
   clock: Clock,
   limitMs: number,
@@ -49,7 +49,7 @@ export const waitAtMost = <Value, Otherwise>(
   otherwise: () => Otherwise,
 ): Promise<Value | Otherwise> => boundedWait(promise, (end) => clock.after(limitMs, end), otherwise);
 
-/** What the promise brings, or `undefined` as soon as the signal aborts. Rejects as the promise does. */
+/** Returns the value of the promise, or `undefined` as soon as the signal aborts. Rejects as the promise does. */
 export const untilAborted = <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> =>
   boundedWait(promise, onAbort(signal), () => undefined);
 
@@ -81,7 +81,10 @@ export async function sleep(clock: Clock, delayMs: number, signal?: AbortSignal)
 /** Calls back behind everything that this turn of the event loop has to serve, however many ask. */
 export const atTurnEnd = (callback: () => void): void => void setImmediate(callback);
 
-/** Those that wait for a turn. Each gets one of its own: what is long in steps is not long because many do it at once. */
+/**
+ * Callers that wait for a turn of the event loop. Each gets one of its own, so that long work in steps does not block
+ * the loop when many do it at once.
+ */
 const waitingForTurn: (() => void)[] = [];
 
 function giveTurn(): void {
@@ -89,7 +92,7 @@ function giveTurn(): void {
   if (waitingForTurn.length > 0) setImmediate(giveTurn);
 }
 
-/** Resolves behind everything that this turn of the event loop has to serve: answers that have come, requests, timers. */
+/** Resolves after everything that this turn of the event loop has to serve: answers, requests, timers. */
 export const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
     if (waitingForTurn.push(resolve) === 1) setImmediate(giveTurn);
