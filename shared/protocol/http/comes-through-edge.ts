@@ -1,5 +1,5 @@
-// Whether a request came through the edge: the distribution adds a secret header, and the function knows only the SHA-256
-// of each value it accepts. It keeps callers from going around the edge; the API key is what authenticates.
+// Checks that a request came through the edge: the distribution adds a secret header, and the function knows only the
+// SHA-256 of each accepted value. This keeps callers from bypassing the edge; authentication is by API key.
 import { headerNames } from '../../foundation/constants/index.ts';
 import { equalInConstantTime, sha256Hex } from '../../foundation/ids/index.ts';
 import type { HeaderValues } from './exchange.ts';
@@ -10,7 +10,7 @@ export function comesThroughEdge(headers: HeaderValues, acceptedHashes: readonly
   const [secret, ...others] = headers[headerNames.originSecret] ?? [];
   if (secret === undefined || others.length > 0) return false;
   const hash = sha256Hex(secret);
-  // Every hash is compared: how long it takes does not tell which one fits.
+  // Compares every hash, so that the time does not reveal which one fits.
   const matches = acceptedHashes.map((accepted) => equalInConstantTime(accepted.trim().toLowerCase(), hash));
   return matches.includes(true);
 }

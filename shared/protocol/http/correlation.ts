@@ -6,12 +6,12 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 import type { HeaderValues } from './exchange.ts';
 
 export interface Correlation {
-  /** The client's, else that of its traceparent, else ours. */
+  /** The client's id, else that of its traceparent, else a new one. */
   readonly traceId: string;
   readonly spanId: string | undefined;
   readonly parentSpanId: string | undefined;
   readonly sessionId: string | undefined;
-  /** As sent: passed on to the provider. */
+  /** The client's header, passed on to the provider unchanged. */
   readonly traceparent: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface ReadCorrelation {
   readonly fault: GatewayError | undefined;
 }
 
-/** What each header may be; the API description takes them from here. */
+/** Form of each header's value, also shown in the API description. */
 const idShape = /^[A-Za-z0-9._:-]{1,128}$/;
 const sessionShape = /^[\x21-\x7e]{1,256}$/;
 /**

@@ -1,15 +1,19 @@
-// Writes the body of an answer into a server's stream and runs what follows its last byte. Nothing here rejects: a
-// failure after the first byte belongs into the stream or the log, and one thrown into the Lambda runtime kills it.
+// Writes the body of an answer into a server's stream and runs the work that follows its last byte. Nothing here
+// rejects: a failure after the first byte is reported in the stream or the log, and one thrown into the Lambda runtime
+// would kill it.
 import { nextTurn, untilAborted, waitAtMost, waitsUntilAborted } from '../../foundation/time/index.ts';
 import type { AdapterDependencies, BodyPart, GatewayResponse } from './exchange.ts';
 
-/** What `finish` may take: reading on a stream whose client left (10 s), then every retry of its settlement (9 s). */
+/** Time limit of `finish`: reading on a stream whose client left (10 s), then every retry of its settlement (9 s). */
 export const finishMaxMs = 20_000;
-/** Of the time that Lambda has left: a log line still gets out, then the invocation is over. */
+/** Part of Lambda's remaining time that is kept for a last log line. */
 const lastLineMs = 200;
 /** How long a body that was given up may take to closeIterator its provider. */
 const closeMaxMs = 2_000;
-/** Pieces in which a text is written: one chunk of Node's streams, and far below what a response stream chokes on. */
+/**
+ * Length of the pieces in which a text is written: one chunk of Node's streams, far below the size at which a response
+ * stream fails.
+ */
 const pieceMaxCharacters = 16 * 1024;
 /** A reader that is fast enough would take all of a text in one turn. */
 const turnMaxCharacters = 2 * 1024 * 1024;
@@ -34,8 +38,8 @@ export interface Delivery {
 }
 
 /**
- * Writes all of the body, pausing while the reader is slow. Once the client is gone or the time is over there is no more
- * waiting: an iterable is released and its stream closed properly, what is left of a text is written at once.
+ * Writes all of the body, pausing while the reader is slow. Once the client is gone or the time is over nothing waits
+ * any more: an iterable is released and its stream closed properly, the rest of a text is written at once.
  */
 export async function deliverBody(
   { response, sink, arrivedAtMs, clientGone }: Delivery,
@@ -120,8 +124,8 @@ async function writeText(text: string, sink: TextSink, stop: AbortSignal): Promi
 }
 
 /**
- * A text in pieces of bounded length, cut on character borders: half of a surrogate pair, written on its own, becomes
- * U+FFFD. An empty text is one empty piece, because the first write is what sends status and headers.
+ * Splits a text into pieces of bounded length on character borders: half of a surrogate pair, written on its own,
+ * becomes U+FFFD. An empty text is one empty piece, because the first write sends status and headers.
  */
 export function* textPieces(text: string, maxCharacters: number): Generator<string> {
   let start = 0;

@@ -1,4 +1,4 @@
-// The error answer that an adapter gives by itself: to what escaped from the core.
+// The error answer of an adapter to an error that escaped from the core.
 import { fail, toEnvelope } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import type { AdapterDependencies, GatewayResponse } from './exchange.ts';

@@ -1,4 +1,4 @@
-// What the core sees of the outside: it knows neither Lambda nor HTTP servers.
+// Requests and responses as the core sees them, independent of Lambda and HTTP servers.
 import type { GatewayError } from '../../errors/index.ts';
 import type { CallTimes } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
@@ -13,34 +13,34 @@ export interface GatewayRequest {
   readonly method: string;
   /** Canonical path without query string. */
   readonly path: string;
-  /** As sent, without the question mark; empty where there is none. */
+  /** The query string as sent, without the question mark; empty where there is none. */
   readonly query: string;
   readonly headers: HeaderValues;
-  /** As far as it is known before the body is read: 0 where the client did not say. */
+  /** Size of the body as its headers declare it, before it is read; 0 where the client did not say. */
   readonly declaredBodyBytes: number;
   /**
    * The bytes of the body, read when they are first asked for, on the memory of a call whose key exists: no other body takes
    * any. Rejects with a GatewayError where it is over the hard size, was cut off, or there is no memory for it.
    */
   readonly readBody: (memory: CallMemory) => Promise<Buffer>;
-  /** Epoch milliseconds at which the request arrived: the budget runs from here. */
+  /** Epoch milliseconds at which the request arrived, from which the budget runs. */
   readonly arrivedAtMs: number;
 }
 
 export interface RequestContext {
-  /** The adapter does not let the request in: this is what it is answered. */
+  /** Answer of a request that the adapter refuses to admit. */
   readonly refusal?: GatewayError | undefined;
   /** Aborts when the client hangs up, where the server can know that (Lambda cannot). */
   readonly clientGone: AbortSignal;
-  /** When the runtime ends this request, whatever still runs of it. Left out where nothing does. */
+  /** Time at which the runtime ends this request, whatever still runs; absent where nothing does. */
   readonly endsAtMs?: number | undefined;
-  /** Aborts when the server is closing and waits no longer: a call that runs is cut, and settled with what it has. */
+  /** Aborts when the closing server waits no longer: a running call is cut off and settled with the usage it has. */
   readonly cut?: AbortSignal | undefined;
   /** The client has its answer after `finish` only: nothing may wait there that can wait longer. */
   readonly answersLast?: boolean;
 }
 
-/** Of a streamed body. It is written whole, so that whatever follows it begins a line. */
+/** Part of a streamed body. It is written whole, so that the next part begins a line. */
 export interface BodyPart {
   readonly text: string;
   /** The end of the stream, as its client knows it: nothing may follow, SDKs would not see it. */
@@ -48,25 +48,25 @@ export interface BodyPart {
 }
 
 /**
- * An answer. `body` never throws: a failure after the first byte is an error line inside it.
- * The server calls `finish` exactly once, after the last byte or after the client left, and awaits it before it lets
- * the process sleep: settlement and records happen there, off the client's path.
+ * An answer. `body` never throws: a failure after the first byte is an error line inside it. The server calls `finish`
+ * exactly once, after the last byte or after the client left, and awaits it before the process may be frozen:
+ * settlement and records run there, off the client's path.
  */
 export interface GatewayResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | AsyncIterable<BodyPart>;
-  /** What closes a streamed body that was broken off before its end. Left out: nothing does. */
+  /** Text that ends a streamed body which broke off early, if it needs one. */
   readonly closeBroken?: (why: 'failed' | 'over_time') => string;
   readonly finish?: () => Promise<void>;
-  /** Of the request, for what its client does not read. */
+  /** Memory of the request, which counts the part of the answer that its client does not read. */
   readonly memory?: Pick<CallMemory, 'standStill' | 'moveOn'>;
 }
 
 /** The core: one request in, one answer out. Never rejects. */
 export type Gateway = (request: GatewayRequest, context: RequestContext) => Promise<GatewayResponse>;
 
-/** What every adapter is handed. */
+/** Dependencies of every adapter. */
 export interface AdapterDependencies {
   readonly clock: Clock;
   readonly times: CallTimes;
@@ -77,7 +77,7 @@ export interface AdapterDependencies {
 /** The query string of a request target. */
 export const queryOf = (target: string): string => /\?([^#]*)/.exec(target)?.[1] ?? '';
 
-/** The path of a request target, query string left out. Repeated and trailing slashes name the same path. */
+/** The path of a request target, without its query string. Repeated and trailing slashes name the same path. */
 export const canonicalPath = (target: string): string =>
   target
     .replace(/[?#].*$/s, '')

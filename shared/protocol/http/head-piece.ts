@@ -1,17 +1,17 @@
-// How much of what a connection has sent belongs to the head of one request: the bytes behind it may be another one.
+// Finds how many of a connection's bytes belong to the head of one request: the bytes after it may be another one.
 
-/** Pieces of what has no known end: a part of a head, a body that does not say its length. */
+/** Size of pieces where the end is unknown: a part of a head, or a body without a declared length. */
 export const pieceOfUnknownBytes = 1_024;
 const endOfHead = '\r\n\r\n';
 
-/** Empty lines in front of a request, which mean nothing. */
+/** Counts empty lines before a request, which HTTP ignores. */
 export function emptyLinesBytes(bytes: Buffer): number {
   let length = 0;
   while (isLineEnd(bytes[length])) length += 1;
   return length;
 }
 
-/** Up to the end of the head; where that has not come, a piece of it. */
+/** Counts bytes up to the end of the head, or a piece of it where the end has not arrived. */
 export function headPieceBytes(bytes: Buffer): number {
   const end = bytes.indexOf(endOfHead, 0, 'latin1');
   if (end !== -1) return end + endOfHead.length;

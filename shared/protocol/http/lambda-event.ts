@@ -1,5 +1,5 @@
-// A function URL event (payload version 2.0) as a request of the gateway. It never throws: what an event lacks is read as
-// empty, and the gateway answers that as it would answer any such request.
+// Converts a function URL event (payload version 2.0) to a gateway request. It never throws: missing parts are read as
+// empty, and the gateway answers them as it would answer any such request.
 import { fail } from '../../errors/index.ts';
 import { originReadTimeoutSeconds, plainBodyMaxBytes } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -20,7 +20,7 @@ export function toGatewayRequest(event: unknown, clock: Clock): GatewayRequest {
   };
 }
 
-/** One value each: Lambda has joined what was sent twice with a comma, which cannot be undone. */
+/** Reads one value each: Lambda has joined repeated headers with a comma, which cannot be undone. */
 function readHeaders(headers: object | undefined): HeaderValues {
   const values: Record<string, string[]> = Object.create(null);
   for (const [name, value] of Object.entries(headers ?? {})) {
@@ -32,7 +32,7 @@ function readHeaders(headers: object | undefined): HeaderValues {
 }
 
 function decodeBody(text: string, encoding: 'base64' | 'utf8'): Buffer {
-  // An event holds 6 MB at most, so that decoding before counting is bounded.
+  // Bounded although it decodes before it counts: an event is at most 6 MB.
   const bytes = Buffer.from(text, encoding);
   if (bytes.length > plainBodyMaxBytes) throw fail('request_too_large');
   return bytes;

@@ -1,6 +1,6 @@
-// Handlers of function URLs. middy stands at their border with two roles: `before` turns the event into a request, and
-// `onError` turns what escapes into the envelope. Nothing else may hang on it: `after` runs before a streamed body is
-// produced, and `onError` sees no failure inside one.
+// Handlers of function URLs. middy is used at the border in two roles: `before` turns the event into a request, and
+// `onError` turns an escaped error into the envelope. Nothing else may depend on it: `after` runs before a streamed
+// body is produced, and `onError` sees no failure inside one.
 import middy from '@middy/core';
 import { deliverBody, runFinish, type TextSink } from './delivery.ts';
 import { internalErrorAnswer } from './error-answers.ts';
@@ -46,9 +46,9 @@ export function createBufferedHandler(gateway: Gateway, dependencies: AdapterDep
 }
 
 /**
- * A handler for RESPONSE_STREAM. It brings its own execution mode: middy's uses `pipeline`, which kills the process when a
- * body fails, and cannot run work after the last byte. Throws where there is no Lambda runtime: build it in the handler
- * file, nowhere else.
+ * A handler for RESPONSE_STREAM with its own execution mode: middy's uses `pipeline`, which kills the process when a
+ * body fails, and cannot run work after the last byte. Throws where there is no Lambda runtime, so build it in the
+ * handler file only.
  */
 export function createStreamingHandler(gateway: Gateway, dependencies: AdapterDependencies): StreamingHandler {
   const runtime = lambdaRuntime();
@@ -57,7 +57,8 @@ export function createStreamingHandler(gateway: Gateway, dependencies: AdapterDe
       doNotWaitForIdleSockets(context);
       const answered = await runRequest(middyRequest(event, context), ...stages);
       await sendThrough(runtime, stream, answered, dependencies);
-      // Inside the invocation, for a frozen process settles nothing; behind the last byte, for the client need not wait.
+      // Inside the invocation, because a frozen process settles nothing; after the last byte, because the client need
+      // not wait.
       await runFinish(answered.response, dependencies, answered.endsAtMs);
     });
   return wrapInMiddy(gateway, dependencies, executionMode) as never;
@@ -88,13 +89,13 @@ async function sendThrough(
 
 type Plugin = NonNullable<Parameters<typeof middy>[1]>;
 
-/** What middy hands to an execution mode, as far as ours uses it. The published type says `() => void`. */
+/** middy's arguments to an execution mode, as far as this one uses them. The published type says `() => void`. */
 interface MiddyCore {
   middyRequest(event: unknown, context: unknown): object;
   runRequest(invocation: object, ...stages: readonly unknown[]): Promise<HandledRequest>;
 }
 
-/** A middy handler; without `executionMode` one that returns what was answered. */
+/** A middy handler; without `executionMode` it returns the answer. */
 function wrapInMiddy(
   gateway: Gateway,
   dependencies: AdapterDependencies,
@@ -108,7 +109,7 @@ function wrapInMiddy(
   const handle = async (request: GatewayRequest, context?: LambdaContext): Promise<HandledRequest> => {
     const endsAtMs = endOf(context);
     const answered = await gateway(request, { clientGone: neverAborts(), endsAtMs });
-    // What answers GET answers HEAD, and is a text.
+    // A GET endpoint answers HEAD too, and its body is a text.
     const response = request.method === 'HEAD' ? { ...answered, body: '' } : answered;
     return { response, arrivedAtMs: request.arrivedAtMs, endsAtMs };
   };
@@ -127,5 +128,8 @@ function wrapInMiddy(
     }) as never;
 }
 
-/** Lambda never tells that a client left. One signal a request: it gathers listeners. */
+/**
+ * Lambda never reports that a client left. Each request gets its own signal, because a shared one would collect
+ * listeners.
+ */
 const neverAborts = (): AbortSignal => new AbortController().signal;

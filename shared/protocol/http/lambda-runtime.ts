@@ -1,7 +1,7 @@
-// The little that is used of the `awslambda` global, which only the Lambda runtime defines. It is looked up when a
+// Types of the used part of the `awslambda` global, which only the Lambda runtime defines. It is looked up when a
 // handler is built, never on import, so that everything else can be loaded without it.
 
-/** What may be relied upon of the response stream of one invocation. */
+/** Reliable part of the response stream of one invocation. */
 export interface LambdaResponseStream {
   write(text: string): boolean;
   end(): void;
@@ -30,7 +30,7 @@ export interface LambdaRuntime {
 }
 
 export function lambdaRuntime(): LambdaRuntime {
-  // A member access: a bundler may rename variables, never this.
+  // Accessed as a property: a bundler may rename variables, never this.
   const runtime = (globalThis as unknown as { awslambda?: LambdaRuntime }).awslambda;
   if (runtime === undefined) throw new Error('a streaming handler can only be built inside the Lambda runtime');
   return runtime;

@@ -1,5 +1,4 @@
-// The body of a node:http request: read when it is asked for, never more of it than the hard size, and as the memory of its
-// call has space.
+// The body of a node:http request: read on demand, bounded by the hard size and by the memory of its call.
 import type { IncomingMessage } from 'node:http';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
@@ -7,14 +6,19 @@ import { gatherBytes } from '../../foundation/heap/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { CallMemory } from '../memory-budget/index.ts';
 
-/** What is read and dropped behind a refused body, and for how long: a 16 MB upload still gets to see its answer. */
+/**
+ * Bytes that are read and dropped after a refused body, and for how long: the client of a 16 MB upload still receives
+ * its answer.
+ */
 const discardMaxBytes = 16 * 1024 * 1024;
 const discardMaxMs = 3_000;
 
 export interface IncomingBody {
-  /** What the parser refuses of it so far. */
+  /** The parser's refusal of the body so far. */
   fault(): GatewayError | undefined;
-  /** The whole body, which is not kept here: it can be read once. Rejects with the GatewayError that refuses it. */
+  /**
+   * Reads the whole body, which is not kept here: it can be read once. Rejects with the GatewayError that refuses it.
+   */
   read(memory: CallMemory): Promise<Buffer>;
 }
 
@@ -72,20 +76,20 @@ export function incomingBody(request: IncomingMessage, beforeReading: () => void
 
 const cutOff = () => fail('invalid_request', { message: 'The body ended before it was complete.' });
 
-/** What its headers say; 0 where they do not. */
+/** Length declared in the headers; 0 where there is none. */
 export const declaredBytes = ({ headers }: IncomingMessage): number => Number(headers['content-length'] ?? 0);
 
-/** The rest of a body that is not longer than this is left to Node, which reads it and keeps the connection. */
+/** Bound up to which the rest of a body is left to Node, which reads it and keeps the connection. */
 const shortRestMaxBytes = 64 * 1024;
 
-/** Whether so much of the body may still be on its way that its connection must end with the answer. */
+/** Whether the rest of the body may be so long that its connection must end with the answer. */
 export const hasLongRest = ({ complete, headers }: IncomingMessage): boolean =>
   !complete &&
   (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > shortRestMaxBytes);
 
 /**
- * Reads and drops what is left of a body that was not read. A connection closed with unread bytes is reset, and a reset
- * takes the answer that is on its way with it.
+ * Reads and drops the rest of an unread body. Closing a connection with unread bytes resets it, and the reset destroys
+ * the answer on its way.
  */
 export function discardRest(request: IncomingMessage, clock: Clock): Promise<void> {
   return new Promise((resolve) => {

@@ -9,19 +9,19 @@ import { emptyLinesBytes, headPieceBytes, pieceOfUnknownBytes } from './head-pie
 import { endBody } from './node-refusals.ts';
 import type { OpenConnections } from './open-connections.ts';
 
-/** What is read behind a request that is being answered, so that a hang-up is seen. */
+/** Bytes that are read while a request is being answered, so that a hang-up is noticed. */
 const readAheadBytes = 4 * 1024;
-/** What may wait for a client to read it, and one piece more: for the sockets of a server. */
+/** Bytes that may wait for a client to read them, and one piece more, for the sockets of a server. */
 export const writeAheadBytes = 16 * 1024;
-/** Of a head, for its refusal: what most of them hold in all. */
+/** Bytes of a head that are kept for its refusal: the whole of most heads. */
 const keptHeadBytes = 4 * 1024;
 const endOfChunks = '0\r\n\r\n';
 
-/** What the connections of a server share. */
+/** State that the connections of a server share. */
 export interface SharedByConnections {
   /**
-   * Calls back behind all that stand in line already, in a turn of the event loop of its own. The line stands until the
-   * request that was begun is answered, which is what `next` returns, or for a bounded time. Neither may fail.
+   * Runs `next` when earlier connections had their turn, in a turn of the event loop of its own. The queue waits until
+   * the request that it began is answered (the returned promise), or for a bounded time. Neither may fail.
    */
   inTurn(next: () => Promise<void> | undefined): void;
   readonly open: OpenConnections;
@@ -32,13 +32,13 @@ export interface SharedByConnections {
 interface Current {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  /** Of its body, what the parser has not got yet. Undefined: the client did not say. */
+  /** Bytes of the body that the parser has not received; undefined when the client declared no length. */
   bodyLeftBytes: number | undefined;
   isAnswered: boolean;
 }
 
 export class NodeConnection extends Duplex {
-  /** For Node's own time limits. */
+  /** Used by Node's own time limits. */
   readonly setTimeout: Socket['setTimeout'];
   readonly #socket: Socket;
   readonly #shared: SharedByConnections;
@@ -48,18 +48,18 @@ export class NodeConnection extends Duplex {
   #current: Current | undefined;
   /** The parser has the beginning of a head. */
   #isInHead = false;
-  /** What the parser has of a head, its first bytes at least, until it makes a request of it. */
+  /** First bytes of the head that the parser has received, until it reports a request. */
   #head: Buffer = nothing;
   /** The connection ends behind the answer to the current request. */
   #isLast = false;
   #isRefused = false;
   #isHanding = false;
   #isEnded = false;
-  /** What is handed on now has the turn to itself. */
+  /** Whether this connection has the turn. */
   #isInTurn = false;
 
   static {
-    // Node asks both of a connection that it writes to. What they say is that of the socket, as writes are.
+    // Node asks a connection that it writes to for both. They are those of the socket, to which it writes.
     const ofSocket = (name: 'writableCorked' | 'writableLength') => ({
       get(this: NodeConnection) {
         return this.#socket[name];
@@ -87,9 +87,9 @@ export class NodeConnection extends Duplex {
   }
 
   /**
-   * A request was parsed. It is served at once, or in a turn of its own where the client has sent more already; not at all where
-   * it came too early, behind a body without a length: the connection ends before it. A body without a length may be malformed,
-   * which the parser finds in this very turn: such a request is served behind it.
+   * Serves a parsed request: at once, or in a turn of its own where the client has sent more already. A request after a
+   * body without a length comes too early and is not served: the connection ends before it. A body without a length may
+   * be malformed, which the parser finds in this same turn, so such a request is served after it.
    */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void {
     if (this.#isAnswering()) {
@@ -120,8 +120,8 @@ export class NodeConnection extends Duplex {
   }
 
   /**
-   * The parser refuses what it got, and gets nothing more. Of a head its first bytes come back, to be answered; in a body
-   * that is being read its reader is told; where an answer is on its way already, the connection ends in it.
+   * Called on a parse error; the parser gets nothing more. Returns the first bytes of a bad head, to be answered. In a
+   * body that is being read, its reader gets the error; where an answer was already begun, the connection ends in it.
    */
   refuse(fault: GatewayError): string | undefined {
     if (this.#isRefused) return undefined;
@@ -141,7 +141,7 @@ export class NodeConnection extends Duplex {
     return undefined;
   }
 
-  /** As of a socket: closes the connection behind what was written. */
+  /** Closes the connection after pending writes, like a socket. */
   destroySoon(): void {
     if (!this.writableEnded) this.end();
     if (this.writableFinished) this.destroy();
@@ -153,15 +153,15 @@ export class NodeConnection extends Duplex {
     this.#hand();
   }
 
-  /** Pieces come as the client sends them, and as the parser gets through with them. */
+  /** Does nothing: pieces arrive as the client sends them, at the parser's pace. */
   override _read(): void {}
 
-  // What Node writes goes to the socket as it is: a second buffer here would cost each chunk of a stream as much again.
+  // Passes Node's writes to the socket directly: a second buffer here would double the cost of each chunk of a stream.
   override write(chunk: string | Buffer, ...rest: unknown[]): boolean {
     return this.#socket.write(chunk, ...(rest as []));
   }
 
-  /** What an end brings with it. */
+  /** Writes the chunk passed to `end`. */
   override _write(chunk: string | Buffer, encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
     this.#socket.write(chunk, encoding, callback);
   }
@@ -214,7 +214,7 @@ export class NodeConnection extends Duplex {
     this.#count();
   }
 
-  /** A fault of ours ends this connection, and not the line, in which those of others stand. */
+  /** Limits a fault of the gateway to this connection: the queue, which others wait in, goes on. */
   #inTurn(work: () => void): void {
     this.#shared.inTurn(() => {
       try {
@@ -232,14 +232,14 @@ export class NodeConnection extends Duplex {
     this.#isInTurn = false;
   }
 
-  /** Resolves once the answer to the current request has left. Undefined: there is none on its way. */
+  /** Resolves once the answer to the current request has left; undefined when none is on its way. */
   #untilAnswered(): Promise<void> | undefined {
     const current = this.#current;
     if (current === undefined || current.isAnswered) return undefined;
     return new Promise((resolve) => current.outgoing.once('close', resolve));
   }
 
-  /** Hands to the parser what belongs to the current request, or the next one: a piece once it has got the last. */
+  /** Passes bytes of the current request, or the next one, to the parser: a piece once it has taken the last. */
   #hand(): void {
     if (this.#isHanding) return;
     this.#isHanding = true;
@@ -254,7 +254,7 @@ export class NodeConnection extends Duplex {
     if (this.#waiting.length > readAheadBytes) this.#socket.pause();
     else if (this.#socket.isPaused()) this.#socket.resume();
     const fits = this.#count();
-    // What waits for a body to be asked for is bounded by the calls that run.
+    // Bodies that wait to be read are bounded by the number of running calls.
     if (!fits && this.#isAnswering() && this.#current?.incoming.complete === true) this.destroy();
   }
 
@@ -279,13 +279,13 @@ export class NodeConnection extends Duplex {
     const length = headPieceBytes(this.#waiting);
     this.#isInHead ||= length > 0;
     const isKept = this.#head.length < keptHeadBytes;
-    // A copy: the whole of what was read stands behind these bytes.
+    // Copied, because these bytes keep the whole read in memory.
     if (isKept) this.#head = Buffer.concat([this.#head, this.#waiting.subarray(0, length)]);
     if (length > 0) this.#shared.open.headCame(this, isKept ? 2 * length : length);
     return length;
   }
 
-  /** Bytes are counted with the whole read that they are a part of, which they keep in memory. */
+  /** Counts bytes with the whole read that they are a part of, which they keep in memory. */
   #count(): boolean {
     const bytes = this.#waiting.length === 0 ? 0 : this.#waiting.buffer.byteLength;
     const addedBytes = bytes - this.#countedBytes;

@@ -1,5 +1,5 @@
-// The connections of a node:http server. Each has one request at a time: what a client sends before it has read the
-// answer to the last waits in its connection, then in the network. No connection, and no number of them, keeps the
+// The connections of a node:http server. Each has one request at a time: data that a client sends before it has read
+// the last answer waits in its connection, then in the network. No connection, and no number of them, keeps the
 // requests of others waiting.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,13 +11,13 @@ import { type ConnectionBounds, createOpenConnections } from './open-connections
 
 /** Requests that wait, of all connections: 384 reads of Node's size. A connection that would exceed it is closed. */
 const waitingDefaultMaxBytes = 24 * 1024 * 1024;
-/** What a slow request of the line keeps it waiting: many times what one that only reads takes. */
+/** How long a slow request may keep the queue waiting: many times the duration of one that only reads. */
 const lineStandsMaxMs = 100;
 
 export interface NodeConnections {
   /** One more request of its connection: `serve` is called now, in its turn, or where the connection ends before it, never. */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void;
-  /** As that of one connection. */
+  /** As `refuse` of one connection. */
   refuse(connection: Duplex, fault: GatewayError): string | undefined;
 }
 

@@ -1,5 +1,5 @@
-// What the server refuses before any endpoint is asked. The gateway answers it all the same: in the form of its base URL,
-// with ids and a log line.
+// Requests that the server refuses before any endpoint runs. The gateway still answers them in the form of their base
+// URL, with ids and a log line.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { fail, type GatewayError } from '../../errors/index.ts';
@@ -15,23 +15,23 @@ import {
   queryOf,
 } from './exchange.ts';
 
-/** What the HTTP parser refuses: a broken request line, too many header bytes, a request that takes too long. */
+/** The HTTP parser's refusals: a broken request line, too many header bytes, a request that takes too long. */
 export const malformed = () =>
   fail('invalid_request', { message: 'The HTTP request is malformed, too large or too slow.' });
 
-/** What is refused in the middle of a body: its reader learns why it ends. */
+/** Refuses the rest of a body; its reader gets the error. */
 export function endBody(
   { incoming, outgoing }: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse },
   fault: GatewayError,
 ): void {
   incoming.emit('error', fault);
-  // Of a request that ends incomplete Node destroys the connection, and the answer with it.
+  // Node destroys the connection of an incomplete request, and the answer with it.
   incoming.complete = true;
   incoming.push(null);
   outgoing.shouldKeepAlive = false;
 }
 
-/** Answers a head of which the parser made no request, behind all other answers of its connection, which ends with it. */
+/** Answers a head that the parser could not read, after all other answers of its connection, which ends with it. */
 export async function refuseHead(
   gateway: Gateway,
   { head, connection }: { readonly head: string; readonly connection: Duplex },
@@ -99,5 +99,5 @@ function readBrokenHead(head: string): ReadHead {
   return { method, path: pathOf(target), query: queryOf(target), headers: headers satisfies HeaderValues };
 }
 
-/** The path of a request line, which may also be a whole URL (a client that takes the gateway for its proxy). */
+/** The path of a request line, which may also be a whole URL (from a client that uses the gateway as its proxy). */
 export const pathOf = (target: string): string => canonicalPath(target.replace(/^https?:\/\/[^/?#]*/i, ''));

@@ -1,5 +1,5 @@
-// The gateway behind node:http: the local run, and what a container runs. Unlike Lambda it sees a client hang
-// up. Nothing that a client sends ends the server.
+// The gateway behind node:http, in a local run and in a container. Unlike Lambda it notices when a client hangs up.
+// Nothing that a client sends ends the server.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { headersMaxBytes } from '../../foundation/constants/index.ts';
@@ -18,34 +18,40 @@ const headersTimeoutMs = 10_000;
 const timeoutCheckMs = 2_000;
 /** Longer than load balancers and SDKs commonly keep an idle connection (60 s), so that they close first. */
 const keepAliveTimeoutMs = 65_000;
-/** Connections that wait until the process accepts them: 1,000 may come at once. */
+/** Connections that wait until the process accepts them: 1,000 may arrive at once. */
 const listenBacklogMax = 4_096;
-/** Of the event loop: a connection that waits is accepted in the second, and its request read in the third. */
+/** Turns of the event loop: a waiting connection is accepted in the second, and its request read in the third. */
 const turnsBeforeClosing = 3;
 
-/** What running requests get when the server closes: to end by themselves, then, once they are cut, to answer, at last to settle. */
+/**
+ * Time that running requests get when the server closes: to end by themselves, then, once cut off, to answer, at last
+ * to settle.
+ */
 export interface ClosingTimes {
   readonly endMaxMs: number;
   readonly answerMaxMs: number;
   readonly settleMaxMs: number;
 }
 
-/** With what else a process stops this is less than the ten seconds after which containers are killed as a rule. */
+/** Together with the other steps of a stop less than the ten seconds after which containers are usually killed. */
 const closingDefault: ClosingTimes = { endMaxMs: 5_000, answerMaxMs: 1_000, settleMaxMs: 1_000 };
 
 export interface NodeServer {
   /** Resolves with the port once requests are taken. Rejects where the port cannot be had (`code: EADDRINUSE`). */
   listen(port: number, host: string): Promise<number>;
-  /** Takes nothing new, lets running requests end for their time, then cuts them: they answer, settle, and are left. */
+  /**
+   * Accepts nothing new, lets running requests end for their time, then cuts them off: they answer, settle, and are
+   * abandoned.
+   */
   close(): Promise<void>;
-  /** Requests whose answer, or what follows it, is not over. */
+  /** Number of requests whose answer, or the work after it, is not over. */
   inFlight(): number;
 }
 
 export interface NodeServerOptions {
   /** True behind a proxy that passes the public name on: otherwise a listener on a loopback address is for loopback names alone. */
   readonly anyHost?: boolean;
-  /** Left out: seven seconds in all. */
+  /** Seven seconds in all by default. */
   readonly closing?: ClosingTimes;
 }
 
@@ -86,7 +92,7 @@ export function createNodeServer(
   });
 
   const close = async () => {
-    // What clients have sent by now is served: a process with much to do may not have looked at it yet.
+    // Serves everything that clients have sent by now: a busy process may not have read it yet.
     for (let turn = 0; turn < turnsBeforeClosing; turn += 1) await nextTurn();
     const ended = new Promise<void>((resolve) => server.close(() => resolve()));
     const isIdleIn = (limitMs: number) =>
@@ -99,7 +105,7 @@ export function createNodeServer(
     if (!(await isIdleIn(closing.endMaxMs))) {
       cutting.abort();
       await isIdleIn(closing.answerMaxMs);
-      // Of those that read slowly, or still send.
+      // Connections that read slowly or still send.
       server.closeAllConnections();
       await isIdleIn(closing.settleMaxMs);
     }
@@ -110,7 +116,7 @@ export function createNodeServer(
     listen: async (port, host) => {
       if (!anyHost && isLoopback(host)) served = onlyForLoopback(gateway);
       const taken = await listen(server, port, host);
-      // From here on it is an accept that failed (too many open files, say), and the server goes on.
+      // Errors from here on are failed accepts (too many open files, say), and the server goes on.
       server.on('error', (cause) => log.error({ event: 'server_failed' }, cause));
       return taken;
     },

@@ -1,5 +1,5 @@
-// What connections may keep before a request of theirs is there: their number, and the bytes of heads that have not ended. Beyond
-// either the one that has waited longest for its head is closed.
+// Bounds connections before they have a request: their number, and the bytes of unfinished heads. Beyond either bound
+// the connection that has waited longest for its head is closed.
 
 /** Far above the calls that one process serves at once. */
 const connectionsDefaultMax = 10_000;
@@ -12,11 +12,11 @@ interface Closable {
 
 export interface OpenConnections {
   opened(connection: Closable): void;
-  /** So many bytes more of a head that has not ended. */
+  /** Counts further bytes of an unfinished head. */
   headCame(connection: Closable, bytes: number): void;
   /** A request is served now; or the connection has ended, with `closed`. */
   headEnded(connection: Closable): void;
-  /** Its answer has left. */
+  /** Called when the answer has left. */
   answered(connection: Closable): void;
   closed(connection: Closable): void;
 }
@@ -30,9 +30,9 @@ export function createOpenConnections({
   connectionsMax = connectionsDefaultMax,
   headsMaxBytes = headsDefaultMaxBytes,
 }: ConnectionBounds = {}): OpenConnections {
-  /** Each with the bytes of its head, the oldest head first. */
+  /** Connections with an unfinished head and its bytes, the oldest head first. */
   const inHead = new Map<Closable, number>();
-  /** Of which nothing of a head has come, the one that has waited longest first. */
+  /** Connections without any byte of a head, the longest waiting first. */
   const silent = new Set<Closable>();
   const all = new Set<Closable>();
   let headBytes = 0;

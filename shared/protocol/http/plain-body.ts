@@ -1,4 +1,4 @@
-// The body of a request without its encoding. Bounds are those of the plain body, found while it is unpacked.
+// The decompressed body of a request. Bounds apply to the plain body and are checked while it is decompressed.
 import { pipeline, type Transform } from 'node:stream';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
@@ -9,7 +9,7 @@ import type { GatewayRequest } from './exchange.ts';
 
 const header = 'content-encoding';
 
-/** Rejects with a GatewayError as `readBody` does, and where the body is not what its encoding says. */
+/** Rejects with a GatewayError as `readBody` does, and where the body does not match its encoding. */
 export async function readPlainBody(request: GatewayRequest, memory: CallMemory): Promise<Buffer> {
   const encoding = request.headers[header]?.join(',').trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return request.readBody(memory);
@@ -29,7 +29,7 @@ export async function readPlainBody(request: GatewayRequest, memory: CallMemory)
 
 async function unpack(packed: Buffer, decoder: Transform, memory: CallMemory): Promise<Buffer> {
   const gathered = gatherBytes(0);
-  // Its errors are those of the loop.
+  // Ignored here: the loop below gets the errors.
   pipeline([packed], decoder, () => {});
   try {
     for await (const piece of decoder as AsyncIterable<Buffer>) {

@@ -1,8 +1,8 @@
-// The last resort, never a way of handling errors: an unhandled rejection would end a Lambda environment and with it the
-// answers it is writing. It is logged instead, and the process goes on.
+// The last resort against unhandled rejections, never a way of handling errors: one would end a Lambda environment and
+// with it the answers it is writing. It is logged instead, and the process goes on.
 import type { Log } from '../../foundation/log/index.ts';
 
-/** As much of `process` as the guard needs. */
+/** The part of `process` that the guard needs. */
 export interface RejectionSource {
   on(event: 'unhandledRejection', listener: (cause: unknown) => void): unknown;
 }

@@ -1,11 +1,12 @@
-// The sink of an answer that its client may not read: while it stands still, the memory of its request counts what is left of it.
+// The sink of an answer that its client may not read: while no byte moves, the memory of its request counts the rest of
+// it.
 import type { ServerResponse } from 'node:http';
 import type { CallMemory } from '../memory-budget/index.ts';
 import type { TextSink } from './delivery.ts';
 
 type Counted = Pick<CallMemory, 'standStill' | 'moveOn'>;
 
-/** `text`: the whole answer; empty of a stream, which is made no faster than it is read. */
+/** `text`: the whole answer; empty for a stream, which is produced no faster than it is read. */
 export function unreadSink(outgoing: ServerResponse, memory: Counted, text: string): TextSink {
   let leftCharacters = text.length;
   let characterBytes: number | undefined;

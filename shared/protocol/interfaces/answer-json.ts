@@ -1,4 +1,4 @@
-// What answers and events of providers have in common, whatever the interface: bounds, errors, how much a model wrote.
+// Common parts of all interfaces' answers and events: bounds, errors, output size.
 import {
   jsonValuesMax,
   largeBodyMaxBytes,
@@ -23,13 +23,13 @@ import { membersOf } from './read-members.ts';
 const answerBounds = { depthMax: 512, valuesMax: jsonValuesMax, unread: new Set(['logprobs']) };
 const boundsWith = (unreadEnds: ReadonlyMap<number, number> | undefined) =>
   unreadEnds === undefined ? answerBounds : { ...answerBounds, unreadEnds };
-/** A text of so few characters is within these bounds: it can neither be nested deeper nor hold more values. */
+/** Length up to which a text is within these bounds: it can neither be nested deeper nor hold more values. */
 export const shortEventCharacters = 2 * answerBounds.depthMax;
 
 /** Read within a few milliseconds. */
 const longAnswerCharacters = 256 * 1024;
 
-/** Undefined: it is no JSON object, or beyond what an answer may hold. */
+/** Returns undefined for a text that is no JSON object, or exceeds the bounds of an answer. */
 export function scanAnswer(text: string, unreadEnds?: ReadonlyMap<number, number>): JsonText | undefined {
   const scanned = scanJson(text, boundsWith(unreadEnds));
   return scanned.kind === 'json' && scanned.json.isObject(0) ? scanned.json : undefined;
@@ -42,13 +42,13 @@ export function answerJson(text: string): JsonText {
   return scanned.json;
 }
 
-/** Whether it is JSON that holds more than an answer may. */
+/** Whether it is JSON that exceeds the bounds of an answer. */
 export const isBeyondBounds = (text: string, unreadEnds?: ReadonlyMap<number, number>): boolean =>
   scanJson(text, boundsWith(unreadEnds)).kind === 'fault';
 
 /**
- * A long text is searched, and what was found is read, in turns of their own: others have the event loop between them.
- * `charactersMax`: beside log probabilities.
+ * Searches a long text, and reads the found values, in turns of their own, between which other calls have the event
+ * loop. `charactersMax`: without log probabilities.
  */
 export async function readInTurns<Read>(
   text: string,
@@ -72,7 +72,7 @@ export async function rescanned(text: string): Promise<JsonText> {
   return json;
 }
 
-/** What an answer that is not handed on says of its use. `readUsage`: of the interface. */
+/** Reads the usage of an answer that is not passed on. `readUsage`: of the interface. */
 export async function readUnscanned(text: string, readUsage: UsageReading): Promise<ReadAnswer> {
   await nextTurn();
   const ends = await findLogprobs(text);
@@ -85,8 +85,8 @@ export async function readUnscanned(text: string, readUsage: UsageReading): Prom
 export type UsageReading = (usage: unknown) => UsageReport | undefined;
 
 /**
- * The last member of this name, where it is an object: found without the structure around it. No text of a model can be taken for
- * it: inside a string a backslash stands before each quotation mark.
+ * The last field of this name, where it is an object, found without the structure around it. No text of a model is
+ * mistaken for it: inside a string a backslash precedes each quotation mark.
  */
 export function lastObjectIn(text: string, name: string): unknown {
   const at = text.lastIndexOf(`"${name}"`);
@@ -106,11 +106,14 @@ function parsedOrNothing(text: string): unknown {
 const packageErrorOf = { code: {}, type: {}, status: {}, param: {}, message: {} };
 const errorShape = membersOf({ ...packageErrorOf, object: {}, error: membersOf(packageErrorOf) });
 
-/** As much as is read of an error that comes with a status of its own; of a longer one what classifies it. */
+/**
+ * Reads an error that comes with a good status as far as one with an error status; of a longer one only the part that
+ * classifies it.
+ */
 export const readErrorObject = (json: JsonText): unknown =>
   json.text.length <= upstreamErrorMaxBytes ? JSON.parse(json.text) : pick(json, 0, errorShape);
 
-/** Of all strings in a value, but for those in members of these names. */
+/** Bytes of all strings in a value, except those in fields of these names. */
 export function textBytesIn(json: JsonText, value: number, leftOut: ReadonlySet<string>): number {
   const end = json.next(value);
   let bytes = 0;
@@ -136,7 +139,7 @@ export function textBytesOf(value: unknown, leftOut: ReadonlySet<string>): numbe
 const stringBytes = (quoted: string): number =>
   quoted.includes('\\') ? Buffer.byteLength(JSON.parse(quoted) as string) : Buffer.byteLength(quoted) - 2;
 
-/** Ten times what any provider reports. A longer one is none. */
+/** Ten times the length of any provider's usage. A longer object is not taken for usage. */
 const usageMaxCharacters = 16 * 1024;
 
 /** The value of `usage`, as far as it is one. */

@@ -1,5 +1,5 @@
-// What a client's interface (chat completions, messages, …) says of itself. Stages, formats and the response cache work with
-// this, and none of them asks which interface it has. Types only.
+// Description of a client's interface (chat completions, messages, …). Stages, formats and the response cache work with
+// it, and none of them branches on the interface's name. Types only.
 import type { ErrorFormat, GatewayError, RejectionReason } from '../../errors/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import type { SchemaWork } from '../json-schema/index.ts';
@@ -20,7 +20,7 @@ export interface ClientInterface {
   readonly upstreamPath: string;
   /** Members of a request that are the gateway's own: no provider gets them as they came, and lists in them are short. */
   readonly gatewayMembers: ReadonlySet<string>;
-  /** The member whose depth has an error code of its own. */
+  /** The field whose depth has an error code of its own. */
   readonly schemaMember: string | undefined;
   /** Whether a model may be the alias of a stored function. */
   readonly callsFunctions: boolean;
@@ -28,42 +28,42 @@ export interface ClientInterface {
   readonly acceptsApiKeyHeader: boolean;
   /** Headers of the request that providers get as they came, lower case. */
   readonly passedHeaders: readonly string[];
-  /** They get its query too. */
+  /** Set where providers get the query string too. */
   readonly passesQuery: boolean;
-  /** Its calls say how well a provider answers: they count in statistics, and cool a provider that fails. */
+  /** Set where its calls show how well a provider answers: they count in statistics, and cool a provider that fails. */
   readonly measuresProviders: boolean;
   /**
-   * Its clients repair a rejected request by the words that they are told, and send it again: the whole message. Left out: the
-   * gateway's own words come first, then those of the provider.
+   * The whole message of a rejected request, for clients that repair the request by these words and send it again. If
+   * absent, the gateway's own words come first, then those of the provider.
    */
   readonly repairWords?: (rejection: RejectionToTell) => string | undefined;
   readonly routeRules: RouteRules;
   /** An error is returned, not thrown: a key that is refused wins over it. */
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;
-  /** Of a body: top-level members that change no answer, beside the ones that the parts of the cache key name. */
+  /** Top-level fields of a body that change no answer, beside the ones that the parts of the cache key name. */
   readonly leftOutOfCacheKey: (body: JsonText) => ReadonlySet<string>;
-  /** Of a JSON answer to this request. One that is longer is not read to its end. */
+  /** Bound of a JSON answer to this request; a longer one is not read to its end. */
   readonly answerMaxBytes: (asked: RoutedRequest) => number;
   readonly readAnswer: (text: string) => Promise<ReadAnswer>;
-  /** For one stream, from its start. `choices`: of the request. */
+  /** Opens a reader for one stream, from its start. `choices`: of the request. */
   readonly openEventReader: (choices: number) => EventReader;
 }
 
 /** A request that every provider rejected. */
 export interface RejectionToTell {
-  /** What the first provider said that said anything. */
+  /** Words of the first provider that gave any. */
   readonly said: string | undefined;
   readonly reason: RejectionReason | undefined;
   /** An estimate. */
   readonly promptTokens: number;
-  /** Of the model. */
+  /** Context length of the model. */
   readonly contextTokens: number;
 }
 
-/** What the clients of a path are used to, whatever the base URL. */
+/** Conventions of a path's clients, whatever the base URL. */
 export interface RouteRules {
   readonly errorFormat?: ErrorFormat | undefined;
-  /** A header with which errors have the form of Messages. */
+  /** Header that switches errors to the form of Messages. */
   readonly messagesFormWith?: string | undefined;
   /** A header that names the session where none of the gateway does. */
   readonly foreignSessionId?: string | undefined;
@@ -71,7 +71,7 @@ export interface RouteRules {
   readonly requestIdHeader?: string | undefined;
 }
 
-/** Of a request, beside its body: what providers get as it came. */
+/** Parts of a request beside its body that providers get unchanged. */
 export interface PassedOn {
   readonly headers: Readonly<Record<string, string>>;
   /** Without the question mark; empty where there is none. */
@@ -88,17 +88,17 @@ export interface RequestReading {
 
 /** A request of any interface, as its client sent it. */
 export interface ClientRequest extends RoutedRequest {
-  /** The members that the gateway reads, and of these what it reads. Never changed, but for media that are let go when they are measured. */
+  /** The parsed fields that the gateway reads. Never changed, except that media are dropped after they are measured. */
   readonly raw: JsonObject;
   readonly preset: PresetOption | undefined;
   /** The body for a provider that speaks the interface. */
   readonly upstreamBody: (target: UpstreamTarget) => UpstreamBody;
   /** Where the provider speaks another interface: an answer that needs no provider. Left out: there is none. */
   readonly answerItself?: ((nextStep: () => Promise<void>) => Promise<JsonAnswer>) | undefined;
-  /** Undefined: no schema is named that answers must satisfy. */
+  /** Undefined when no schema is given that answers must satisfy. */
   readonly schemaCheck: SchemaCheck | undefined;
   readonly writeAnswer: (answer: JsonAnswer, cost: AnswerCost) => WrittenAnswer;
-  /** For one stream, from its start. */
+  /** Opens a writer for one stream, from its start. */
   readonly openStreamWriter: (options: StreamWriting) => StreamWriter;
   /** A whole stream in place of an error, where its clients act on the error there alone. Left out, undefined: the error. */
   readonly refusedStream?: ((error: GatewayError, answer: RefusedStream) => Promise<string | undefined>) | undefined;
@@ -106,7 +106,7 @@ export interface ClientRequest extends RoutedRequest {
 
 export interface UpstreamBody {
   readonly text: string;
-  /** What of the client's body is not in it, as paths: thinking of other models, of each field the first. */
+  /** Paths of parts of the client's body that were dropped: thinking of other models, the first of each field. */
   readonly leftOut: readonly string[];
 }
 
@@ -118,7 +118,7 @@ export interface RelayedChanges {
   readonly leftOut: readonly string[];
 }
 
-/** Names of what is made of the other members of a request. */
+/** Names of values derived from the other fields of a request. */
 export type MadeOfMembers =
   | 'needs'
   | 'size'
@@ -136,22 +136,22 @@ export interface RefusedStream {
   readonly createdSeconds: number;
 }
 
-/** What an answer, or one event of it, says of itself, as it came. */
+/** Metadata of an answer, or of one event of it, as the provider sent it. */
 export interface AnswerDetails {
-  /** As the provider names it. Left out: it names none. */
+  /** The provider's name of the model, if it sends one. */
   readonly model?: string | undefined;
-  /** Of each choice that has ended, in words of the interface. */
+  /** Finish reasons of the choices that have ended, in words of the interface. */
   readonly finishReasons?: readonly string[] | undefined;
-  /** Ids under which its provider stores it and its items. Left out: it says of none. */
+  /** Ids under which its provider stores it and its items, if it says so. */
   readonly storedIds?: readonly string[] | undefined;
-  /** Of what else its provider keeps, stored or not: containers, files that were made in them, sound. */
+  /** Ids of other things that its provider keeps, stored or not: containers, files that were made in them, audio. */
   readonly keptIds?: readonly string[] | undefined;
 }
 
 export interface JsonAnswer extends AnswerDetails {
-  /** What is written and kept. */
+  /** Text that is sent and stored. */
   readonly text: string;
-  /** As far as the interface looks at it. */
+  /** Parsed as far as the interface reads it. */
   readonly json: JsonText;
   readonly usage: UsageReport | undefined;
   /** Bytes of text that the model wrote, for the estimate where a provider reports no usage. */
@@ -162,11 +162,11 @@ export type ReadAnswer =
   | { readonly kind: 'answer'; readonly answer: JsonAnswer }
   /** An error object inside a 200: SDKs would take it for an answer. */
   | { readonly kind: 'error'; readonly error: unknown }
-  /** Finished, and beyond what an answer may hold. */
+  /** Finished, and beyond the bounds of an answer. */
   | { readonly kind: 'refused'; readonly refused: RefusedAnswer }
   | { readonly kind: 'unreadable' };
 
-/** What is known of an answer that is not handed on: the ground of its charge. */
+/** Facts about an answer that is not passed on, by which it is charged. */
 export interface RefusedAnswer {
   readonly usage: UsageReport | undefined;
   readonly outputBytes: number;
@@ -174,13 +174,13 @@ export interface RefusedAnswer {
   readonly unseenTokens?: number;
 }
 
-/** What the gateway tells of an answer's price. */
+/** The gateway's fields for the price of an answer. */
 export interface AnswerCost {
-  /** What the workspace pays: an exact decimal string. */
+  /** The workspace's price, an exact decimal string. */
   readonly costUsd: string;
   /** The same as a JSON number. */
   readonly cost: number;
-  /** The provider's `usage` with every member that the gateway can add. */
+  /** The provider's `usage` with every field that the gateway can add. */
   readonly mergedUsage: () => Record<string, unknown>;
 }
 
@@ -196,13 +196,16 @@ export interface AnswerEvent extends EventText {
 }
 
 export interface EventDetails extends AnswerDetails {
-  /** It holds something that a client can use, or the model has begun to think: until then another provider may answer. */
+  /**
+   * Set once there is output that a client can use, or the model has begun to think: until then another provider may
+   * answer.
+   */
   readonly hasOutput: boolean;
-  /** What it brings is the model's thinking and nothing else: what follows may be long in coming. */
+  /** Set for thinking and nothing else: the next output may take long. */
   readonly isOnlyThinking?: boolean | undefined;
-  /** It ends the stream well: a client has it when the answer is stored. */
+  /** Set on the event that ends the stream well: a client gets it when the answer is stored. */
   readonly isLast: boolean;
-  /** It is no event of the interface, but a marker that some servers write behind the last one. */
+  /** Set for a marker that some servers write after the last event, and that is no event of the interface. */
   readonly isEndMarker?: true;
   readonly usage: UsageReport | undefined;
   /** As in `JsonAnswer`. */
@@ -211,17 +214,17 @@ export interface EventDetails extends AnswerDetails {
 
 export type EventReading =
   | { readonly kind: 'event'; readonly event: AnswerEvent }
-  /** The end marker: nothing of it is relayed. */
+  /** The end marker, which is not relayed. */
   | { readonly kind: 'end' }
   | { readonly kind: 'error'; readonly error: unknown }
-  /** No JSON object, or beyond what an answer may hold: the stream is broken. */
+  /** No JSON object, or beyond the bounds of an answer: the stream is broken. */
   | { readonly kind: 'unreadable' };
 
 export interface EventReader {
   readonly read: (event: EventText) => EventReading;
   /** Everything was said, however the connection ends. */
   readonly isComplete: () => boolean;
-  /** Its last event may have an end marker behind it. */
+  /** Set where its last event may be followed by an end marker. */
   readonly mayBeMarked?: true;
 }
 
@@ -231,11 +234,13 @@ export interface StreamWriting {
   readonly endsBrokenStreamWithDone: boolean;
 }
 
-/** What a client gets of a stream, as text. */
+/** Writes the client's text of a stream. */
 export interface StreamWriter {
-  /** Called with events of the interface's own reader, in whose form it takes them. Empty: nothing of it is for this client. */
+  /**
+   * Called with events of the interface's own reader. Returns an empty text for an event that this client does not get.
+   */
   event(event: AnswerEvent): string;
-  /** What precedes the end of a stream that ended well. `reported`: the last usage of the provider. */
+  /** Text before the end of a stream that ended well. `reported`: the last usage of the provider. */
   readonly beforeEnd: (reported: UsageReport | undefined, cost: () => AnswerCost) => string;
   /** An event that says nothing, where clients wait for one: in a stream whose provider speaks another interface and sends none. */
   readonly ping?: string | undefined;
@@ -247,7 +252,7 @@ export interface StreamWriter {
 
 export interface SchemaCheck {
   readonly answer: (answer: JsonAnswer, options: AnswerChecking) => Promise<CheckedAnswer>;
-  /** For one stream: each event, then whether all of it satisfies the schema. */
+  /** Checks one stream: each event, then whether all of it satisfies the schema. */
   readonly openStream: (work: SchemaWork) => StreamSchemaCheck;
 }
 
@@ -258,21 +263,21 @@ export interface AnswerChecking {
 }
 
 export type CheckedAnswer =
-  /** `answer`: without what stood around the JSON. */
+  /** `answer`: without the text around the JSON. */
   | { readonly kind: 'valid'; readonly answer: JsonAnswer }
   /**
-   * `mismatch`: where and by which rule of the schema it fails. `isFinal`: so would the next one, as it ended at its token limit,
-   * or its check at a bound.
+   * `mismatch`: where and by which rule of the schema it fails. `isFinal`: a repetition would fail too, as the answer
+   * ended at its token limit, or its check at a bound.
    */
   | { readonly kind: 'invalid'; readonly mismatch: string; readonly isFinal: boolean };
 
 export interface StreamSchemaCheck {
   readonly add: (event: AnswerEvent) => void;
-  /** Lets go what was added: there is no memory for it. */
+  /** Drops the collected events, for which there is no memory. */
   readonly drop: () => void;
   /**
-   * Where and by which rule of the schema it fails; undefined: it satisfies it. A choice that calls tools, refuses or was cut
-   * is not held against the schema: it is the client's to read.
+   * Returns where and by which rule of the schema it fails, or undefined when it satisfies it. A choice that calls
+   * tools, refuses or was cut off is not checked.
    */
   readonly mismatch: () => Promise<string | undefined>;
 }

@@ -1,5 +1,6 @@
-// What of a request may cost more than the tokens of its entry: only an entry that lists it in `extras` is called with it.
-// Members are known by their names; of tools those are known that cost tokens only, and every other type counts as dearer.
+// Features of a request that may cost more than the tokens of its provider entry: only an entry that lists them in
+// `extras` is called. Fields are known by their names; of tools those are listed that cost tokens only, and every other
+// type counts as dearer.
 import type { Extra } from '../../foundation/constants/index.ts';
 import { type Feature, isJsonObject, type JsonObject, type Shape } from '../wire/index.ts';
 import { keptToolShapes } from './kept-input.ts';
@@ -7,11 +8,11 @@ import { membersOf } from './read-members.ts';
 
 type DearerFeature = Extract<Feature, { readonly extra: Extra }>;
 
-/** What of a tool is read. A namespace holds tools of its own. */
+/** Fields of a tool that are read. A namespace contains tools of its own. */
 export const toolShape: Shape = membersOf({ ...keptToolShapes, type: {}, name: {}, max_uses: {} });
 (toolShape.members as Map<string, Shape>).set('function', membersOf({ name: {} })).set('tools', { items: toolShape });
 
-/** They run at the client, or search among the tools that the request brings. Each may have versions: `bash_20250124`. */
+/** Tools that run at the client, or search among the tools of the request. Each may have versions: `bash_20250124`. */
 const tokensOnly =
   /^(namespace|local_shell|apply_patch|computer|computer-preview|browser_toolset|tool_search|bash|text_editor|memory)(_|$)/;
 
@@ -19,7 +20,7 @@ const clientTools: ReadonlySet<unknown> = new Set(['function', 'custom']);
 
 /** Run by the provider, under the names that providers give them, with versions and previews of these. */
 const extrasOfTools: readonly (readonly [Extra, RegExp])[] = [
-  // What it costs is not said.
+  // Undocumented price.
   ['other_tools', /^programmatic_tool_calling$/],
   ['web_search', /^(web|x|browser|live|google|bing|enterprise_web)_search(_|$)/],
   ['web_fetch', /^(web_fetch|url_context)(_|$)/],
@@ -32,10 +33,10 @@ const extrasOfTools: readonly (readonly [Extra, RegExp])[] = [
   ['shell', /^shell(_|$)/],
 ];
 
-/** Some providers name the vendor first (`openrouter:web_search`), or mark what is built in (`$web_search`). */
+/** Some providers name the vendor first (`openrouter:web_search`), or mark built-in tools (`$web_search`). */
 const vendorMark = /^(\$|[a-z]+:)/;
 
-/** Of each extra the first tool that needs it. `pathOf`: by its place in the list. */
+/** Returns the first tool for each extra. `pathOf`: by its position in the list. */
 export function dearerTools(tools: unknown, pathOf: (index: number) => string): readonly DearerFeature[] {
   const found = new Map<Extra, DearerFeature>();
   for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
@@ -56,7 +57,7 @@ function* extrasOf(tool: unknown): Generator<Extra> {
   if (isJsonObject(tool) && Array.isArray(tool.tools)) for (const inner of tool.tools) yield* extrasOf(inner);
 }
 
-/** Undefined: it costs tokens only. */
+/** Returns undefined for a tool that costs tokens only. */
 function extraOf(tool: unknown): Extra | undefined {
   if (!isJsonObject(tool)) return 'other_tools';
   const { type = null, environment } = tool;
@@ -65,7 +66,7 @@ function extraOf(tool: unknown): Extra | undefined {
     return typeof name === 'string' && name.startsWith('$') ? extraNamed(name) : undefined;
   }
   if (typeof type !== 'string') return 'other_tools';
-  // Of a shell its environment says whose it is.
+  // The environment of a shell decides who runs it.
   if (type === 'shell') return (environment ?? null) === null || isLocal(environment) ? undefined : 'shell';
   if (tokensOnly.test(type)) return undefined;
   return extraNamed(type === 'builtin_function' && typeof name === 'string' ? name : type);
@@ -96,7 +97,7 @@ const isOtherThan =
 
 const isSearching = (value: unknown): boolean => isOn(value) && !(isJsonObject(value) && value.mode === 'off');
 
-/** Of every interface, because a provider that is a gateway itself takes the members of others. */
+/** Fields of every interface, because a provider that is a gateway itself accepts those of others. */
 const dearerMembers: Readonly<Record<string, readonly [Extra, (value: unknown) => boolean]>> = {
   web_search_options: ['web_search', isOn],
   search_parameters: ['web_search', isSearching],
@@ -110,17 +111,17 @@ const dearerMembers: Readonly<Record<string, readonly [Extra, (value: unknown) =
   enable_code_interpreter: ['code_interpreter', isOn],
   plugins: ['plugins', isOn],
   mcp_servers: ['mcp', isOn],
-  // It names a container of the provider, or skills that run in one.
+  // Names a container of the provider, or skills that run in one.
   container: ['code_execution', isOn],
   fallbacks: ['fallbacks', isOn],
   speed: ['service_tier', isOtherThan('standard')],
   inference_geo: ['service_tier', isOtherThan('global')],
 };
 
-/** Betas stand in a header; some providers take them in the body. */
+/** Betas are sent in a header; some providers accept them in the body. */
 const betaMembers: readonly string[] = ['anthropic_beta', 'betas'];
 
-/** Top-level members that `dearerFeatures` looks at. */
+/** Top-level fields that `dearerFeatures` reads. */
 export const dearerMemberNames: readonly string[] = [...Object.keys(dearerMembers), ...betaMembers, 'service_tier'];
 
 export interface DearerReading {
@@ -132,7 +133,7 @@ export interface DearerReading {
 
 export const openAiUsualTiers: readonly unknown[] = ['auto', 'default', 'flex'];
 
-/** Of the members of a request, and of its betas. */
+/** Features in the fields of a request, and in its betas. */
 export function dearerFeatures(raw: JsonObject, { usualTiers, betas }: DearerReading): readonly DearerFeature[] {
   const asked: DearerFeature[] = [];
   for (const [member, [extra, isAsked]] of Object.entries(dearerMembers)) {
@@ -144,7 +145,7 @@ export function dearerFeatures(raw: JsonObject, { usualTiers, betas }: DearerRea
   return asked;
 }
 
-/** They move the window or add a model. */
+/** Betas that move the window or add a model. */
 const extrasOfBeta: readonly (readonly [Extra, RegExp])[] = [
   ['long_context', /^context-\d+[km]/i],
   ['advisor', /^advisor/i],

@@ -1,10 +1,10 @@
-// What every interface says for its translation.
+// Fields of a request that every interface provides for its translation.
 import { once } from '../../foundation/cache/index.ts';
 import { openAiStopsMax, ownStopMaxCharacters, ownStopsMax } from '../../foundation/constants/index.ts';
 import { type HubNeed, isJsonObject, type JsonObject, type JsonText, parseInTurns, parseJson } from '../wire/index.ts';
 import type { ClientRequest } from './client-interface.ts';
 
-/** What a request says for its translation. `readNeeds`: left out where its interface is not translated. */
+/** Values for the translation of a request. `readNeeds`: absent where its interface is not translated. */
 export function hubMembers(
   text: () => JsonText,
   readNeeds: (body: JsonObject) => readonly HubNeed[] = () => [],
@@ -26,7 +26,7 @@ export function hubMembers(
 export const isWebUrl = (url: unknown): boolean =>
   typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
 
-/** A request may ask for the same thing a hundred thousand times: one place of it says enough. */
+/** Keeps the first place of each need: a request may ask for the same thing a hundred thousand times. */
 export function firstOfEachNeed(asked: readonly HubNeed[]): HubNeed[] {
   const first = new Map<string, HubNeed>();
   const needs = [...asked, ...manyDocuments(asked)];
@@ -53,7 +53,7 @@ function manyDocuments(needs: readonly HubNeed[]): HubNeed[] {
   return [];
 }
 
-/** Stops that the gateway cannot end an answer at: a provider that is not told all of them is passed over. */
+/** Stops that the gateway cannot apply itself: a provider that does not accept all of them is skipped. */
 export function neededStops(stops: unknown, member: string): HubNeed[] {
   const told = (typeof stops === 'string' ? [stops] : Array.isArray(stops) ? stops : []).filter(isStop);
   const count = new Set(told).size;

@@ -1,20 +1,26 @@
-// How large an image is, by its first bytes. A client decides how many images there are and what stands in them, so each
-// is looked at in the same few steps, and one that does not say its size is no exception. Other formats than these are
-// rare enough to count as the largest.
+// Reads the size of an image from its first bytes. A client decides how many images there are and what they contain, so
+// each costs the same few steps, even one that does not state its size. Other formats than these are rare enough to
+// count as the largest.
 
 export interface Pixels {
   readonly width: number;
   readonly height: number;
 }
 
-/** By its first bytes, whatever it was declared as. Undefined: it is of another type, or no image. */
+/** The type by its first bytes, whatever was declared; undefined for another type or no image. */
 export const imageTypeOf = (base64: string): string | undefined =>
   formats.find(({ start }) => base64.startsWith(start))?.type;
 
-/** Of a request: more images no provider takes (OpenAI: 1,500, November 2026). Those behind them count as the largest. */
+/**
+ * Images of a request that are measured: no provider accepts more (OpenAI: 1,500, November 2026). Further ones count as
+ * the largest.
+ */
 const headsMax = 1_500;
 
-/** For one request. Undefined: its head does not say it, what it says is no image, or enough heads were read. */
+/**
+ * Opens a reader for one request. It returns undefined where the head has no size, the size is that of no image, or
+ * enough heads were read.
+ */
 export function openPixelReader(): (base64: string) => Pixels | undefined {
   let read = 0;
   return (base64) => {
@@ -32,9 +38,9 @@ function pixelsOf(base64: string): Pixels | undefined {
 
 interface ImageFormat {
   readonly type: string;
-  /** Its first bytes in base64. */
+  /** First bytes in base64. */
   readonly start: string;
-  /** What is looked at; base64 takes four characters for three bytes. */
+  /** Characters that are read; base64 has four characters for three bytes. */
   readonly headCharacters: number;
   readonly read: (head: Buffer) => Pixels | undefined;
 }
@@ -43,7 +49,7 @@ const none: Pixels = { width: 0, height: 0 };
 
 const formats: readonly ImageFormat[] = [
   { type: 'image/png', start: 'iVBORw0KGgo', headCharacters: 32, read: pngPixels },
-  // A preview, and what a camera and a colour profile say, stand before the size.
+  // A preview, camera data and a colour profile precede the size.
   { type: 'image/jpeg', start: '/9j/', headCharacters: 256 * 1024, read: jpegPixels },
   { type: 'image/gif', start: 'R0lGOD', headCharacters: 16, read: gifPixels },
   { type: 'image/webp', start: 'UklGR', headCharacters: 40, read: webpPixels },

@@ -1,27 +1,28 @@
-// What is kept of a request's body: its text while another candidate may need it, its values while one of another format is asked.
+// Memory of a request's body: its text is kept while another candidate may need it, its values while a candidate of
+// another format is called.
 import { nextTurn } from '../../foundation/time/index.ts';
 import type { CallMemory } from '../memory-budget/index.ts';
 import type { ClientRequest } from './client-interface.ts';
 
 /** Beside its characters: an object with names takes some hundred bytes in V8, its place in the table 20. */
 const valuesTimes = 4;
-/** Of a shorter one nothing is let go: it may be repeated where an answer breaks. */
+/** Length up to which nothing is dropped: a short body may be sent again where an answer breaks. */
 const longCharacters = 64 * 1024;
 
 export interface KeptBody {
   readonly isLong: boolean;
-  /** Of the media in what was read of a long body, which are counted until they are let go. */
+  /** Bytes of the media in the parsed part of a long body, counted until they are dropped. */
   readonly mediaBytes: number;
-  /** Of a long body, made in turns of the event loop. Rejects with a GatewayError where there is no memory for them. */
+  /** Parses a long body in turns of the event loop. Rejects with a GatewayError where there is no memory. */
   readonly readValues: () => Promise<void>;
   readonly letGoValues: () => void;
-  /** Of a long body, when its size and needs are known: nothing else looks into it. */
+  /** Drops the media of a long body once its size and needs are known: nothing else reads them. */
   readonly letGoMedia: () => void;
-  /** Of a long body, when no candidate is asked any more. */
+  /** Drops a long body when no further candidate is called. */
   readonly letGo: () => void;
 }
 
-/** `textBytes`: what is counted for the text already. */
+/** `textBytes`: already counted for the text. */
 export function keepBody(memory: CallMemory, request: ClientRequest, textBytes: number): KeptBody {
   const values = memory.openPart();
   const isLong = request.text().text.length > longCharacters;

@@ -1,6 +1,6 @@
-// What of a request refers to input that is kept at a provider: the only list of it, for all interfaces, because a provider that is a
-// gateway itself takes the fields of others. Such input is reserved at the context of the model, one provider alone has it, and what
-// the workspace did not make is not reached with a credential of the gateway.
+// References of a request to input that a provider keeps: the only list of them, for all interfaces, because a provider
+// that is a gateway itself accepts the fields of others. Such input reserves the whole context of the model, only its
+// provider has it, and a workspace that did not create it cannot reach it with a credential of the gateway.
 import { isJsonObject, type JsonObject, type KeptInput, presence, type Shape } from '../wire/index.ts';
 import { membersOf } from './read-members.ts';
 
@@ -51,21 +51,21 @@ const comparedMembers: Readonly<Record<string, (body: JsonObject) => unknown>> =
 
 const inside = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-/** Of a part, an item or a tool. */
+/** Fields of a part, an item or a tool. */
 export const keptPartShapes: Readonly<Record<string, Shape>> = {
   type: {},
   id: {},
   file_id: {},
   file_url: {},
   image_url: membersOf({ url: {}, detail: {}, file_id: {} }),
-  // As Google, Mistral and vLLM have them.
+  // Forms of Google, Mistral and vLLM.
   video_url: membersOf({ url: {} }),
   audio_url: membersOf({ url: {} }),
   document_url: membersOf({ url: {} }),
   file: membersOf({ file_id: {} }),
   image_file: membersOf({ file_id: {} }),
 };
-/** Of a message of a chat completion. */
+/** Fields of a message of a chat completion. */
 export const keptMessageShapes: Readonly<Record<string, Shape>> = { audio: idShape };
 const environmentShape = membersOf({ type: {}, container_id: {}, file_ids: filesShape, skills: skillsShape });
 export const keptItemShapes: Readonly<Record<string, Shape>> = {
@@ -86,7 +86,7 @@ export const keptToolShapes: Readonly<Record<string, Shape>> = {
 const idNames = ['file_id', 'container_id', 'tunnel_id', 'file_ids', 'vector_store_ids'] as const;
 const urlFields = ['image_url', 'video_url', 'audio_url', 'document_url'] as const;
 const urlNames = ['url', 'file_url', ...urlFields] as const;
-/** Where parts and such names are, in messages, items and tools. */
+/** Fields that contain parts and such references, in messages, items and tools. */
 const containers = [
   ...['content', 'output', 'source', 'file', 'image_file', ...urlFields],
   ...['input_image_mask', 'container', 'environment', 'skills', 'tools', 'tool', 'definition'],
@@ -98,7 +98,7 @@ const storageUrl = /^(?:gs|s3):\/\/|^https:\/\/generativelanguage\.googleapis\.c
 /** Longer conversations send their items themselves. */
 export const keptInputMax = 1_024;
 
-/** In the order of the body, each id once; of more than may be in one request the first that is too many is the last. */
+/** References in the order of the body, each id once; one more than the allowed number at most. */
 export function keptInputIn(body: JsonObject): readonly KeptInput[] {
   const found = new Map<string, KeptInput>();
   const add = (member: string, value: unknown, isCompared = false): void => {
@@ -111,12 +111,12 @@ export function keptInputIn(body: JsonObject): readonly KeptInput[] {
   for (const [member, valueIn] of Object.entries(keptMembers)) add(member, valueIn(body));
   for (const name of ['messages', 'input', 'system', 'tools'] as const) addParts(body[name], [name], add);
   addParts(inside(body.container).skills, ['container', 'skills'], add);
-  // What is input too is found before.
+  // References that are also input were found above.
   for (const [member, valueIn] of Object.entries(comparedMembers)) add(member, valueIn(body), true);
   return [...found.values()];
 }
 
-/** What the model is given, or what the provider works with. */
+/** Whether any reference brings input to the model or to the work of its provider. */
 export const bringsInput = (kept: readonly KeptInput[]): boolean => kept.some(({ isCompared }) => !isCompared);
 
 type Add = (member: string, id: unknown) => void;
@@ -160,9 +160,9 @@ function* idsIn(value: JsonObject): Generator<unknown> {
   }
   // A container that is named by its id alone.
   if (typeof value.container === 'string') yield value.container;
-  // One that an account keeps: those of the maker are open to all.
+  // Skills that an account keeps: those of the maker are open to all.
   if (typeof value.skill_id === 'string' && value.type !== 'anthropic') yield value.skill_id;
-  // What an assistant said, as sound.
+  // An assistant's earlier audio.
   if ((value.role ?? null) !== null && isJsonObject(value.audio)) yield value.audio.id;
 }
 
@@ -186,7 +186,7 @@ const isEmpty = (value: unknown): boolean => (value ?? null) === null || (Array.
 
 export const ownItemMark = '_gw_';
 
-/** The prefix of such an id. Undefined: it is none. */
+/** The prefix of such an id, or undefined for any other. */
 export const ownItemKind = (id: unknown): string | undefined =>
   typeof id === 'string' ? /^([a-z]+)_gw_\w+$/.exec(id)?.[1] : undefined;
 

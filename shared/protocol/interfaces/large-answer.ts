@@ -8,13 +8,13 @@ import { createBracketReader, findMember, type RoutedRequest } from '../wire/ind
 const largeCharacters = 2 * 1024 * 1024;
 
 const memberName = '"logprobs"';
-/** A quotation mark that no backslash precedes begins a text, so this is the name of a member. */
+/** A quotation mark without a backslash before it begins a text, so this is the name of a field. */
 const beforeBracket = /\s{0,16}:\s{0,16}(?=[[{])/y;
 /** Members of that name that are looked at: far more than choices. A text of nothing else must not take a turn of its own. */
 const namesMax = 1_024;
 const nothing: readonly string[] = ['null', 'false', '0'];
 
-/** Of a JSON answer of chat completions or Responses. */
+/** Bound of a JSON answer of chat completions or Responses. */
 export function answerMaxBytes(asked: RoutedRequest): number {
   const json = asked.text();
   const isAsked = ['logprobs', 'top_logprobs'].some((name) => {
@@ -24,7 +24,7 @@ export function answerMaxBytes(asked: RoutedRequest): number {
   return isAsked ? largeBodyMaxBytes : upstreamBodyMaxBytes;
 }
 
-/** By where each list or object of log probabilities begins: where it ends. Undefined: the text is not long. */
+/** Finds the end of each list or object of log probabilities, by its start. Returns undefined for a short text. */
 export async function findLogprobs(text: string): Promise<ReadonlyMap<number, number> | undefined> {
   if (text.length <= largeCharacters) return undefined;
   const ends = new Map<number, number>();
@@ -48,7 +48,7 @@ export async function findLogprobs(text: string): Promise<ReadonlyMap<number, nu
   return ends;
 }
 
-/** Of the text without them. */
+/** Length of the text without log probabilities. */
 export function charactersBeside(text: string, ends: ReadonlyMap<number, number> | undefined): number {
   let characters = text.length;
   for (const [start, end] of ends ?? []) characters -= end - start;

@@ -1,5 +1,5 @@
-// What the media of a request take of a model's context at most. The bytes of an image say nothing about that, so a documented
-// bound does: it decides what is held, and what is billed where a provider reports no usage.
+// The most tokens that the media of a request take. The bytes of an image say nothing about that, so a documented bound
+// does: it determines the reservation, and the charge where a provider reports no usage.
 import { openPixelReader, type Pixels } from './image-pixels.ts';
 
 /**
@@ -16,11 +16,11 @@ const shortSideMaxPx = 768;
 const tilesMax = 8;
 
 export interface Media {
-  /** Of images, at most. Undefined: media that only the context bounds (audio, files, other kinds). */
+  /** The most tokens of images; undefined for media that only the context bounds (audio, files, other kinds). */
   readonly tokens: number | undefined;
   /** Characters of bytes that are written as text, and are none. */
   readonly dataCharacters: number;
-  /** Its bytes are elsewhere: a provider that takes media of any kind may find a film there. */
+  /** Set for media behind a URL: a provider that accepts media of any kind may find a film there. */
   readonly isElsewhere: boolean;
 }
 
@@ -39,12 +39,12 @@ export function sumOfMedia(all: Iterable<Media>): Media {
 }
 
 export interface ImageSource {
-  /** Of a picture, or its bytes as a data URL. */
+  /** URL of a picture, or its bytes as a data URL. */
   readonly url: string;
   readonly detail: unknown;
 }
 
-/** For the images of one request. */
+/** Opens a measure for the images of one request. */
 export function openImageMeasure(): (image: ImageSource) => Media {
   const pixelsOf = openPixelReader();
   return (image) => measureImage(image, pixelsOf);
@@ -55,7 +55,7 @@ type PixelReader = ReturnType<typeof openPixelReader>;
 function measureImage({ url, detail }: ImageSource, pixelsOf: PixelReader): Media {
   const isElsewhere = !dataUrl.test(url);
   const dataCharacters = isElsewhere ? 0 : url.length;
-  // In the place of an image there may be a film.
+  // A URL in the place of an image may lead to a film.
   if (!isElsewhere && !imageUrl.test(url)) return { tokens: undefined, dataCharacters, isElsewhere };
   const tiles = detail === 'low' ? 0 : (tilesOf(url, pixelsOf) ?? tilesMax);
   const tokens = Math.max(tokensPerImage + tokensPerTile * tiles, tokensOfOtherModels);
@@ -65,7 +65,7 @@ function measureImage({ url, detail }: ImageSource, pixelsOf: PixelReader): Medi
 const dataUrl = /^data:/i;
 const imageUrl = /^data:image\//i;
 
-/** Undefined: the size of the image is not known. */
+/** Returns undefined when the size of the image is unknown. */
 function tilesOf(url: string, pixelsOf: PixelReader): number | undefined {
   const [head] = /^data:image\/[\w.+-]+;base64,/i.exec(url) ?? [];
   const pixels = head === undefined ? undefined : pixelsOf(url.slice(head.length));

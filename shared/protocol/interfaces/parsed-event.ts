@@ -3,7 +3,10 @@ import { isJsonObject, type JsonObject, pick, type Shape } from '../wire/index.t
 import { answerJson, scanAnswer, shortEventCharacters } from './answer-json.ts';
 import type { AnswerEvent, EventDetails } from './client-interface.ts';
 
-/** Undefined: it is no JSON object, or beyond what an answer may hold. `longShape`: what is read of one that is not short. */
+/**
+ * Returns undefined for a text that is no JSON object, or exceeds the bounds of an answer. `longShape`: the fields that
+ * are read of a long one.
+ */
 export function parseEvent(text: string, longShape?: Shape): JsonObject | undefined {
   if (text.length > shortEventCharacters) {
     const json = scanAnswer(text);
@@ -40,7 +43,7 @@ export class ParsedEvent<Details extends EventDetails = EventDetails> implements
     this.details = details;
   }
 
-  /** Searched anew each time: few clients ask for what needs it. */
+  /** Scanned again each time: few clients need it. */
   get json() {
     return answerJson(this.text);
   }

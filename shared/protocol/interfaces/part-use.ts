@@ -1,15 +1,15 @@
-// What becomes of a part of a request at a provider of another format.
+// Translation of a part of a request to a provider of another format.
 import type { HubNeedKind } from '../wire/index.ts';
 
 export type PartUse =
-  /** Its target has words for it, or the gateway says it in others. */
+  /** Its target can express it, or the gateway rewrites it. */
   | 'carried'
-  /** What a provider ran itself: to any other model it is text. */
+  /** Run by a provider itself: text for any other model. */
   | 'as_text'
-  /** It stays in a history, and says nothing to another model: left out, and reported. */
+  /** Kept in a history, and meaningless to another model: dropped and reported. */
   | 'left_out'
-  /** No format can be told it: such a candidate is passed over. */
+  /** No format can express it: such a candidate is skipped. */
   | { readonly needs: HubNeedKind };
 
-/** It may hold what was said. */
+/** Unknown parts may contain words of the conversation. */
 export const unknownPart: PartUse = { needs: 'content_part' };

@@ -16,14 +16,14 @@ import type { PassedOn } from './client-interface.ts';
 
 // The models that a body names.
 
-/** `model` as far as it can be read: told before anything else of a body is checked. */
+/** Reads `model` as far as possible: it is reported before anything else of a body is checked. */
 export function readModel(json: JsonText): string | undefined {
   const member = findMember(json, 'model');
   const text = member === undefined ? '' : json.slice(member);
   return text.startsWith('"') ? (JSON.parse(text) as string) : undefined;
 }
 
-/** Also where the alias is malformed: its form is told before the types of what else was sent. */
+/** True also for a malformed alias, whose form is reported before the types of other fields. */
 export const namesFunction = (json: JsonText): boolean => readModel(json)?.startsWith(functionAliasPrefix) === true;
 
 /** `models`: each may be tried within one budget. */
@@ -50,7 +50,7 @@ export function readAskedModels({
 
 const text = z.string().check(z.minLength(1));
 
-/** Of a schema: which models, which providers, and whether an answer given before will do. */
+/** Fields of a schema that select models, providers and cached answers. */
 export const plainMembers = {
   model: z.nullish(text),
   models: z.nullish(listOf(text, { itemsMin: 1, itemsMax: fallbackModelsMax })),
@@ -64,21 +64,24 @@ export const conversation = listOf(z.looseObject({ role: z.string() }), {
   isGood: (message) => isJsonObject(message) && typeof message.role === 'string',
 });
 
-/** Of interfaces that read no others. `preset` is refused, and null means absent. */
+/** Gateway fields of interfaces that have no others. `preset` is refused, and null means absent. */
 export const plainGatewayMembers: ReadonlySet<string> = new Set(['provider', 'models', 'cache', 'preset']);
 
-/** For an upstream body. */
+/** Removals for an upstream body. */
 export const withoutGatewayMembers: readonly (readonly [string, undefined])[] = [...plainGatewayMembers].map(
   (name) => [name, undefined] as const,
 );
 
-/** No provider sees the members of the gateway; what of them matters stands in the parts of the key, as does the model. */
+/** No provider receives the gateway's fields; their relevant parts are in other parts of the key, as is the model. */
 export const plainLeftOutOfCacheKey: ReadonlySet<string> = new Set(['model', ...plainGatewayMembers]);
 
 /** Headers of the request that providers of all interfaces but chat completions get. */
 export const vendorHeaders: readonly string[] = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
 
-/** A prompt's cache that outlives the memory of the provider's machines. The member that asks for it; undefined: none does. */
+/**
+ * The field that asks for a prompt cache which outlives the memory of the provider's machines; undefined when none
+ * does.
+ */
 export const keptCacheMember = ({ prompt_cache_retention: kept }: JsonObject): string | undefined =>
   (kept ?? null) === null || inMemory.includes(kept) ? undefined : 'prompt_cache_retention';
 

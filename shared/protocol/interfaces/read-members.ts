@@ -1,25 +1,28 @@
-// What an interface reads of a body. What it does not read is never made a value.
+// Fields of a body that an interface reads. Other fields are never parsed.
 import { fail } from '../../errors/index.ts';
 import { type JsonText, NameTwice, pick, type Shape } from '../wire/index.ts';
 
 export interface MemberReading {
-  /** Top-level members that are read; the others are skipped. */
+  /** Top-level fields that are read; the others are skipped. */
   readonly names: ReadonlySet<string>;
-  /** Of members of any length: what of them is read. */
+  /** Shapes of fields of any length: the parts of them that are read. */
   readonly shapes: Readonly<Record<string, Shape>>;
-  /** Members of which no part may be left out. */
+  /** Fields that must be read whole. */
   readonly indivisible: ReadonlySet<string>;
   /** The one whose length has a code of its own. */
   readonly schemaMember?: string | undefined;
 }
 
 const nothing: Shape = {};
-/** The shape of an object of which these members are read. */
+/** The shape of an object of which these fields are read. */
 export const membersOf = (shapes: Readonly<Record<string, Shape>>): Shape => ({
   members: new Map(Object.entries(shapes)),
 });
 
-/** Members without a shape are read whole: what a response schema of 64 KiB takes with blanks in it, and far above the rest. */
+/**
+ * Bound of fields without a shape, which are read whole: enough for a response schema of 64 KiB with its blanks, and
+ * far above the rest.
+ */
 const wholeMaxCharacters = 128 * 1024;
 
 /** Throws invalid_request. */

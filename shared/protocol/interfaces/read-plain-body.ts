@@ -1,4 +1,4 @@
-// The steps by which a body is read where only the gateway's plain members are its own.
+// Steps that read a body with the gateway's plain fields only.
 
 import type * as z from 'zod/mini';
 import { fail, GatewayError } from '../../errors/index.ts';
@@ -33,7 +33,7 @@ export function orFault<Read>(read: () => Read): Read | GatewayError {
   }
 }
 
-/** What only chat completions have: throws for the alias of a stored function, and for `preset`. */
+/** Refuses features that only chat completions have: the alias of a stored function, and `preset`. */
 function refuseChatOnly(json: JsonText, { preset }: JsonObject): void {
   if (namesFunction(json)) {
     const message = 'A stored function is called as a chat completion: POST /v1/chat/completions.';
@@ -45,8 +45,8 @@ function refuseChatOnly(json: JsonText, { preset }: JsonObject): void {
 }
 
 /**
- * Refuses a name that stands twice in one object of these members, at any depth: a restriction must not be overruled by its own
- * double.
+ * Refuses a name that occurs twice in one object of these fields, at any depth: a restriction must not be overruled by
+ * its own duplicate.
  */
 export function refuseDoubles(json: JsonText, members: Iterable<string>): void {
   for (const member of members) {
@@ -72,7 +72,7 @@ function refuseIn(json: JsonText, value: number, member: string): void {
 
 const nameMaxCharacters = 64;
 
-/** Such a name is a used one itself, or none. */
+/** A name of this form is a used one itself, or unknown. */
 const lowerCase = /^[a-z0-9_]*$/;
 
 /**

@@ -1,6 +1,7 @@
-// Tokens that Claude's hosts add to a prompt for tools, beside what the body says of them. Each row names the page of
-// platform.claude.com/docs/en that says so, as it was on 2026-08-22 (the newest copy at github.com/gpambrozio/ClaudeDocs, read on
-// 2026-11-26). Where models differ, the most of any counts. Other makers document none.
+// Tokens that Claude's hosts add to a prompt for tools, beside their definitions in the body. Each row names the page
+// of platform.claude.com/docs/en that documents it, as of 2026-08-22 (the newest copy at
+// github.com/gpambrozio/ClaudeDocs, read on 2026-11-26). Where models differ, the highest number counts. Other makers
+// document none.
 import { isJsonObject } from '../wire/index.ts';
 
 /**
@@ -10,10 +11,10 @@ import { isJsonObject } from '../wire/index.ts';
 const toolUseTokens = 804;
 
 interface ToolRow {
-  /** Its type, with any version behind it. */
+  /** Type of the tool, with any version after it. */
   readonly type: RegExp;
   readonly tokens: number;
-  /** Of many tools. */
+  /** Set for a set of many tools. */
   readonly isSet?: true;
 }
 
@@ -27,20 +28,21 @@ const toolRows: readonly ToolRow[] = [
   { type: /^computer_toolset(_\d+)?$/, tokens: 4_590, isSet: true },
   // The same page, of earlier versions: "about 735" for the definition and 466 to 499 in the instructions.
   { type: /^computer(_\d+)?$/, tokens: 735 + 499 },
-  // tool-use/browser-use-tool, Pricing: on Claude Sonnet 5 "about 6,670", and "about 880" for members that are off by default.
+  // tool-use/browser-use-tool, Pricing: on Claude Sonnet 5 "about 6,670", and "about 880" for fields that are off by
+  // default.
   { type: /^browser_toolset(_\d+)?$/, tokens: 6_670 + 880, isSet: true },
 ];
 
-// Of a type that Anthropic writes the definition of and documents no count for (memory, what a host runs): the most that it documents
-// of one tool, or of a set.
+// Types whose definition Anthropic writes without a documented count (memory, tools that a host runs) get the highest
+// count that it documents for one tool, or for a set.
 const setTypes = /_toolset(_|$)/;
 const unknownSetTokens = Math.max(...toolRows.map(({ tokens }) => tokens));
 const unknownToolTokens = Math.max(...toolRows.filter(({ isSet }) => !isSet).map(({ tokens }) => tokens));
 
-/** They say themselves what they are. */
+/** Tools whose definition is in the body. */
 const plainTypes: ReadonlySet<unknown> = new Set(['function', 'custom', 'namespace']);
 
-/** For one reading of the prompt. `asksForJson`: some models are made to call a tool for it. */
+/** Tokens for one reading of the prompt. `asksForJson`: some models get a tool for it. */
 export function claudeToolTokens(tools: unknown, asksForJson: boolean): number {
   const list = Array.isArray(tools) ? tools : [];
   if (list.length === 0 && !asksForJson) return 0;

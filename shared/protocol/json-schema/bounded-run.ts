@@ -1,6 +1,6 @@
-// Runs the rules of a client to their end or for so long, whichever comes first. A step counter would need a hook in the
-// library and would see nothing of a regular expression; V8's own interrupt reaches both. Its limit is milliseconds of
-// this thread, not a wait.
+// Runs a client's schema rules to their end or to a time limit. A step counter would need a hook in the library and
+// would not count regular expressions; V8's own interrupt reaches both. Its limit is milliseconds of this thread, not a
+// wait.
 import { type Context, createContext, Script } from 'node:vm';
 
 export type BoundedRun<Value> =
@@ -13,7 +13,7 @@ export type BoundedRun<Value> =
 const callWork = new Script('work()');
 let box: { work?: () => unknown } & Context;
 
-/** Calls `work`, which must not wait for anything. Throws what it throws. */
+/** Calls `work`, which must not wait for anything. Throws its errors. */
 export function runBounded<Value>(work: () => Value, maxMs: number): BoundedRun<Value> {
   // Made on first use: it costs a millisecond.
   box ??= createContext({});
@@ -21,7 +21,7 @@ export function runBounded<Value>(work: () => Value, maxMs: number): BoundedRun<
   try {
     return { kind: 'done', value: callWork.runInContext(box, { timeout: Math.ceil(maxMs) }) };
   } catch (cause) {
-    // By code and name: an error may stem from another realm, where it is no instance of our Error.
+    // Compared by code and name: an error of another realm is no instance of our Error.
     const { code, name } = cause as { code?: unknown; name?: unknown };
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return { kind: 'time_over' };
     if (name === 'RangeError') return { kind: 'too_deep' };

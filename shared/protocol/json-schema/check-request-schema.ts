@@ -7,7 +7,7 @@ export interface SchemaRequest {
 }
 
 export interface SchemaOptions {
-  /** A streamed answer is held against the schema at its end. */
+  /** Set where a streamed answer is checked against the schema at its end. */
   readonly allowsStream: boolean;
   readonly work: SchemaWork;
 }

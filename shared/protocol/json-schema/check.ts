@@ -1,5 +1,5 @@
-// What the gateway asks about schemas and about what must satisfy them, answered on this thread within a limit: the event
-// loop's first, a worker's where that was too short.
+// Checks schemas, and answers against them, on this thread within a time limit: that of the event loop first, that of a
+// worker where it was too short.
 import { type OutputUnit, validate } from '@cfworker/json-schema';
 import { startStopwatch } from '../../foundation/time/index.ts';
 import { runBounded } from './bounded-run.ts';
@@ -18,7 +18,7 @@ import { answerMaxDepth } from './schema-bounds.ts';
 export interface ValueProblem {
   /** Where in the value, as a JSON pointer. Empty: the value itself. */
   readonly path: string;
-  /** The place of what is wrong or missing, and the rule of the schema: `/items/0/price: required`. Never a value. */
+  /** Path of the fault and the rule of the schema: `/items/0/price: required`. Never a value. */
   readonly mismatch: string;
   readonly message: string;
 }
@@ -31,7 +31,7 @@ export type AnswerCheck =
       readonly kind: 'invalid';
       readonly problem: string;
       readonly mismatch: string;
-      /** The check itself met a bound, as one of another such answer would. */
+      /** Set where the check itself met a bound, as that of a similar answer would. */
       readonly isUnchecked?: true;
     };
 
@@ -40,7 +40,9 @@ export interface Limits {
   readonly patternWeightMax: number;
 }
 
-/** `over`: by what the time ended, or would. The value is then what that means, should there be no more time elsewhere. */
+/**
+ * `over`: the limit that ended the work, or would. The value is then the result if no more time is available elsewhere.
+ */
 export interface Timed<Value> {
   readonly value: Value;
   readonly over?: 'schema' | 'value';
@@ -112,7 +114,7 @@ const atRoot = (message: string): ValueProblem => ({ path: '', message, mismatch
 const outOfTime = atRoot('could not be checked against the schema in time');
 const tooDeep = atRoot('could not be checked: it recurses too deeply');
 
-/** Why the value does not satisfy the schema: of all problems the one that tells most. */
+/** The most informative reason why the value does not satisfy the schema. */
 function firstProblem(
   { value: prepared, over }: Timed<PreparedSchema | undefined>,
   value: unknown,
@@ -137,12 +139,12 @@ const missingMember = /required property "(.*)"/s;
 function mismatchOf(unit: OutputUnit, errors: readonly OutputUnit[]): string {
   const missing = unit.keyword === 'required' ? missingMember.exec(unit.error)?.[1] : undefined;
   const path = unit.instanceLocation.slice(1) + (missing === undefined ? '' : `/${missing}`);
-  // That nothing is allowed here is said by the keyword before, about members or items that are not named.
+  // A `false` schema is reported by the keyword before it, about fields or items that are not named.
   const rule = unit.keyword === 'false' ? errors[errors.indexOf(unit) - 1]?.keyword : undefined;
   return `${path === '' ? '/' : shorten(path)}: ${rule ?? unit.keyword}`;
 }
 
-/** Keywords that only say that something below them failed: what failed stands behind them in the list. */
+/** Keywords that only report a failure below them, which follows in the list. */
 const passesOn: ReadonlySet<string> = new Set([
   '$ref',
   'additionalItems',

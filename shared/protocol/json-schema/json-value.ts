@@ -6,20 +6,20 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether more than `max` objects and arrays stand inside each other. */
+/** Whether objects and arrays are nested more than `max` deep. */
 export const nestsDeeperThan = (value: unknown, max: number): boolean =>
   typeof value === 'object' &&
   value !== null &&
   !isRawNumber(value) &&
   (max === 0 || Object.values(value).some((member) => nestsDeeperThan(member, max - 1)));
 
-/** A copy of its own in which numbers kept as text are numbers. Undefined: the value is no JSON. */
+/** A copy in which numbers kept as text are numbers; undefined for a value that is no JSON. */
 export function plainCopy(value: unknown): { readonly copy: unknown } | undefined {
   const text = jsonText(value);
   return text === undefined ? undefined : { copy: JSON.parse(text) };
 }
 
-/** Undefined: the value is no JSON. */
+/** Returns undefined for a value that is no JSON. */
 export const jsonText = (value: unknown): string | undefined => JSON.stringify(value) as string | undefined;
 
 // Why a schema cannot be used, with its place as a JSON pointer. Client text appears shortened only.
@@ -29,7 +29,7 @@ const pathMaxCharacters = 200;
 
 const shorten = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max)}…`);
 
-/** One step further down: member names are escaped as in RFC 6901. */
+/** Appends a step to a path: names are escaped as in RFC 6901. */
 export const joinPath = (path: string, member: string | number): string =>
   `${path}/${shorten(String(member), segmentMaxCharacters).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 

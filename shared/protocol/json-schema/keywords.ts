@@ -1,5 +1,5 @@
-// The drafts, and what the value of each keyword must be in each of them. A keyword that is not here means nothing in that
-// draft: it is left out of the copy that the validator gets, because the validator mixes drafts.
+// The drafts, and the valid values of each keyword in each of them. An unlisted keyword means nothing in that draft:
+// the copy for the validator does without it, because the validator mixes drafts.
 import { isObject, UnusableSchema } from './json-value.ts';
 
 export type Draft = '2020-12' | '2019-09' | '7' | '6' | '4';
@@ -22,7 +22,7 @@ function draftOf(uri: unknown): Draft | undefined {
 
 const swapProtocol = (protocol: string): string => (protocol === 'http' ? 'https' : 'http');
 
-/** Undefined: it says none. Throws UnusableSchema when `$schema` names any other draft. */
+/** Returns undefined where `$schema` is absent. Throws UnusableSchema when it names any other draft. */
 export function readDraft(schema: unknown): Draft | undefined {
   if (!isObject(schema) || schema.$schema === undefined) return undefined;
   const draft = draftOf(schema.$schema);
@@ -32,10 +32,10 @@ export function readDraft(schema: unknown): Draft | undefined {
 
 export const isDraft = (uri: unknown, draft: Draft): boolean => draftOf(uri) === draft;
 
-/** Whether what stands beside a `$ref` means nothing. */
+/** Whether keywords beside a `$ref` mean nothing. */
 export const refIsAlone = (draft: Draft): boolean => validatorDraft(draft) === '7';
 
-/** As the validator knows it: what drafts 6 and 4 say otherwise is put into words of draft 7. */
+/** Draft that the validator uses: differences of drafts 6 and 4 are rewritten to draft 7. */
 export const validatorDraft = (draft: Draft): '2020-12' | '2019-09' | '7' =>
   draft === '6' || draft === '4' ? '7' : draft;
 
@@ -43,7 +43,7 @@ export interface Keyword {
   /** Continues the sentence "The schema at /a/b …". */
   readonly must: string;
   readonly fits: (value: unknown) => boolean;
-  /** How subschemas stand in the value. */
+  /** Position of subschemas in the value. */
   readonly holds?: 'schema' | 'schemas' | 'members' | 'members_or_names';
   readonly role?: 'annotation' | 'pattern' | 'pattern_names' | undefined;
 }

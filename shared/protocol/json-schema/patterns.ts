@@ -1,10 +1,11 @@
 // Regular expressions of clients. ECMAScript's own engine runs them, because schemas in common use need all of it
-// (lookaheads, Unicode classes). Its matching can be interrupted, its compiling cannot: that is bounded by weight.
+// (lookaheads, Unicode classes). Its matching can be interrupted, its compiling cannot and is therefore bounded by
+// weight.
 
 import { UnusableSchema } from './json-value.ts';
 import { patternMaxCharacters, propertyClassWeight } from './schema-bounds.ts';
 
-/** What compiling it may cost, in characters. */
+/** Cost of compiling it, in characters. */
 export const weightOf = (source: string): number =>
   source.length + propertyClassWeight * (source.match(/\\p/gi)?.length ?? 0);
 
@@ -25,7 +26,7 @@ function compiles(source: string): boolean {
   }
 }
 
-/** What other modes and languages allow and Unicode mode does not: escapes such as `\-` and `\@`, and a lone `]`. */
+/** Escapes that other modes and languages allow and Unicode mode does not, such as `\-` and `\@`, and a lone `]`. */
 const needlessEscapes = /[\s"#%&',:;<=>@_`~!]/;
 
 function inUnicodeMode(source: string): string {
@@ -44,7 +45,9 @@ function inUnicodeMode(source: string): string {
 const probeCharacters = 64;
 const probePiecesMax = 20;
 const usualPieces = ['a', 'A', '0', ' ', '-', '_', '.'];
-/** What a repetition is followed by, so that the match fails at the end; the pattern's first own characters too. */
+/**
+ * Characters after a repetition that make the match fail at the end; the pattern's own first characters are used too.
+ */
 const usualEndings = ['\u0000', '\n', '!'];
 const ownEndingsMax = 4;
 
@@ -52,7 +55,7 @@ const probedPartsMax = 16;
 
 /**
  * Tries a pattern on texts that are bad for it: its own characters and words, repeated. One that backtracks without end
- * does so here, before an answer was paid for. No proof: what it misses meets the time limit of the answer.
+ * does so here, before an answer was paid for. This is no proof: others meet the time limit of the answer.
  */
 export function probePattern(source: string): void {
   const own = source.match(/\w{2,8}|[^\\^$.*+?()[\]{}|]/gu) ?? [];
@@ -66,7 +69,9 @@ export function probePattern(source: string): void {
   }
 }
 
-/** Each repeated group as a pattern of its own: in its place it may stand behind a prefix that no probe begins with. */
+/**
+ * Each repeated group as a pattern of its own: in the whole pattern it may follow a prefix that no probe begins with.
+ */
 function repeatedGroups(source: string): string[] {
   const groups: string[] = [];
   const open: number[] = [];

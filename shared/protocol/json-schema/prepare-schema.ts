@@ -18,14 +18,14 @@ export interface PreparedSchema {
   readonly schema: Schema | boolean;
   readonly draft: ReturnType<typeof validatorDraft>;
   readonly lookup: Lookup;
-  /** Those of its schemas that want lists without repeated items. */
+  /** Subschemas that want lists without repeated items. */
   readonly wantUnique: readonly Schema[];
 }
 
 export interface Preparing {
-  /** What its patterns together may weigh; heavier ones throw PatternsTooHeavy before one more is compiled. */
+  /** Bound of the total weight of its patterns; above it PatternsTooHeavy is thrown before one more is compiled. */
   readonly patternWeightMax: number;
-  /** What the work is at: what is wrong with the schema, should the time end here. */
+  /** The fault to report should the time end during the current step. */
   fault: UnusableSchema;
 }
 
@@ -86,8 +86,8 @@ function resolveReferences({ schema, places }: ReadSchema, draft: Draft): Lookup
       throw new UnusableSchema(joinPath(path, '$ref'), 'must point at a schema inside this schema');
     }
   }
-  // One run on null, to the end also where it fails: what refers to itself, doubles at every step or goes beyond the stack shows
-  // here, not in an answer that was paid for.
+  // Runs the schema on null, to the end also where it fails: a schema that refers to itself, doubles at every step or
+  // exceeds the stack fails here, not in an answer that was paid for.
   validate(null, schema, validatorDraft(draft), lookup, false);
   return lookup;
 }
@@ -96,7 +96,7 @@ function findSchemas(schema: Schema | boolean): Lookup {
   try {
     return dereference(schema as Schema);
   } catch (cause) {
-    // Its own words for two schemas with one URI repeat what the client wrote.
+    // The validator's message for two schemas with one URI quotes the client.
     if (/^Duplicate schema URI/.test((cause as Error).message)) throw new UnusableSchema('', 'has the same $id twice');
     throw cause;
   }

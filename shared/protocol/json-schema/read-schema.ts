@@ -1,6 +1,6 @@
-// Reads a schema that was not checked before: every keyword must be what its draft says, and what comes out is a copy with
-// nothing in it but keywords of that draft. What the validator does not know, or does at a price, is said in keywords
-// that it does well. The depth is bounded before.
+// Reads an unchecked schema: every keyword must be valid in its draft, and the result is a copy with keywords of that
+// draft only. Rules that the validator does not know, or runs slowly, are rewritten to keywords that it runs well. The
+// depth is bounded before.
 import type { Schema } from '@cfworker/json-schema';
 import { isObject, type JsonObject, joinPath, UnusableSchema } from './json-value.ts';
 import { type Draft, isDraft, type Keyword, keywordOf, refIsAlone } from './keywords.ts';
@@ -25,7 +25,7 @@ interface SchemaScan {
   dynamic?: string;
 }
 
-/** Throws UnusableSchema at the first keyword that is not what it must be, and whatever `beforePattern` throws. */
+/** Throws UnusableSchema at the first invalid keyword, and the errors of `beforePattern`. */
 export function readSchema(value: unknown, draft: Draft, beforePattern: SchemaScan['beforePattern']): ReadSchema {
   const reading: SchemaScan = { draft, beforePattern, places: new Map(), patterns: new Map() };
   const schema = readSubschema(value, '', reading);
@@ -75,7 +75,7 @@ function readMembers(members: JsonObject, { role, holds }: Keyword, path: string
     const isNames = holds === 'members_or_names' && Array.isArray(member);
     return [key, isNames ? member : readSubschema(member, place, reading)];
   });
-  // Not by assignment: a member may be called __proto__.
+  // Not by assignment, because a field may be called __proto__.
   const copy = Object.fromEntries(read);
   if (Object.keys(copy).length === read.length) return copy;
   throw new UnusableSchema(path, 'has two members that are the same regular expression');
@@ -88,14 +88,14 @@ function notePattern(text: string, path: string, reading: SchemaScan): string {
   return source;
 }
 
-/** One subschema of the copy: members come from JSON and are what their draft says. */
+/** One subschema of the copy: its keywords come from JSON and are valid in their draft. */
 type CopiedSchema = Record<string, unknown>;
 
 /** Changes the copy of one subschema. Returns the schemas it added, to be counted like any other. */
 function adaptKeywords(copy: CopiedSchema, path: string, draft: Draft): Schema[] {
   const additions: Schema[] = [];
   if (draft === '4') adaptDraft4(copy);
-  // What stands beside a $ref is not there in these drafts; the validator would take the $id all the same.
+  // Keywords beside a $ref are absent in these drafts, but the validator would use the $id.
   if (refIsAlone(draft) && copy.$ref !== undefined) delete copy.$id;
   makeAnchorPlain(copy, path);
   delete copy.$recursiveAnchor;

@@ -1,6 +1,6 @@
 // Every bound that a hostile schema or answer meets, with why it is this one.
 
-/** Of the schema as compact JSON. */
+/** Bound of the schema as compact JSON. */
 export const schemaMaxBytes = 64 * 1024;
 /** Objects and arrays inside each other, the schema itself being the first. */
 export const schemaMaxDepth = 32;
@@ -9,21 +9,21 @@ export const patternMaxCharacters = 2_048;
 
 /** Twice the text of 128,000 tokens, the longest output of today's models. */
 export const answerMaxCharacters = 1024 * 1024;
-/** Of them what is parsed on the event loop: at its worst, made of ever new names, for some 15 ms. */
+/** Length that is parsed on the event loop: at worst, with ever new names, for some 15 ms. */
 export const eventLoopAnswerMaxCharacters = 256 * 1024;
 /** Deeper than answers in practice, and in reach of the stack for a schema that refers to itself. */
 export const answerMaxDepth = 256;
 
 /**
- * What all schema work of one call may take on the event loop: an ordinary schema and its answer take two or three. Behind
- * it stand 50 ms less what cannot be interrupted, which is the patterns below.
+ * Time of all schema work of one call on the event loop: an ordinary schema and its answer take two or three. The rest
+ * of 50 ms is for uninterruptible work, which is the patterns below.
  */
 export const eventLoopMaxMs = 30;
-/** The same while another job of the key is in a worker: enough for what is ordinary. */
+/** The same while another job of the key is in a worker: enough for ordinary work. */
 export const busyEventLoopMaxMs = 5;
 /** One schema, or one check of an answer, in a worker: an answer of the largest size takes some 300 ms there. */
 export const workerJobMaxMs = 500;
-/** What all schema work of one call may take in workers. */
+/** Time of all schema work of one call in workers. */
 export const workerCallMaxMs = 2_000;
 /** Beside the event loop, on machines of one or two processors. */
 export const workersMax = 2;

@@ -1,5 +1,5 @@
-// The entry to this folder. What stands behind it, the validator included, is loaded with the first schema that comes: most
-// requests bring none. Work begins on the event loop; what is not done there in a moment goes to a worker.
+// The entry to this folder. The rest, the validator included, is loaded with the first schema: most requests have none.
+// Work begins on the event loop; if it does not finish at once it goes to a worker.
 import { startStopwatch } from '../../foundation/time/index.ts';
 import type { AnswerCheck, Limits, Timed, ValueProblem } from './check.ts';
 import { jsonText } from './json-value.ts';
@@ -15,7 +15,7 @@ import {
 } from './schema-bounds.ts';
 import { schemaWorkers } from './schema-workers.ts';
 
-/** The schema work of one call: what it has used, and by whose key. */
+/** The schema work of one call: its time so far, and its key. */
 export interface SchemaWork {
   readonly owner: string;
   eventLoopMs: number;
@@ -25,7 +25,7 @@ export interface SchemaWork {
 /** `owner`: a few jobs at a time run in workers for each. */
 export const startSchemaWork = (owner: string): SchemaWork => ({ owner, eventLoopMs: 0, workerMs: 0 });
 
-/** For the command line: work that no client asked for. */
+/** Work of the command line, without a client. */
 const operatorWork = () => startSchemaWork('operator');
 
 /**

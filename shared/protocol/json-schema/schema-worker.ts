@@ -4,7 +4,7 @@ import { startStopwatch } from '../../foundation/time/index.ts';
 import type { Limits, Timed } from './check.ts';
 import type { SchemaJob, WorkerReply } from './schema-workers.ts';
 
-/** The file that the event loop loads too: a bundle holds the validator once. */
+/** The file that the event loop loads too: a bundle contains the validator once. */
 const loading = import('./check.ts');
 
 function run({ answerCheck, schemaFault, valueProblem }: Awaited<typeof loading>, job: SchemaJob): Timed<unknown> {
@@ -24,7 +24,7 @@ parentPort?.on('message', async (text: string) => {
   const elapsedMs = startStopwatch();
   let reply: WorkerReply;
   try {
-    // There is no more time elsewhere: what a job is worth when its time is over is its result.
+    // A worker is the last place: the result of a job whose time is over stands.
     reply = { value: run(check, JSON.parse(text) as SchemaJob).value, tookMs: elapsedMs() };
   } catch (cause) {
     reply = { error: (cause as Error).message };

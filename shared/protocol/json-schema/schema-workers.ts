@@ -1,11 +1,12 @@
-// Threads for schema work that would hold up the event loop: few in all, one at a time for each key, in turn among keys.
+// Threads for schema work that would block the event loop: few in all, one job at a time for each key, in turn among
+// keys.
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { fail } from '../../errors/index.ts';
 import { systemClock, waitAtMost } from '../../foundation/time/index.ts';
 import { waitingJobsPerKeyMax, workerJobMaxMs, workersMax } from './schema-bounds.ts';
 
-/** As it goes to a worker, as JSON text. */
+/** A job as JSON text, as it is sent to a worker. */
 export type SchemaJob = { readonly schema: unknown; readonly maxMs: number } & (
   | { readonly kind: 'schema' }
   | { readonly kind: 'answer'; readonly answer: string }
@@ -18,15 +19,15 @@ interface JobResult {
 }
 export type WorkerReply = JobResult | { readonly error: string };
 
-/** In a bundle it stands beside the code that starts it (infra/build). */
+/** A bundle contains it beside the code that starts it (infra/build). */
 const workerFile =
   import.meta.dirname === undefined
     ? join(__dirname, 'schema-worker.cjs')
     : join(import.meta.dirname, 'schema-worker.ts');
 
 /**
- * Memory for a schema and an answer of the largest size, and every error that the validator can report on them. The stack
- * is that of the main thread: what recurses too deeply does so on both.
+ * Memory for a schema and an answer of the largest size, and every error that the validator can report on them. The
+ * stack is that of the main thread, so that the same recursion fails on both.
  */
 const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 1 };
 /** Behind the limit that a job keeps by itself: starting a thread on a busy machine, and compiling one pattern. */
@@ -39,7 +40,7 @@ interface WaitingJob {
 }
 
 function createSchemaWorkers() {
-  /** In the order in which they are served next. */
+  /** Jobs by key, in the order in which keys are served next. */
   const waiting = new Map<string, WaitingJob[]>();
   const running = new Set<string>();
   const idle = new Set<Worker>();
@@ -67,7 +68,7 @@ function createSchemaWorkers() {
       if (running.has(owner)) continue;
       const job = jobs.shift();
       waiting.delete(owner);
-      // Behind the others: one key's jobs do not keep those of another waiting.
+      // Moves the key to the end, so that its jobs do not keep those of others waiting.
       if (jobs.length > 0) waiting.set(owner, jobs);
       if (job === undefined) continue;
       running.add(owner);

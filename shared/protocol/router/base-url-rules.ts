@@ -1,16 +1,16 @@
-// What differs between the two base URLs, and nothing else does: clients of the second one are OpenAI's SDKs and the
-// frameworks on them, which cannot all be given a header.
+// All differences between the two base URLs. Clients of the second one are OpenAI's SDKs and the frameworks built on
+// them, which cannot all send a header.
 import type { ErrorFormat } from '../../errors/index.ts';
 import type { BasePath } from '../../foundation/constants/index.ts';
 
 export interface BaseUrlRules {
-  /** Of errors, where no header names another. */
+  /** Form of errors where no header names another. */
   readonly errorFormat: ErrorFormat;
   /** False: nothing follows the error line of a stream. Clients that skip lines they do not know took a broken answer for a whole one. */
   readonly endsBrokenStreamWithDone: boolean;
-  /** A streamed answer is held against its schema at its end. Otherwise such a request is refused. */
+  /** Whether a streamed answer is checked against its schema at its end. Otherwise such a request is refused. */
   readonly streamsSchemas: boolean;
-  /** An answer that was cut is the client's to read: it is not held against its schema. */
+  /** Whether a truncated answer is returned to the client without a schema check. */
   readonly acceptsUnfinished: boolean;
   /** Members of a function call that ask for nothing are dropped: frameworks always send them. */
   readonly dropsIdleMembers: boolean;

@@ -10,7 +10,7 @@ export const corsHeaders: Readonly<Record<string, string>> = {
 
 const preflightMaxAgeSeconds = 86_400;
 
-/** With a body: an empty one has been seen to hang streaming Lambda functions. */
+/** With a body, because an empty one has been seen to hang streaming Lambda functions. */
 export const preflight = (methods: readonly string[]): GatewayResponse => ({
   status: okStatus,
   headers: {

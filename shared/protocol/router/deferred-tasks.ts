@@ -1,9 +1,9 @@
-// Work that a request leaves for the time after its last byte: settlement, and the release of what a refused call had
-// reserved. It runs on every way out, errors included.
+// Work that a request leaves for the time after its last byte: settlement, and the release of a refused call's
+// reservations. It runs on every exit, errors included.
 import type { Log } from '../../foundation/log/index.ts';
 import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 
-/** What such a call held ends by itself, and a record is no money. */
+/** Limit of work without a charge: reservations of such a call expire by themselves, and a record is no money. */
 const unchargedMaxMs = 1_000;
 
 export interface DeferredTasks {
@@ -11,7 +11,7 @@ export interface DeferredTasks {
   add(task: () => Promise<void>): void;
   /** The same for an answer that costs nothing. The request ends a second after it: all that still runs then is left to itself. */
   addUncharged(task: () => Promise<void>): void;
-  /** Runs all tasks side by side, then those that they have added. */
+  /** Runs all tasks concurrently, then those that they have added. */
   run(): Promise<void>;
 }
 

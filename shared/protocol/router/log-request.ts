@@ -13,7 +13,7 @@ export interface EndedRequest {
   readonly scope: Pick<RequestScope, 'correlationId' | 'correlation' | 'clientGone' | 'details'>;
   readonly status: number;
   readonly error: GatewayError | undefined;
-  /** It waited for the start of its process. */
+  /** Set where it waited for the start of its process. */
   readonly coldStart: boolean;
 }
 
@@ -69,13 +69,16 @@ export function logRequest({ clock, log }: { readonly clock: Clock; readonly log
   });
 }
 
-/** What alarms tell refusals with one code apart by: a stage that is too small, a store that gave no answer, a pause. */
+/**
+ * Fields by which alarms distinguish refusals with one code: a stage that is too small, a store without an answer, a
+ * pause.
+ */
 function refusalFields(error: GatewayError | undefined): LogFields {
   if (error === undefined) return {};
   const { code, exhausted, isPaused, cause } = error;
   const isUnanswered = code === 'RATE_LIMITER_UNAVAILABLE' && cause !== undefined && exhausted === undefined;
   return {
-    // No record tells why, and the same code stands for many cases.
+    // Logged because no record has the reason, and the same code covers many cases.
     message: code === 'UNAUTHORIZED' ? error.message : undefined,
     exhausted,
     unanswered: isUnanswered ? true : undefined,

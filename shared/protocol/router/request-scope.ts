@@ -1,4 +1,4 @@
-// What every stage may know of the request it serves. Types only.
+// Facts about a request that every stage may use. Types only.
 import type { ErrorFormat, GatewayError } from '../../errors/index.ts';
 import type { BasePath } from '../../foundation/constants/index.ts';
 import type { Trace } from '../../foundation/telemetry/index.ts';
@@ -9,12 +9,12 @@ import type { DeferredTasks } from './deferred-tasks.ts';
 import type { RequestDetails } from './request-details.ts';
 
 export interface RequestScope {
-  /** Of the base URL that the client uses. */
+  /** Base URL that the client uses. */
   readonly basePath: BasePath;
   readonly baseUrlRules: BaseUrlRules;
-  /** What stands for each `*` of the route, decoded. */
+  /** Values of each `*` of the route, decoded. */
   readonly pathParameters: readonly string[];
-  /** The form of its errors: that of its base URL, or the one that a header asks for. */
+  /** Form of its errors: that of its base URL, or the one that a header asks for. */
   readonly errorFormat: ErrorFormat;
   /** UUIDv7: `correlation_id` of an error, `x-request-id` of every answer, and the execution id of an admitted call. */
   readonly correlationId: string;
@@ -24,14 +24,14 @@ export interface RequestScope {
   readonly clientGone: AbortSignal;
   /** Aborts when the process ends and waits no longer. Undefined where it never does. */
   readonly cut: AbortSignal | undefined;
-  /** When the runtime ends this request: settlement must be over before. Undefined where nothing does. */
+  /** Time at which the runtime ends this request: settlement must be over before. Undefined where nothing does. */
   readonly endsAtMs: number | undefined;
-  /** Undefined: telemetry is off. */
+  /** Undefined when telemetry is off. */
   readonly trace: Trace | undefined;
-  /** What this request keeps in memory, and its answer until that is handed on. */
+  /** Memory of this request, and of its answer until that is sent. */
   readonly memory: CallMemory;
   readonly deferred: DeferredTasks;
-  /** Resolves when what the answers before this request left for later is done in this process, or after a second. */
+  /** Resolves when the deferred work of earlier answers is done in this process, or after a second. */
   readonly earlierSettled: () => Promise<void>;
   readonly details: RequestDetails;
 }

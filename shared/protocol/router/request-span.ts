@@ -1,4 +1,4 @@
-// The span of a request, from what its log line is made of. No query, no header, nothing of a body.
+// The span of a request, made from its log line. No query, no header, nothing of a body.
 import type { ErrorCode } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import { maskKeys } from '../../foundation/log/index.ts';
@@ -8,7 +8,7 @@ import type { RequestScope } from './request-scope.ts';
 
 export interface SpannedRequest {
   readonly request: Pick<GatewayRequest, 'method' | 'path' | 'headers' | 'arrivedAtMs'>;
-  /** Undefined: no such path. */
+  /** Undefined for an unknown path. */
   readonly route: string | undefined;
   readonly scope: Pick<RequestScope, 'correlationId' | 'details'>;
   readonly response: Pick<GatewayResponse, 'status' | 'headers'>;
@@ -30,7 +30,7 @@ export function requestSpan({ traceId, spanId, parentSpanId }: Trace, spanned: S
     'url.path': maskKeys(request.path.slice(0, pathMaxCharacters)),
     'url.scheme': schemeOf(request.headers),
     'http.response.status_code': BigInt(response.status),
-    // Of a stream that broke its own code: its status was good.
+    // A broken stream has a good status and a code of its own.
     'error.type': errorCode ?? call?.cutCode,
     'gw.workspace': caller?.workspace,
     'gw.key': caller?.keyName,
@@ -52,6 +52,6 @@ export function requestSpan({ traceId, spanId, parentSpanId }: Trace, spanned: S
   };
 }
 
-/** Of the client's own connection, where a proxy in front of the gateway ends it. */
+/** Scheme of the client's own connection, where a proxy in front of the gateway ends it. */
 const schemeOf = (headers: HeaderValues): 'http' | 'https' =>
   headers['x-forwarded-proto']?.[0] === 'https' ? 'https' : 'http';

@@ -1,4 +1,4 @@
-// Endpoints that need no key: a health check, and what a person sees who opens the base URL in a browser.
+// Endpoints without a key: a health check, and a page for a person who opens the base URL in a browser.
 import { okStatus } from '../../errors/index.ts';
 import type { GatewayRequest } from '../http/index.ts';
 import type { Endpoint } from './route-table.ts';
@@ -40,10 +40,10 @@ const pageOf = ({ openai_base_url: openAi, base_url: base }: Readonly<Record<str
 </html>
 `;
 
-/** Only characters of a host and port: the value comes from the client. */
+/** Characters of a host and port only: the value comes from the client. */
 const hostShape = /^[A-Za-z0-9.:[\]-]{1,255}$/;
 
-/** Behind the edge the Host header is not that of the client, so the address is left out there. */
+/** The edge replaces the client's Host header, so the address is omitted there. */
 function originOf({ headers }: GatewayRequest): string {
   const host = headers.host?.[0];
   if (host === undefined || !hostShape.test(host) || headers['x-gw-origin-secret'] !== undefined) return '';
@@ -54,7 +54,7 @@ function originOf({ headers }: GatewayRequest): string {
 /** An answer is a workspace's own: no cache on the way may keep it. */
 export const jsonHeaders = { 'content-type': 'application/json', 'cache-control': 'private, no-store' } as const;
 
-/** No proxy on the way may hold a stream back or change it. */
+/** Keeps proxies from buffering or changing a stream. */
 export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',

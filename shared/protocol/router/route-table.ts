@@ -6,7 +6,9 @@ import type { RequestScope } from './request-scope.ts';
 
 export type Endpoint = (request: GatewayRequest, scope: RequestScope) => Promise<GatewayResponse>;
 
-/** Path → method → endpoint. A `*` stands for one part of the path, `**` at the end for all that is left, slashes included. */
+/**
+ * Path → method → endpoint. A `*` matches one segment of the path, `**` at the end all further ones, slashes included.
+ */
 export type Routes = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 
 export interface RouteTable {
@@ -17,7 +19,7 @@ export interface RouteTable {
   /** Paths of their own. */
   readonly root: Routes;
   readonly cors: boolean;
-  /** By the path of a route. */
+  /** Rules by the path of a route. */
   readonly routeRules: Readonly<Record<string, RouteRules>>;
 }
 
@@ -25,11 +27,11 @@ export interface Location {
   readonly basePath: BasePath;
   /** False: the path is below neither base path. */
   readonly isBelowBase: boolean;
-  /** Undefined: no such path. */
+  /** Undefined for an unknown path. */
   readonly methods: Readonly<Record<string, Endpoint>> | undefined;
   readonly pathParameters: readonly string[];
   readonly routeRules: RouteRules;
-  /** With its base path, and `{id}` for each parameter. Undefined: no such path. */
+  /** Route with its base path, and `{id}` for each parameter; undefined for an unknown path. */
   readonly route: string | undefined;
 }
 
@@ -60,7 +62,10 @@ function find({ api, v1Only, root, routeRules }: RouteTable, path: string): Loca
   };
 }
 
-/** Of the route, or of the one that the path continues: a client that asks for a path there is not speaks the same interface. */
+/**
+ * Rules of the route, or of the one that the path continues: a client of an unknown path below it uses the same
+ * interface.
+ */
 function rulesBelow(
   { routes, routeRules }: { readonly routes: Routes; readonly routeRules: RouteTable['routeRules'] },
   below: string,
@@ -82,7 +87,7 @@ function matchPath(routes: Routes, path: string, base: string): Pick<Location, '
   return { methods: undefined, pathParameters: [], route: undefined };
 }
 
-/** What stands for each `*`, decoded. Undefined: it is another path. */
+/** Values of each `*`, decoded; undefined for another path. */
 function matchPattern(pattern: string, path: string): string[] | undefined {
   const wanted = pattern.split('/');
   const parts = path.split('/');

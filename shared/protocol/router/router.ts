@@ -30,23 +30,23 @@ export interface RouterDependencies {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly log: Log;
-  /** Undefined: off. */
+  /** Undefined when telemetry is off. */
   readonly telemetry?: Telemetry | undefined;
   readonly memory: MemoryBudget;
-  /** What answers left for later and is under way. Functions that share a process share it. */
+  /** Deferred work of earlier answers that is under way. Functions that share a process share it. */
   readonly settling: Set<Promise<void>>;
-  /** SHA-256 in hex of the edge's secret header; none: requests may come from anywhere. */
+  /** SHA-256 in hex of the edge's secret header; without any, requests may come from anywhere. */
   readonly originSecretHashes: readonly string[];
 }
 
 export interface RouterOptions {
   /** Routes below the base paths. Default: none. */
   readonly api?: Routes;
-  /** Those below `/v1` alone. */
+  /** Routes below `/v1` alone. */
   readonly v1Only?: Routes;
   /** More paths of their own. */
   readonly root?: Routes;
-  /** What the clients of a path are used to, by the path of its route. */
+  /** Conventions of a path's clients, by the path of its route. */
   readonly routeRules?: RouteTable['routeRules'];
   /** False: pages of other origins may not read an answer, and `OPTIONS` is a method like any other. Default: true. */
   readonly cors?: boolean;
@@ -68,7 +68,7 @@ export function createRouter(
     routeRules,
     cors,
   };
-  // A process is starting until its first answer is ready: what arrived before waited for modules and connections.
+  // A process is starting until its first answer is ready: earlier requests waited for modules and connections.
   let startedAtMs: number | undefined;
   const { settling } = dependencies;
   const earlierSettled = () =>
@@ -81,7 +81,7 @@ export function createRouter(
   return async (request, context) => {
     const location = locate(table, request.path);
     const scope = { ...openScope(request, context, location, dependencies), earlierSettled };
-    // What is left of the requests before has the time that this one takes.
+    // Spans of earlier requests are sent while this one runs.
     if (context.answersLast === true) void dependencies.telemetry?.flush();
     const coldStart = startedAtMs === undefined || request.arrivedAtMs < startedAtMs;
     const { response, error } = await answer(
@@ -155,17 +155,17 @@ function openScope(
   };
 }
 
-/** Of the time that the runtime has left: settlement comes after the rest of a stream, and matters more. */
+/** Part of the runtime's remaining time that is kept for settlement, which matters more than the rest of a stream. */
 const settlementReserveMs = 3_000;
 
-/** What the answer itself still has to do, such as reading on a stream that has no reader. */
+/** Runs the remaining work of the answer, such as reading on a stream without a reader. */
 async function readOn({ finish }: GatewayResponse, { endsAtMs }: RequestScope, { clock }: RouterDependencies) {
   if (finish === undefined) return;
   if (endsAtMs === undefined) await finish();
   else await waitAtMost(clock, Math.max(0, endsAtMs - settlementReserveMs - clock.nowMs()), finish(), () => {});
 }
 
-/** Of the time that the runtime has left: the line that says that spans were dropped comes behind them. */
+/** Part of the runtime's remaining time that is kept for the log line about dropped spans. */
 const lastSpansReserveMs = 500;
 
 async function sendSpans(endsAtMs: number, { telemetry, clock }: RouterDependencies): Promise<void> {
@@ -215,7 +215,7 @@ async function callEndpoint(
 ): Promise<RequestOutcome> {
   if (cors && request.method === 'OPTIONS') return { response: preflight(Object.keys(methods)), error: undefined };
   const allowed = [...Object.keys(methods).flatMap(withHead), ...(cors ? ['OPTIONS'] : [])];
-  // Of its answer the adapters send the head alone.
+  // HEAD runs the endpoint of GET, and the adapters send the head alone.
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined;
   if (endpoint === undefined) return refuseMethod(allowed, scope);

@@ -3,9 +3,9 @@ import { createParser } from 'eventsource-parser';
 
 /** An event as it came. */
 export interface EventText {
-  /** What stood in `event:`. Undefined: nothing did. */
+  /** Value of `event:`, if any. */
   readonly name?: string | undefined;
-  /** What stood in `data:`. */
+  /** Value of `data:`. */
   readonly text: string;
 }
 

@@ -5,7 +5,7 @@ const instructionRoles: ReadonlySet<string> = new Set(['system', 'developer']);
 const clientRoles: ReadonlySet<string> = new Set(['user', 'tool']);
 
 export interface CachePlaces {
-  /** The last of the instructions that come first. In each: -1 where there is none. */
+  /** Index of the last leading instruction; -1 where there is none, as in each field. */
   readonly instructions: number;
   /**
    * Both ends of the last turn of the client. The first is where the call before had its last mark: between two marks providers look

@@ -1,4 +1,4 @@
-// Parts of member schemas, and the check of members against them.
+// Schema parts of fields, and the check of fields against them.
 
 import * as z from 'zod/mini';
 import { fail } from '../../errors/index.ts';
@@ -44,7 +44,7 @@ export function listOf<Item extends Schema>(
 
 interface CheckOptions {
   readonly code?: 'invalid_request' | 'invalid_response_schema';
-  /** Where the members stand. */
+  /** Path of the fields. */
   readonly prefix?: readonly PropertyKey[];
 }
 
@@ -70,7 +70,10 @@ const toPath = (path: readonly PropertyKey[]): string =>
     .join('')
     .replace(/^\./, '');
 
-/** A union reports itself and, inside, what each of its branches missed: the branch that came furthest says more. */
+/**
+ * The deepest issue: a union reports itself and, inside, the faults of each branch, of which the branch that matched
+ * furthest is the most informative.
+ */
 function deepestOf(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
   const [issue] = issues;
   if (issue?.code !== 'invalid_union') return issue;
@@ -80,7 +83,7 @@ function deepestOf(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | unde
   return { ...furthest, path: [...issue.path, ...furthest.path] };
 }
 
-// What does not fit of a member, in words for the developer who sent it.
+// Describes a field's fault for the developer who sent it.
 
 const typeNames: Readonly<Record<string, string>> = {
   string: 'a text',
@@ -94,7 +97,7 @@ const typeNames: Readonly<Record<string, string>> = {
 
 const nameOf = (type: string): string => typeNames[type] ?? type;
 
-/** Without the member's name, and without what was sent. */
+/** Without the field's name, and without the sent value. */
 function describeIssue(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'is missing';
   switch (issue.code) {

@@ -1,8 +1,8 @@
-// Words with which providers say why an answer ended, in all formats. The one list of them: what is not known is handed on, or is a
-// good end to clients of other interfaces, but an empty word is none, and some words say that something broke.
+// Providers' words for the end of an answer, in all formats, and the only list of them. An unknown word is passed on,
+// or is a good end to clients of other interfaces; an empty word is none, and some words mean that something broke.
 
 export type EndMeaning =
-  /** The model said what it had to say, or was cut where it was told to be. */
+  /** The model was finished, or stopped at a requested limit. */
   | 'good'
   /** It was kept from answering, although its package takes the word for another end. */
   | 'refused'
@@ -28,7 +28,7 @@ const meanings: Readonly<Record<string, EndMeaning>> = {
   refusal: 'good',
   compaction: 'good',
   model_context_window_exceeded: 'good',
-  // Responses: how one stands, and why it is incomplete
+  // Responses: the status, and the reason for an incomplete one
   completed: 'good',
   incomplete: 'good',
   max_output_tokens: 'good',
@@ -69,7 +69,7 @@ const noWord = /^\s*(null)?\s*$/;
 
 export const isEndWord = (word: unknown): word is string => typeof word === 'string' && !noWord.test(word);
 
-/** Undefined: a word that is new. */
+/** Returns undefined for a new word. */
 export function meaningOfEnd(word: string): EndMeaning | undefined {
   const plain = word.trim().toLowerCase();
   if (Object.hasOwn(meanings, plain)) return meanings[plain];

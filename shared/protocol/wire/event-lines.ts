@@ -1,5 +1,5 @@
 // Server-sent events as they are written: one `data:` line an event, its text unchanged.
-/** A newline inside JSON can only stand between tokens, so a blank keeps the text one `data:` line. */
+/** A newline inside JSON can only be between tokens, so a blank keeps the text one `data:` line. */
 export const toEventLine = (text: string, name?: string): string =>
   `${name === undefined ? '' : `event: ${name}\n`}data: ${text.includes('\n') ? text.replaceAll('\n', ' ') : text}\n\n`;
 
@@ -10,7 +10,7 @@ export const isEndMarker = (text: string): boolean => text.trim() === doneText;
 /** A comment: readers of event streams skip it. */
 export const keepAliveLine = ': keep-alive\n\n';
 
-/** What a stream that failed after its first output tells its client. */
+/** Messages for the client of a stream that failed after its first output. */
 export const brokenStreamMessages = {
   no_available_provider: 'The stream broke off after its first output: the provider failed.',
   request_deadline_exceeded: 'The stream was cut off: it was not finished within its time budget.',
@@ -19,7 +19,7 @@ export const brokenStreamMessages = {
   schema_validation_failed: 'The answer does not satisfy the schema of response_format.',
 } as const;
 
-/** In place of the words of the code, where no provider failed. */
+/** Replaces the code's message where no provider failed. */
 export const stoppedMessage = 'The gateway was stopped while the call ran: send it again.';
 
 export type MidStreamCode = keyof typeof brokenStreamMessages;

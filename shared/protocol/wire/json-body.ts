@@ -10,10 +10,10 @@ import { type BoundsFault, type JsonBounds, scanJson } from './scan-json.ts';
 
 const depthMax = 64;
 const valuesMax = jsonValuesMax;
-/** Items of a list inside a member of the gateway. */
+/** Items of a list inside a field of the gateway. */
 export const listItemsMax = 256;
 
-/** Of a name of the client in a message. */
+/** Length of a client's name in a message. */
 const nameMaxCharacters = 64;
 
 const bounds: JsonBounds = { depthMax, valuesMax };
@@ -27,13 +27,13 @@ export type Unreadable = { readonly kind: 'unreadable'; readonly error: GatewayE
 
 export type JsonBody = { readonly kind: 'object'; readonly value: Record<string, unknown> } | Unreadable;
 
-/** Reads bytes as one JSON object. Never throws: a key that is refused wins over an unreadable body. */
+/** Reads bytes as one JSON object. Never throws: a refused key has precedence over an invalid body. */
 export function readJsonBody(bytes: Buffer): JsonBody {
   const read = scanBody(bytes, bounds, undefined);
   return read.kind === 'text' ? { kind: 'object', value: parseJson(read.json.text) as Record<string, unknown> } : read;
 }
 
-/** As `readJsonBody`, where a change must not be what only one of two readers takes it for. */
+/** As `readJsonBody`, but refuses a body that two readers may understand differently. */
 export function readUnambiguousBody(bytes: Buffer): JsonBody {
   const read = scanBody(bytes, bounds, undefined);
   if (read.kind === 'unreadable') return read;
@@ -42,7 +42,7 @@ export function readUnambiguousBody(bytes: Buffer): JsonBody {
   return { kind: 'unreadable', error: fail('invalid_request', { message: `${twice}: stands twice`, param: twice }) };
 }
 
-/** The path of one, of which a parser would keep the last value and say nothing. */
+/** Path of a repeated name, of which a parser would silently keep the last value. */
 function memberThatStandsTwice(json: JsonText, value = 0, path = ''): string | undefined {
   const isObject = json.isObject(value);
   if (!isObject && !json.isArray(value)) return undefined;
@@ -63,13 +63,13 @@ function memberThatStandsTwice(json: JsonText, value = 0, path = ''): string | u
 }
 
 export interface RequestMembers {
-  /** Lists in these members are short. */
+  /** Fields whose lists are short. */
   readonly gatewayMembers: ReadonlySet<string>;
-  /** The member that holds a schema, which has an error code of its own. Undefined: none does. */
+  /** The field that contains a schema, which has an error code of its own, if any. */
   readonly schemaMember: string | undefined;
 }
 
-/** The text of a request of a client, which is one JSON object within bounds. Never throws. */
+/** The text of a client's request, which is one JSON object within bounds. Never throws. */
 export const readRequestBody = (bytes: Buffer, { gatewayMembers, schemaMember }: RequestMembers): BodyText =>
   scanBody(bytes, { ...bounds, itemsMax: { count: listItemsMax, members: gatewayMembers } }, schemaMember);
 
@@ -105,7 +105,7 @@ function refuse({ kind, member }: BoundsFault, schemaMember: string | undefined)
   return fail('invalid_request', { message: `${member}: ${refusals.items}`, param: member });
 }
 
-/** An object of parsed JSON of which no member is known. */
+/** An object of parsed JSON without known fields. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const isJsonObject = (value: unknown): value is Record<string, unknown> =>

@@ -1,8 +1,11 @@
-// JSON text and where its values stand in it. The gateway makes values of what it reads and relays the rest as it was written: a parser
-// that makes every value and every name of a body of 1 MB can hold up the process for longer than a hundred calls take.
+// JSON text and the positions of its values. The gateway parses the values that it reads and relays the rest as it was
+// written: parsing every value and name of a body of 1 MB can block the process for longer than a hundred calls take.
 import { quote } from './json-tokens.ts';
 
-/** Of a value: where its text begins and ends, the index of the next value outside it, and where its name begins and ends. */
+/**
+ * Positions of a value: start and end of its text, the index of the next value outside it, and start and end of its
+ * name.
+ */
 export const fields = { start: 0, end: 1, next: 2, nameStart: 3, nameEnd: 4 } as const;
 export const stride = 5;
 
@@ -31,19 +34,19 @@ export class JsonText {
     return this.#text;
   }
 
-  /** Frees what is long of it: nothing may read it any more. */
+  /** Frees its long parts: nothing may read it any more. */
   letGo(): void {
     this.#text = '';
     this.#table = noTable;
     this.#members = [];
   }
 
-  /** Of where its values stand. */
+  /** Size of the position table. */
   get tableBytes(): number {
     return this.#table.byteLength;
   }
 
-  /** The first value inside another one, which may be none: compare with `next` of the outer one. */
+  /** Index of the next value, in depth-first order; compare it with the outer value's to find the first inside. */
   next(value: number): number {
     return this.#field(value, fields.next);
   }
@@ -53,7 +56,7 @@ export class JsonText {
   end(value: number): number {
     return this.#field(value, fields.end);
   }
-  /** Where the name of a member begins, its quote included. */
+  /** Start of a field's name, its quote included. */
   nameStart(value: number): number {
     return this.#field(value, fields.nameStart);
   }
@@ -74,7 +77,7 @@ export class JsonText {
     return this.text.charCodeAt(this.start(value)) === 0x5b;
   }
 
-  /** The name as written, quotes included; empty where the value is no member. */
+  /** The name as written, quotes included; empty where the value is no field. */
   quotedName(value: number): string {
     return this.text.slice(this.nameStart(value), this.#field(value, fields.nameEnd));
   }
@@ -84,7 +87,7 @@ export class JsonText {
     return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
   }
 
-  /** The members of the whole text, or of an object in it, each with its name. */
+  /** The fields of the whole text, or of an object in it, each with its name. */
   members(object = 0): readonly Member[] {
     if (object === 0 && this.#members !== undefined) return this.#members;
     const members: Member[] = [];

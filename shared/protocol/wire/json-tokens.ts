@@ -1,4 +1,4 @@
-// Where the tokens of JSON text end. Each look costs what it passes over.
+// Ends of the tokens of JSON text. Each search costs the characters that it passes.
 
 export const quote = 0x22;
 const backslash = 0x5c;
@@ -54,11 +54,13 @@ export function createStringReader(text: string): (from: number) => StringEnd {
   };
 }
 
-/** Behind the bracket that closes the one at `from`, whatever stands between them; -1 where none does before `to`. */
+/**
+ * Position after the bracket that closes the one at `from`, whatever is between them; -1 where none does before `to`.
+ */
 export const endOfBrackets = (text: string, from: number, to = text.length): number =>
   createBracketReader(text, from)(to);
 
-/** Looks for that bracket up to ever later places; -1 where it does not stand before this one. */
+/** Searches for that bracket up to ever later positions; -1 where it is not before this one. */
 export function createBracketReader(text: string, from: number): (to: number) => number {
   let next = from;
   let depth = 0;

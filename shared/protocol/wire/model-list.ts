@@ -10,7 +10,7 @@ export interface ProviderEntryObject {
   context_length: number;
   routable: boolean;
   supported_params: { tools: boolean; vision: boolean; json_mode: boolean; json_schema: boolean };
-  /** Null: no such limit is set. */
+  /** Null when no such limit is set. */
   rate_limit_rpm: number | null;
   rate_limit_tpm: number | null;
   rate_limit_tpd: number | null;
@@ -38,13 +38,13 @@ export interface ModelObject {
   routable: boolean;
   /** The interfaces that serve it. Left out where it is chat completions alone. */
   apis?: InterfaceId[];
-  /** Of them, or of chat completions, those in which a call is translated at every provider. */
+  /** Those of them, or of chat completions, in which a call is translated at every provider. */
   translated_apis?: InterfaceId[];
   providers: ProviderEntryObject[];
   stats: StatsObject;
 }
 
-/** Always first, with no other members. */
+/** Always first, with no other fields. */
 export const autoModelObject = { id: autoModelId, object: 'model', created: 0, owned_by: brand } as const;
 
 /** Without data. */
@@ -65,7 +65,9 @@ export interface FunctionModelObject {
   expires_at: string | null;
 }
 
-/** The members of `ModelInfo` in Anthropic's SDK (1.12.0). What the gateway does not know of a model is null, as theirs says it. */
+/**
+ * The fields of `ModelInfo` in Anthropic's SDK (1.12.0). Values unknown to the gateway are null, as Anthropic has them.
+ */
 export interface AnthropicModelObject {
   type: 'model';
   id: string;

@@ -1,4 +1,4 @@
-// The `provider` member: which provider may serve, in which order, under which policy.
+// The `provider` field: which provider may serve, in which order, under which policy.
 import * as z from 'zod/mini';
 import { fail } from '../../errors/index.ts';
 import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
@@ -7,7 +7,7 @@ import { listItemsMax } from './json-body.ts';
 
 const picoDecimals = 12;
 const capShape = /^\d{1,15}(\.\d+)?$/;
-/** No price has more decimals, so those of a cap behind them change nothing. */
+/** No price has more decimals, so further ones of a cap change nothing. */
 const parseCap = (text: string): PicoUsd | undefined =>
   parseUsd(text.includes('.') ? text.slice(0, text.indexOf('.') + 1 + picoDecimals) : text);
 
@@ -32,7 +32,7 @@ export const providerSchema = z.strictObject({
   order: z.nullish(ids),
   ignore: z.nullish(ids),
   allow_fallbacks: z.nullish(z.boolean()),
-  // It is always so: a provider that cannot honour a parameter is passed over.
+  // Always true: a provider that cannot honour a parameter is skipped.
   require_parameters: z.nullish(z.boolean()),
   zdr: z.nullish(z.boolean()),
   data_collection: z.nullish(z.enum(['allow', 'deny'])),
@@ -42,7 +42,7 @@ export const providerSchema = z.strictObject({
 export const sortOrders = ['price', 'latency', 'throughput'] as const;
 export type SortOrder = (typeof sortOrders)[number];
 
-/** Data policies as asked or enforced. An absent member asks for nothing. */
+/** Data policies as asked or enforced. An absent field asks for nothing. */
 export interface PolicyOptions {
   readonly zdr?: boolean | undefined;
   readonly data_collection?: 'allow' | 'deny' | undefined;

@@ -1,19 +1,22 @@
-// Values and texts from a JSON text: as much of it as is asked for.
+// Reads selected values and texts from a JSON text.
 import { isRawNumber, rawNumber } from '../../foundation/ids/index.ts';
 import type { JsonText } from './json-text.ts';
 import { scanJson } from './scan-json.ts';
 
-/** What is read of a value. Of an object the members named here, of a list each item; without them an object is `{}`. */
+/**
+ * Selects the parts of a value to read: the named fields of an object, each item of a list; without names an object is
+ * read as `{}`.
+ */
 export interface Shape {
   readonly members?: ReadonlyMap<string, Shape>;
   readonly items?: Shape;
-  /** Of a value that is not null it is read that it is there: `true`. */
+  /** Reads only whether a value is present and not null, as `true`. */
   readonly isPresence?: true;
 }
 
 export const presence: Shape = { isPresence: true };
 
-/** A member that is read stands twice in its object: the gateway and a provider might each take another one. */
+/** Thrown for a read field that occurs twice in its object: the gateway and a provider might use different ones. */
 export class NameTwice extends Error {
   readonly path: string;
   constructor(path: string) {
@@ -22,7 +25,7 @@ export class NameTwice extends Error {
   }
 }
 
-/** `path`: of the value. Throws NameTwice; without a path the last of two members counts, as it does for JSON.parse. */
+/** `path`: of the value. Throws NameTwice; without a path the last of two fields counts, as it does for JSON.parse. */
 export function pick(json: JsonText, value: number, { members, items, isPresence }: Shape, path?: string): unknown {
   if (isPresence === true) return json.slice(value) === 'null' ? null : true;
   if (json.isArray(value)) {
@@ -46,7 +49,7 @@ export function pick(json: JsonText, value: number, { members, items, isPresence
   return object;
 }
 
-/** The last member of the whole text, or of an object in it, with this name. */
+/** The last field of the whole text, or of an object in it, with this name. */
 export function findMember(json: JsonText, name: string, object = 0): number | undefined {
   let found: number | undefined;
   for (const member of json.members(object)) if (member.name === name) found = member.value;
@@ -56,8 +59,8 @@ export function findMember(json: JsonText, name: string, object = 0): number | u
 type Replaced = readonly (readonly [value: number, text: string])[];
 
 /**
- * An object text with some members left out, and others in their place or added; undefined leaves one out. `replaced`: other texts in
- * the places of values inside the members that stay, in their order.
+ * The text of an object with some fields replaced or added; undefined removes one. `replaced`: new texts of values
+ * inside the remaining fields, in their order.
  */
 export function rewriteMembers(
   json: JsonText,
@@ -86,7 +89,7 @@ export function rewriteMembers(
   return `{${pieces.join(',')}}`;
 }
 
-/** The text with others in the places of some values, which come in their order. */
+/** The text with some values replaced, given in their order. */
 export const replaceValues = (json: JsonText, replaced: Replaced): string =>
   textWith(json, replaced, 0, json.text.length);
 
@@ -101,7 +104,7 @@ function textWith(json: JsonText, replaced: Replaced, start: number, end: number
   return pieces.length === 0 ? json.text.slice(start, end) : pieces.join('') + json.text.slice(from, end);
 }
 
-/** One text for one value: members in code-point order at every depth, no blanks, numbers and strings in one form. */
+/** One text for one value: fields in code-point order at every depth, no blanks, numbers and strings in one form. */
 export function canonicalText(json: JsonText, withoutMembers?: ReadonlySet<string>): string {
   const canonical = (value: number, isLeftOut?: (inner: number) => boolean): string => {
     if (json.isArray(value)) {
@@ -139,7 +142,7 @@ function isPlainInteger(text: string): boolean {
   return true;
 }
 
-/** Rounded, or beyond what a double can hold. */
+/** Whether a number is rounded, or beyond the range of a double. */
 const isUnsafe = (value: number): boolean =>
   !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 
@@ -156,10 +159,10 @@ export function parseJson(text: string): unknown {
 
 export const isJsonText = (text: string): boolean => scanJson(text, { depthMax: parseDepthMax }).kind === 'json';
 
-/** Far above what any bound lets through. */
+/** Far above any bound. */
 const parseDepthMax = 1_024;
 
-/** Puts raw text in the place of each number that the parser has rounded. Only what leads to one is walked. */
+/** Restores raw text for each number that the parser has rounded. Only the paths to one are walked. */
 function withRawNumbers(json: JsonText, parsed: unknown): unknown {
   const rounded = roundedNumbers(json);
   let next = 0;
@@ -168,7 +171,7 @@ function withRawNumbers(json: JsonText, parsed: unknown): unknown {
     if (rounded[next] === value) {
       next += 1;
       const text = json.slice(value);
-      // Of a name that stands twice the parser keeps the last value only.
+      // The parser keeps only the last value of a repeated name.
       return Number(isRawNumber(read) ? read.rawJSON : read) === Number(text) ? rawNumber(text) : read;
     }
     const holder = (typeof read === 'object' && read !== null ? read : {}) as Record<string | number, unknown>;
@@ -180,7 +183,7 @@ function withRawNumbers(json: JsonText, parsed: unknown): unknown {
       if (!isAhead(inner)) continue;
       const restored = restore(inner, Object.hasOwn(holder, name) ? holder[name] : undefined);
       if (restored === undefined) continue;
-      // Defined, so that a member called __proto__ is one like any other.
+      // Defines the property, because a field may be called __proto__.
       if (name === '__proto__') Object.defineProperty(holder, name, { value: restored });
       else holder[name] = restored;
     }
@@ -208,7 +211,9 @@ export function jsonTextOf(value: unknown): JsonText {
   return scanned.json;
 }
 
-/** A copy in which integers beyond 2^53 are numbers again, rounded: a type check takes raw text for an object. */
+/**
+ * A copy in which integers beyond 2^53 are numbers again, rounded, because a type check takes raw text for an object.
+ */
 export function withPlainNumbers(value: unknown): unknown {
   if (isRawNumber(value)) return Number(value.rawJSON);
   if (Array.isArray(value)) return value.map(withPlainNumbers);

@@ -1,22 +1,22 @@
-// A stream of events up to its end, and the one event behind it that still counts: what was used, or the marker of the end.
+// Reads a stream of events up to its end, and the one event after it that still counts: the usage, or the end marker.
 import type { EventText } from '../server-sent-events/index.ts';
 
 export interface PlacedRead<Read> {
   readonly read: Read;
   /** `end`: nothing of the answer follows. `stop`: nothing that follows is looked at. */
   readonly place?: 'end' | 'stop' | undefined;
-  /** It counts behind the end too. */
+  /** Set where it counts after the end too. */
   readonly isAddition?: boolean;
 }
 
 export interface EndReading {
   /** Asked at the end: whether an addition is missing. */
   readonly isWanted: () => boolean;
-  /** Its end came, and what may come behind that is waited for: from now on the stream ends soon, or breaks. */
+  /** Called at the end, while a later event is awaited: from now on the stream ends soon, or breaks. */
   readonly endCame: () => void;
 }
 
-/** What came together, read. Throws where the stream breaks before its end. */
+/** Events that arrived together, parsed. Throws where the stream breaks before its end. */
 export async function* readToEnd<Read>(
   batches: AsyncIterable<readonly EventText[]>,
   read: (event: EventText) => PlacedRead<Read>,

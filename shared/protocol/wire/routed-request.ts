@@ -1,5 +1,5 @@
-// What planner, holds, limits, cache and provider loop know of a request, whatever the interface of its client. Each
-// interface makes it from a body of its own.
+// A request as planner, reservations, limits, cache and provider loop use it, whatever the interface of its client.
+// Each interface makes it from a body of its own.
 
 import * as z from 'zod/mini';
 import type { Extra, InterfaceId } from '../../foundation/constants/index.ts';
@@ -7,42 +7,45 @@ import type { JsonText } from './json-text.ts';
 import type { ProviderPreferences } from './provider-preferences.ts';
 
 export interface RoutedRequest {
-  /** Of its client: which candidates can serve it. */
+  /** Interface of its client, which determines the candidates that can serve it. */
   readonly interfaceId: InterfaceId;
-  /** All members as they were sent: counted and compared. */
+  /** All fields as they were sent, for counting and comparing. */
   readonly text: () => JsonText;
   readonly model: string;
   /** `models` less `model`: tried in this order after it. */
   readonly fallbackModels: readonly string[];
-  /** Of a model id: the member of the body that names it. */
+  /** Finds the field of the body that names a model id. */
   readonly memberOfModel: (id: string) => string;
   readonly stream: boolean;
-  /** It bounds its output by no number of tokens. */
+  /** Set where it bounds its output by no number of tokens. */
   readonly isOutputOpen: boolean;
   readonly provider: ProviderPreferences;
   readonly cache: CacheOptions | undefined;
-  /** What an answer must satisfy. */
+  /** The schema that an answer must satisfy. */
   readonly responseSchema: unknown;
-  /** What it refers to that one provider keeps, so that no other can serve it. */
+  /** References to input that one provider keeps, so that no other can serve it. */
   readonly keptInput: readonly KeptInput[];
   /** Whether later calls may name the answer: where its provider stores it (`stored`), or of any provider (`compared`). */
   readonly answerIs: 'stored' | 'compared' | 'unnamed';
-  /** The member that holds the prompt. */
+  /** The field that contains the prompt. */
   readonly promptMember: string;
-  /** The one that bounds the output. Undefined: its answers have none. */
+  /** The field that bounds the output; undefined for answers without one. */
   readonly outputBoundMember: string | undefined;
   /** `user`, for the record. */
   readonly user: string | undefined;
   /** Read from the body on first use, as is the size. */
   readonly needs: () => RequestNeeds;
   readonly size: () => CallSize;
-  /** Every member as a value, numbers as they were written. Parsed where the call may be translated, and kept until it is let go. */
+  /**
+   * Every field as a value, numbers as they were written. Parsed where the call may be translated, and kept until it is
+   * dropped.
+   */
   readonly wholeBody: () => Readonly<Record<string, unknown>>;
-  /** The same of a long body, which is parsed piece by piece. `nextTurn`: awaited in between. */
+  /** Parses a long body piece by piece. `nextTurn`: awaited in between. */
   readonly readWholeBody: (nextTurn: () => Promise<void>) => Promise<void>;
-  /** They are made anew where they are asked for again. */
+  /** Drops the values, which are parsed again when needed. */
   readonly letGoValues: () => void;
-  /** What a format that it is translated to must be able to say. Read once, on first use. */
+  /** Features that a translated format must be able to express. Read once, on first use. */
   readonly hubNeeds: () => readonly HubNeed[];
 }
 
@@ -50,13 +53,13 @@ export interface RoutedRequest {
 export interface KeptInput {
   /** The field that refers to it, as a path. */
   readonly member: string;
-  /** As the provider gave it. Left out: the client names none that can be read. */
+  /** Id as the provider issued it; absent where the client's reference has none that can be read. */
   readonly id?: string;
   /** The provider only compares the request with it: it adds nothing, and every provider can be asked. */
   readonly isCompared: boolean;
 }
 
-/** Each is something that not every format has words for. */
+/** Features that not every format can express. */
 export type HubNeedKind =
   | 'n'
   | 'logprobs'
@@ -68,11 +71,11 @@ export type HubNeedKind =
   | 'file'
   | 'file_url'
   | 'file_id'
-  /** In one message. */
+  /** Several in one message. */
   | 'many_documents'
   | 'forced_tool'
   | 'effort_with_tools'
-  /** Nothing is said of it: a model may have one of its own. */
+  /** Tools without a stated effort: a model may have a default of its own. */
   | 'tools_without_effort'
   | 'content_part'
   | 'thread'
@@ -91,98 +94,106 @@ export type HubNeedKind =
   | 'web_search'
   | 'plugins'
   | 'best_of'
-  /** Beyond what the gateway looks for itself: more than four, or so few that some providers of chat completions take them. */
+  /**
+   * More stops than the gateway applies itself: more than four, or so few that some providers of chat completions
+   * accept them.
+   */
   | 'many_stops'
   | 'long_stops';
 
-/** What a request asks for, and the member that asks. A candidate that cannot be told it is passed over. */
+/** A feature that a request asks for, and the field that asks. A candidate that cannot express it is skipped. */
 export interface HubNeed {
   readonly kind: HubNeedKind;
   readonly member: string;
-  /** Of a file. */
+  /** Type of a file. */
   readonly mediaType?: string;
 }
 
-/** What an entry of the catalogue says it can do. A response schema is none of them: it has a code of its own. */
+/** Abilities of a provider entry. A response schema is none of them: it has a code of its own. */
 export type AbilityName = 'tools' | 'vision' | 'audio' | 'json_mode' | 'streaming';
 
-/** A feature that a request needs, and the member of the request that asks for it. */
+/** A feature that a request needs, and the field that asks for it. */
 export type Feature =
   | { readonly name: AbilityName; readonly member: string }
-  /** It makes a call dearer than the catalogue's prices: only an entry that lists it in `extras` is called with it. */
+  /**
+   * Set where it makes a call dearer than the catalogue's prices: only an entry that lists it in `extras` is called.
+   */
   | { readonly extra: Extra; readonly member: string }
   /** A header asks for it. */
   | { readonly extra: Extra; readonly header: string };
 
-/** What a candidate must be able to do. */
+/** Abilities that a candidate must have. */
 export interface RequestNeeds {
   readonly features: readonly Feature[];
-  /** The member that asks for answers which satisfy a schema. Undefined: none does. */
+  /** The field that asks for answers which satisfy a schema, if any. */
   readonly schemaMember: string | undefined;
-  /** The member that asks a provider to keep what it was sent. Undefined: none does. */
+  /** The field that asks a provider to store its input, if any. */
   readonly storingMember: string | undefined;
   /** Bytes of the prompt's text: images and audio are counted by other rules, so their bytes say nothing. */
   readonly promptBytes: number;
 }
 
-/** How much output a call may ask for: the ground of the hold, and the bound of what is billed. */
+/** Output that a call may ask for: the basis of the reservation, and the bound of the bill. */
 export interface OutputSize {
-  /** Output tokens the client asked for at most. Undefined: no number was sent. */
+  /** The client's bound of output tokens, if it sent a number. */
   readonly maxOutputTokens: number | undefined;
   /** The provider's own limit counts, where it is more. */
   readonly isOutputOpen: boolean;
   /** No bound was sent at all: the entry's `default_output_tokens` counts, where it has some. */
   readonly namesNoBound?: boolean | undefined;
-  /** Its providers refuse a bound below their least: it goes out as it is. Left out: it is raised where it is translated. */
+  /**
+   * Set where its providers refuse a bound below their least and get it unchanged. If absent, a translated call raises
+   * it.
+   */
   readonly keepsBound?: true;
   /** `n`. */
   readonly choices: number;
-  /** Bytes of a predicted output: what of it is rejected is billed as output, beside what was asked for. */
+  /** Bytes of a predicted output: its rejected part is billed as output, beside the requested output. */
   readonly predictionBytes: number;
-  /** What the provider writes beside the answers, in answers of its own: only what the model can write bounds each. */
+  /** Further answers that the provider writes, each bounded only by the model. */
   readonly answersBeside?: number | undefined;
 }
 
 export interface InputSize {
   /** Bytes of the body without its images. A token is at least one byte of it, whatever the tokenizer. */
   readonly textBytes: number;
-  /** Tokens of its images at most. Undefined: media that only the context bounds (audio, files, other kinds). */
+  /** The most tokens of its images; undefined for media that only the context bounds (audio, files, other kinds). */
   readonly mediaTokens: number | undefined;
-  /** What a host of Claude adds to the prompt for the tools of the request. */
+  /** Tokens that a host of Claude adds to the prompt for the tools of the request. */
   readonly claudeToolTokens: number;
-  /** Some stand behind a URL: a provider that takes media of any kind bills what it finds there. */
+  /** Set where some are behind a URL: a provider that accepts media of any kind bills whatever it finds there. */
   readonly hasMediaElsewhere: boolean;
   /** Texts that each have the context of the model to themselves: more than one in embeddings only. */
   readonly contexts: number;
 }
 
-/** How much goes in and how much may come out: what is held, estimated and counted by limits rests on these figures. */
+/** Sizes of input and output, on which reservation, estimate and limits are based. */
 export interface CallSize extends InputSize, OutputSize {
   /** Answers that may be charged: more than one where an output is checked and asked for again. */
   readonly answersMax: number;
 }
 
-/** What the body that a provider receives depends on, besides the request. */
-/** As clients of chat completions name it. */
+/** Properties of the target, besides the request, that determine a provider's body. */
+/** Effort in the words of chat completions. */
 export type AskedEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 export interface UpstreamTarget {
-  /** As the provider names it. */
+  /** The provider's name of the model. */
   readonly model: string;
   readonly reasoningStyle: 'effort' | 'object' | 'none';
-  /** In the word of its model for it. Undefined: the model is told nothing. */
+  /** Effort in the word of the target model; undefined where it gets none. */
   readonly effortOf: (asked: AskedEffort | { readonly budgetTokens: number }) => string | undefined;
-  /** It is Google's: the signatures of its calls come back to it. */
+  /** Set for Google, which reads the signatures of its calls again. */
   readonly readsGoogleSignatures: boolean;
-  /** A model that thinks by itself, refuses tools then, and can be told not to think. */
+  /** Set for a model that thinks by default, refuses tools then, and can be asked not to think. */
   readonly wantsNoEffortWithTools: boolean;
-  /** It can report what a stream has used. */
+  /** Set where it can report the usage of a stream. */
   readonly reportsStreamUsage: boolean;
-  /** Its model knows `max_completion_tokens` alone. Left out: it does not say. */
+  /** Set where its model knows `max_completion_tokens` alone; absent when unknown. */
   readonly takesNewerBound?: boolean | undefined;
   /** Nothing of the call may be kept. */
   readonly zdr: boolean;
-  /** For a call that names no output bound. */
+  /** Bound for a call that names none. */
   readonly defaultBound?: { readonly tokens: number; readonly chatMember: string } | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Finds where the values of a JSON text stand, in one pass whose cost is linear in the text.
+// Finds the positions of the values of a JSON text, in one pass whose cost is linear in the text.
 import { fields, JsonText, stride } from './json-text.ts';
 import { createStringReader, endOfBlanks, endOfBrackets, endOfScalar, quote } from './json-tokens.ts';
 
@@ -7,21 +7,21 @@ export interface JsonBounds {
   readonly depthMax: number;
   /** Values of any kind, the outermost included. */
   readonly valuesMax?: number;
-  /** Items of one list inside the members named here. */
+  /** Bound of the items of one list inside the fields named here. */
   readonly itemsMax?: { readonly count: number; readonly members: ReadonlySet<string> };
-  /** Names of members that count as one value each: what stands in their lists and objects is not looked at. */
+  /** Names of fields that count as one value each: their lists and objects are not scanned. */
   readonly unread?: ReadonlySet<string>;
-  /** Where such lists and objects end, as far as that is known, by where they begin. */
+  /** Known ends of such lists and objects, by their start. */
   readonly unreadEnds?: ReadonlyMap<number, number> | undefined;
 }
 
 export interface BoundsFault {
   readonly kind: 'depth' | 'values' | 'items';
-  /** The top-level member in which it was found. */
+  /** The top-level field with the fault. */
   readonly member: string;
 }
 
-/** Thrown inside: what is wrong with a text. */
+/** Thrown inside the scan with the fault of the text. */
 class Refused extends Error {
   readonly fault: BoundsFault | undefined;
   constructor(fault?: BoundsFault) {
@@ -35,7 +35,7 @@ export type Scanned =
   | { readonly kind: 'malformed' }
   | { readonly kind: 'fault'; readonly fault: BoundsFault };
 
-/** Accepts what JSON.parse accepts, within bounds. */
+/** Accepts the texts that JSON.parse accepts, within bounds. */
 export function scanJson(text: string, bounds: JsonBounds): Scanned {
   try {
     return { kind: 'json', json: new Scan(text, bounds).run() };
@@ -59,7 +59,7 @@ class Scan {
   #at = 0;
   /** Bytes that the compact text does not have. */
   #saved = 0;
-  /** The top-level member that is being read. */
+  /** The top-level field that is being scanned. */
   #member = '';
 
   constructor(text: string, bounds: JsonBounds) {
@@ -162,7 +162,7 @@ class Scan {
     return isEmpty;
   }
 
-  /** Behind a member or an item: true where another one has to follow. */
+  /** Reads past a field or an item: true where another one must follow. */
   #goesOn(close: number): boolean {
     this.#skipBlanks();
     const code = this.#text.charCodeAt(this.#at);

@@ -1,8 +1,8 @@
-// What the gateway hands out in place of what a model signed or encrypted of its thinking, where the client's interface is not the
-// one of the provider: it says in itself which API and model made it, so that no other model ever gets it. It is sealed for the
-// workspace that got it, and of a text with another seal nothing is parsed.
+// Envelopes that replace a model's signed or encrypted thinking where the client's interface is not the one of the
+// provider. Each names the API and model that made it, so that no other model ever gets it, and is sealed for its
+// workspace; the text of an envelope with another seal is not parsed.
 //
-//   gw1 . seal . head, JSON as base64url . the provider's own text, as it came
+//   gw1 . seal . head, JSON as base64url . the provider's own text, unchanged
 import { createKeyedHash, equalInConstantTime } from '../../foundation/ids/index.ts';
 
 export interface SignedEnvelope {
@@ -11,19 +11,19 @@ export interface SignedEnvelope {
   readonly model: string;
   readonly signature?: string | undefined;
   readonly encrypted?: string | undefined;
-  /** Of the text that comes next: what its provider calls it. */
+  /** The provider's phase of the text that comes next. */
   readonly phase?: string | undefined;
   /**
-   * The tool call that is signed, as the client has its id; `text`: the text that comes next; `text_before`: the one before it. Left out:
-   * the thinking that it stands with.
+   * The signed item: a tool call, by the client's id; `text`, the text that comes next; `text_before`, the one before
+   * it. If absent, the thinking beside it.
    */
   readonly of?: { readonly call: string } | 'text' | 'text_before' | undefined;
 }
 
-/** Of one call. */
+/** Envelopes of one call. */
 export interface Envelopes {
   readonly seal: (content: SignedEnvelope) => string;
-  /** Undefined: it is none that this workspace got, or was changed on its way. */
+  /** Returns undefined for a text that this workspace did not get, or that was changed on its way. */
   readonly open: (text: unknown) => SignedEnvelope | undefined;
 }
 
@@ -31,12 +31,12 @@ export interface Envelopes {
 const prefix = 'gw1.';
 /** SHA-256 as base64url. */
 const sealCharacters = 43;
-/** Of all that is not the provider's own text. */
+/** Bound of everything but the provider's own text. */
 const headMaxCharacters = 64 * 1024 - prefix.length - sealCharacters - 2;
-/** Of a request. A conversation has fewer by far, and a seal takes its time however short the text. */
+/** Bound for one request. A conversation has far fewer, and each seal takes its time however short the text. */
 const opensMax = 4_096;
 
-/** In the head the lengths of the provider's texts take their place. */
+/** Lengths replace the provider's texts in the head. */
 interface Head extends Omit<SignedEnvelope, 'signature' | 'encrypted'> {
   readonly signature?: number | undefined;
   readonly encrypted?: number | undefined;
@@ -74,7 +74,7 @@ export function createEnvelopes(storeKey: Uint8Array, workspace: string): Envelo
   };
 }
 
-/** Of calls that cross no formats: their clients get what a provider signed as it is. */
+/** For calls within one format, whose clients get a provider's signatures unchanged. */
 export const noEnvelopes: Envelopes = {
   seal: () => {
     throw new Error('this call has no envelopes');
@@ -85,5 +85,5 @@ export const noEnvelopes: Envelopes = {
 /** Cheap: a relay looks at every signature of a long conversation. */
 export const isEnvelope = (text: unknown): text is string => typeof text === 'string' && text.startsWith(prefix);
 
-/** Whether a body can hold one: most hold none, and nothing of them is then looked at. */
+/** Whether a body can contain an envelope: most cannot, and are not searched further. */
 export const mayHoldEnvelope = (text: string): boolean => text.includes(`"${prefix}`);

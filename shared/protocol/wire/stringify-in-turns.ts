@@ -5,10 +5,12 @@ const pieceMaxCharacters = 1024 * 1024;
 
 /** Stands where a long text does: a text of its own is quoted like a long one. */
 const mark = '\u0000';
-/** Neither the end of a text, whose quotation marks are escaped, nor the name of a member. */
+/** Neither the end of a text, whose quotation marks are escaped, nor the name of a field. */
 const quotedMark = /(?<!\\)"\\u0000"(?!:)/;
 
-/** What JSON.stringify makes of it. A text that stands in it twice is quoted once. `nextTurn`: awaited behind each piece. */
+/**
+ * Returns the text of JSON.stringify. A text that occurs twice is quoted once. `nextTurn`: awaited after each piece.
+ */
 export async function stringifyInTurns(value: object, nextTurn: () => Promise<void>): Promise<string> {
   const quotedTexts = new Map<unknown, string>();
   for (const text of longTextsIn(value)) {

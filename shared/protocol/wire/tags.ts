@@ -1,19 +1,20 @@
-// Tags say what a call was for: pairs of a name and a value, in a header, an option or a log line as `feature=rerank,team=search`.
+// Tags describe the purpose of a call: pairs of a name and a value, in a header, an option or a log line as
+// `feature=rerank,team=search`.
 
 export type Tags = Readonly<Record<string, string>>;
 
 export const tagNameShape = /^[a-z][a-z0-9_.-]{0,31}$/;
-/** Visible ASCII, but for what separates pairs. */
+/** Visible ASCII without the separators of pairs. */
 export const tagValueShape = /^[\x21-\x2b\x2d-\x3c\x3e-\x7e]{1,64}$/;
-/** Of a request, and of a key. */
+/** Bound for a request, and for a key. */
 export const tagsMax = 8;
 
-/** In words, for messages. */
+/** The form in words, for messages. */
 export const tagsForm =
   'pairs such as team=search,feature=rerank: names of lower-case letters, digits, _, . and -, which begin with a letter, ' +
   'at most 32 characters, each once; values of 1 to 64 visible ASCII characters without , and =';
 
-/** Spaces may follow a comma. Undefined: a pair is malformed, or a name stands there twice. */
+/** Spaces may follow a comma. Returns undefined where a pair is malformed, or a name occurs twice. */
 export function readTags(text: string): Tags | undefined {
   const pairs = text.split(/, */).map((pair): [string, string] => {
     const end = pair.indexOf('=');
@@ -24,13 +25,13 @@ export function readTags(text: string): Tags | undefined {
   return Object.fromEntries(pairs);
 }
 
-/** In the order of their names. */
+/** Written in the order of their names. */
 export const formatTags = (tags: Tags): string =>
   Object.keys(tags)
     .sort()
     .map((name) => `${name}=${tags[name]}`)
     .join(',');
 
-/** Undefined: there is none of this name. */
+/** Returns undefined where no tag has this name. */
 export const tagOf = (tags: Tags | undefined, name: string): string | undefined =>
   tags !== undefined && Object.hasOwn(tags, name) ? tags[name] : undefined;

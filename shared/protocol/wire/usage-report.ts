@@ -1,4 +1,4 @@
-// What a provider says a call has used, in one shape for every interface: billing knows no other.
+// A provider's usage report in one shape for every interface: billing knows no other.
 import { isJsonObject } from './json-body.ts';
 
 /** Tokens that may have a price of their own, apart from text. */
@@ -8,19 +8,19 @@ export type MediaTokens = Readonly<Partial<Record<MediaKind, number>>>;
 
 /** Counts that are no whole number, or less than nothing, are none. */
 export interface TokenReport {
-  /** All of the input, with what came from a cache and what was written into one. Undefined: not reported. */
+  /** All of the input, including cached and cache-written tokens; undefined when not reported. */
   readonly input: number | undefined;
   /** Part of the input. */
   readonly cached: number;
   /** Part of the input. */
   readonly cacheWrite: number;
-  /** Part of what was written: what is kept for an hour. */
+  /** Part of the written tokens that is kept for an hour. */
   readonly cacheWrite1h: number;
-  /** Undefined: not reported. */
+  /** Undefined when not reported. */
   readonly output: number | undefined;
   /** Part of the output, or beside it: the provider's entry says which. */
   readonly reasoning: number;
-  /** Parts of the input, and of the output. Left out: none is told apart. */
+  /** Parts of the input, and of the output; absent when not reported apart. */
   readonly media?: MediaTokens | undefined;
 }
 
@@ -29,7 +29,7 @@ export const tokensMax = 1_000_000_000;
 
 type InputParts = Pick<TokenReport, 'cached' | 'cacheWrite' | 'cacheWrite1h'>;
 
-/** Cuts off what is more than the input that it is part of. */
+/** Limits parts to the input that they belong to. */
 export function partsWithin(input: number, { cached, cacheWrite, cacheWrite1h }: InputParts): InputParts {
   const partOf = (whole: number, part: number) => Math.min(part > tokensMax ? 0 : part, whole);
   const fromCache = partOf(input, cached);
@@ -39,7 +39,7 @@ export function partsWithin(input: number, { cached, cacheWrite, cacheWrite1h }:
 
 export interface UsageReport {
   readonly tokens: TokenReport;
-  /** As the provider wrote it: what a client sees of it. */
+  /** Usage fields as the provider wrote them and a client receives them. */
   readonly members: Record<string, unknown>;
 }
 
@@ -47,7 +47,7 @@ export interface UsageReport {
 export const toCount = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
 
-/** In the words of OpenAI's formats: details of the input, and of the output. */
+/** Reads OpenAI's details of the input, and of the output. */
 export const mediaIn = (input: unknown, output: unknown): MediaTokens => ({
   audioInput: detailOf(input, 'audio_tokens'),
   imageInput: detailOf(input, 'image_tokens'),
@@ -62,7 +62,7 @@ export const hasCounts = ({ tokens }: UsageReport): boolean =>
   tokens.input !== undefined || tokens.output !== undefined;
 const isNothing = ({ tokens }: UsageReport): boolean => (tokens.input ?? 0) === 0 && (tokens.output ?? 0) === 0;
 
-/** Of two reports the one that counts: one without counts, or of zeros, replaces none that has more. */
+/** The report that counts of two: one without counts, or with zeros, replaces none that has more. */
 export function laterReport(known: UsageReport | undefined, reported: UsageReport): UsageReport {
   if (known === undefined) return reported;
   return hasCounts(reported) && (!isNothing(reported) || isNothing(known)) ? reported : known;

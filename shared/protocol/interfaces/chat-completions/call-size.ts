@@ -1,4 +1,4 @@
-// How much of a chat completion goes in, and how much may come out.
+// Input and output sizes of a chat completion.
 import { chargedAnswersMax } from '../../../foundation/constants/index.ts';
 import { type CallSize, findMember, isJsonObject, type JsonText } from '../../wire/index.ts';
 import { boundedByContext, bringsInput, claudeToolTokens, type Media, openImageMeasure, sumOfMedia } from '../index.ts';
@@ -15,7 +15,7 @@ export function callSizeOf(request: ChatMembers): CallSize {
     choices,
     predictionBytes: raw.prediction == null ? 0 : bytesOfMember(json, 'prediction'),
     textBytes: json.compactBytes - dataCharacters,
-    // What a provider keeps comes into the context too, and only the context bounds it.
+    // Input that the provider stores counts too, and only the context bounds it.
     mediaTokens: bringsInput(keptInput) ? undefined : tokens,
     claudeToolTokens: claudeToolTokens(raw.tools ?? raw.functions, asksForJson(raw.response_format)),
     hasMediaElsewhere: isElsewhere,

@@ -54,10 +54,10 @@ function openChunkReader(choices: number): EventReader {
   };
 }
 
-// The body of a function call. Only the members that a function does not fix are checked here: any other is
+// The body of a function call. Only the fields that a function does not fix are checked here: any other is
 // invalid_function_request, whatever its type.
 
-/** Of a larger one it is told what is wrong with these, then that it is too large. */
+/** In a body that is too large, faults of these fields are reported first. */
 const checked = {
   names: new Set(['model', 'messages']),
   shapes: { messages: { items: membersOf({ role: {} }) } },
@@ -85,7 +85,7 @@ const idle: Readonly<Record<string, (value: unknown) => boolean>> = {
   parallel_tool_calls: () => true,
 };
 
-/** A copy without members that ask for nothing, null included. */
+/** A copy without fields that ask for nothing, null included. */
 const withoutIdleMembers = (raw: JsonObject): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(raw).filter(

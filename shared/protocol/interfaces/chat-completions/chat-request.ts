@@ -1,10 +1,10 @@
-// The members of a chat completion that the gateway reads: their schema, and the request that is made of them.
+// The fields of a chat completion that the gateway reads: their schema, and the request made from them.
 import * as z from 'zod/mini';
 import { choicesMax } from '../../../foundation/constants/index.ts';
 import { isJsonObject, listOf, presetSchema } from '../../wire/index.ts';
 import { type ClientRequest, conversation, type MadeOfMembers, plainMembers } from '../index.ts';
 
-/** Names of the output bound. A provider takes the one that it knows, so the largest of those sent counts. */
+/** Names of the output bound. A provider uses the one that it knows, so the largest of those sent counts. */
 export const outputBoundNames = [
   'max_tokens',
   'max_completion_tokens',
@@ -33,7 +33,7 @@ const reasoningSchema = z
     }),
   );
 
-/** Members the gateway reads. Loose: any other member reaches the provider as it is. */
+/** Fields the gateway reads. Loose: any other field reaches the provider unchanged. */
 export const chatRequestSchema = z.looseObject({
   ...plainMembers,
   messages: conversation,
@@ -60,7 +60,7 @@ export const chatRequestSchema = z.looseObject({
   reasoning: z.nullish(reasoningSchema),
 });
 
-/** What `json_schema` of a response format must hold. */
+/** Required content of `json_schema` of a response format. */
 export const schemaCarrier = z.looseObject({ schema: z.union([z.looseObject({}), z.boolean()]) });
 
 export type CheckedBody = z.infer<typeof chatRequestSchema>;
@@ -72,14 +72,16 @@ export interface ChatRequest extends ClientRequest {
   /** The client asked for our merged usage at the end of a stream: `usage: {include: true}`. */
   readonly includeMergedUsage: boolean;
   readonly reasoning: ReasoningOptions | undefined;
-  /** Tokens of output the client asked for at most: the largest bound that was sent. Undefined: none was. */
+  /** The largest output bound in tokens that the client sent; undefined when it sent none. */
   readonly maxOutputTokens: number | undefined;
-  /** No bound was sent, or one that is no number of tokens (`-1`): what the provider ever writes counts too. */
+  /**
+   * Set where no bound was sent, or one that is no number of tokens (`-1`): anything the provider writes counts too.
+   */
   readonly isOutputOpen: boolean;
   readonly namesNoBound: boolean;
   /** `n`: answers in one. */
   readonly choices: number;
 }
 
-/** A request without what is made of it. */
+/** A request without the values derived from it. */
 export type ChatMembers = Omit<ChatRequest, MadeOfMembers>;

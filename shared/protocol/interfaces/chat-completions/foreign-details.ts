@@ -1,5 +1,6 @@
-// Thinking that the gateway handed out for a model of another format means nothing to the provider of a relayed completion, and many
-// refuse members that they do not know: it stays here. What the provider may have written itself goes out as it came.
+// Removes from a relayed completion the thinking that the gateway returned for a model of another format: it means
+// nothing to this provider, and many refuse unknown fields. Thinking that the provider may have written itself is
+// passed on unchanged.
 import {
   findMember,
   isEnvelope,
@@ -12,7 +13,10 @@ import {
 } from '../../wire/index.ts';
 import type { RelayedChanges } from '../index.ts';
 
-/** `format` of what the hub writes. OpenRouter has the first two as well: at a provider like it they may be its own. */
+/**
+ * `format` values that the hub writes. OpenRouter uses the first two as well: at a provider like it they may be its
+ * own.
+ */
 const sharedFormats: ReadonlySet<unknown> = new Set(['anthropic-claude-v1', 'google-gemini-v1']);
 const ownFormat = /^(openai-responses|chat-completions)-v1(:|$)/;
 
@@ -56,7 +60,9 @@ const isForeign = ({ format, signature, data }: JsonObject, { reasoningStyle }: 
   (typeof format === 'string' && ownFormat.test(format)) ||
   (reasoningStyle !== 'object' && sharedFormats.has(format));
 
-/** The hub writes those of Gemini in both places. Google's own host reads those that it wrote itself. */
+/**
+ * Removes Gemini's signatures, which the hub writes in both places. Google's own host reads those that it wrote itself.
+ */
 function withoutGoogleSignatures(message: JsonObject, { readsGoogleSignatures }: Target): JsonObject {
   const isLeftOut = (one: unknown): one is JsonObject => {
     const google = isJsonObject(one) && isJsonObject(one.extra_content) ? one.extra_content.google : undefined;

@@ -14,11 +14,11 @@ const names = [
 export const gatewayMembers: ReadonlySet<string> = new Set(names);
 
 /**
- * No provider sees these: what of `provider` and `cache` matters stands in the parts of the key, and `usage` changes only what
- * is added on the way out. `model` goes out as the resolved one.
+ * No provider receives these: the relevant parts of `provider` and `cache` are in other parts of the key, and `usage`
+ * changes only the fields added to the answer. `model` is sent as the resolved one.
  */
 const withoutReasoning: ReadonlySet<string> = new Set(['model', ...gatewayMembers]);
-/** It reaches the provider in its own style, and null means absent. Any other null is sent on as it is. */
+/** Sent to the provider in its own style; null means absent. Any other null is sent unchanged. */
 const reasoning = 'reasoning';
 const withReasoning: ReadonlySet<string> = new Set([...withoutReasoning].filter((name) => name !== reasoning));
 

@@ -1,4 +1,4 @@
-// What a chat completion asks for that not every format of a provider has words for.
+// Features of a chat completion that not every provider format can express.
 import { type HubNeed, type HubNeedKind, isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { firstOfEachNeed, isWebUrl, neededStops, openAiUsualTiers, preparesCache } from '../index.ts';
 
@@ -14,7 +14,7 @@ export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
 
 const isSent = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 
-/** What is no number asks for something too. */
+/** A value that is no number asks for something too. */
 const isAbove = (value: unknown, max: number): boolean =>
   (value ?? null) !== null && !(typeof value === 'number' && value <= max);
 
@@ -48,7 +48,7 @@ function neededTools({ tools, functions }: JsonObject): HubNeed[] {
   return [...legacy, ...listed];
 }
 
-/** Words, and types of what is no word. */
+/** Supported values, and types of object values. */
 export const toolChoices: ReadonlySet<unknown> = new Set([
   ...['none', 'auto', 'required'],
   ...['function', 'custom', 'allowed_tools'],
@@ -112,7 +112,7 @@ function neededPart(part: unknown, role: unknown): Omit<HubNeed, 'member'> | und
   return { kind: 'content_part' };
 }
 
-/** With data behind its head, which is short. */
+/** Whether it is a data URL with data after its head, which is short. */
 const isDataUrl = (url: unknown): url is string => typeof url === 'string' && /^data:[^,]{0,1000},/i.test(url);
 
 /** A file that a provider keeps under an id is known to that provider only. */

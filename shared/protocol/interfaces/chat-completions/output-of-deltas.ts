@@ -1,15 +1,18 @@
-// What the deltas of a chunk bring to a client, read from parsed values.
+// Output in the deltas of a chunk, read from parsed values.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { textBytesOf } from '../index.ts';
 
 export interface OutputOfDeltas {
   readonly hasOutput: boolean;
-  /** All of it is thinking. */
+  /** Set where all of it is thinking. */
   readonly isOnlyThinking: boolean;
   readonly outputBytes: number;
 }
 
-/** What a client can use, whatever a provider calls it: `reasoning_content` and `reasoning_details` begin alike. */
+/**
+ * Fields that a client can use, whatever a provider calls them: `reasoning_content` and `reasoning_details` begin
+ * alike.
+ */
 const outputMember = /^(content|refusal|reasoning|thinking|tool_calls|function_call|audio|image)/;
 
 /** A role, an id or a tier is none: a provider may fail right after it. */
@@ -17,12 +20,12 @@ const isOutputMember = (name: string): boolean => name === 'content' || (name !=
 
 const isThinkingMember = (name: string): boolean => name.startsWith('reasoning') || name.startsWith('thinking');
 
-/** Names of members that hold no text of the model. */
+/** Names of fields without text of the model. */
 const structuralNames: ReadonlySet<string> = new Set(['role', 'id', 'type', 'index', 'format', 'signature']);
 /** Beside a `reasoning` its details say the same once more. */
 const namesBesideReasoning: ReadonlySet<string> = new Set([...structuralNames, 'reasoning_details']);
 
-/** Of a message or a delta: what is not counted as output. */
+/** Fields of a message or a delta that do not count as output. */
 export const uncountedNames = (hasReasoning: boolean): ReadonlySet<string> =>
   hasReasoning ? namesBesideReasoning : structuralNames;
 
@@ -43,7 +46,7 @@ export function outputOfDeltas(choices: unknown): OutputOfDeltas {
   return { hasOutput, isOnlyThinking: hasOutput && !hasAnswer, outputBytes };
 }
 
-/** Of a message or a delta that is no text. */
+/** Output bytes of a message or a delta that is no text. */
 export const outputBytesOfMessage = (message: JsonObject): number =>
   textBytesOf(message, uncountedNames(typeof message.reasoning === 'string' && message.reasoning !== ''));
 

@@ -1,5 +1,5 @@
-// What a provider answers, whole as JSON or in chunks of a stream. Lenient: an object with one choice or more is an answer,
-// and a member that is not known changes nothing. Only what the gateway reads of it is made a value.
+// A provider's answer, whole as JSON or in chunks of a stream. Lenient: an object with one choice or more is an answer,
+// and an unknown field changes nothing. Only the parts that the gateway reads are parsed.
 import { choicesMax } from '../../../foundation/constants/index.ts';
 import {
   findMember,
@@ -62,7 +62,7 @@ async function readCompletion(json: JsonText, nextStep: () => Promise<void>): Pr
   return { kind: 'answer', answer: { ...answer, ...said } };
 }
 
-/** Its provider keeps it for an hour, for messages that name it. */
+/** Ids of audio, which its provider stores for an hour for messages that name it. */
 const soundIn = (choices: readonly unknown[], name: 'message' | 'delta'): readonly string[] =>
   choices.flatMap((choice) => {
     const said = isJsonObject(choice) ? choice[name] : undefined;
@@ -82,7 +82,7 @@ function brokenEndIn(choices: readonly unknown[]): object | undefined {
   return word === undefined ? undefined : { error: { code: word } };
 }
 
-/** Some servers send the error itself, `{"object": "error", "message": …}`, without a member around it. */
+/** Some servers send the error itself, `{"object": "error", "message": …}`, without a field around it. */
 const isError = ({ error, object }: Record<string, unknown>): boolean => (error ?? null) !== null || object === 'error';
 
 const readReportedUsage = (json: JsonText): UsageReport | undefined => readUsageReport(readUsageMember(json));
@@ -98,11 +98,11 @@ const choicesShape = membersOf({
   choices: { items: membersOf({ index: {}, finish_reason: {}, message, delta: message }) },
 });
 
-/** The choices of an answer or a chunk with what a schema or a function asks of them. */
+/** The choices of an answer or a chunk, with the fields that a schema or a function needs. */
 export const readChoices = (json: JsonText): { readonly choices?: unknown } =>
   pick(json, 0, choicesShape) as { choices?: unknown };
 
-/** Of each choice that has one; undefined for the others. */
+/** The message of each choice; undefined for a choice without one. */
 function messageOfChoices(json: JsonText, name: 'message' | 'delta'): readonly (number | undefined)[] {
   const list = findMember(json, 'choices');
   if (list === undefined || !json.isArray(list)) return [];
@@ -126,13 +126,13 @@ export async function withContents(json: JsonText, contents: ReadonlyMap<number,
 const hasValidIndex = (choice: unknown, position: number): boolean =>
   !isJsonObject(choice) || isChoiceIndex(indexOf(choice, position));
 
-/** `reasoning.exclude`: the answer without any member of a message whose name begins with reasoning. */
+/** Applies `reasoning.exclude`: the answer without message fields whose name begins with reasoning. */
 export async function withoutReasoning(json: JsonText): Promise<JsonText> {
   const replaced = messagesWithoutReasoning(json, 'message');
   return replaced.length === 0 ? json : rescanned(replaceValues(json, replaced));
 }
 
-/** The same as text, with these members of the answer changed too. */
+/** The same as text, with these fields of the answer changed too. */
 export const textWithoutReasoning = (json: JsonText, changes: ReadonlyMap<string, unknown>): string =>
   rewriteMembers(json, changes, 0, messagesWithoutReasoning(json, 'message'));
 
@@ -148,9 +148,9 @@ const isReasoning = (name: string): boolean => name.startsWith('reasoning');
 
 /** Output is content, reasoning, a tool call, a refusal, audio or a finish reason. */
 interface ChunkDetails extends EventDetails {
-  /** No choice in it, only usage: goes to clients that asked for it. */
+  /** A chunk with usage and no choice, sent to clients that asked for it. */
   readonly isUsageOnly: boolean;
-  /** What the provider sent, where that is an error, of whatever shape. */
+  /** The provider's error, of whatever shape. */
   readonly error: unknown;
   /** Choice index → whether this chunk finished it. */
   readonly choices: readonly { readonly index: number; readonly finished: boolean }[];
@@ -162,7 +162,10 @@ export interface StreamChunk extends AnswerEvent {
   readonly head: JsonObject;
 }
 
-/** Reads one event. Undefined: it is no JSON object, or beyond what an answer may hold, so the stream is broken. */
+/**
+ * Reads one event. Returns undefined for one that is no JSON object, or exceeds the bounds of an answer: the stream is
+ * then broken.
+ */
 export function readStreamChunk(text: string): StreamChunk | undefined {
   const head = parseEvent(text);
   if (head === undefined) return undefined;
@@ -192,10 +195,10 @@ class ParsedChunk extends ParsedEvent<ChunkDetails> implements StreamChunk {
   }
 }
 
-/** Each index is remembered until its choice has finished, so there must not be ever new ones. */
+/** Bounded, because each index is remembered until its choice has finished. */
 const isChoiceIndex = (index: number): boolean => Number.isInteger(index) && index >= 0 && index < choicesMax;
 
-/** Where a choice names none, its place says which it is. */
+/** The index of a choice; its position where it has none. */
 function indexOf({ index }: Record<string, unknown>, position: number): number {
   if (index === undefined || index === null) return position;
   return typeof index === 'number' ? index : Number.NaN;
@@ -245,8 +248,8 @@ function outputBytesOf(json: JsonText, value: number): number {
 }
 
 /**
- * `reasoning.exclude`: the text of a chunk without any member of a delta whose name begins with reasoning. Undefined:
- * nothing is left in it. A chunk that has none stays as it came, byte for byte.
+ * Applies `reasoning.exclude` to a chunk: its text without delta fields whose name begins with reasoning, or undefined
+ * where nothing is left. A chunk without such fields is unchanged, byte for byte.
  */
 export function withoutReasoningDeltas(chunk: StreamChunk): string | undefined {
   const { text, details } = chunk;

@@ -1,5 +1,5 @@
-// Reads a chat completion: strict in what the gateway reads, blind to the rest. The schema only checks; `raw` keeps every
-// member as it was sent, because what is not used reaches the provider unchanged.
+// Reads a chat completion: strict in the fields that the gateway reads, indifferent to the rest. The schema only
+// checks; `raw` keeps every field as it was sent, because unused ones reach the provider unchanged.
 import type { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import {
@@ -74,7 +74,7 @@ const reading = {
   schemaMember: 'response_format',
 };
 
-/** Reads the text of a body, or its members. An error is returned, not thrown: a key that is refused wins over it. */
+/** Reads the text of a body, or its fields. An error is returned, not thrown, because a refused key has precedence. */
 export function readChatRequest(body: JsonText | JsonObject): ChatRequest | GatewayError {
   return orFault(() =>
     body instanceof JsonText
@@ -129,7 +129,7 @@ function toChatRequest(raw: JsonObject, text: () => JsonText): ChatRequest {
   };
 }
 
-/** Which of the names counts depends on the provider: the largest bound is what may be used. */
+/** Takes the largest bound, because each provider uses another of the names. */
 function readOutputBound(body: CheckedBody): Pick<ChatRequest, 'maxOutputTokens' | 'isOutputOpen' | 'namesNoBound'> {
   const sent = outputBoundNames.map((name) => body[name]).filter((bound) => (bound ?? null) !== null);
   const numbers = sent.filter((bound) => typeof bound === 'number' && Number.isInteger(bound) && bound > 0) as number[];
@@ -140,7 +140,7 @@ function readOutputBound(body: CheckedBody): Pick<ChatRequest, 'maxOutputTokens'
   };
 }
 
-/** A schema stands under response_format.json_schema.schema. Whether it is a good one is asked later. */
+/** A schema is in response_format.json_schema.schema. Its validity is checked later. */
 function readResponseSchema(body: CheckedBody): unknown {
   if (body.response_format?.type !== 'json_schema') return undefined;
   const carried = { code: 'invalid_response_schema', prefix: ['response_format', 'json_schema'] } as const;

@@ -1,9 +1,9 @@
-// What a chat completion needs a candidate to be able to do, and which of its members asks for that.
+// Features that a chat completion needs, and the fields that ask for them.
 import { type AbilityName, type Feature, isJsonObject, type RequestNeeds } from '../../wire/index.ts';
 import { dearerFeatures, dearerTools, keptCacheMember, openAiUsualTiers } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
 
-/** Only what asks for a feature counts: an empty list of tools or a `tool_choice` alone reaches the provider as it is. */
+/** Only a real use counts: an empty list of tools or a `tool_choice` alone reaches the provider unchanged. */
 export function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {
   const format = isJsonObject(raw.response_format) ? raw.response_format.type : undefined;
   const abilities: Record<AbilityName, string | false | undefined> = {

@@ -1,12 +1,12 @@
 // `usage` of a chat completion, as the report that billing reads.
 import { isJsonObject, type JsonObject, mediaIn, toCount, type UsageReport } from '../../wire/index.ts';
 
-/** Names of one count: the usual one comes first. */
+/** Names of one count, the usual one first. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   prompt_tokens: ['input_tokens'],
   completion_tokens: ['output_tokens'],
 };
-/** Of what came from a cache, beside the details: of DeepSeek, Moonshot, and hosts of Claude. */
+/** Names of cached tokens beside the details: of DeepSeek, Moonshot, and hosts of Claude. */
 const cachedNames = ['prompt_cache_hit_tokens', 'cached_tokens', 'cache_read_input_tokens'];
 
 /** `usage` under the names that most providers give it. */
@@ -26,7 +26,7 @@ export function withUsualNames(usage: JsonObject): JsonObject {
   };
 }
 
-/** Undefined: it is no object, so nothing was reported. */
+/** Returns undefined for a value that is no object, so that nothing counts as reported. */
 export function readUsageReport(reported: unknown): UsageReport | undefined {
   if (!isJsonObject(reported)) return undefined;
   const usage = withUsualNames(reported);
@@ -36,7 +36,7 @@ export function readUsageReport(reported: unknown): UsageReport | undefined {
     input: toCount(usage.prompt_tokens),
     cached: toCount(input.cached_tokens) ?? 0,
     cacheWrite: toCount(input.cache_write_tokens) ?? 0,
-    // What the gateway says of providers whose format it translates: no provider of this one does.
+    // Written by the gateway for translated providers only.
     cacheWrite1h: toCount(input.cache_write_1h_tokens) ?? 0,
     output: toCount(usage.completion_tokens),
     reasoning: toCount(output.reasoning_tokens) ?? 0,

@@ -17,11 +17,11 @@ const toJsonSchema = (schema: z.core.$ZodType): Record<string, unknown> =>
   });
 
 /**
- * Draft 2020-12, of what `readChatRequest` checks by schema. What it checks in code is not in it: names that differ only
- * in case, `reasoning.effort` beside `reasoning.max_tokens`, `model` beside `models`, and that a json_schema format has
- * its schema.
+ * Draft 2020-12, of the part that `readChatRequest` checks by schema. Checks in code are not in it: names that differ
+ * only in case, `reasoning.effort` beside `reasoning.max_tokens`, `model` beside `models`, and that a json_schema
+ * format has its schema.
  */
 export const chatRequestJsonSchema = (): Record<string, unknown> => toJsonSchema(chatRequestSchema);
 
-/** Of `response_format.json_schema`. */
+/** Schema of `response_format.json_schema`. */
 export const schemaCarrierJsonSchema = (): Record<string, unknown> => toJsonSchema(schemaCarrier);

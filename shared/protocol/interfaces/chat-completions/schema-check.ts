@@ -28,7 +28,7 @@ async function checkChoices(
       const { kind, mismatch, isUnchecked = false } = checked;
       return { kind, mismatch, isFinal: isUnchecked || choice.finish_reason === 'length' };
     }
-    // What a client can parse as it is stays as it is: only what is around the JSON and is none is taken off.
+    // Text that a client can parse stays unchanged: only non-JSON around the JSON is removed.
     const isFine = text === message.content && isJsonText(text);
     if (!isFine) contents.set(place, checked.text);
   }
@@ -36,7 +36,10 @@ async function checkChoices(
   return { kind: 'valid', answer: { ...answer, json, text: json.text } };
 }
 
-/** A tool call or a refusal: the schema does not speak of it. Many providers put an empty text beside either. */
+/**
+ * Whether it is a tool call or a refusal, to which the schema does not apply. Many providers add an empty text to
+ * either.
+ */
 function isOtherKind({ tool_calls: toolCalls, function_call: functionCall, refusal, content }: JsonObject): boolean {
   if ((Array.isArray(toolCalls) && toolCalls.length > 0) || isJsonObject(functionCall)) return true;
   const isSilent = textOf(content).trim() === '';
@@ -50,8 +53,8 @@ function textOf(content: unknown): string {
   return content.map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
 }
 
-// A streamed answer is held against its schema when it is complete. It has been relayed by then, so one
-// that does not satisfy the schema ends with an error line, is billed, and is not asked for again.
+// A streamed answer is checked against its schema when it is complete. It has been relayed by then, so one that does
+// not satisfy the schema ends with an error line, is billed, and is not requested again.
 
 interface Choice {
   text: string;

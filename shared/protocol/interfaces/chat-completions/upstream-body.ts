@@ -1,4 +1,4 @@
-// The body a provider receives: the client's, member for member, less what is ours.
+// The body for a provider: the client's, field for field, without the gateway's own.
 import { isJsonObject, rewriteMembers, type UpstreamTarget } from '../../wire/index.ts';
 import type { UpstreamBody } from '../index.ts';
 import type { ChatMembers, ReasoningOptions } from './chat-request.ts';
@@ -45,7 +45,7 @@ function streamOptions(sent: unknown, reportsUsage: boolean): object | undefined
   return Object.keys(options).length === 0 ? undefined : options;
 }
 
-/** Undefined: its model, or its provider, is told nothing of what is asked. */
+/** Returns undefined where its model or its provider cannot express the requested effort. */
 function effortMembers({ raw, reasoning }: ChatMembers, target: UpstreamTarget): Record<string, unknown> | undefined {
   if (reasoning === undefined) return {};
   if (target.reasoningStyle === 'object') return { reasoning: raw.reasoning };

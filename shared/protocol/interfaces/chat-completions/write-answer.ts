@@ -1,4 +1,4 @@
-// What the client gets: the provider's answer or chunks, with the usage members of the gateway.
+// Writes the client's answer: the provider's answer or chunks, with the gateway's usage fields.
 import {
   brokenStreamMessages,
   doneText,
@@ -51,8 +51,8 @@ export function openChunkWriter(
   let head: Record<string, unknown> = {};
   let reportedToClient = false;
   /**
-   * A chunk that finishes a choice and reports usage, and what came behind it: it goes out with the merged one, where no choice comes
-   * behind it.
+   * A chunk that finishes a choice and reports usage, and the ones after it: it is sent with the merged usage, where no
+   * choice follows it.
    */
   let held: readonly StreamChunk[] = [];
   const lineOf = (chunk: StreamChunk, usage?: Record<string, unknown>): string => {
@@ -68,7 +68,7 @@ export function openChunkWriter(
   return {
     event(chunk: StreamChunk) {
       head = chunk.head;
-      // With the merged usage too, only that one: clients add up what they see.
+      // With merged usage only that one is sent, because clients add up what they receive.
       if (chunk.details.isUsageOnly && (!includeUsage || asksMergedUsage)) return '';
       const { usage, choices } = chunk.details;
       const isUsageShown = usage !== undefined && isJsonObject(chunk.head.usage);

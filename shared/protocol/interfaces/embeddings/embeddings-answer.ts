@@ -1,4 +1,4 @@
-// What a provider answers, and what a client gets of it: the same with the cost in `usage`.
+// Reads a provider's embeddings, and writes them for the client with the cost in `usage`.
 import { upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { isJsonObject, pick, rewriteMembers, toCount, type UsageReport } from '../../wire/index.ts';
 import {
@@ -22,7 +22,7 @@ const factsShape = membersOf({ error: {}, object: {}, model: {} });
 
 export async function readEmbeddingsAnswer(text: string): Promise<ReadAnswer> {
   const without = await takeOutVectors(text);
-  // What is left has the bound of any answer.
+  // Without the vectors the bound of any answer applies.
   if (without.text.length > upstreamBodyMaxBytes) return refusedAnswer(text);
   const read = await readInTurns(without.text, async (json): Promise<ReadAnswer> => {
     const details = pick(json, 0, factsShape) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-// Reads a request for embeddings: strict in what the gateway reads, blind to the rest.
+// Reads a request for embeddings: strict in the fields that the gateway reads, indifferent to the rest.
 import * as z from 'zod/mini';
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
@@ -21,7 +21,7 @@ export const embeddingsSchema = z.looseObject(plainMembers);
 
 const usedNames = [...new Set([...Object.keys(embeddingsSchema.shape), ...plainGatewayMembers, 'input'])];
 const refuseOtherCase = otherCaseCheck([...usedNames, 'user']);
-// `input` is looked at where it stands: thousands of texts are not made values.
+// `input` is checked in the text: thousands of texts are not parsed into values.
 const names = new Set([...usedNames, 'user']);
 names.delete('input');
 const reading = { names, shapes: {}, indivisible: plainGatewayMembers };
@@ -32,7 +32,7 @@ export const readEmbeddingsRequest = (json: JsonText): ClientRequest | GatewayEr
 function check(json: JsonText): ClientRequest {
   const { raw, body } = readPlainBody(json, plainReading);
   const { count, longestCharacters } = checkInput(json);
-  // A token is at least one byte of the body, whether it stands there as text or as a number.
+  // A token is at least one byte of the body, whether it is written as text or as a number.
   const textBytes = json.compactBytes;
   const size = {
     maxOutputTokens: 0,
@@ -77,11 +77,14 @@ function check(json: JsonText): ClientRequest {
 
 interface Inputs {
   readonly count: number;
-  /** The model's context has to hold each of them, not all. */
+  /** Longest input: the model's context has to fit each of them, not all. */
   readonly longestCharacters: number;
 }
 
-/** A text, a list of texts, a list of tokens, or a list of such lists. What stands in them is the provider's business. */
+/**
+ * Checks a text, a list of texts, a list of tokens, or a list of such lists. Their contents are the provider's
+ * business.
+ */
 function checkInput(json: JsonText): Inputs {
   const inputs = [...json.members()].filter(({ name }) => name === 'input');
   const [input, again] = inputs;

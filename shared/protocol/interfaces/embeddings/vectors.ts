@@ -1,12 +1,12 @@
-// Vectors in the text of an answer. A few inputs already make more numbers than an answer may hold JSON values, and the
-// gateway looks at none of them: each vector counts as one value, of numbers or in base64.
+// Vectors in the text of an answer. A few inputs already make more numbers than the bound of JSON values, and the
+// gateway reads none of them: each vector counts as one value, whether numbers or base64.
 import { nextTurn } from '../../../foundation/time/index.ts';
 
-/** What providers of this interface take at once, and so the most that they answer. */
+/** Inputs that providers of this interface accept at once, and so the most vectors of an answer. */
 export const inputsMax = 2_048;
 
 const memberName = '"embedding"';
-/** A quotation mark that no backslash precedes begins a text, so this is the name of a member. */
+/** A quotation mark without a backslash before it begins a text, so this is the name of a field. */
 const beforeVector = /\s{0,16}:\s{0,16}[["]/y;
 /** Between the marks of a vector: of numbers, or of base64. */
 const numbers = /^[\d\s,.eE+-]*$/;
@@ -19,7 +19,7 @@ const turnCharacters = 4 * 1024 * 1024;
 export interface WithoutVectors {
   /** The same JSON with an empty list, or an empty text, in place of each vector. */
   readonly text: string;
-  /** What stood in these, in order. */
+  /** The removed vectors, in order. */
   readonly vectors: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export async function takeOutVectors(text: string): Promise<WithoutVectors> {
   let from = 0;
   let searched = 0;
   for (const start of vectorStarts(text)) {
-    // Behind the last one that was asked for, everything is read like the rest: it is soon more than an answer may hold.
+    // After the last requested vector everything is parsed normally, and soon exceeds the bound of an answer.
     if (vectors.length === inputsMax) break;
     const ahead = text.slice(start, start + vectorMaxCharacters);
     const end = ahead.indexOf(text[start - 1] === '[' ? ']' : '"');
@@ -62,7 +62,7 @@ export async function takeOutVectors(text: string): Promise<WithoutVectors> {
   return { text: parts.join('') + text.slice(from), vectors };
 }
 
-/** `text`: of `takeOutVectors`, with other members than `embedding` rewritten. */
+/** `text`: of `takeOutVectors`, with fields other than `embedding` rewritten. */
 export function putBackVectors({ text, vectors }: WithoutVectors): string {
   // Not joined: that would copy 60 MB here, and they are copied once more where they are written.
   let whole = '';

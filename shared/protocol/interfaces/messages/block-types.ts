@@ -1,4 +1,4 @@
-// The one list of blocks that a request of Messages may hold, and what becomes of each at a provider of another format.
+// The one list of content blocks of a Messages request, and how each is translated to another format.
 import { type PartUse, unknownPart } from '../index.ts';
 
 const uses: Readonly<Record<string, PartUse>> = {

@@ -1,5 +1,5 @@
-// Thinking that another model made for this gateway means nothing to the provider of a relayed message, and it would be refused: it
-// stays here. All else goes out as it came.
+// Removes from a relayed message the thinking that another model made for this gateway: this provider would refuse it.
+// Everything else is passed on unchanged.
 import {
   findMember,
   isEnvelope,
@@ -38,7 +38,7 @@ function firstForeign(messages: readonly unknown[]): string | undefined {
   return undefined;
 }
 
-/** None: the message held nothing else. */
+/** Returns nothing for a message that contained nothing else. */
 function withoutEnvelopes(message: unknown): unknown[] {
   if (!isJsonObject(message) || !Array.isArray(message.content)) return [message];
   const content = message.content.filter((block) => !isForeign(block));
@@ -64,7 +64,7 @@ const messageShape = membersOf({ content: { items: blockShape } });
 /** At Anthropic as at its other hosts. */
 const ownCallId = /^toolu_/;
 
-/** A Claude with a budget refuses results of calls before which it has not thought itself. */
+/** A Claude with a thinking budget refuses results of tool calls before which it has not thought itself. */
 function wasCalledByAnother(json: JsonText, messages: number): boolean {
   const last = [...json.inside(messages)].findLast((message) => isOfAssistant(json, message));
   const { content } = last === undefined ? {} : (pick(json, last, messageShape) as JsonObject);

@@ -1,4 +1,4 @@
-// The stateful reader of a stream of events: what of a message was said, and what it has used.
+// The stateful reader of a stream of message events: output and usage so far.
 import { isEndMarker, isEndWord, isJsonObject, type JsonObject, type UsageReport } from '../../wire/index.ts';
 import {
   type AnswerDetails,
@@ -42,8 +42,8 @@ export function openEventReader(): EventReader {
 }
 
 /**
- * An event that the gateway wrote itself: its text is made once, and not parsed again. `usage`: what the provider reported; left
- * out: it did not.
+ * An event that the gateway wrote itself: its text is made once, and not parsed again. `usage`: the provider's report,
+ * if any.
  */
 export function writtenEvent(event: JsonObject & { readonly type: string }, usage?: UsageReport): AnswerEvent {
   const details = {
@@ -55,14 +55,14 @@ export function writtenEvent(event: JsonObject & { readonly type: string }, usag
   return new ParsedEvent(event.type, JSON.stringify(event), details);
 }
 
-/** What is used stands in the message that begins, then beside what has changed of it. */
+/** Usage is in the start of the message, then beside each change of it. */
 const usageIn = ({ type, message, usage }: JsonObject): unknown =>
   type === 'message_start' && isJsonObject(message) ? message.usage : usage;
 
 const brokenEndIn = ({ type, delta }: JsonObject): object | undefined =>
   type === 'message_delta' && isJsonObject(delta) ? brokenEnd(delta) : undefined;
 
-/** Undefined: most events bring a piece of a block. */
+/** Returns undefined for most events, which bring a piece of a block. */
 function tellsOfMessage({ type, message, delta, content_block: block }: JsonObject): AnswerDetails | undefined {
   if (type === 'content_block_start') return { keptIds: filesIn(block) };
   const told = type === 'message_start' ? message : type === 'message_delta' ? delta : undefined;
@@ -93,7 +93,7 @@ function saidIn({ type, content_block: block, delta }: JsonObject): Said {
   };
 }
 
-/** Where a client does not want to see it, nothing follows the start of such a block for a minute but pings. */
+/** Where a client does not want thinking, nothing but pings may follow the start of such a block for a minute. */
 const thinkingBlocks: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
 const thinkingDeltas: ReadonlySet<unknown> = new Set(['thinking_delta', 'signature_delta']);
 

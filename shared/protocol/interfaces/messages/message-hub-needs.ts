@@ -1,4 +1,4 @@
-// What a request of Messages asks for that not every format of a provider has words for.
+// Features of a Messages request that not every provider format can express.
 import {
   type CallSize,
   type Feature,
@@ -24,13 +24,13 @@ export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
 
 const isSent = (value: unknown): boolean => (value ?? null) !== null && !(Array.isArray(value) && value.length === 0);
 
-/** What one provider keeps, no other has; and a summary that another could not read is none. */
+/** State that one provider keeps, and an encrypted summary, exist at no other provider. */
 const neededState = (body: JsonObject): HubNeed[] =>
   (['thread', 'mcp_servers', 'container', 'compaction'] as const).flatMap((member) =>
     isSent(body[member]) ? [{ kind: member, member }] : [],
   );
 
-/** A tool of a provider's own is left out where it may be; where it must be called there is nothing to call. */
+/** A provider's own tool is dropped where it is optional; where its call is forced, there would be nothing to call. */
 function forcedTool(body: JsonObject): HubNeed[] {
   const own = offeredTools(body).filter(({ tool }) => isJsonObject(tool.input_schema));
   const { type, name } = isJsonObject(body.tool_choice) ? body.tool_choice : {};
@@ -46,7 +46,7 @@ const inMessages = ({ messages }: JsonObject): HubNeed[] =>
       : [],
   );
 
-/** Who says it decides of what becomes of it. */
+/** An unknown role needs support, because the role decides the effect of a message. */
 const neededRole = ({ role }: JsonObject, path: string): HubNeed[] =>
   messageRoles.has(role) ? [] : [{ kind: 'content_part', member: `${path}.role` }];
 
@@ -63,7 +63,7 @@ function neededBlock(block: JsonObject, member: string): HubNeed[] {
   return typeof use === 'string' ? [] : [{ kind: use.needs, member }];
 }
 
-/** A URL that is none may be a name of what its provider keeps. */
+/** A text that is no URL may be the name of something that its provider keeps. */
 const keptSources: readonly unknown[] = ['file', 'url', undefined];
 
 function neededSource(source: unknown, block: 'image' | 'document', member: string): HubNeed[] {
@@ -78,7 +78,7 @@ function neededSource(source: unknown, block: 'image' | 'document', member: stri
   return [{ kind: 'file', member, mediaType: typeof mediaType === 'string' ? mediaType : 'application/pdf' }];
 }
 
-// What a Messages call needs a candidate to be able to do, and which of its members asks for that.
+// Features that a Messages call needs from a candidate, and the fields that ask for them.
 
 export function readNeeds(
   members: MessagesMembers,
@@ -104,7 +104,7 @@ export function readNeeds(
   return { features, schemaMember: schemaMemberOf(raw), storingMember, promptBytes: textBytes / contexts };
 }
 
-/** In its newer place, or in the one that betas had. */
+/** Reads its newer place, or the one of the former beta. */
 function schemaMemberOf({ output_config: config, output_format: former }: JsonObject): string | undefined {
   if (isSchema(isJsonObject(config) ? config.format : undefined)) return 'output_config.format';
   return isSchema(former) ? 'output_format' : undefined;

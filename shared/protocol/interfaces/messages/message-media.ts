@@ -3,19 +3,20 @@ import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { boundedByContext, type Media, openPixelReader, type Pixels, sumOfMedia } from '../index.ts';
 
 /**
- * As Anthropic documents it (platform.claude.com, "Images and vision", November 2026): an image takes one token for each
- * patch of 28 px, after it was scaled to what the model reads, 4,784 patches at most with the models of highest resolution.
+ * Anthropic's documented cost (platform.claude.com, "Images and vision", November 2026): an image takes one token for
+ * each patch of 28 px, after scaling to the size that the model reads, 4,784 patches at most with the models of highest
+ * resolution.
  */
 const patchPx = 28;
 const imageTokensMax = 4_784;
 
 interface Part {
-  /** In the request. */
+  /** Path in the request. */
   readonly path: string;
   readonly part: JsonObject;
 }
 
-/** Every part of the messages, those inside tool results and documents included. */
+/** Every part of the messages, including those inside tool results and documents. */
 export function* partsOf(messages: unknown): Generator<Part> {
   for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
     if (isJsonObject(message)) yield* partsIn(message.content, `messages[${index}].content`);

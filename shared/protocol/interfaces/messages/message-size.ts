@@ -1,4 +1,4 @@
-// How much of a Messages call goes in, and how much may come out.
+// Input and output sizes of a Messages call.
 import { type CallSize, isJsonObject, type JsonObject, scanJson, toCount } from '../../wire/index.ts';
 import { bringsInput, claudeToolTokens, type JsonAnswer, type Media } from '../index.ts';
 import { readUsageReport } from './message-usage.ts';
@@ -12,18 +12,18 @@ export function callSizeOf(
 ): CallSize {
   // The provider reads all of it, writes a summary, and only then the message: two answers on one bill.
   const answers = asksForCompaction(raw.context_management) ? 2 : 1;
-  // Each use of an advisor is an answer of a model that reads all of it, behind which the model itself reads on.
+  // Each use of an advisor is an answer of a model that reads all of it, after which the model itself continues.
   const advices = advicesMax(raw.tools);
   const samplings = answers + 2 * advices;
   return {
-    // Thinking is part of it.
+    // Includes thinking.
     maxOutputTokens,
     isOutputOpen: false,
     choices: answers,
     predictionBytes: 0,
     ...(advices > 0 && { answersBeside: advices }),
     textBytes: (text().compactBytes - dataCharacters) * samplings,
-    // What a provider keeps comes into the context too, and only the context bounds it.
+    // Input that a provider stores counts too, and only the context bounds it.
     mediaTokens: tokens === undefined || bringsInput(keptInput) ? undefined : tokens * samplings,
     claudeToolTokens: toolTokensOf(raw) * samplings,
     hasMediaElsewhere: isElsewhere,
@@ -46,7 +46,7 @@ function asksForCompaction(management: unknown): boolean {
 }
 
 const advisor = /^advisor(_|$)/;
-/** Of a tool that does not say how often it may be used, and the most that is believed of one that does. */
+/** Uses of a tool without a limit of its own, and the highest limit that is trusted. */
 const advicesDefault = 4;
 const advicesBelieved = 32;
 
@@ -60,12 +60,12 @@ function advicesMax(tools: unknown): number {
   );
 }
 
-// A count of tokens where the provider of the model has none. Agents shorten their conversation by it, and one that is told too little
-// runs into the end of the context: the estimate is high.
+// Estimates the tokens of a prompt where the provider of the model cannot count them. Agents shorten their conversation
+// by the number, and one that is too low makes them exceed the context, so the estimate is high.
 
 /** Tokenizers differ, and the conversation has marks of its own. */
 const margin = 1.1;
-/** For an image or a document of which nothing is known. */
+/** Tokens of an image or a document of unknown size. */
 const unknownMediaTokens = 4_784;
 
 export async function estimateCount(
@@ -75,7 +75,7 @@ export async function estimateCount(
 ): Promise<JsonAnswer> {
   await nextStep();
   const text = await estimateTextTokens(request.text().text, nextStep);
-  // What of the media stands in the text is counted by their pixels.
+  // Media in the text are counted by their pixels.
   const mediaShare = Math.min(1, dataCharacters / Math.max(1, text.longRunCharacters));
   const textTokens = text.tokens - text.longRunTokens * mediaShare;
   const inputTokens = Math.ceil(textTokens * margin) + Number(tokens ?? unknownMediaTokens) + toolTokensOf(request.raw);

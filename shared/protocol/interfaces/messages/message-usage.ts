@@ -1,7 +1,7 @@
 // `usage` of a message, as the report that billing reads.
 import { isJsonObject, type JsonObject, mediaIn, toCount, type UsageReport } from '../../wire/index.ts';
 
-/** Undefined: it is no object, so nothing was reported. */
+/** Returns undefined for a value that is no object, so that nothing counts as reported. */
 export function readUsageReport(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   const tokens = countsOf(usage);
@@ -33,12 +33,12 @@ function countsOf(usage: JsonObject) {
     output: toCount(usage.output_tokens),
     // Part of the output.
     reasoning: toCount(details.thinking_tokens) ?? 0,
-    // Of providers whose format is translated: the interface has no word for them.
+    // Reported for translated providers: the interface itself has no field for them.
     media: mediaIn(usage.input_tokens_details, details),
   };
 }
 
-/** What the server sampled beside the message, on the same bill: it stands in no total. */
+/** Output sampled beside the message, on the same bill, which no total includes. */
 const besideTypes: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message']);
 
 const sampledBeside = ({ iterations }: JsonObject) =>
@@ -47,8 +47,8 @@ const sampledBeside = ({ iterations }: JsonObject) =>
     : [];
 
 /**
- * A later report of the same stream. It repeats what has changed, as totals: members that it does not name stay, and so does a
- * count in whose place it has null or 0, as some servers send.
+ * Merges a later report of the same stream, whose counts are totals. A field that it does not name keeps its value, and
+ * so does a count that it has as null or 0, as some servers send.
  */
 export function mergeUsage(known: JsonObject, later: JsonObject): Record<string, unknown> {
   const says = ([name, value]: [string, unknown]) => value !== null && (value !== 0 || typeof known[name] !== 'number');

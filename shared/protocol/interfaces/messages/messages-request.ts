@@ -1,4 +1,4 @@
-// The members of a Messages request that the gateway reads: their schema, and what is made of them.
+// The fields of a Messages request that the gateway reads: their schema, and the values derived from them.
 import * as z from 'zod/mini';
 import { isJsonObject, listOf } from '../../wire/index.ts';
 import { type ClientRequest, conversation, type MadeOfMembers, plainMembers } from '../index.ts';
@@ -13,7 +13,7 @@ const members = {
   context_management: anything,
 };
 
-/** Loose: any other member reaches the provider as it is. */
+/** Loose: any other field reaches the provider unchanged. */
 export const messagesSchema = z.looseObject({
   ...members,
   // 0 writes the prompt into the provider's cache and asks for no answer.
@@ -24,8 +24,8 @@ export const messagesSchema = z.looseObject({
 /** A count of tokens asks for no output. */
 export const countTokensSchema = z.looseObject({ ...members, max_tokens: anything, stream: anything });
 
-/** A request without what is made of it. */
+/** A request without the values derived from it. */
 export type MessagesMembers = Omit<ClientRequest, MadeOfMembers> & {
-  /** `max_tokens`, of which nothing is asked for where tokens are counted. */
+  /** `max_tokens`; 0 where tokens are counted. */
   readonly maxOutputTokens: number;
 };

@@ -48,10 +48,10 @@ export const countTokens: ClientInterface = {
   readAnswer: readTokenCount,
 };
 
-// In which words a client of Messages is told of a rejected request. Agents look for those of Anthropic's interface, shorten
-// the conversation or leave images out, and send it again: so a provider that meant the same is quoted in them.
+// Words for a rejected request of Messages. Agents search for those of Anthropic's interface, shorten the conversation
+// or drop images, and send it again: a provider that meant the same is therefore quoted in Anthropic's words.
 
-/** Undefined: the provider has said nothing, and the gateway knows no words for it. */
+/** Returns undefined where the provider has said nothing, or the gateway has no words for it. */
 function repairWords(rejection: RejectionToTell): string | undefined {
   const { said, reason } = rejection;
   if (said !== undefined && ownWords.test(said)) return said;
@@ -77,7 +77,7 @@ const outputShape = new RegExp(
   `${number} (?:in the (?:completion|output)|output tokens)|max_\\w*tokens\\W.{0,40}too large: ${number}`,
   'i',
 );
-/** Figures of a context. Fewer digits, or what is part of a name, is a version or a place. */
+/** Figures of a context. Fewer digits, or digits within a name, are a version or a position. */
 const figures = /(?<![\w.-])\d[\d,]{2,9}(?![\w-])/g;
 
 const numberIn = (text: string): number => Number(text.replaceAll(',', ''));

@@ -1,9 +1,9 @@
-// The tools that a Messages request declares: beside its messages, and by value within them. What a message adds or removes holds from
-// there on, so that the model is offered what is left at the end.
+// The tools that a Messages request declares: beside its messages, and by value within them. A message adds or removes
+// tools from there on, so the model is offered those that remain at the end.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
 export interface DeclaredTool {
-  /** In the request. */
+  /** Path in the request. */
   readonly path: string;
   readonly tool: JsonObject;
 }
@@ -14,7 +14,7 @@ export const declaredTools = (body: JsonObject): readonly DeclaredTool[] => [
   ...[...changesIn(body.messages)].flatMap(({ definition }) => definition ?? []),
 ];
 
-/** Those that the model may call. */
+/** The tools that the model may call. */
 export function offeredTools(body: JsonObject): readonly DeclaredTool[] {
   const offered = new Set(toolsBeside(body));
   const known = new Map<unknown, DeclaredTool>();
@@ -39,7 +39,7 @@ const toolsBeside = ({ tools }: JsonObject): DeclaredTool[] =>
 interface ToolChange {
   readonly name: unknown;
   readonly isAddition: boolean;
-  /** Of one that is added by value. */
+  /** Definition of a tool that is added by value. */
   readonly definition: DeclaredTool | undefined;
 }
 

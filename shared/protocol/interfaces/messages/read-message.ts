@@ -1,4 +1,4 @@
-// What a provider answers as JSON. Lenient: an object with a list as content is a message, and a member that is not known
+// Reads a provider's message from JSON. Lenient: an object with a list as content is a message, and an unknown field
 // changes nothing.
 import {
   findMember,
@@ -48,7 +48,7 @@ async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promi
   return { kind: 'answer', answer: { text: json.text, json, usage, outputBytes, ...said, keptIds } };
 }
 
-/** Of a message, whole or as it begins and ends in events. */
+/** Metadata of a message, whole or as it begins and ends in events. */
 export const answerDetails = ({ id, container, model, stop_reason: reason }: JsonObject): AnswerDetails => ({
   storedIds: typeof id === 'string' ? [id] : undefined,
   keptIds: isJsonObject(container) && typeof container.id === 'string' ? [container.id] : undefined,
@@ -68,7 +68,7 @@ export function filesIn(block: unknown): readonly string[] {
 export const brokenEnd = ({ stop_reason: word }: JsonObject): object | undefined =>
   isBrokenEnd(word) ? { error: { code: word } } : undefined;
 
-/** The answer is a number, which costs nothing. */
+/** Reads a count of tokens, which costs nothing. */
 export const readTokenCount = async (text: string): Promise<ReadAnswer> =>
   (await readInTurns(text, readCount)) ?? { kind: 'unreadable' };
 
@@ -94,7 +94,7 @@ function isError(json: JsonText): boolean {
 
 export const readReportedUsage = (json: JsonText) => readUsageReport(readUsageMember(json));
 
-/** Names of members that hold no text of the model. */
+/** Names of fields without text of the model. */
 export const structuralNames: ReadonlySet<string> = new Set(['type', 'id', 'tool_use_id', 'signature']);
 /** The output of a tool that the provider ran. */
 export const toolResult = /_tool_result$/;

@@ -1,4 +1,5 @@
-// Reads a Messages request: strict in what the gateway reads, blind to the rest. `raw` keeps every member as it was sent.
+// Reads a Messages request: strict in the fields that the gateway reads, indifferent to the rest. `raw` keeps every
+// field as it was sent.
 import { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { headerNames } from '../../../foundation/constants/index.ts';
@@ -49,7 +50,7 @@ const usedNames = [
 const refuseOtherCase = otherCaseCheck([...usedNames, 'metadata']);
 
 const toolChange = membersOf({ name: {}, definition: toolShape });
-/** An image may stand in a document, and that in the result of a tool. */
+/** An image may be in a document, and that in the result of a tool. */
 const partWith = (inner: Shape): Shape =>
   membersOf({
     ...keptPartShapes,
@@ -79,7 +80,7 @@ const reading = {
 export const readMessagesRequest = (body: JsonText, reading: RequestReading): ClientRequest | GatewayError =>
   readAs(messagesSchema, body, reading);
 
-/** The same members without an output, so that it costs nothing, whatever is sent. */
+/** Reads the same fields without an output, so that the call costs nothing, whatever is sent. */
 export function readCountRequest(body: JsonText, reading: RequestReading): ClientRequest | GatewayError {
   const request = readAs(countTokensSchema, body, reading);
   if (request instanceof GatewayError) return request;
@@ -121,7 +122,7 @@ function check(
     maxOutputTokens: isCounted ? 0 : (maxTokens as number),
     isOutputOpen: false,
     provider: readProviderPreferences(body.provider ?? {}),
-    // What a provider keeps under an id is no answer to give again.
+    // Content that a provider keeps under an id may change, so such an answer is not cached.
     cache: body.cache && isThreaded ? { ...body.cache, enabled: false } : (body.cache ?? undefined),
     preset: undefined,
     responseSchema: undefined,
@@ -155,8 +156,8 @@ function userOf(metadata: unknown): string | undefined {
   return typeof user === 'string' ? user : undefined;
 }
 
-// What the client gets: the provider's message or events, byte for byte. Clients are strict about members of `usage` here, so
-// the cost of a message stands in a header.
+// Writes the client's answer: the provider's message or events, byte for byte. Clients are strict about fields of
+// `usage` here, so the cost of a message is in a header.
 const writeMessage = ({ text }: JsonAnswer, { costUsd }: AnswerCost): WrittenAnswer => ({
   body: text,
   headers: { [headerNames.cost]: costUsd },

@@ -1,18 +1,18 @@
-// How many tokens a text is at most for the tokenizers in use, by what its characters are: a token is a short word of English, a
-// digit, or half a character of other scripts. Within twice the truth for most texts, and not below it.
+// The most tokens of a text under common tokenizers, by its characters: a token is a short word of English, a digit, or
+// half a character of other scripts. Within twice the real number for most texts, and not below it.
 
-/** Texts that are longer than this without a space are media, or as dear as such. */
+/** Length of a text without a space from which it is media, or as dear as media. */
 const longRunMinCharacters = 1_024;
 
 export interface TextTokens {
   readonly tokens: number;
-  /** Of these, what stands in long runs of letters and digits: their characters, and their tokens. */
+  /** Characters and tokens of these in long runs of letters and digits. */
   readonly longRunCharacters: number;
   readonly longRunTokens: number;
 }
 
 const lettersPerToken = 3.3;
-/** Where letters and digits stand beside each other: ids, hashes, base64. */
+/** Tokens where letters and digits are mixed: ids, hashes, base64. */
 const mixedPerToken = 1.35;
 const punctuationPerToken = 2.2;
 const spacesPerToken = 16;
@@ -28,10 +28,10 @@ const isLetter = (code: number): boolean => {
   return lower >= 0x61 && lower <= 0x7a;
 };
 const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d);
-/** Between letters and digits of what is one run to those who write it: `+`, `/`, `=`, `_`. */
+/** Characters within a run, as its writers see it, between letters and digits: `+`, `/`, `=`, `_`. */
 const joins = (code: number): boolean => code === 0x2b || code === 0x2f || code === 0x3d || code === 0x5f;
 
-/** Looked at in a few milliseconds, whatever they are. A run that goes on behind them is counted in parts. */
+/** Characters that are counted in a few milliseconds, whatever they are. A longer run is counted in parts. */
 const stepCharacters = 128 * 1024;
 
 /** `nextStep`: awaited in between, where the text is long. */
@@ -65,7 +65,7 @@ function tokensIn(text: string): TextTokens {
       at = end;
     } else if (isSpace(code)) {
       const end = endWhere(text, at, isSpace);
-      // A single one belongs to what follows it.
+      // A single space belongs to the next word.
       tokens += end - at === 1 && code === 0x20 ? 0 : 1 + (end - at) / spacesPerToken;
       at = end;
     } else {
@@ -85,7 +85,7 @@ function endWhere(text: string, from: number, isIn: (code: number) => boolean): 
 const runEnd = (text: string, from: number): number =>
   endWhere(text, from, (code) => isLetter(code) || isDigit(code) || joins(code));
 
-/** Words of letters, numbers, and what is neither. */
+/** Tokens of words, numbers, and other characters. */
 function tokensOfRun(text: string, from: number, end: number): number {
   let digits = 0;
   let joints = 0;

@@ -1,15 +1,15 @@
-// The tools that a Responses request declares, wherever they stand, and which of them any model can call.
+// The tools that a Responses request declares, wherever they are, and which of them any model can call.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { isClientTool } from '../index.ts';
 import { toolListsOf } from './response-parts.ts';
 
 export interface DeclaredTool {
-  /** In the request. */
+  /** Path in the request. */
   readonly path: string;
   readonly tool: JsonObject;
-  /** The name of the namespace that it stands in. */
+  /** Name of the namespace that contains it. */
   readonly namespace?: string;
-  /** A model that knows no such tool is told of it as a function. */
+  /** Set where a model that does not know such a tool can get it as a function. */
   readonly isCallable: boolean;
 }
 
@@ -31,7 +31,7 @@ function* toolsIn(list: unknown, path: string, namespace?: string): Generator<De
   }
 }
 
-/** The client runs them; of the tools that are OpenAI's own, those whose input can be said in a schema. */
+/** Tools that the client runs; of OpenAI's own tools, those whose input a schema can describe. */
 const callableTypes: ReadonlySet<unknown> = new Set([
   'function',
   'custom',

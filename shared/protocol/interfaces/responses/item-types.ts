@@ -1,4 +1,4 @@
-// The one list of items that the input of a Responses request may hold, and what becomes of each at a provider of another format.
+// The one list of input items of a Responses request, and how each is translated to another format.
 import type { JsonObject } from '../../wire/index.ts';
 import { ownItemKind, type PartUse, unknownPart } from '../index.ts';
 

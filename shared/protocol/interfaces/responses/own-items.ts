@@ -1,5 +1,5 @@
-// Items that the gateway wrote itself, as they come back. No provider knows them: neither what another model thought, sealed, nor an
-// id that says so.
+// Removes items that the gateway wrote itself and a client sends again. No provider knows them: neither another model's
+// sealed thinking, nor an id that refers to it.
 import { fail } from '../../../errors/index.ts';
 import {
   findMember,
@@ -28,10 +28,10 @@ export function refuseOwnReferences(input: unknown): void {
   }
 }
 
-/** As much of an item as says whose it is. */
+/** The part of an item that identifies its author. */
 const itemShape = membersOf({ type: {}, id: {}, role: presence });
 
-/** Of a relayed call: nothing where nothing of the kind is in the body, as is usual. No other item is read, or written anew. */
+/** Changes of a relayed call: none for most bodies, which contain no such item. No other item is read or rewritten. */
 export function withoutOwnItems(json: JsonText): RelayedChanges {
   const mayHoldSome = mayHoldEnvelope(json.text) || json.text.includes(ownItemMark);
   const input = mayHoldSome ? findMember(json, 'input') : undefined;

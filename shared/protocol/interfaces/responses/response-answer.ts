@@ -1,4 +1,4 @@
-// What a provider answers as JSON. Lenient: an object with a list as output is a response.
+// Reads a provider's response from JSON. Lenient: an object with a list as output is a response.
 import { findMember, type JsonText, pick } from '../../wire/index.ts';
 import {
   membersOf,
@@ -51,7 +51,7 @@ async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promi
   };
 }
 
-/** Names of members that hold no text of the model. */
+/** Names of fields without text of the model. */
 const structuralNames: ReadonlySet<string> = new Set([
   'type',
   'id',

@@ -20,7 +20,7 @@ import {
   parseEvent,
 } from '../index.ts';
 
-/** What a stream that breaks has to say of the response that began. */
+/** State of the begun response, for the end of a stream that breaks. */
 export interface ResponseEventDetails extends EventDetails {
   readonly sequenceNumber: number | undefined;
   readonly responseId: string | undefined;
@@ -31,14 +31,14 @@ export interface ResponseEventDetails extends EventDetails {
 const goodEnds: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
 const failedEnds: ReadonlySet<unknown> = new Set(['response.failed', 'response.cancelled']);
 
-/** How it stands, or why it is incomplete, says that something broke: as an error of the provider's. */
+/** Returns a provider error where the status, or the reason for an incomplete response, says that something broke. */
 export function brokenEnd({ status, incomplete_details: incomplete }: JsonObject): object | undefined {
   const reason = isJsonObject(incomplete) ? incomplete.reason : undefined;
   const word = [status, reason].find(isBrokenEnd);
   return word === undefined ? undefined : { error: { code: word } };
 }
 
-/** Events that tell of a response, and bring nothing of it. */
+/** Events that announce a response without output. */
 const announcements: ReadonlySet<unknown> = new Set(['response.created', 'response.in_progress', 'response.queued']);
 
 const errorMembers = { code: {}, type: {}, message: {}, param: {} };
@@ -58,7 +58,7 @@ const usage = membersOf({
   input_tokens_details: details,
   output_tokens_details: details,
 });
-/** Of an item of the output: what it names. */
+/** Names in an item of the output. */
 export const itemShape = membersOf({
   id: {},
   type: {},
@@ -125,7 +125,7 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
   return { kind: 'event', event: new ParsedEvent(name, text, details) };
 }
 
-/** Of a response, or of an item of it. A provider of this interface stores both unless it says otherwise. */
+/** Ids of a response, or of an item of it. A provider of this interface stores both unless it says otherwise. */
 export function idsOf(
   { id, store }: JsonObject,
   output: readonly unknown[] = [],
@@ -141,15 +141,15 @@ export function idsOf(
 
 const isText = (id: unknown): id is string => typeof id === 'string';
 
-/** What the gateway knows of an event that it wrote itself. */
+/** Facts about an event that the gateway wrote itself. */
 export interface EventToWrite {
   readonly type: string;
   readonly sequenceNumber: number;
   readonly responseId: string;
-  /** Of the model's text, in bytes. */
+  /** Bytes of the model's text. */
   readonly outputBytes: number;
   readonly isOnlyThinking: boolean;
-  /** Of the last event. */
+  /** Set for the last event. */
   readonly end?: { readonly usage: UsageReport | undefined; readonly model: string; readonly status: string };
 }
 
@@ -166,22 +166,22 @@ export function writtenEvent(text: string, { type, end, ...written }: EventToWri
   return new ParsedEvent(type, text, details);
 }
 
-/** An output item, a part of it or a delta, of whatever kind. */
+/** Whether it is an output item, a part of it or a delta, of whatever kind. */
 const bringsOutput = (type: unknown): boolean =>
   typeof type === 'string' && type.startsWith('response.') && !announcements.has(type);
 
-/** Between the start of a reasoning item and its end nothing else comes, as a rule. */
+/** Between the start of a reasoning item and its end nothing else is sent, as a rule. */
 const isThinking = ({ type, item }: JsonObject): boolean =>
   (typeof type === 'string' && type.startsWith('response.reasoning')) ||
   (isJsonObject(item) && item.type === 'reasoning');
 
-/** Whole texts repeat what deltas brought. */
+/** Counts deltas only: whole texts repeat them. */
 function deltaBytes({ type, delta }: JsonObject): number {
   if (typeof type !== 'string' || !type.endsWith('.delta')) return 0;
   return typeof delta === 'string' ? Buffer.byteLength(delta) : 0;
 }
 
-/** `usage` of a response. Undefined: it is no object, so nothing was reported. */
+/** Reads `usage` of a response. Returns undefined for a value that is no object, so that nothing counts as reported. */
 export function readResponseUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   const input = isJsonObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
@@ -191,7 +191,7 @@ export function readResponseUsage(usage: unknown): UsageReport | undefined {
     input: toCount(usage.input_tokens),
     cached: toCount(input.cached_tokens) ?? 0,
     cacheWrite: toCount(input.cache_write_tokens) ?? 0,
-    // Billed as what is kept for an hour: no other price is documented.
+    // Billed as kept for an hour: no other price is documented.
     cacheWrite1h: toCount(written.ttl_12h_tokens) ?? 0,
     output: toCount(usage.output_tokens),
     reasoning: toCount(output.reasoning_tokens) ?? 0,

@@ -1,4 +1,4 @@
-// What a Responses request asks for that not every format of a provider has words for.
+// Features of a Responses request that not every provider format can express.
 import { type HubNeed, type HubNeedKind, isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { firstOfEachNeed, isWebUrl, preparesCache } from '../index.ts';
 import { declaredTools, meantBy } from './declared-tools.ts';
@@ -9,7 +9,7 @@ export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
 
 const isSent = (value: unknown): boolean => (value ?? null) !== null;
 
-/** What one provider keeps, no other has. */
+/** State that one provider keeps, and no other has. */
 const stateMembers = {
   previous_response_id: 'previous_response',
   conversation: 'conversation',
@@ -36,7 +36,7 @@ function neededMembers({ text, top_logprobs: logprobs, include, ...body }: JsonO
 
 export const toolChoiceWords: ReadonlySet<unknown> = new Set(['auto', 'none', 'required']);
 
-/** A tool of a provider's own is left out where it may be; where it must be called there is nothing to call. */
+/** A provider's own tool is dropped where it is optional; where its call is forced, there would be nothing to call. */
 function neededChoice(body: JsonObject): HubNeed[] {
   const { tool_choice: choice } = body;
   const { type, mode, tools: allowed } = isJsonObject(choice) ? choice : {};
@@ -104,6 +104,6 @@ function neededImage(image: unknown, member: string): HubNeed[] {
   return [{ kind: isWebUrl(image) ? 'image_url' : 'image', member }];
 }
 
-/** What is no data URL is taken for the most usual file. */
+/** Data without a data URL is taken for the most usual type. */
 const mediaTypeOf = (data: string): string =>
   /^data:([^;,]*)/i.exec(data.slice(0, 256))?.[1]?.toLowerCase() ?? 'application/pdf';

@@ -1,4 +1,4 @@
-// What a Responses request needs a candidate to be able to do, and which of its members asks for that.
+// Features that a Responses request needs from a candidate, and the fields that ask for them.
 import { type Feature, findMember, isJsonObject, type JsonText, type RequestNeeds } from '../../wire/index.ts';
 import { dearerFeatures, dearerTools, keptCacheMember, openAiUsualTiers } from '../index.ts';
 import { imageTypes, partsOf, toolListsOf } from './response-parts.ts';
@@ -22,7 +22,7 @@ export function responseNeeds(body: ResponsesBody, { json, betas }: NeedsReading
   if (format === 'json_object') features.push({ name: 'json_mode', member: 'text.format' });
   if (stream === true) features.push({ name: 'streaming', member: 'stream' });
   features.push(...dearerFeatures(body, { usualTiers: openAiUsualTiers, betas }));
-  // Its text, its tools and all else that it brings are known to the provider only.
+  // The text, tools and other contents of a stored prompt are known to the provider only.
   if ((body.prompt ?? null) !== null) features.push({ extra: 'prompt', member: 'prompt' });
   for (const { path, list } of toolListsOf(body)) features.push(...dearerTools(list, (index) => `${path}[${index}]`));
   return {
@@ -35,7 +35,7 @@ export function responseNeeds(body: ResponsesBody, { json, betas }: NeedsReading
 
 const audioTypes: ReadonlySet<unknown> = new Set(['input_audio']);
 
-/** What is said in a conversation is kept in it, whatever `store` says. */
+/** A conversation keeps its items, whatever `store` says. */
 function storingMemberOf(body: ResponsesBody): string | undefined {
   if (body.store === true) return 'store';
   return (body.conversation ?? null) === null ? keptCacheMember(body) : 'conversation';

@@ -1,14 +1,14 @@
-// A response that the gateway writes itself: what stands in it beside its output and what it repeats of its request.
+// Fields of a response that the gateway writes itself, beside its output, and those that repeat its request.
 import type { GatewayError } from '../../../errors/index.ts';
 import { type JsonObject, toEventLine } from '../../wire/index.ts';
 import { ownItemMark, type RefusedStream } from '../index.ts';
 import { responseSettings } from './response-settings.ts';
 
 export interface WrittenResponse {
-  /** As clients get it. */
+  /** Id that clients get. */
   readonly id: string | undefined;
   readonly createdSeconds: number;
-  /** As the client asked for it. */
+  /** Model as the client named it. */
   readonly model: string;
   readonly status?: 'in_progress' | 'completed' | 'incomplete' | 'failed';
   readonly error?: { readonly code: string; readonly message: string };
@@ -16,7 +16,7 @@ export interface WrittenResponse {
   readonly usage?: unknown;
   /** The texts of its items. */
   readonly items?: readonly string[] | undefined;
-  /** What it repeats of its request: the text of an object. */
+  /** Settings repeated from the request: the text of an object. */
   readonly settings: string;
 }
 

@@ -1,16 +1,16 @@
-// What stands in the input of a Responses request, and where.
+// Parts in the input of a Responses request, with their paths.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
 interface Part {
-  /** In the request. */
+  /** Path in the request. */
   readonly path: string;
   readonly part: JsonObject;
 }
 
-/** A screenshot is what a tool gives that runs at the client. */
+/** A screenshot is the result of a tool that runs at the client. */
 export const imageTypes: ReadonlySet<unknown> = new Set(['input_image', 'computer_screenshot']);
 
-/** Items that bring no parts: they are one, or refer to what is kept. */
+/** Items that have no parts: they are a part themselves, or refer to stored ones. */
 const isPart = ({ type }: JsonObject): boolean =>
   type === 'item_reference' || (typeof type === 'string' && type.startsWith('input_'));
 
@@ -19,7 +19,7 @@ interface ToolList {
   readonly list: unknown;
 }
 
-/** Tools stand beside the input, and in it: found by a search among them, or added in mid-conversation. */
+/** Tools are beside the input, and in it: found by a tool search, or added in mid-conversation. */
 export function* toolListsOf({ tools, input }: JsonObject): Generator<ToolList> {
   yield { path: 'tools', list: tools };
   for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {

@@ -1,8 +1,9 @@
-// What a response repeats of its request, with every member that the clients' SDKs declare. Of answers that the gateway writes itself.
+// The settings that a response repeats from its request, with every field that the clients' SDKs declare. Used for
+// answers that the gateway writes itself.
 
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
-/** The text of an object. Members that are left out or null become what the call was made with. */
+/** Returns the text of an object. Absent and null fields get the values that the call was made with. */
 export function responseSettings(body: JsonObject): string {
   const { effort = null, summary = null } = membersIn(body.reasoning);
   const { format, verbosity } = membersIn(body.text);
@@ -41,10 +42,10 @@ export function responseSettings(body: JsonObject): string {
 
 const membersIn = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-/** Of a function the SDKs declare these as required. */
+/** Fields of a function that the SDKs declare as required. */
 const functionMembers = Object.entries({ description: null, parameters: null, strict: false });
 
-/** Its text with what it lacks: a tool may be long, and a copy of it takes several times as long. */
+/** Adds missing fields to the text: a tool may be long, and a parsed copy takes several times the time. */
 function wholeTool(tool: unknown): string {
   const text = JSON.stringify(tool);
   if (!isJsonObject(tool) || tool.type !== 'function') return text;

@@ -1,4 +1,4 @@
-// How much of a Responses request goes in, and how much may come out.
+// Input and output sizes of a Responses request.
 import { type CallSize, isJsonObject, type JsonObject, type JsonText, type KeptInput } from '../../wire/index.ts';
 import { boundedByContext, bringsInput, claudeToolTokens, type Media, openImageMeasure, sumOfMedia } from '../index.ts';
 import { imageTypes, partsOf, toolListsOf } from './response-parts.ts';
@@ -17,7 +17,7 @@ export function responseSize(body: ResponsesBody, json: JsonText, keptInput: rea
     choices: samplings,
     predictionBytes: 0,
     textBytes: (json.compactBytes - dataCharacters) * samplings,
-    // What the provider keeps comes into the context too, and only the context bounds it.
+    // Input that the provider stores counts too, and only the context bounds it.
     mediaTokens,
     claudeToolTokens: claudeToolTokens(toolsOf(body), asksForJson(body.text)) * samplings,
     hasMediaElsewhere: isElsewhere,

@@ -1,4 +1,4 @@
-// The members of a Responses request that the gateway reads.
+// The fields of a Responses request that the gateway reads.
 import * as z from 'zod/mini';
 import { isJsonObject, listOf } from '../../wire/index.ts';
 import { plainMembers } from '../index.ts';
@@ -7,7 +7,7 @@ const flag = z.nullish(z.boolean());
 /** Read as far as it can be read: its type is the provider's business. */
 const anything = z.optional(z.unknown());
 
-/** Loose: any other member reaches the provider as it is. */
+/** Loose: any other field reaches the provider unchanged. */
 export const responsesSchema = z.looseObject({
   ...plainMembers,
   stream: flag,

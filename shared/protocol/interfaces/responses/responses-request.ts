@@ -1,4 +1,4 @@
-// Reads a Responses request: strict in what the gateway reads, blind to the rest.
+// Reads a Responses request: strict in the fields that the gateway reads, indifferent to the rest.
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
@@ -81,7 +81,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     stream: body.stream ?? false,
     isOutputOpen: (body.max_output_tokens ?? null) === null,
     provider: readProviderPreferences(body.provider ?? {}),
-    // What a provider keeps under an id is no answer to give again.
+    // Content that a provider keeps under an id may change, so such an answer is not cached.
     cache: body.cache && isKept ? { ...body.cache, enabled: false } : (body.cache ?? undefined),
     preset: undefined,
     responseSchema: undefined,
@@ -112,7 +112,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
 /** A longer request is not read whole for a stream that broke. */
 const repeatedMaxCharacters = 64 * 1024;
 
-/** Providers of this interface keep every response unless they are told not to. */
+/** Providers of this interface store every response unless `store` is false. */
 function upstreamBody(
   json: JsonText,
   { store, max_output_tokens: bound }: ResponsesBody,

@@ -1,4 +1,4 @@
-// What the client gets: the provider's events, byte for byte; its JSON with the cost in `usage`.
+// Writes the client's answer: the provider's events, byte for byte; its JSON with the cost in `usage`.
 import {
   brokenStreamMessages,
   findMember,
@@ -30,7 +30,7 @@ export function writeResponse({ json, usage }: JsonAnswer, { cost, costUsd }: An
   return { body, headers: {} };
 }
 
-/** What a response that broke repeats of its request. */
+/** Request settings that a broken response repeats. */
 export interface AskedResponse {
   readonly model: string;
   /** The text of an object. */
