@@ -1,5 +1,5 @@
-// The files of the bundles, by esbuild: minified CommonJS, each with a source map and a report of what is in it, in memory. All of
-// them in one run, which reads what they share once.
+// Builds the files of the bundles with esbuild, in memory: minified CommonJS, each with a source map and a report of
+// its contents. One run for all of them reads shared sources once.
 import { join, relative, resolve } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { onDemand } from './on-demand.ts';
@@ -11,15 +11,15 @@ const credentialChain = join(import.meta.dirname, 'bundled-credential-chain.ts')
 
 export interface BuiltModule {
   readonly code: Uint8Array;
-  /** What belongs to it, by what its name adds to that of the code: `.map` and `.LEGAL.txt`. */
+  /** Files beside it, by the suffix of their names: `.map` and `.LEGAL.txt`. */
   readonly beside: ReadonlyMap<string, Uint8Array>;
-  /** Of this file alone. */
+  /** Report of this file alone. */
   readonly metafile: Metafile;
 }
 
 /**
- * By module, a path below `sourceRoot`. The source maps tell paths from `folder`/modules/, into which nothing is written.
- * Rejects with esbuild's errors.
+ * Built files by module, a path below `sourceRoot`. Source maps give paths relative to `folder`/modules/, into which
+ * nothing is written. Rejects with esbuild's errors.
  */
 export async function buildModules(
   sourceRoot: string,
@@ -42,7 +42,8 @@ export async function buildModules(
       '@aws-sdk/credential-provider-node': credentialChain,
     },
     plugins: [dynamicImports(sourceRoot), oneLanguage],
-    // As calls of `require`: Node's own import() of a built-in module loads every lazy part of it, 20 ms for node:http.
+    // Writes calls of `require`: Node's own import() of a built-in module loads every lazy part of it, 20 ms for
+    // node:http.
     supported: { 'dynamic-import': false },
     sourcemap: 'external',
     legalComments: 'external',
@@ -70,7 +71,7 @@ export async function buildModules(
   );
 }
 
-/** Left as they are: of a module that is loaded on demand, as one of the file beside the bundle. */
+/** Leaves dynamic imports unchanged, those of on-demand modules as imports of the file beside the bundle. */
 const dynamicImports = (sourceRoot: string): Plugin => ({
   name: 'dynamic-imports',
   setup({ onResolve }) {

@@ -7,17 +7,17 @@ import { environmentNames } from '../../shared/foundation/constants/index.ts';
 import { definitions } from './definitions.ts';
 import { type Bundle, writeBundles } from './write-bundles.ts';
 
-/** Of one file of a function. 100 KB take some 4 ms to load. */
+/** Bound of one file of a function. 100 KB take some 4 ms to load. */
 export const bundleMaxBytes = 660 * 1024;
-/** Of a container's, which holds every route and is loaded before it is called. */
+/** Bound of a container's bundle, which contains every route and is loaded before it is called. */
 export const containerMaxBytes = 800 * 1024;
-/** Ends what hangs. How long loading takes is for the bench to show. */
+/** Ends a load that hangs. The bench measures how long loading takes. */
 const loadTimeoutMs = 120_000;
 
 /** Loading must not call anything: these sign nothing that anyone would accept. */
 const noCredentials = { AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none' };
 
-// What the Lambda runtime provides as a global, as far as loading a bundle touches it.
+// Globals of the Lambda runtime that are used while a bundle loads.
 const handlerCheck = `
   globalThis.awslambda = { streamifyResponse: (handler) => handler, HttpResponseStream: { from: (stream) => stream } };
   const loaded = require(process.argv[1]);
@@ -49,7 +49,7 @@ export const checkBundle = async ({ name, file, beside }: Bundle): Promise<void>
   });
 };
 
-/** Its code: `<name>/<file>` and its size. */
+/** The bundle's code file as `<name>/<file>`, and its size. */
 const bundleFiles = ({ name, file, bytes, beside }: Bundle): [string, number][] =>
   Object.entries({ [basename(file)]: bytes, ...beside }).map(([own, size]) => [`${name}/${own}`, size]);
 

@@ -8,7 +8,7 @@ import { systemClock } from '../../shared/foundation/time/index.ts';
 
 type Credentials = Awaited<ReturnType<ReturnType<typeof fromEnv>>>;
 
-/** As in the chain that this replaces. */
+/** Same as in the SDK's chain, which this replaces. */
 const refreshedBeforeEndMs = 300_000;
 
 const expiresSoon = ({ expiration }: Credentials): boolean =>
@@ -22,5 +22,5 @@ export const fromNodeProviderChain = () =>
     expires,
   );
 
-/** The name under which the clients import it. */
+/** Exported under the name that the clients import. */
 export { fromNodeProviderChain as defaultProvider };

@@ -1,15 +1,15 @@
-// What is deployed: for each bundle where its code starts, and what stands beside it.
+// The deployed bundles: entry file of each, and the files beside it.
 export interface BundleDefinition {
   readonly entry: string;
   /** The bundled code. */
   readonly file: string;
-  /** What else is uploaded beside it, by name. */
+  /** Further uploaded texts, by file name. */
   readonly beside?: Readonly<Record<string, string>>;
-  /** Files of the project that stand beside it, by name. */
+  /** Files of the project that are copied beside it, by name. */
   readonly copied?: Readonly<Record<string, string>>;
-  /** Threads that its code starts, by the name under which it looks for them beside itself: their entries. */
+  /** Entry files of worker threads, by the name under which the code looks for them beside itself. */
   readonly workers?: Readonly<Record<string, string>>;
-  /** Whether it serves the description of the interface, which then stands beside it. */
+  /** Whether it serves the API description, which is then placed beside it. */
   readonly isDescribed?: boolean;
   /** Whether the console's page is uploaded in a folder beside it. */
   readonly hasPage?: boolean;
@@ -18,8 +18,8 @@ export interface BundleDefinition {
 }
 
 /**
- * What Lambda loads, which takes `index.mjs` before `index.cjs`: only an ES module can be waited for while it loads. The
- * bundle itself calls nothing as it is loaded.
+ * Entry file of a function. Lambda prefers `index.mjs` to `index.cjs`, and only an ES module can be awaited while it
+ * loads. The bundle itself calls nothing when it is loaded.
  */
 const preparedHandler = {
   'index.mjs': `import bundle from './index.cjs';
@@ -65,7 +65,7 @@ export const definitions = {
 } as const satisfies Record<string, BundleDefinition>;
 
 export type BundleName = keyof typeof definitions;
-/** Those that answer invocations. */
+/** Bundles that answer invocations. */
 export const functionNames = ['gateway', 'models', 'operator'] as const satisfies readonly BundleName[];
 export const bundleNames = Object.keys(definitions) as BundleName[];
 export const entriesOf = ({ entry, workers = {} }: BundleDefinition): readonly string[] => [

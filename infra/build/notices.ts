@@ -1,5 +1,5 @@
-// Whose code is in a bundle, under which licence: read from what esbuild says went into it, so that it is as current as the
-// bundle. Written beside each bundle, because a bundle is handed on without the packages that it is made of.
+// Licences of the code in a bundle, read from esbuild's report and therefore as current as the bundle. They are written
+// beside each bundle, because a bundle is passed on without its packages.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
@@ -9,7 +9,7 @@ export const noticesFile = 'THIRD-PARTY-NOTICES.txt';
 /** Licences that let this project be given on under its own. Another one is for a person to judge first. */
 const acceptedLicenses = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', '0BSD'];
 
-/** For packages that name a licence and bring no text of it. */
+/** Text for packages that name a licence without including its text. */
 const mitText = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation
 files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy,
 modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the
@@ -54,7 +54,7 @@ export async function noticesOf(metafiles: readonly Metafile[]): Promise<string>
   ].join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-/** Of packages that have code in the output, and are not only read. */
+/** Folders of packages with code in the output; a package that was only read does not count. */
 const packageFolders = ({ outputs }: Metafile): string[] =>
   Object.values(outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => {

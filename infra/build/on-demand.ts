@@ -1,4 +1,4 @@
-// What the bundles load on demand.
+// Modules that the bundles load on demand.
 import { servingApis } from '../../shared/foundation/constants/index.ts';
 
 const hubApis = new Set(Object.values(servingApis).flatMap(({ throughHub }): readonly string[] => throughHub));

@@ -10,7 +10,7 @@ const pageSources = 'functions/operator/page';
 const entries = ['main.tsx', 'main.css', 'icon.svg'];
 const indexFile = 'index.html';
 
-/** Of all files together, compressed: a console opens at once on a slow line too. */
+/** Bound of all files together, compressed, so that a console opens at once on a slow line too. */
 export const pageMaxBytes = 150 * 1024;
 
 /** Name → content. `sourceRoot` is the folder of the project. */

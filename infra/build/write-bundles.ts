@@ -21,7 +21,7 @@ export interface Bundle {
   readonly page: Readonly<Record<string, number>>;
 }
 
-/** Bundles these: `<sourceRoot>/<entry>` → `<outputRoot>/<name>/<file>`, each with what it loads on demand. */
+/** Bundles `<sourceRoot>/<entry>` into `<outputRoot>/<name>/<file>`, each with its on-demand modules. */
 export async function writeBundles(
   sourceRoot: string,
   outputRoot: string,
@@ -29,7 +29,7 @@ export async function writeBundles(
 ): Promise<Bundle[]> {
   const meta = join(outputRoot, 'meta');
   const entries = names.flatMap((name) => entriesOf(definitions[name]));
-  // What is missing is missed by what loads it.
+  // A missing file is reported where it is loaded.
   const loaded = Object.values(onDemand).filter((module) => existsSync(join(sourceRoot, module)));
   const built = await buildModules(sourceRoot, [...new Set([...entries, ...loaded])], meta);
   return Promise.all(
@@ -61,7 +61,7 @@ async function writeBundle({ name, sourceRoot, folder, meta, built }: BundlePlac
   await mkdir(folder, { recursive: true });
   await mkdir(meta, { recursive: true });
   const modules = new Map(Object.entries({ [fileName]: entry, ...workers }));
-  // What is loaded on demand may load more, which the loop then finds behind it.
+  // An on-demand module may load others, which the loop finds after it.
   for (const module of modules.values()) {
     for (const file of loadedBy(builtOf(built, module))) {
       const wanted = onDemand[file];

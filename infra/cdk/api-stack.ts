@@ -1,5 +1,5 @@
-// What may be rebuilt at any time: functions and their URLs, or tasks and their load balancer, the distribution in front,
-// dashboard and alarms. Holds no state.
+// The stack that may be rebuilt at any time: functions and their URLs, or tasks and their load balancer, the
+// distribution in front, dashboard and alarms. It holds no state.
 import { CfnOutput, Fn, Stack, type StackProps } from 'aws-cdk-lib';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
@@ -42,7 +42,7 @@ export interface ApiStackProps extends StackProps {
   readonly settings: StageSettings;
   /** Folder with one folder of code per function. */
   readonly bundlesRoot: string;
-  /** What is deployed. */
+  /** The deployed commit. */
   readonly commit: string;
   readonly deployment: ThisDeployment;
 }
@@ -84,7 +84,7 @@ export class ApiStack extends Stack {
       providerSecretAccess(stage),
       bedrockAccess(settings.bedrockRegions),
     );
-    // CloudFormation deletes no stack whose export another one imports: the data stack goes last.
+    // CloudFormation deletes no stack whose export another one imports, so the data stack is deleted last.
     const dataStack = Fn.importValue(dataStackName(stage));
     const rollout = rolloutOf(this, { stage, settings, isAtOnce });
     const run = (kind: ComputeKind): Compute => {
@@ -101,9 +101,9 @@ export class ApiStack extends Stack {
       });
     };
     const compute = run(settings.compute);
-    // It gets no new call, and is taken away by the next deployment.
+    // Gets no new call, and is removed by the next deployment.
     const former = alsoRuns === undefined ? undefined : run(alsoRuns);
-    // Without a distribution the console has a URL of its own, and its page must be told where clients call.
+    // Without a distribution the console has a URL of its own, and its page needs the clients' URL.
     const gatewayUrl = settings.edge === 'none' ? { [environmentNames.gatewayUrl]: compute.url } : {};
     const consoleAccess = mergeAccess(
       commonAccess,
@@ -124,7 +124,8 @@ export class ApiStack extends Stack {
       new CfnOutput(this, 'ConsoleUrl', { value: `${own}console`, description: 'For operators' });
     }
     if (originSecret !== undefined) {
-      // For `npm run smoke`: the functions must refuse who calls this URL without the secret. Tasks have no such URL.
+      // For `npm run smoke`: the functions must refuse a request to this URL without the secret. Tasks have no such
+      // URL.
       if (compute.tasks === undefined) new CfnOutput(this, 'DirectUrl', { value: compute.url });
       new CfnOutput(this, 'OriginSecretArn', { value: originSecret.secretArn });
     }
@@ -140,7 +141,7 @@ export class ApiStack extends Stack {
     );
   }
 
-  /** By their place in the region: CDK would look up the names of zones where the settings name a region. */
+  /** Zones by their position in the region: CDK would look up their names where the settings name a region. */
   override get availabilityZones(): string[] {
     return Array.from({ length: zonesMax }, (_, at) => Fn.select(at, Fn.getAzs()));
   }
@@ -151,7 +152,7 @@ export class ApiStack extends Stack {
     const options = { stage, settings, chatOrigin, modelsOrigin, operator, originSecretHeaderValue: headerValue };
     const edge = new Edge(this, 'Edge', options);
     const { distribution } = edge;
-    // It must not send a new secret before the functions accept it, nor refuse files that the former page still has.
+    // It must not send a new secret before the functions accept it, nor refuse files that the former page still uses.
     edge.node.addDependency(...originSecretReaders);
     new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
     if (settings.customDomain !== null) {
@@ -204,7 +205,7 @@ interface Origins {
 }
 
 interface Observed extends Pick<Compute, 'functions' | 'logGroups'> {
-  /** Of what serves calls. */
+  /** Log groups of the code that serves calls. */
   readonly calls: Compute['logGroups'];
   readonly tasks: Tasks | undefined;
 }

@@ -1,4 +1,4 @@
-// The CDK app: every stage of the settings, synthesized without a network. What a stage is stands in its settings alone.
+// The CDK app: every stage of the settings, synthesized without a network. The settings alone define a stage.
 import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
@@ -16,6 +16,6 @@ for (const [stage, settings] of Object.entries(stageSettings)) {
   new GatewayStage(app, stage, { settings, bundlesRoot, commit, deployment });
 }
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-// cdk runs the app before it looks at what it was asked for: without a stage it would only say that it found no stack.
+// cdk runs the app before it reads its own arguments: without a stage it would only report that it found no stack.
 process.stderr.write(stagesLine(Object.keys(stageSettings)));
 app.synth();

@@ -9,7 +9,7 @@ import {
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 
 export interface AccountOptions {
-  /** Undefined: what the shell's environment names. */
+  /** The profile of the shell's environment by default. */
   readonly profile?: string | undefined;
   readonly region?: string | undefined;
   /** Where neither `region` nor the shell names one. */
@@ -24,13 +24,13 @@ export interface DeployedStack {
 export interface AwsAccount {
   readonly account: string;
   readonly region: string;
-  /** `aws`, or that of another part of AWS such as `aws-cn`. */
+  /** `aws`, or the name of another partition such as `aws-cn`. */
   readonly partition: string;
-  /** For clients of other services. */
+  /** Options for clients of other services. */
   readonly clientOptions: { readonly region: string; readonly profile?: string };
   /** Undefined where there is no stack of this name. */
   readStack(name: string): Promise<DeployedStack | undefined>;
-  /** Of a stack that exists. */
+  /** Resources of an existing stack. */
   readResources(stackName: string): Promise<StackResource[]>;
 }
 
@@ -40,7 +40,7 @@ export interface StackResource {
   readonly physicalId: string;
 }
 
-/** Rejects with one line that says what the shell lacks: a region, credentials, or the right to use them. */
+/** Rejects with one line that names what the shell lacks: a region, credentials, or the right to use them. */
 export async function openAwsAccount({ profile, region, defaultRegion }: AccountOptions): Promise<AwsAccount> {
   const shell = { ...(profile === undefined ? {} : { profile }), ...(region === undefined ? {} : { region }) };
   try {
@@ -66,7 +66,7 @@ const regionOf = (shell: Pick<AccountOptions, 'region'>, defaultRegion: AccountO
     return defaultRegion;
   });
 
-/** CloudFormation's limit for a stack is 500 resources; a page holds 100. */
+/** Reads pages of 100; CloudFormation's limit for a stack is 500 resources. */
 async function readResources(client: CloudFormationClient, StackName: string): Promise<StackResource[]> {
   const resources: StackResource[] = [];
   for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName })) {

@@ -74,7 +74,7 @@ function placeOf(arn: string): Place {
   return { account, region };
 }
 
-/** Throws one line where the stage, or what it adopts, belongs to another account or region than the shell's. */
+/** Throws one line where the stage, or something it adopts, belongs to another account or region than the shell's. */
 export function checkPlace(stage: string, settings: StageSettings, shell: Place): void {
   const is = ({ account, region }: Place) => `account ${account}, region ${region}`;
   if (!isIn(settings, shell)) {
@@ -90,7 +90,7 @@ export function checkPlace(stage: string, settings: StageSettings, shell: Place)
   }
 }
 
-/** Throws one Error that names every member that is wrong. */
+/** Throws one Error that names every invalid field. */
 export function checkSettings(stage: string, settings: StageSettings): void {
   const problems = stageShape.test(stage) ? [] : ['its name must be 1 to 26 lower-case letters, digits or -'];
   const parsed = settingsShape.safeParse(settings);

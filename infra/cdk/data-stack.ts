@@ -1,4 +1,5 @@
-// What must survive a mistake: tables, large results, the key that wraps stored BYOK keys, provider credentials.
+// Resources that must survive a mistake: tables, large results, the key that wraps stored BYOK keys, provider
+// credentials.
 import { CfnOutput, RemovalPolicy, SecretValue, Stack, type StackProps, Validations } from 'aws-cdk-lib';
 import { Alias, type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
@@ -37,7 +38,7 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'ProviderSecretArn', { value: providerCredentials.secretArn });
     new CfnOutput(this, 'ConnectionKeyArn', { value: connectionKey.keyArn });
     new CfnOutput(this, 'SpillBucketName', { value: bucket.bucketName });
-    // Imported by the api stack, which would not work without this one. A name only, so that nothing here is held fast.
+    // Imported by the api stack, which does not work without this one. A name only, so that no resource here is locked.
     new CfnOutput(this, 'StackName', { value: dataStackName(stage), exportName: dataStackName(stage) });
   }
 
@@ -80,8 +81,8 @@ export class DataStack extends Stack {
 }
 
 /**
- * A failed first deployment of a stage that retains removes what it has just created, so that the next one does not find
- * its names taken. A stage that adopts what exists never lets go of it.
+ * Removal policy of the stage, with an exception: the failed first deployment of a stage that retains removes its new
+ * resources, so that the next one does not find their names taken. A stage that adopts resources never removes them.
  */
 function removalPolicyOf({ removal, adopt }: StageSettings, importsIn: string | undefined): RemovalPolicy {
   if (removal === 'destroy') return RemovalPolicy.DESTROY;

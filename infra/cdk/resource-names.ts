@@ -1,16 +1,17 @@
-// Names of a stage's resources, and what else is known of them everywhere. Without the CDK library, so that the command line and the scripts load fast.
+// Names of a stage's resources, and further constants about them. Without the CDK library, so that the command line and
+// the scripts load fast.
 import { brand } from '../../shared/foundation/constants/index.ts';
 
 export const dataStackName = (stage: string): string => `${brand}-${stage}-data`;
 export const apiStackName = (stage: string): string => `${brand}-${stage}-api`;
 
-/** Of every resource of a stage that takes tags. */
+/** Tags of every resource of a stage that accepts tags. */
 export const stageTags = (stage: string) => ({ application: brand, stage });
 
-/** Of a bootstrapped region, unless it was chosen otherwise. */
+/** Qualifier of a bootstrapped region, unless another was chosen. */
 export const usualQualifier = 'hnb659fds';
 
-/** Of a stage whose settings name none. */
+/** Cell of a stage whose settings name none. */
 export const defaultCell = '00';
 
 /** Output of the api stack. */
@@ -21,7 +22,7 @@ export const tableSuffixOutput = 'TableSuffix';
 /** One secret per stage, a JSON object: provider credentials by the names that the gateway file gives them. */
 export const providerSecretName = (stage: string): string => `${brand}/${stage}/providers`;
 
-/** What the command line seals with. Functions are given the key's ARN. */
+/** Alias of the key with which the command line encrypts. Functions get the key's ARN. */
 export const connectionKeyAlias = (stage: string): string => `alias/${brand}-${stage}-connections`;
 
 /** Bucket names are shared by all accounts of a partition, so this one carries account and region. */

@@ -1,5 +1,4 @@
-// What the settings of a stage may be: types and documentation of every member. What only makes sense together is checked by
-// check-settings.ts.
+// Settings of a stage: types and documentation of every field. Combinations are checked by check-settings.ts.
 import { z } from 'zod';
 import { streamBudget } from '../../shared/foundation/constants/index.ts';
 import { isTaskSize } from './constructs/task-size.ts';
@@ -17,27 +16,27 @@ import {
 } from './settings-values.ts';
 
 export const settingsShape = z.strictObject({
-  /** The one account and the one region that this stage may be in: deploy, gw and --adopt refuse others. Left out: any. */
+  /** The one account and the one region of this stage: deploy, gw and --adopt refuse others. Default: any. */
   account: text(shapes.account, 'the twelve digits of an account').nullish(),
   region: text(shapes.ownRegion, 'the name of a region, such as eu-west-1').nullish(),
-  /** Of `cdk bootstrap --qualifier`, where the account does not use CDK's own. */
+  /** Qualifier of `cdk bootstrap --qualifier`, where the account does not use CDK's own. */
   bootstrapQualifier: text(shapes.qualifier, 'one to ten letters or digits').optional(),
-  /** Name of the IAM policy that every role of the stage gets as its permissions boundary. Left out: none. */
+  /** Name of the IAM policy that every role of the stage gets as its permissions boundary. Default: none. */
   permissionsBoundary: text(
     shapes.policyName,
     'the name of an IAM policy, with its path but without its ARN',
   ).optional(),
   /**
-   * What runs the gateway: two Lambda functions, one call per environment, which cost nothing while none comes; or tasks on
-   * Fargate, each with many calls at once, which cost the same whether or not they are called.
+   * Compute of the gateway: two Lambda functions, one call per environment, which cost nothing without calls; or tasks
+   * on Fargate, each with many concurrent calls, which cost the same whether or not they are called.
    */
   compute: oneOf('functions', 'container'),
-  /** Of `compute: 'container'`, and without an effect else: how many run, and how large each is. Left out: two to ten of one processor and 2 GiB. */
+  /** Number and size of tasks, for `compute: 'container'` only. Default: two to ten of one processor and 2 GiB. */
   tasks: z
     .strictObject({
       min: wholeNumber(1, 1_000),
       max: wholeNumber(1, 1_000),
-      /** Of 1,024 a processor. */
+      /** 1,024 are one processor. */
       cpu: wholeNumber(512, 4_096),
       memoryMiB: wholeNumber(1_024, 30_720),
     })
@@ -45,8 +44,8 @@ export const settingsShape = z.strictObject({
     .refine(isTaskSize, must('a size that Fargate has: with cpu 1024, memoryMiB 2048 to 8192 in steps of 1024'))
     .optional(),
   /**
-   * Of `compute: 'container'`, and without an effect else: the network where tasks and load balancer are put, in place of one of their own. Its subnets must
-   * lead to the internet by themselves, as by a NAT gateway. One availability zone for each subnet, in their order.
+   * Network of tasks and load balancer in place of one of their own, for `compute: 'container'` only. Its subnets must
+   * reach the internet, for example through a NAT gateway. One availability zone for each subnet, in their order.
    */
   vpc: z
     .strictObject({
@@ -64,8 +63,8 @@ export const settingsShape = z.strictObject({
     .refine(({ availabilityZones: zones }) => new Set(zones).size > 1, must('in two availability zones at least'))
     .optional(),
   /**
-   * Of tasks in a network of their own: its availability zones, by their ids. Left out: two that VPC origins of CloudFront may be in,
-   * or the first two by name where they may be in every zone.
+   * Ids of the availability zones of tasks in a network of their own. Default: two in which CloudFront allows VPC
+   * origins, or the first two by name where it allows all.
    */
   zones: z
     .array(text(shapes.zoneId, 'the id of an availability zone, such as use1-az2'))
@@ -75,15 +74,16 @@ export const settingsShape = z.strictObject({
     .readonly()
     .optional(),
   /**
-   * Of tasks: TCP ports at which they call providers, beside 443. Those of the collector of traces and of the identity provider go
-   * without saying. Left out: none, and what listens at another port is not reached.
+   * TCP ports at which tasks call providers, beside 443; those of the trace collector and the identity provider are
+   * added. Default: none, so that another port is not reached.
    */
   providerPorts: z.array(wholeNumber(1, 65_535)).readonly().optional(),
   /** Memory of each function in MB. Processor time grows with it, and so does the price of waiting for a provider. */
   memoryMb: wholeNumber(128, 10_240),
   /**
-   * Seconds from the arrival of a call to the end of its stream, where the first output came within 55. The time limits of
-   * the function and of the distribution, and how long a dead call holds its money, follow it. JSON answers keep 55.
+   * Seconds from the arrival of a call to the end of its stream, where the first output came within 55. The time limits
+   * of the function and of the distribution follow it, and so does the life of a dead call's reservation. JSON answers
+   * keep 55.
    */
   streamBudgetSeconds: wholeNumber(streamBudget.minSeconds, streamBudget.maxSeconds),
   /**
@@ -94,20 +94,21 @@ export const settingsShape = z.strictObject({
   /** The same for the model listing. */
   modelsReservedConcurrency: wholeNumber(1).nullable(),
   /**
-   * So many percent of the calls go to a new version for so many minutes before all do; when it fails, they go back. Null: all at
-   * once. Left out: a tenth for ten minutes where the stage retains. Tasks are replaced one by one, and go back likewise.
+   * Percent of the calls that a new version gets for some minutes before it gets all; when it fails, they go back.
+   * Null: all at once. Default: a tenth for ten minutes where the stage retains. Tasks are replaced one by one, and go
+   * back likewise.
    */
   canary: z.strictObject({ percent: wholeNumber(1, 50), minutes: wholeNumber(1, 120) }).nullish(),
   /**
-   * Lambda's quota "Concurrent executions" of the account and region: the alarm on it rings at 80 %, and without
-   * reservation it is what the stage can run at once. Left out: what `npm run deploy` reads; by plain cdk 1,000.
+   * Lambda's quota "Concurrent executions" of the account and region: its alarm goes off at 80 %, and without a
+   * reservation it bounds the stage. Default: the quota that `npm run deploy` reads; with plain cdk 1,000.
    */
   accountConcurrency: wholeNumber(10).optional(),
   /** Days after which log lines are deleted. Those of operators are kept longer where the stage retains. */
   logRetentionDays: z.literal(retentionDays, must(`one of ${retentionDays.join(', ')}`)),
   /** INFO adds Lambda's own lines: start, end, duration, memory and initialization time of each invocation. */
   systemLogLevel: oneOf('INFO', 'WARN'),
-  /** What happens to tables, bucket, key and credentials when the data stack, or one of them, is removed. */
+  /** Fate of tables, bucket, key and credentials when the data stack, or one of them, is removed. */
   removal: oneOf('retain', 'destroy'),
   /** Restore to any second of the last 35 days, for tables whose contents live longer than a day. Billed by size. */
   pointInTimeRecovery: switchedOn(),
@@ -116,13 +117,14 @@ export const settingsShape = z.strictObject({
   /** CloudFormation refuses to delete the data stack. Takes effect after the first successful deployment. */
   terminationProtection: switchedOn(),
   /**
-   * The stage works on tables that were restored beside its own, named with this behind: `gw-<stage>-<table><suffix>`, as far as they
-   * have recovery. The next deployment adopts them; the former ones stay. See guides/restoring.md. Left out: its own.
+   * Suffix of restored tables on which the stage works in place of its own: `gw-<stage>-<table><suffix>`, for tables
+   * with recovery. The next deployment adopts them; the former ones stay. See guides/restoring.md. Default: its own
+   * tables.
    */
   tableSuffix: text(shapes.tableSuffix, 'letters, digits, - and _, at most 40').optional(),
   /**
-   * What a former deployment of this stage left behind and this one takes over: the key that wraps stored BYOK keys and
-   * the secret with provider credentials. Null for a new stage. See "Adopting a stage" in infra/cdk/README.md.
+   * Resources of a former deployment of this stage that this one adopts: the key that wraps stored BYOK keys and the
+   * secret with provider credentials. Null for a new stage. See "Adopting a stage" in infra/cdk/README.md.
    */
   adopt: z
     .strictObject({
@@ -138,22 +140,25 @@ export const settingsShape = z.strictObject({
   /** The same for write units. */
   tableWritesPerSecondMax: wholeNumber(1).nullable(),
   /**
-   * Write units per second that tables on the way of every call take from their first second on: one partition per
-   * 1,000, so that a key that is called very often slows fewer others. DynamoDB bills the step from 4,000 up once and
-   * takes no step down. Null: 4,000, as any new table.
+   * Write units per second that the tables of every call accept from their first second on: one partition per 1,000, so
+   * that a key that is called very often slows fewer others. DynamoDB bills the step from 4,000 up once and allows no
+   * step down. Null: 4,000, as any new table.
    */
   tableWarmWritesPerSecond: wholeNumber(4_000, 40_000).nullable(),
   /**
-   * Requests a minute of keys that have no `rpm` of their own: one key that is called a thousand times a second slows the
-   * others of its partition. Null or left out: any number.
+   * Requests a minute of keys without an `rpm` of their own: one key that is called a thousand times a second slows the
+   * others of its partition. Null or absent: any number.
    */
   keyRequestsPerMinute: wholeNumber(1).nullish(),
   /**
-   * A CloudFront distribution in front, or none: then clients call the chat function's own URL. Tasks without a distribution are the
-   * private way, reached from inside their network alone, by the names of `customDomain`.
+   * A CloudFront distribution in front, or none: then clients call the chat function's own URL. Tasks without a
+   * distribution are reached on a private path, from inside their network alone, by the names of `customDomain`.
    */
   edge: oneOf('cloudfront', 'none'),
-  /** Own names for the distribution, or for the load balancer of the private way. Null: the distribution's under cloudfront.net. */
+  /**
+   * Own names for the distribution, or for the load balancer on the private path. Null: the distribution's under
+   * cloudfront.net.
+   */
   customDomain: z
     .strictObject({
       /** Their DNS records must point at the output DistributionDomainName, or LoadBalancerName; no hosted zone is changed. */
@@ -161,7 +166,9 @@ export const settingsShape = z.strictObject({
         .array(text(shapes.domainName, 'a domain name'))
         .min(1, must('a list of at least one name'))
         .readonly(),
-      /** Made beforehand: in us-east-1, where CloudFront reads certificates; for a load balancer in its own region. */
+      /**
+       * Created beforehand: in us-east-1, where CloudFront reads certificates; for a load balancer in its own region.
+       */
       certificateArn: text(shapes.certificateArn, 'the ARN of an ACM certificate'),
     })
     .nullable(),
@@ -182,23 +189,23 @@ export const settingsShape = z.strictObject({
    */
   bedrockRegions: z.array(text(shapes.region, 'the name of a region, such as eu-west-1')).readonly(),
   /**
-   * Who gets the alarms by e-mail, after confirming a message from AWS. Stages that retain have alarms without it, and
-   * any other subscription may be added to the topic in the output AlarmTopicArn.
+   * E-mail address for alarms, once a message from AWS is confirmed. Stages that retain have alarms without it, and any
+   * other subscription may be added to the topic in the output AlarmTopicArn.
    */
   alarmEmail: text(shapes.email, 'an e-mail address').nullable(),
   /**
-   * Where traces are sent (OpenTelemetry). `sampleRatio`: of those whose client does not say whether it samples; default 1.
-   * Null or left out: nowhere.
+   * Destination of traces (OpenTelemetry). `sampleRatio`: for traces whose client does not decide; default 1. Null or
+   * absent: none.
    */
   telemetry: telemetry.nullish(),
   /** One CloudWatch dashboard. Three of an account are free, each further one is billed by the month. */
   dashboard: switchedOn(),
   /**
-   * Two characters with which the public ids begin of all keys that this stage makes: an edge in front of several stages picks by
-   * them. Another one counts for keys that are made from then on. Left out: 00.
+   * Two characters with which the public ids of all keys begin that this stage makes, by which an edge in front of
+   * several stages routes. A change applies to new keys. Default: 00.
    */
   cell: text(shapes.cell, 'two letters or digits').optional(),
-  /** The console at `/console`, and `/v1/manage` for operator keys: one more function. Left out: false. */
+  /** The console at `/console`, and `/v1/manage` for operator keys: one more function. Default: false. */
   console: switchedOn().optional(),
   /**
    * True accepts that the role of the tasks, which take clients' calls, has the rights of operators too: tasks serve the console beside
@@ -206,15 +213,15 @@ export const settingsShape = z.strictObject({
    */
   consoleSharesTaskRole: switchedOn().optional(),
   /**
-   * The identity provider with which people sign in to the console, as a public client without a secret. What they may do stands
-   * in `access` of the gateway file. Null or left out: operator keys alone open the console.
+   * The identity provider with which people sign in to the console, as a public client without a secret. Their rights
+   * are in `access` of the gateway file. Null or absent: only operator keys open the console.
    */
   sign_in: signIn.nullish(),
 });
 
 export type StageSettings = Readonly<z.infer<typeof settingsShape>>;
 
-/** Lambda's own default, which AWS raises by itself or when asked; new accounts have less. */
+/** Lambda's own default, which AWS raises by itself or on request; new accounts have less. */
 export const defaultAccountConcurrency = 1_000;
 
 const canaryDefault = { percent: 10, minutes: 10 } as const;

@@ -1,7 +1,7 @@
-// What single members of the settings may be: shapes of names and ARNs, and the texts of refusals.
+// Values of single settings: shapes of names and ARNs, and the texts of refusals.
 import { z } from 'zod';
 
-/** In `bedrockRegions`: the region that the stage is deployed to. */
+/** Name, in `bedrockRegions`, of the region that the stage is deployed to. */
 export const stageRegion = 'stage-region';
 
 /** Part of the name of a bucket, beside brand, account and region: 63 characters in all. */
@@ -12,7 +12,7 @@ export const shapes = {
   keyArn: /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
   secretArn: /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/,
   secretName: /^[\w/+=.@-]{1,256}$/,
-  /** Without credentials: they would stand in the template. */
+  /** Without credentials, which would be in the template. */
   endpoint: /^https:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/,
   account: /^\d{12}$/,
   ownRegion: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/,
@@ -28,12 +28,12 @@ export const shapes = {
   cell: /^[0-9A-Za-z]{2}$/,
   email: /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
 };
-/** What CloudWatch Logs accepts. */
+/** Periods that CloudWatch Logs accepts. */
 export const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
-/** Of a network of our own. */
+/** Zones of the stage's own network. */
 export const zonesMax = 3;
 
 export const must = (text: string) => ({ error: `must be ${text}` });
@@ -52,16 +52,16 @@ const sampleRatio = z
   .max(1, must('a number from 0 to 1'))
   .optional();
 
-/** None of it is a secret. */
+/** None of these is a secret. */
 export const signIn = z.strictObject({
-  /** As the provider writes it in its tokens, to the slash at its end. */
+  /** Exactly as the provider writes it in its tokens, to the slash at its end. */
   issuer: text(shapes.endpoint, 'an https URL without credentials and query'),
   client_id: text(/^[\x21-\x7e]{1,256}$/, 'the id of a client'),
   /** The claim of the token that lists groups. Left out: groups. */
   groups_claim: text(/^[\x21-\x7e]{1,256}$/, 'the name of a claim').optional(),
 });
 
-/** By what is written, so that a mistake is named in the form that was meant. */
+/** Discriminated by the written fields, so that a mistake is reported for the intended form. */
 export const telemetry = z.discriminatedUnion(
   'cloudwatch',
   [

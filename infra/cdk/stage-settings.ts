@@ -6,7 +6,7 @@ const development: StageSettings = {
   compute: 'functions',
   memoryMb: 512,
   streamBudgetSeconds: 55,
-  // Calls at once: a limit on cost, and what else runs in the account keeps the rest. Null where the account's quota is
+  // Concurrent calls: a limit on cost, and the rest of the account keeps its share. Null where the account's quota is
   // too small to reserve any: a new account has ten.
   gatewayReservedConcurrency: 50,
   modelsReservedConcurrency: 5,

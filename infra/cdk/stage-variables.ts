@@ -3,7 +3,7 @@ import { environmentNames, streamBudget } from '../../shared/foundation/constant
 import { callsPerTask, tasksDefault } from './constructs/task-size.ts';
 import { defaultAccountConcurrency, type StageSettings } from './settings-schema.ts';
 
-/** Calls that the stage can run at once: from it follows what the gateway lets in. */
+/** Concurrent calls of the stage, from which the gateway's own limits follow. */
 export function concurrencyVariables(settings: StageSettings): Readonly<Record<string, string>> {
   const { compute, gatewayReservedConcurrency, accountConcurrency, tasks = tasksDefault } = settings;
   const ofFunctions = gatewayReservedConcurrency ?? accountConcurrency ?? defaultAccountConcurrency;
@@ -18,7 +18,7 @@ export const keyRateVariables = ({ keyRequestsPerMinute: rate }: StageSettings):
 export const tableSuffixVariables = ({ tableSuffix }: StageSettings): Readonly<Record<string, string>> =>
   tableSuffix === undefined ? {} : { [environmentNames.tableSuffix]: tableSuffix };
 
-/** The default goes without saying. */
+/** Omits the default. */
 export const streamBudgetVariables = ({
   streamBudgetSeconds: seconds,
 }: StageSettings): Readonly<Record<string, string>> =>

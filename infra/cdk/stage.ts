@@ -13,7 +13,7 @@ export interface GatewayStageProps {
   /** Folder with one folder of code per function, as `npm run build` writes it. */
   readonly bundlesRoot: string;
   readonly deployment?: ThisDeployment;
-  /** That of the checkout, which a deployed stage tells. */
+  /** Commit of the checkout, which a deployed stage reports. */
   readonly commit: string;
 }
 
@@ -21,7 +21,10 @@ export class GatewayStage extends Stage {
   readonly data: DataStack;
   readonly api: ApiStack;
 
-  /** Account and region are those of the deploying credentials unless the settings name them. Throws for settings that are not valid. */
+  /**
+   * Account and region are those of the deploying credentials unless the settings name them. Throws for invalid
+   * settings.
+   */
   constructor(scope: Construct, stage: string, props: GatewayStageProps) {
     const { account, region, permissionsBoundary: boundary } = props.settings;
     super(scope, stage, {
@@ -39,7 +42,7 @@ export class GatewayStage extends Stage {
     this.data = new DataStack(this, 'data', { stackName: dataStackName(stage), ...common });
     this.api = new ApiStack(this, 'api', { stackName: apiStackName(stage), ...common, bundlesRoot, commit });
     this.api.addStackDependency(this.data);
-    // CloudFormation hands the tags of a stack on to what takes them; not every region's dashboards do yet.
+    // CloudFormation passes the tags of a stack to resources that accept them; dashboards do not in every region yet.
     const options = { excludeResourceTypes: ['AWS::CloudWatch::Dashboard'] };
     for (const [name, value] of Object.entries(tags)) Tags.of(this).add(name, value, options);
   }
@@ -49,7 +52,7 @@ function settingsOf(written: StageSettings, deployment: ThisDeployment): StageSe
   const { firstDeployment, importsIn, accountConcurrency } = deployment;
   const settings = accountConcurrency === undefined ? written : { accountConcurrency, ...written };
   if (firstDeployment !== true) return settings;
-  // Adopted tables hold data already: those stay protected.
+  // Adopted tables have data already, so they stay protected.
   const isAdopting = settings.adopt !== null || importsIn !== undefined;
   return {
     ...settings,

@@ -1,5 +1,5 @@
-// The entry point of a container: the whole gateway as one server of many calls at once. It listens wherever the container is
-// reached; who reaches it is decided by the network around it.
+// The entry point of a container: the whole gateway as one server of many concurrent calls. It listens on every address
+// of the container; the network around it decides who reaches it.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGateway } from '../../functions/gateway/routes.ts';

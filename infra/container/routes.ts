@@ -1,4 +1,4 @@
-// Every route behind one address: what a container serves, and a local run.
+// Every route behind one address, for a container and for a local run.
 
 import { createGateway, type DescribeApi } from '../../functions/gateway/routes.ts';
 import type { Page } from '../../functions/operator/console/page-folder.ts';

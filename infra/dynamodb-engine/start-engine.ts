@@ -10,9 +10,9 @@ import { freePort, loopback } from '../local/free-port.ts';
 
 /** A free port may be taken by another process before the server has it. */
 const portsTriedMax = 5;
-/** It answers after some 10 ms. */
+/** Far above the 10 ms after which it usually answers. */
 const startTimeoutMs = 10_000;
-/** What is kept of its messages while it starts: enough for its one line of error. */
+/** Length of its messages that is kept while it starts: enough for its one line of error. */
 const messagesMaxLength = 2_000;
 /** One thread: its store takes one call at a time, and each hand-over between threads costs as much as a tenth of a call. */
 const env = { TOKIO_WORKER_THREADS: '1' };
@@ -27,7 +27,7 @@ export interface EngineOptions {
   readonly tablesFile?: string;
 }
 
-/** The binary that was installed with this project. Undefined: there is none for this platform. */
+/** The binary that was installed with this project; undefined when there is none for this platform. */
 function engineProgram(): string | undefined {
   const name = `@dynoxide/${process.platform}-${process.arch}`;
   try {

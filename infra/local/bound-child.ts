@@ -15,14 +15,15 @@ export interface BoundChild {
 }
 
 interface ChildOptions {
-  /** All variables of the child. Left out: those of this process, which may hold the keys of providers. */
+  /** All variables of the child; those of this process by default, which may contain the keys of providers. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
 /** Starts a command with standard output and error on pipes. It does not keep this process running. */
 export function spawnBoundChild(command: string, args: readonly string[], options: ChildOptions = {}): BoundChild {
   const { env = process.env } = options;
-  // A process group of its own: Ctrl-C in a terminal reaches this process alone, which still needs the child to stop.
+  // In a process group of its own: Ctrl-C in a terminal reaches this process alone, which still needs the child to
+  // stop.
   const child = spawn(command, args, { detached: true, env, stdio: ['ignore', 'pipe', 'pipe'] });
   child.unref();
   for (const pipe of [child.stdout, child.stderr]) (pipe as unknown as Socket).unref();
@@ -31,7 +32,8 @@ export function spawnBoundChild(command: string, args: readonly string[], option
     process: child,
     async stop() {
       if (hasEnded(child)) return;
-      // Else nothing may keep this process running until the child has ended, and who waits here never goes on.
+      // Otherwise nothing may keep this process running until the child has ended, and the waiting caller would never
+      // continue.
       child.ref();
       const ended = once(child, 'exit');
       signalGroup(child, 'SIGTERM');
@@ -56,7 +58,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-(child.pid ?? Number.NaN), signal);
   } catch {
-    // No such group any more, or a platform without groups.
+    // The group is gone, or the platform has no groups.
     child.kill(signal);
   }
 }

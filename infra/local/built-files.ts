@@ -1,5 +1,5 @@
-// What the build makes, for a local run: made of its sources in memory when it is first asked for, so that it is never older than
-// they are and nothing has to be built before a start.
+// Build output for a local run, built from its sources in memory on first use: it is never older than they are, and
+// nothing has to be built before a start.
 import { join } from 'node:path';
 import { type Page, pageFile } from '../../functions/operator/console/page-folder.ts';
 import { once } from '../../shared/foundation/cache/index.ts';

@@ -1,4 +1,4 @@
-// A gateway file that a start reads, and what is said of one that is not valid: one problem a line.
+// Reads a start's gateway file, and describes an invalid one with a line per problem.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
@@ -8,7 +8,7 @@ import {
   readGatewayFile,
 } from '../../shared/configuration/gateway-file/index.ts';
 
-/** Each problem is corrected once, so all are shown; a file with more is no gateway file. */
+/** Shows all problems, because each is corrected once; a file with more is no gateway file. */
 const problemsShownMax = 1_000;
 
 export class InvalidGatewayFile extends Error {

@@ -1,4 +1,4 @@
-// The start's changes to the store: a gateway file that is applied, or the demo where the store holds nothing else.
+// Changes of a start to the store: it applies a gateway file, or the demo where the store has nothing else.
 import type { Composition } from '../../shared/composition/index.ts';
 import {
   ApplyInterrupted,
@@ -30,10 +30,10 @@ export interface Start {
 }
 
 interface Configured {
-  /** Of keys that are active from now on, as far as this start knows them. */
+  /** Keys that are active from now on, as far as this start knows their texts. */
   readonly keyTexts: readonly string[];
   readonly isDemo: boolean;
-  /** Undefined: this start simulates no provider. */
+  /** Undefined when this start simulates no provider. */
   readonly simulator?: Simulator;
 }
 
@@ -47,7 +47,7 @@ export async function configure(start: Start, file: NamedFile | undefined): Prom
   const simulator = await startSimulator();
   started.push(() => simulator.stop());
   const demo = await planDemo(composition, simulator.urlOf, process.env);
-  // Before: one active key of a workspace has a name.
+  // Revoked first, because only one active key of a workspace may have a name.
   await revokeFormerKeys(composition, demo.key);
   await applyFile(start, { name: demoName, content: checkGatewayFile(demoName, demo.text) });
   later.push(`demo key: ${demo.key}`, ...demo.notes.map((note) => `note: ${note}`));

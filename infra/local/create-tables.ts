@@ -55,7 +55,7 @@ async function untilActive(client: DynamoClient, TableName: string): Promise<voi
   throw new Error(`the table ${TableName} did not become active within ${(checksMax * checkIntervalMs) / 1000} s`);
 }
 
-/** DynamoDB refuses to switch on what is on, so a refusal only counts when it is still off. */
+/** DynamoDB refuses to enable TTL again, so a refusal only counts when it is still disabled. */
 async function ensureTimeToLive(client: DynamoClient, TableName: string, AttributeName: string): Promise<void> {
   try {
     const TimeToLiveSpecification = { AttributeName, Enabled: true };

@@ -1,4 +1,4 @@
-// What a start says of the gateway it started: what is missing for calls, and a line that makes one, where one can succeed.
+// Lines about a started gateway: anything that calls still need, and a command that makes one, where it can succeed.
 import type { Composition } from '../../shared/composition/index.ts';
 import { workspaceConnections } from '../../shared/configuration/byok/index.ts';
 import type { Catalogue, ProviderDocument } from '../../shared/configuration/catalogue/index.ts';

@@ -14,7 +14,7 @@ export const localDynamodbAccess = {
   AWS_SECRET_ACCESS_KEY: 'local',
 } as const;
 
-/** What the bundles accept as a stage. */
+/** Stage names that the bundles accept. */
 const stagePattern = /^[A-Za-z0-9-]{1,32}$/;
 
 export interface LocalTables {

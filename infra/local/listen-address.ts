@@ -14,7 +14,7 @@ export function checkAddress(port: number, host: string): Promise<void> {
   });
 }
 
-/** What `listen` gives, or an Error with one line for the terminal. */
+/** Returns the result of `listen`; throws an Error with one line for the terminal. */
 export async function orOneLine<Value>(port: number, host: string, listen: () => Promise<Value>): Promise<Value> {
   try {
     return await listen();
@@ -27,7 +27,7 @@ export async function orOneLine<Value>(port: number, host: string, listen: () =>
 
 export const isWildcard = (host: string): boolean => host === '0.0.0.0' || host === '::';
 
-/** As this machine calls it. */
+/** URL as this machine reaches it. */
 export function baseUrl(host: string, port: number): string {
   const address = isWildcard(host) ? hostDefault : host;
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}/v1`;

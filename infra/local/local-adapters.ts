@@ -1,4 +1,4 @@
-// What stands outside the store in a local run: large results, the key that wraps BYOK keys, provider credentials.
+// Adapters outside the store in a local run: large results, the key that wraps BYOK keys, provider credentials.
 import { join, resolve } from 'node:path';
 import type { CompositionOptions } from '../../shared/composition/index.ts';
 import { localCredentials } from '../../shared/composition/index.ts';
@@ -13,7 +13,7 @@ const sharedFolder = '.gw';
 
 type Place = Partial<Pick<LocalOptions, 'data' | 'dynamodb'>>;
 
-/** Undefined: nothing is kept. */
+/** Undefined when nothing is kept. */
 export const sharedFolderOf = ({ data, dynamodb }: Place): string | undefined =>
   data ?? (dynamodb === undefined ? undefined : resolve(sharedFolder));
 
@@ -28,7 +28,7 @@ export function localAdapters(
     blobs: shared === undefined ? ownBlobs() : tableBlobs(shared, systemClock),
     wrapper: localKeyWrapper({ folder }),
     credentials: localCredentials(systemClock),
-    // Those of SQLite; a server takes each by itself.
+    // For SQLite; a server runs each write by itself.
     joinsWrites: place.dynamodb === undefined,
   };
 }

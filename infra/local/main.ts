@@ -4,7 +4,7 @@ import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { InvalidGatewayFile } from './config-file.ts';
 import { readOptions, usage } from './start-options.ts';
 
-// What is imported from here on is compiled once, and kept with the temporary files.
+// Modules imported from here on are compiled once, and cached with the temporary files.
 enableCompileCache();
 const { startLocalGateway } = await import('./start-local-gateway.ts');
 

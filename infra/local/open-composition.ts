@@ -25,10 +25,10 @@ const localStage = 'local';
 const logLevels = { text: 'info', json: 'info', off: 'silent' } as const;
 
 export type StartOptions = Omit<LocalOptions, 'host' | 'log'> & Partial<Pick<LocalOptions, 'host' | 'log'>>;
-/** Ends something that was started; the last one goes first. */
+/** Ends something that was started; the last started is ended first. */
 export type Stop = () => Promise<void> | void;
 
-/** Each of them, whether the ones before could end or not. Rejects with the first failure. */
+/** Stops each of them, also after a failure. Rejects with the first failure. */
 export async function stopAll(started: Stop[]): Promise<void> {
   const failures: unknown[] = [];
   for (const stopOne of started.splice(0).reverse()) {
@@ -71,13 +71,13 @@ export async function listen(composition: Composition, options: StartOptions, st
   return taken;
 }
 
-/** Never rejects: what is lost is what `gw status` would show. */
+/** Never rejects: only the output of `gw status` would suffer. */
 const report = ({ store, log }: Composition, checked: CheckedCredentials): Promise<void> =>
   writeCredentialReport(store, checked).catch((cause: unknown) =>
     log.error({ event: 'credentials_not_reported' }, cause),
   );
 
-/** Undefined: the JSON lines of a deployed stage on standard output, or none. */
+/** Undefined for the JSON lines of a deployed stage on standard output, or none. */
 function logOf(log: LocalOptions['log']): Log | undefined {
   if (log !== 'text') return undefined;
   const { stderr } = process;

@@ -1,6 +1,6 @@
-// Several processes behind one port. This one, the main process, has made the store ready and says what a start says; the
-// others serve. It accepts the connections and hands them out in turn (node:cluster): each process gets as many as the next
-// one. With a socket each (SO_REUSEPORT) the kernel would deal them out by chance, and on Linux alone.
+// Several processes behind one port. This one, the main process, prepares the store and prints the start's lines; the
+// others serve. It accepts the connections and distributes them in turn (node:cluster), equally many to each. With a
+// socket per process (SO_REUSEPORT) the kernel would distribute them by chance, and on Linux alone.
 import cluster, { type Worker } from 'node:cluster';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -8,14 +8,14 @@ import { join } from 'node:path';
 import { type Clock, sleep, systemClock, waitAtMost } from '../../shared/foundation/time/index.ts';
 import type { StartOptions, Stop } from './open-composition.ts';
 
-/** What a serving process tells the main one. */
+/** Message of a serving process to the main one. */
 export type ServingMessage = { readonly port: number } | { readonly failure: string };
-/** What the main process tells a serving one: end, your calls first. */
+/** Message of the main process to a serving one: end, after your calls. */
 export const stopMessage = 'stop';
 
 /** A serving process takes eight seconds at most, and the whole stop nine. */
 const stopMaxMs = 8_500;
-/** One that has served less long is replaced later: what ends it may end the next one too. */
+/** A process that served for a shorter time is replaced later: the cause may end the next one too. */
 const shortLifeMs = 10_000;
 const pauseAfterShortLifeMs = 1_000;
 
@@ -26,7 +26,7 @@ export function countProcesses(wanted = 1): { readonly count: number; readonly n
   return { count: processors, note: `note: --processes ${wanted} is ${processors} here, one for each processor` };
 }
 
-/** Processes share a folder. Where none is named it is one of their own, which ends with them. */
+/** Processes share a folder. Unless one is given it is their own, and is removed with them. */
 export function withOwnFolder(options: StartOptions, started: Stop[]): ServingOptions {
   if (options.data !== undefined || options.dynamodb !== undefined) return options;
   const ownFolder = mkdtempSync(join(tmpdir(), 'gw-processes-'));

@@ -1,4 +1,4 @@
-// A finished request, and a provider call that failed, as one line for people. What does not apply is left out.
+// Formats a finished request, or a failed provider call, as one line for people. Values that do not apply are dropped.
 import { styleText } from 'node:util';
 import type { LogFields } from '../../shared/foundation/log/index.ts';
 
@@ -13,8 +13,8 @@ const painter =
 const gap = '  ';
 
 /**
- * `200 ok  stream  demo/fallback  globex status_500 → acme  31 ms (first 30)  1+46 tokens  0.00004625 USD  ci  ID`. Of a
- * function its alias stands before the model that answered.
+ * `200 ok  stream  demo/fallback  globex status_500 → acme  31 ms (first 30)  1+46 tokens  0.00004625 USD  ci  ID`. The
+ * alias of a function precedes the model that answered.
  */
 export function requestLine(written: LogFields, isColoured: boolean): string {
   const fields = withoutControls(written);
@@ -40,7 +40,7 @@ export function requestLine(written: LogFields, isColoured: boolean): string {
   ]);
 }
 
-/** What the provider said is masked and cut before it comes here. */
+/** The provider's words are masked and cut before. */
 export function attemptLine(written: LogFields, isColoured: boolean): string {
   const fields = withoutControls(written);
   const { provider, outcome, reason, message, model, correlation_id: id } = fields;
@@ -55,7 +55,7 @@ export function attemptLine(written: LogFields, isColoured: boolean): string {
   ]);
 }
 
-/** A charge of more than was held for its input. */
+/** Line for a charge above the reservation of its input. */
 export function chargeLine(written: LogFields, isColoured: boolean): string {
   const { event, provider, message, model, correlation_id: id } = withoutControls(written);
   const paint = painter(isColoured);
@@ -69,7 +69,7 @@ const sentences: Readonly<Record<string, string>> = {
 
 const join = (parts: readonly unknown[]): string => parts.filter((part) => part !== undefined && part !== '').join(gap);
 
-/** What clients and providers wrote must not steer a terminal. */
+/** Escapes text of clients and providers, which must not control a terminal. */
 const withoutControls = (fields: LogFields): LogFields =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? withoutControl(value) : value]),

@@ -1,4 +1,4 @@
-// One of several processes behind a port (processes.ts): serves what the main process has made ready.
+// One of several processes behind a port (processes.ts): serves from the store that the main process has prepared.
 import cluster from 'node:cluster';
 import { enableCompileCache } from 'node:module';
 import { removeFolder, type ServingMessage, type ServingOptions, stopMessage } from './processes.ts';

@@ -1,5 +1,5 @@
-// Brings up store, gateway file and server (or processes that serve) in this order, and says how to call it. A failure on the way stops what
-// was started before.
+// Starts store, gateway file and server (or processes that serve) in this order, and prints how to call it. A failure
+// stops the parts that were started before.
 import { join } from 'node:path';
 import type { Composition } from '../../shared/composition/index.ts';
 import { masterKeyFile } from '../../shared/configuration/byok/index.ts';
@@ -33,7 +33,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
   const later: string[] = [];
   try {
     const file = config === undefined ? undefined : { name: config, content: readConfigFile(config) };
-    // Before anything of the file is applied: a start that cannot listen changes nothing.
+    // Checked before the file is applied: a start that cannot listen changes nothing.
     await checkAddress(port, host);
     const { count, note } = countProcesses(options.processes);
     if (note !== undefined) later.push(note);
@@ -56,7 +56,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     say(await consoleLine(composition, { ...options, url, isDemo }));
     say(commandLineHint(options));
     if (options.demoTraffic === true) {
-      // Its models are simulated: a store that holds anything else may cost money.
+      // Only for simulated models: calls of any other store may cost money.
       const traffic = simulator && startDemoTraffic(url, keyTexts[0] ?? '');
       if (traffic !== undefined) started.push(() => traffic.stop());
       say(traffic ? `demo traffic: ${demoTraffic.callsMax} calls at most` : 'no demo traffic: this is not the demo');
@@ -80,6 +80,8 @@ async function checkSealedKeys({ connectionStore }: Composition, options: StartO
   );
 }
 
-/** Before the first call, which would look too. A store without a catalogue is described later. */
+/**
+ * Checks credentials before the first call, which would check them too. A store without a catalogue is described later.
+ */
 const lookAtCredentials = async ({ catalogue, credentialCheck }: Composition): Promise<void> =>
   catalogue.current().then(credentialCheck.look, () => {});

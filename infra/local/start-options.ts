@@ -10,23 +10,26 @@ export interface LocalOptions {
   readonly port: number;
   /** The address that the server listens on. */
   readonly host: string;
-  /** Path of a gateway file. Undefined: what the store holds, or the demo. */
+  /** Path of a gateway file; undefined for the contents of the store, or the demo. */
   readonly config: string | undefined;
-  /** Folder that keeps the tables between runs. Undefined: in memory. */
+  /** Folder that keeps the tables between runs; undefined for tables in memory. */
   readonly data: string | undefined;
-  /** Whether what was answered survives a loss of power too. */
+  /** Whether acknowledged writes survive a loss of power too. */
   readonly durable?: boolean;
   /** How many processes share the port and the store. Default 1. */
   readonly processes?: number;
   /** A DynamoDB-compatible server that keeps the tables. */
   readonly dynamodb: string | undefined;
-  /** How long a stream may take whose first output came in time. Undefined: the default. */
+  /** Limit of a stream whose first output came in time; undefined for the default. */
   readonly streamBudgetSeconds?: number | undefined;
   /** Whether the demo makes calls of its own. */
   readonly demoTraffic?: boolean;
-  /** With which identity provider people sign in to the console. Undefined: operator keys alone open it. */
+  /** Identity provider with which people sign in to the console; undefined when only operator keys open it. */
   readonly signIn?: SignInSettings | undefined;
-  /** A readable line per request on standard error, JSON lines on standard output as a deployed stage writes them, or none. */
+  /**
+   * A line per request for people on standard error, JSON lines on standard output as a deployed stage writes them, or
+   * none.
+   */
   readonly log: 'text' | 'json' | 'off';
 }
 

@@ -13,7 +13,7 @@ export interface TerminalLogOptions {
 
 /** The lines of its provider calls say more. */
 const saidByAttempts: ReadonlySet<unknown> = new Set(['no_available_provider', 'execution_failed']);
-/** Of a stack: where it happened and how it came there. */
+/** Frames of a stack: the place of the fault and its callers. */
 const framesMax = 5;
 
 export function createTerminalLog({ clock, isColoured, write }: TerminalLogOptions): Log {

@@ -1,4 +1,4 @@
-// Where two lists disagree about a price: what a person looks at before a refreshed list is shipped.
+// Price differences between two lists, for review before a refreshed list is shipped.
 import type { ListedModel, ListedPrices } from '../../shared/configuration/model-list/index.ts';
 import { findSecondPrices } from './read-genai-prices.ts';
 
@@ -19,7 +19,7 @@ export interface Difference {
 
 export function compareSources(models: readonly ListedModel[], nowMs: number): Comparison {
   const compared = models.flatMap((model) => {
-    // OpenRouter's prices are those of the second list.
+    // OpenRouter's prices come from the second list.
     const second = model.kind === 'openrouter' ? undefined : findSecondPrices(model.kind, model.name, nowMs);
     return second === undefined ? [] : [{ model, second }];
   });
@@ -36,7 +36,7 @@ export function compareSources(models: readonly ListedModel[], nowMs: number): C
 
 const members = ['input', 'output', 'cachedInput', 'cacheWrite', 'cacheWrite1h'] as const;
 
-/** What only one of them knows is no difference. */
+/** A price that only one of them has is no difference. */
 const differencesOf = (
   { kind, name }: ListedModel,
   where: string,

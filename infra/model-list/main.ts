@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const usage = 'npm run model-list [-- LITELLM.json]';
 const listFolder = new URL('../../shared/configuration/model-list/', import.meta.url);
 const manifest = new URL('../../package.json', import.meta.url);
-/** The wheel holds 40 MB, the list in it 3. */
+/** The wheel is 40 MB, of which the list is 3. */
 const listMaxBytes = 64 * 1024 * 1024;
 const fetchLimitMs = 300_000;
 

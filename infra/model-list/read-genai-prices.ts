@@ -1,5 +1,5 @@
-// The second source: Pydantic's list of prices. It says nothing of features and output bounds. What LiteLLM's list has is
-// compared with it; OpenRouter's models, which LiteLLM's wheel does not list, have their prices from here.
+// The second source: Pydantic's list of prices, without features and output bounds. LiteLLM's list is compared with it;
+// OpenRouter's models, which LiteLLM's wheel does not list, get their prices from here.
 import { findProvider, type ModelInfo, type ModelPrice, type TieredPrices } from '@pydantic/genai-prices';
 import type {
   ListedModel,
@@ -33,17 +33,17 @@ export interface SecondPrices {
   readonly contextLength: number | undefined;
 }
 
-/** Undefined: it does not know the model, or prices it by something else than tokens. */
+/** Returns undefined for an unknown model, or one that is not priced by the token. */
 export function findSecondPrices(kind: ProviderKind, name: string, nowMs: number): SecondPrices | undefined {
   const provider = findProvider({ providerId: providerIds[kind] ?? '' });
-  // Its names of Amazon Bedrock stand for a region, or for a group of them, so a model is found by its whole name alone.
+  // Its names of Amazon Bedrock denote a region, or a group of them, so a model is found by its whole name alone.
   if (kind === 'bedrock') return bedrockPrices(provider?.models ?? [], name, nowMs);
   const model =
     provider?.models.find(({ id }) => id === name) ?? provider?.models.find(({ match }) => matches(match, name));
   return model && pricesOf(model, nowMs);
 }
 
-/** `regional.…` are all profiles of one part of the world, `global.…` and plain names those without a surcharge. */
+/** `regional.…` covers all profiles of one part of the world; `global.…` and plain names have no surcharge. */
 function bedrockPrices(models: readonly ModelInfo[], name: string, nowMs: number): SecondPrices | undefined {
   const withoutVersion = (id: string) => id.replace(/-v\d+(:\d+)?$/, '');
   const plain = name.replace(/^(us|eu|apac|jp|au|global)\./, '');
@@ -55,7 +55,7 @@ function bedrockPrices(models: readonly ModelInfo[], name: string, nowMs: number
 
 type Match = ModelInfo['match'];
 
-/** As the package itself does, which exports no such function. */
+/** Same rules as the package's own, which it does not export. */
 function matches(match: Match, name: string): boolean {
   if ('or' in match) return match.or.some((one) => matches(one, name));
   if ('and' in match) return match.and.every((one) => matches(one, name));
@@ -102,7 +102,7 @@ const textAt = (price: Listed, promptTokens: number): string | undefined => {
   return usd === undefined ? undefined : usdText(usd);
 };
 
-/** Of prices by dates the latest that holds; of those by time of day the dearer. */
+/** The latest of prices by date; the dearest of prices by time of day. */
 function pricesInForce(prices: ModelInfo['prices'], nowMs: number): ModelPrice {
   if (!Array.isArray(prices)) return prices;
   const startOf = ({ constraint }: (typeof prices)[number]) =>
@@ -119,15 +119,15 @@ const openrouterVendors =
   /^(openai|anthropic|google|deepseek|mistralai|x-ai|meta-llama|qwen|moonshotai|z-ai|minimax|amazon|cohere|nvidia)\/[^:]+$/;
 
 /**
- * Models of OpenRouter: prices and context from here, what each can do from the row of the model itself, at its maker or at
- * another host. One whose abilities no row knows is left out.
+ * Models of OpenRouter: prices and context from here, abilities from the row of the same model, at its maker or at
+ * another host. A model whose abilities no row has is dropped.
  */
 export function openrouterModels(known: readonly ListedModel[], nowMs: number): ListedModel[] {
   const byPlainName = new Map<string, ListedModel>();
   for (const model of known) {
     const plain = plainName(model.name);
     const former = byPlainName.get(plain);
-    // Of several hosts the one that promises least.
+    // Of several hosts, the one with the fewest abilities.
     if (former === undefined || model.features.length < former.features.length) byPlainName.set(plain, model);
   }
   const provider = findProvider({ providerId: 'openrouter' });
@@ -135,7 +135,7 @@ export function openrouterModels(known: readonly ListedModel[], nowMs: number): 
     const second = openrouterVendors.test(id) ? findSecondPrices('openrouter', id, nowMs) : undefined;
     const model = byPlainName.get(plainName(id));
     if (second === undefined || model === undefined || Number(second.prices.input) === 0) return [];
-    // What it answers with is priced by the other list alone.
+    // Output other than text is priced by the other list alone.
     if (model.media.audioOutput !== undefined || model.media.imageOutput !== undefined) return [];
     const { prices, tiers, contextLength = model.contextLength } = second;
     const maxOutputTokens = Math.min(model.maxOutputTokens, contextLength);

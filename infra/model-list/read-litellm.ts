@@ -1,5 +1,5 @@
-// LiteLLM's list as rows of ours: the models of the kinds that a gateway file knows, priced by the token, that answer with
-// text or vectors. Where it leaves open what a call costs, the dearer reading is taken.
+// LiteLLM's list as rows of the model list: models of the supported provider kinds, priced by the token, that answer
+// with text or vectors. Where the list is ambiguous, the dearer reading is taken.
 import type {
   ListedFeature,
   ListedMediaPrices,
@@ -16,11 +16,11 @@ export type LitellmModel = Readonly<Record<string, unknown>>;
 
 interface Origin {
   readonly kind: ProviderKind;
-  /** In front of its names, of some or all. */
+  /** Prefix of some or all of its names. */
   readonly prefix: string;
 }
 
-/** By its `litellm_provider`. */
+/** Origins by their `litellm_provider`. */
 const origins: Readonly<Record<string, Origin>> = {
   openai: { kind: 'openai', prefix: '' },
   azure: { kind: 'azure', prefix: 'azure/' },
@@ -40,7 +40,7 @@ const origins: Readonly<Record<string, Origin>> = {
   ollama: { kind: 'ollama', prefix: 'ollama/' },
 };
 
-/** What is priced by something else than tokens of text, sound and images, or is no model that can be called by its name. */
+/** Names priced by something else than tokens of text, audio and images, or not callable as a model. */
 const leftOutNames =
   /native-audio|tts|realtime|live|transcribe|voxtral|whisper|lyria|robotics|search|deep-research|computer-use|image|-cloud$|^ft:|container|safeguard|guard|@|\*|commitment|^together-ai-|router/;
 
@@ -48,7 +48,7 @@ const leftOutNames =
 const nameForms: Partial<Record<ProviderKind, RegExp>> = {
   azure: /^[^/]+$/,
   openai: /^[^/]+$/,
-  // In front of some a region, where prices differ by it.
+  // Some names begin with a region, where prices differ by it.
   bedrock: /^([a-z]{2}(-[a-z]+)+-\d\/)?[a-z0-9-]+\.[^/]+$/,
   fireworks: /^accounts\/fireworks\/models\//,
 };
@@ -64,7 +64,7 @@ export function readLitellm(list: Readonly<Record<string, LitellmModel>>): Liste
   return [...models.values()];
 }
 
-/** Some stand in the list under two names. */
+/** Some models are listed under two names. */
 function dearer(former: ListedModel | undefined, read: ListedModel): ListedModel {
   if (former === undefined) return read;
   return Number(former.prices.output) >= Number(read.prices.output) ? former : read;
@@ -152,7 +152,7 @@ const mediaCosts = {
   imageOutput: ['output_cost_per_image_token', 'output_cost_per_token'],
 } as const satisfies Record<keyof ListedMediaPrices, readonly [string, string]>;
 
-/** Of those that are not the price of text. */
+/** Prices of media, which differ from those of text. */
 const readMediaPrices = (model: LitellmModel): ListedMediaPrices =>
   Object.fromEntries(
     Object.entries(mediaCosts).flatMap(([kind, [member, ofText]]) => {
@@ -161,7 +161,7 @@ const readMediaPrices = (model: LitellmModel): ListedMediaPrices =>
     }),
   );
 
-/** It answers with something that has no price by the token. */
+/** Whether it answers with something that has no price by the token. */
 function speaksMore(model: LitellmModel): boolean {
   const output: readonly unknown[] = Array.isArray(model.supported_output_modalities)
     ? model.supported_output_modalities
@@ -193,7 +193,7 @@ function readFeatures(kind: ProviderKind, name: string, model: LitellmModel): Li
   return (Object.keys(isAsked) as ListedFeature[]).filter((feature) => isAsked[feature]);
 }
 
-/** But for a film that costs more than text does, for which there is no price of its own. */
+/** Input kinds, without video that costs more than text and has no price of its own. */
 function readModalities(model: LitellmModel): Exclude<ListedModality, 'text'>[] {
   const input = costOf(model, 'input_cost_per_token') ?? 0;
   const isAsCheap = (member: string) => (costOf(model, member) ?? 0) <= input;

@@ -1,6 +1,9 @@
 // Amounts of lists that others keep, in the form of the gateway file.
 
-/** The file takes six decimals. What has more is rounded up: a price that is too low would let a call cost more than it holds. */
+/**
+ * Formats with six decimals, as the file has them. More are rounded up: a price that is too low would let a call cost
+ * more than it reserves.
+ */
 export function usdText(usd: number): string {
   const millionths = Math.ceil(Number((usd * 1_000_000).toFixed(3)));
   return (millionths / 1_000_000).toFixed(6).replace(/0{1,4}$/, '');

@@ -1,5 +1,5 @@
-// cfn-lint over the templates of all stages as they are set, and of what else a stage may be in each of six regions: tasks in each of their
-// networks, a move between functions and tasks, the console.
+// Runs cfn-lint over the templates of all stages, and of further variants in each of six regions: tasks in each kind of
+// network, a move between functions and tasks, the console.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { zonesByRegion } from '../cdk/zones.ts';
 import { expectThat } from './smoke/smoke-client.ts';
 import { projectRoot, pythonProgram, runCommand, type Step } from './verify-step.ts';
 
-/** Resources that depend on what they already refer to: CDK writes such lines, and they do no harm. */
+/** Redundant dependencies, which CDK writes, and which do no harm. */
 const ignoredChecks = 'W3005';
 /** Property values and resource types differ between regions: old ones, some whose zones CloudFront does not all serve, a younger one. */
 const regions = ['us-east-1', 'us-west-1', 'eu-west-1', 'eu-central-1', 'ap-northeast-2', 'ap-southeast-3'];
@@ -23,7 +23,7 @@ const account = '111122223333';
 const tasks = { compute: 'container', console: true, consoleSharesTaskRole: true } as const;
 type Variant = readonly [overrides: Partial<StageSettings>, deployment?: ThisDeployment];
 
-/** In place of members of `prod`, with what a deployment may say beside them. */
+/** Replaces fields of `prod`, with options of a deployment beside them. */
 const variantsIn = (region: string): readonly Variant[] => [
   [{ console: true, sign_in: { issuer: 'https://id.example.com', client_id: 'gw' } }],
   [{ ...tasks, telemetry: { cloudwatch: true }, bedrockRegions: ['stage-region'] }],

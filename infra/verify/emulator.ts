@@ -1,4 +1,4 @@
-// Servers that stand in for AWS: started as children of this process, on a free port, and gone with it.
+// Servers that replace AWS: started as children of this process, on a free port, and ended with it.
 import { dirname } from 'node:path';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { hasEnded, spawnBoundChild } from '../local/bound-child.ts';
@@ -48,7 +48,7 @@ export async function startEmulator({ program, variablesOf }: EmulatorOptions): 
 // would be found on AWS.
 export const ministackRequirement = 'ministack==1.5.33';
 
-/** Left out: it computes with 28 digits, where DynamoDB keeps 38. */
+/** Skipped, because it computes with 28 digits, where DynamoDB has 38. */
 const needMoreDigits = [
   'are exact to 38 digits, also after arithmetic',
   'the books of a counter balance after every write, its limit holds, and every settlement counts once',

@@ -1,4 +1,4 @@
-// One step of `npm run verify:aws`: what it proves, and what it needs from this machine.
+// One step of `npm run verify:aws`: its claim, and its requirements on this machine.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ export const projectRoot = resolve(import.meta.dirname, '../..');
 
 export interface Step {
   readonly name: string;
-  /** Gives a few words on what was shown. Throws Skipped where this machine lacks a tool, and an Error for a failure. */
+  /** Returns a few words on its result. Throws Skipped where this machine lacks a tool, and an Error for a failure. */
   run(): Promise<string>;
 }
 
@@ -75,7 +75,9 @@ export async function runTests(files: readonly string[], env: CommandOptions['en
 export const runGateway = (args: readonly string[], options?: CommandOptions): Promise<string> =>
   runCommand('npm', ['run', '--silent', 'gw', '--', ...args], options);
 
-/** Applies a gateway file with one key in it, to the store that `place` names. Gives the text of the key, which is printed. */
+/**
+ * Applies a gateway file with one key in it, to the store that `place` names. Returns the text of the key, as printed.
+ */
 export async function applyFile(text: string, place: readonly string[], options?: CommandOptions): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'gw-verify-'));
   const file = join(folder, 'gateway.yaml');

@@ -1,6 +1,6 @@
-// What the gateway may do in the account, and which environment variables tell it where. Values, because a function and a
-// task get the same. Resources are named, never imported: a value of the data stack would stay what it was until
-// the api stack itself changes, also where the data stack has made its key or its secret anew.
+// Rights of the gateway in the account, with the environment variables that name their resources. Plain values, because
+// functions and tasks get the same. Resources are named, never imported: an imported value would stay the old one until
+// the api stack itself changes, even after the data stack has created its key or its secret again.
 import { Aws, Stack } from 'aws-cdk-lib';
 import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
@@ -13,7 +13,7 @@ import { type TableActions, tableActionsOf } from './table-actions.ts';
 export interface Access {
   readonly statements: readonly PolicyStatementProps[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** For cdk-nag: why a wildcard is acceptable. */
+  /** Reasons, for cdk-nag, why a wildcard is acceptable. */
   readonly acknowledgements?: readonly { readonly id: string; readonly reason: string }[];
 }
 
@@ -62,7 +62,9 @@ export const spillBucketAccess = (stage: string): Access => {
   };
 };
 
-/** Opening what was sealed for this stage, with the key that has its alias. Keys of connections are sealed by the command line. */
+/**
+ * Right to decrypt for this stage, with the key behind its alias. The command line encrypts the keys of connections.
+ */
 export const connectionKeyAccess = (stage: string): Access => {
   const alias = connectionKeyAlias(stage);
   return {
@@ -162,7 +164,7 @@ function bedrockArns(regions: readonly string[], { partition, ownRegion, account
   };
 }
 
-/** By the standard variables of OpenTelemetry, which a local run reads too. */
+/** Rights and variables of traces, by the standard variables of OpenTelemetry, which a local run reads too. */
 export function telemetryAccess(stage: string, settings: StageSettings['telemetry']): Access {
   if (settings == null) return { statements: [] };
   const { sampleRatio } = settings;

@@ -22,20 +22,20 @@ import {
 import { refusalAdvice } from './refusal-advice.ts';
 import { gatewayTableActions, type TableAction, tableActionsOf } from './table-actions.ts';
 
-/** Of all answers. Providers fail too; beyond this their fallbacks did not help. */
+/** Share of all answers. Providers fail too; above this their fallbacks did not help. */
 const failedPercentMax = 5;
-/** In one period. So many failed, refused or slow calls may be one client, one deployment or one bad connection. */
+/** Number per period that may come from one client, one deployment or one bad connection. */
 const fewCallsMax = 5;
-/** Of the slowest tenth, without the time providers took: an order of magnitude above what a warm instance needs. */
+/** For the slowest tenth, without the time of providers: an order of magnitude above that of a warm instance. */
 const gatewayTimeMaxMs = 500;
 /** Below, a tenth would be a few calls. */
 const timedCallsMin = 10 * (fewCallsMax + 1);
-/** Two of three periods: what is over after some minutes needs no operator. */
+/** Two of three periods: a fault that ends within minutes needs no operator. */
 const sustained = { evaluationPeriods: 3, datapointsToAlarm: 2 };
 
-/** Of the answers of an hour, in a stage that is called too rarely for the alarm of five minutes. */
+/** Share of the answers of an hour, in a stage that is called too rarely for the alarm of five minutes. */
 const hourly = { period: Duration.hours(1), failedMin: 3, failedShareMax: 50 } as const;
-/** Of the account's quota, before Lambda refuses. */
+/** Share of the account's quota, before Lambda refuses. */
 const quotaPercentMax = 80;
 
 /** A write to these that is throttled is lost, and no call notices. */
@@ -46,7 +46,7 @@ export interface AlarmsProps {
   readonly nameOf: NameTable;
   /** Null: no subscription. */
   readonly email: string | null;
-  /** By the name an operator knows. */
+  /** Functions by the name an operator knows. */
   readonly functions: Readonly<Record<string, LambdaFunction>>;
   /** Counts of answers of the URLs with a status from 400, the gateway's own included. */
   readonly urlErrors: readonly IMetric[];
@@ -66,7 +66,7 @@ interface Rule {
 }
 
 export class Alarms extends Construct {
-  /** For a dashboard. */
+  /** All alarms, for a dashboard. */
   readonly all: Alarm[] = [];
   readonly #action: SnsAction;
   readonly #prefix: string;
@@ -111,7 +111,7 @@ export class Alarms extends Construct {
     });
     this.#add('FailedSettlements', {
       metric: stageMetric(stage, 'FailedSettlements', 'Sum'),
-      // Each is money that is counted wrongly.
+      // Each one is money that is counted wrongly.
       threshold: 0,
       description:
         'what a call cost was not written, or after its hold had ended: look for settlement_failed, settlement_late and finish_… in the log',
@@ -151,8 +151,8 @@ export class Alarms extends Construct {
   }
 
   /**
-   * What the URLs answered with an error, less what the gateway did: callers met a URL without permission, or Lambda's own
-   * failure, of which no log line tells. These metrics are in every region.
+   * Alarm on errors of the URLs that the gateway did not report: callers without permission, or Lambda's own failures,
+   * which no log line shows. These metrics exist in every region.
    */
   #addUrlAlarm(stage: string, urlErrors: readonly IMetric[]): void {
     const { expression, usingMetrics } = sumOf(urlErrors, 'url');
@@ -199,7 +199,7 @@ export class Alarms extends Construct {
     this.#add(name, { metric: new MathExpression({ ...sumOf(metrics), period }), description });
   }
 
-  /** CloudFront's own errors, which no function sees. */
+  /** Alarms on CloudFront's own errors, which no function sees. */
   #addDistributionAlarms(stage: string, watch: LambdaFunction): void {
     this.#add('DistributionWatch', {
       metric: watch.metricErrors({ period, statistic: 'Sum' }),
@@ -261,7 +261,7 @@ export class Alarms extends Construct {
   }
 }
 
-/** A topic with a policy of its own has lost SNS's default one, which let the alarms of its account publish. */
+/** Allows the account's alarms to publish: a topic with a policy of its own has lost SNS's default one. */
 function allowAlarms(topic: Topic): void {
   const alarms = Stack.of(topic).formatArn({
     service: 'cloudwatch',

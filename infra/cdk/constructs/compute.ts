@@ -1,5 +1,5 @@
-// What runs the gateway, as the rest of the api stack sees it, and the usual form of it: two Lambda functions behind URLs
-// of their own, chat completions, which streams, and the model listing.
+// The compute of the gateway as the rest of the api stack uses it, and its usual form: two Lambda functions behind URLs
+// of their own, one for chat completions, which streams, and one for the model listing.
 import { join } from 'node:path';
 import { CfnOutput } from 'aws-cdk-lib';
 import { FunctionUrlOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
@@ -21,30 +21,30 @@ export interface ComputeProps {
   readonly settings: StageSettings;
   /** Folder with one folder of code per function. */
   readonly bundlesRoot: string;
-  /** Its name, imported from it: for a description. */
+  /** Name of the data stack, imported from it, for a description. */
   readonly dataStack: string;
-  /** What every function needs. */
+  /** Rights that every function needs. */
   readonly commonAccess: Access;
   readonly chatAccess: Access;
   readonly rollout: Rollout;
 }
 
 export interface Compute {
-  /** Ends in a slash. What clients use where there is no distribution. */
+  /** URL for clients where there is no distribution. Ends in a slash. */
   readonly url: string;
   readonly chatOrigin: CreateOrigin;
-  /** Left out: the chat origin lists models too. */
+  /** Absent where the chat origin lists models too. */
   readonly modelsOrigin?: CreateOrigin;
-  /** By the name an operator knows; the first one holds the lines of chat calls. */
+  /** Log groups by the name an operator knows; the first one contains the lines of chat calls. */
   readonly logGroups: Readonly<Record<string, LogGroup>>;
   readonly functions: Readonly<Record<string, LambdaFunction>>;
-  /** What must know a new origin secret before the distribution sends it. */
+  /** Resources that must know a new origin secret before the distribution sends it. */
   readonly originSecretReaders: readonly IDependable[];
-  /** Left out: functions run the calls. */
+  /** Absent where functions run the calls. */
   readonly tasks?: Tasks;
 }
 
-/** Tasks behind a load balancer, for those who watch them. */
+/** Tasks behind a load balancer, as alarms and dashboard use them. */
 export interface Tasks {
   readonly service: FargateService;
   readonly targets: ApplicationTargetGroup;
@@ -53,7 +53,9 @@ export interface Tasks {
   readonly max: number;
 }
 
-/** The constructs stand directly in the stack: their path is part of their identity in a deployed stage. */
+/**
+ * The constructs are direct children of the stack, because their path is part of their identity in a deployed stage.
+ */
 export function functionCompute(scope: Construct, props: ComputeProps): Compute {
   const { stage, settings, bundlesRoot, dataStack, commonAccess, chatAccess, rollout } = props;
   const chat = new NodeFunction(scope, 'ChatCompletions', {
@@ -70,7 +72,7 @@ export function functionCompute(scope: Construct, props: ComputeProps): Compute 
     settings,
     codeFolder: join(bundlesRoot, 'models'),
     description: `${brand} ${stage}: GET /v1/models`,
-    // It streams nothing.
+    // No streams here.
     timeoutSeconds: callTimes().functionTimeoutSeconds,
     reservedConcurrency: settings.modelsReservedConcurrency,
   });

@@ -1,5 +1,5 @@
-// The whole gateway as tasks on Fargate, many calls at once in each, behind a load balancer. Checked as a template, and its
-// process under the environment that the template gives it; never run on a live account.
+// The whole gateway as tasks on Fargate, many concurrent calls in each, behind a load balancer. Checked as a template,
+// and its process under the environment of the template; never run on a live account.
 import { join } from 'node:path';
 import { Aws, Duration, Validations } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
@@ -32,7 +32,7 @@ import { callsPerTask, heapOptions, scaledAtShare, tasksDefault } from './task-s
 const cpuPercent = 50;
 const httpsPort = 443;
 const containerName = 'Gateway';
-/** Of the digest of what the image is built from. */
+/** Length of the digest of the image's sources. */
 const versionCharacters = 12;
 
 export function containerCompute(stack: Construct, props: ComputeProps): Compute {
@@ -91,7 +91,7 @@ function createService(
   return service;
 }
 
-/** DNS and credentials come from addresses of AWS that no security group filters. */
+/** Security group of the tasks. DNS and credentials come from addresses of AWS that no security group filters. */
 function taskAccess(scope: Construct, vpc: Network['vpc'], settings: StageSettings): ec2.SecurityGroup {
   const access = new ec2.SecurityGroup(scope, 'TaskAccess', {
     vpc,
@@ -188,9 +188,9 @@ function attach(service: ecs.FargateService, { listener }: LoadBalancer, { setti
     port: containerPort,
     protocol: elbv2.ApplicationProtocol.HTTP,
     targets: [service.loadBalancerTarget({ containerName, containerPort })],
-    // Calls differ in length: the next one goes where the fewest run.
+    // Calls differ in length: the next one goes to the task with the fewest.
     loadBalancingAlgorithmType: elbv2.TargetGroupLoadBalancingAlgorithmType.LEAST_OUTSTANDING_REQUESTS,
-    // A task that is to stop gets no new call for so long before it is told: longer than any call takes.
+    // A stopping task gets no new call for this time before it is signalled: longer than any call takes.
     deregistrationDelay: Duration.millis(holdLifeMs),
     healthCheck: {
       path: rootPaths.health,

@@ -1,4 +1,5 @@
-// What a deployment has to read from the account: a function beside the template reads it, and CloudFormation waits for its answer.
+// Values that a deployment reads from the account: a function beside the template reads them, and CloudFormation waits
+// for its answer.
 import { join } from 'node:path';
 import { CustomResource, Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';

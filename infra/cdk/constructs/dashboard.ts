@@ -9,7 +9,7 @@ import { brand, type NameTable, type RequestMetricName } from '../../../shared/f
 import type { Tasks } from './compute.ts';
 import * as metrics from './gateway-metrics.ts';
 
-/** CloudWatch's grid has 24 columns; graphs stand three to a row. */
+/** CloudWatch's grid has 24 columns; three graphs fill a row. */
 const third = { width: 8, height: 6 };
 
 export interface DashboardProps {
@@ -137,7 +137,7 @@ export class Dashboard extends Construct {
     ];
   }
 
-  /** A query over log lines, for what would be too many metrics. Billed per run, by the bytes it reads. */
+  /** A query over log lines, for values that would be too many metrics. Billed per run, by the bytes it reads. */
   #logTable(title: string, queryLines: string[]): cloudwatch.IWidget {
     return new cloudwatch.LogQueryWidget({
       title,

@@ -1,5 +1,5 @@
-// CloudFront writes its metrics in us-east-1, and an alarm reads those of its own region only. So a function of the stage
-// reads them every five minutes and writes them down as a line, which a filter turns into a metric of this region.
+// Copies CloudFront's metrics to the region of the stage: CloudFront writes them in us-east-1, and an alarm reads those
+// of its own region only. A function reads them every five minutes and logs a line, which a filter turns into a metric.
 import { join } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
@@ -34,7 +34,7 @@ export class DistributionWatch extends Construct {
     });
     this.function = reader.function;
     reader.grant({
-      // It has no resources.
+      // This action has no resources.
       statements: [{ actions: ['cloudwatch:GetMetricData'], resources: ['*'] }],
       environment: { GW_DISTRIBUTION_ID: distributionId },
       acknowledgements: [{ id: wildcardId('*'), reason: 'The action that reads metrics has no resources.' }],

@@ -1,6 +1,6 @@
 // One base URL in front of the gateway: /v1/models goes to the model listing where that is an origin of its own, every
 // other path to the chat origin. Nothing is cached, compressed or retried, errors included: answers belong to one
-// workspace. Files of the console's page belong to no workspace, and are kept.
+// workspace. Files of the console's page belong to no workspace, and are cached.
 import { Duration, Validations } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
@@ -21,13 +21,13 @@ import { OperatorCredentialCheck } from './operator-credential-check.ts';
 const errorStatuses = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504];
 const keepAliveSeconds = 60;
 
-/** What the models function serves. */
+/** Paths of the models function. */
 const modelPaths = basePaths.flatMap((base) =>
   // One asterisk takes slashes too there.
   [routePaths.models, routePaths.model.replace('**', '*')].map((path) => base + path),
 );
 
-/** What the operator function serves, to operators and to those who open the page. */
+/** Paths of the operator function, for operators and for people who open the page. */
 const managePaths = [`${basePaths[0]}/manage/*`];
 const pagePaths = [`${rootPaths.console}*`];
 /**
@@ -37,7 +37,7 @@ const pagePaths = [`${rootPaths.console}*`];
 const pageKeptSeconds = 10;
 const namedFilesKeptDays = 365;
 
-/** What every origin here has in common; function URLs and other HTTP origins accept all of it. */
+/** Options that all origins here share; function URLs and other HTTP origins accept all of them. */
 export interface OriginOptions {
   readonly readTimeout: Duration;
   readonly responseCompletionTimeout: Duration;
@@ -50,7 +50,7 @@ export type CreateOrigin = (options: OriginOptions) => cloudfront.IOrigin;
 
 export interface OperatorOrigin {
   readonly origin: CreateOrigin;
-  /** Of the console's page. */
+  /** Folder of the console's page. */
   readonly pageFolder: string;
 }
 
@@ -58,9 +58,9 @@ export interface EdgeProps {
   readonly stage: string;
   readonly settings: Pick<StageSettings, 'customDomain' | 'webAclArn' | 'streamBudgetSeconds' | 'sign_in'>;
   readonly chatOrigin: CreateOrigin;
-  /** Undefined: the chat origin lists models too. */
+  /** Undefined where the chat origin lists models too. */
   readonly modelsOrigin?: CreateOrigin | undefined;
-  /** Undefined: the stage has no console. */
+  /** Undefined where the stage has no console. */
   readonly operator?: OperatorOrigin | undefined;
   /** Sent with every origin request, in the header that the functions check. */
   readonly originSecretHeaderValue: string;
@@ -68,7 +68,7 @@ export interface EdgeProps {
 
 export class Edge extends Construct {
   readonly distribution: cloudfront.Distribution;
-  /** What clients put before /v1. */
+  /** The part of clients' URLs before /v1. */
   readonly domainName: string;
 
   constructor(scope: Construct, id: string, props: EdgeProps) {
@@ -90,10 +90,10 @@ export class Edge extends Construct {
       cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
       // A function URL answers 403 to the viewer's Host. Authorization must reach the gateway.
       originRequestPolicy: cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
-      // A compressor would hold back chunks of a stream.
+      // A compressor would buffer chunks of a stream.
       compress: false,
     });
-    // Whatever the query, one answer for all: neither it nor any header is part of what is asked.
+    // Neither the query nor any header changes the answer, so neither is part of the cache key.
     const pagePolicy = () =>
       new cloudfront.CachePolicy(this, 'PagePolicy', {
         comment: `${brand} ${stage}: files of the console`,

@@ -1,5 +1,5 @@
-// CloudWatch metrics by name: those of the gateway's log lines, and those of the services below. Dashboard and alarms use
-// the same definitions.
+// CloudWatch metrics by name: those of the gateway's log lines, and those of AWS services. Dashboard and alarms use the
+// same definitions.
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -16,22 +16,22 @@ import {
 
 export const period = Duration.minutes(5);
 export const metricNamespace = namespace;
-/** In percent; 0 where they were few. */
+/** In percent; 0 where there were few answers. */
 export const distributionFailures = 'DistributionErrors';
 
-/** Counted from lines of the log, which have no metrics of their own. By the name of the metric. */
+/** Metrics counted from log lines that declare none, by name. */
 const countedLines = {
-  /** Failed on our side: a status from 500, or a stream that ended early. A pause is what operators want. */
+  /** Failures of the gateway: a status from 500, or a stream that ended early. A pause is intended by operators. */
   ServerErrors: '{ $.event = "request" && (($.status >= 500 && $.paused NOT EXISTS) || $.outcome = "cut") }',
   /**
-   * Settlements that failed, did not end in their time, or came after their hold had ended: what such a call cost is counted
-   * wrongly or not at all.
+   * Settlements that failed, did not end in time, or came after their reservation had expired: the cost of such a call
+   * is counted wrongly or not at all.
    */
   FailedSettlements: `{ ${[
     '($.event = "settlement_failed" && $.settlement_step = "money")',
     ...['settlement_late', 'finish_over_time', 'finish_failed'].map((event) => `$.event = "${event}"`),
   ].join(' || ')} }`,
-  /** Refused because the stage is too small; `exhausted` says what of it, one of `stageResources`. */
+  /** Refusals because the stage is too small; `exhausted` names the resource, one of `stageResources`. */
   RefusedAtMaximum: '{ $.event = "request" && $.exhausted = "*" }',
   /** Failures of the code itself, whatever providers and clients do. By version: two run at once during a deployment. */
   VersionFailures: '{ $.event = "request" && ($.outcome = "internal_error" || $.unanswered IS TRUE) }',
@@ -78,11 +78,11 @@ export const requestMetricBy = (
     period,
   });
 
-/** Of the account and region: Lambda refuses calls of every function at its quota. */
+/** Concurrency of account and region: at its quota Lambda refuses calls of every function. */
 export const accountConcurrency = (): Metric =>
   new Metric({ namespace: 'AWS/Lambda', metricName: 'ConcurrentExecutions', statistic: 'Maximum', period });
 
-/** For an expression: the failed of all answers. */
+/** Failed and all answers, for an expression. */
 export const failedAndAll = (stage: string) => ({
   failed: stageMetric(stage, 'ServerErrors', 'Sum'),
   all: stageMetric(stage, 'Requests', 'Sum'),
@@ -108,7 +108,7 @@ export const tableMetric = (nameOf: NameTable, table: TableName, metricName: str
     period,
   });
 
-/** Of all tables of a stage together, one line per table. */
+/** All tables of a stage together, one line per table. */
 export const tableMetricByTable = (nameOf: NameTable, metricName: string): MathExpression => {
   const names = tableNames.map((table) => `"${nameOf(table)}"`).join(' OR ');
   return new MathExpression({

@@ -17,7 +17,7 @@ import type { StageSettings } from '../settings-schema.ts';
  */
 const unlimitedUnits = 40_000;
 
-/** Of a new table on demand; a warm throughput names both. */
+/** Read capacity of a new table on demand; a warm throughput names both. */
 const newTableReads = 12_000;
 
 /** Written by every call: one key of these is one item, and an item has one partition. */
@@ -32,7 +32,7 @@ export interface GatewayTableProps {
   readonly settings: StageSettings;
   readonly table: TableName;
   readonly removalPolicy: RemovalPolicy;
-  /** As DynamoDB restored it: CloudFormation imports a table as it is, and changes it when its template does. */
+  /** As DynamoDB restored it: CloudFormation imports a table unchanged, and changes it when its template does. */
   readonly isBare: boolean;
 }
 

@@ -1,4 +1,5 @@
-// The load balancer of the tasks: internal, called by CloudFront alone, or on the private way by what is in its network or joined to it.
+// The load balancer of the tasks: internal, called by CloudFront alone, or, on a private path, by callers in its
+// network or joined to it.
 import { CfnOutput, Duration, Stack, Validations } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { OriginProtocolPolicy } from 'aws-cdk-lib/aws-cloudfront';
@@ -28,7 +29,7 @@ const privateAddresses = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.
 export class LoadBalancer extends Construct {
   readonly balancer: elbv2.ApplicationLoadBalancer;
   readonly listener: elbv2.ApplicationListener;
-  /** What clients put before /v1 where there is no distribution. Ends in a slash. */
+  /** URL of clients before /v1 where there is no distribution. Ends in a slash. */
   readonly url: string;
   readonly #stage: string;
 
@@ -74,7 +75,7 @@ export class LoadBalancer extends Construct {
     this.url = `https://${customDomain?.domainNames[0] ?? this.balancer.loadBalancerDnsName}/`;
   }
 
-  /** Of CloudFront's own addresses: another one in every region, and in no attribute of a resource. */
+  /** Id of the list of CloudFront's own addresses, which differs by region and is in no attribute of a resource. */
   #originFacingList(stage: string, settings: StageSettings): string {
     const list = customResource(new Construct(this, 'OriginFacing'), {
       stage,
@@ -83,7 +84,7 @@ export class LoadBalancer extends Construct {
       resourceType: 'Custom::OriginFacingList',
       description: 'finds the list of addresses by which CloudFront calls origins',
       access: {
-        // It has no resources.
+        // This action has no resources.
         statements: [{ actions: ['ec2:DescribeManagedPrefixLists'], resources: ['*'] }],
         acknowledgements: [
           { id: wildcardId('*'), reason: 'The action that reads lists of addresses has no resources.' },
@@ -93,7 +94,7 @@ export class LoadBalancer extends Construct {
     return list.getAttString('PrefixListId');
   }
 
-  /** Of a distribution: it reaches a load balancer that has no public address. */
+  /** Origin of a distribution, which reaches a load balancer without a public address. */
   readonly origin: CreateOrigin = (options) =>
     VpcOrigin.withApplicationLoadBalancer(this.balancer, {
       ...options,

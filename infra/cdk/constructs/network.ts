@@ -1,6 +1,7 @@
-// Where tasks and their load balancer stand: a network of their own, or one that the settings name. Nothing is looked up while a
-// template is made. Of our own: tasks have public addresses, because a NAT gateway costs more than the tasks, and accept nothing but
-// from the load balancer; the load balancer has no way to the internet and none from it.
+// The network of tasks and their load balancer: one of their own, or one that the settings name. Nothing is looked up
+// while a template is made. In a network of their own, tasks have public addresses, because a NAT gateway costs more
+// than the tasks, and accept connections from the load balancer only; the load balancer has no path to or from the
+// internet.
 import { Stack, Validations } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type { Construct } from 'constructs';
@@ -13,7 +14,7 @@ export interface Network {
   readonly balancerSubnets: ec2.SubnetSelection;
   /** How tasks reach providers: by addresses of their own, or as their subnets do. */
   readonly assignPublicIp: boolean;
-  /** What must stand before a task can reach anything. */
+  /** Resources that must exist before a task can reach anything. */
   readonly ways: readonly Construct[];
 }
 
@@ -40,7 +41,7 @@ function ownNetwork(scope: Construct, zones: StageSettings['zones']): Network {
     ipAddresses: ec2.IpAddresses.cidr(addresses),
     maxAzs: zones?.length ?? 2,
     natGateways: 0,
-    // It would bring a function that runs during deployments; nothing here is in the default group.
+    // It would add a function that runs during deployments, and nothing here is in the default group.
     restrictDefaultSecurityGroup: false,
     subnetConfiguration: [
       { name: 'Tasks', subnetType: ec2.SubnetType.PUBLIC, cidrMask: 20, mapPublicIpOnLaunch: false },

@@ -40,9 +40,9 @@ export interface NodeFunctionProps {
   readonly codeFolder: string;
   readonly description: string;
   readonly timeoutSeconds: number;
-  /** Null or left out: the account's pool. */
+  /** Null or absent for the account's shared concurrency. */
   readonly reservedConcurrency?: number | null;
-  /** Left out: those of the stage, deleted with it. */
+  /** The logs of the stage by default, deleted with it. */
   readonly logs?: KeptLogs;
   readonly overrides?: Partial<lambda.FunctionProps>;
 }
@@ -67,7 +67,7 @@ export class NodeFunction extends Construct {
       logGroup: this.logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
       systemLogLevelV2: lambda.SystemLogLevel[settings.systemLogLevel],
-      // A version that is no longer called still ends what runs in it.
+      // Retained, because a version that is no longer called still ends its running calls.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
       ...(reservedConcurrency == null ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       ...overrides,

@@ -1,5 +1,5 @@
-// What CloudFront refuses before the operator function is started. The function may run a few times at once and take some fifty
-// requests a second, so that requests without a credential would keep operators out; here they cost none of them.
+// Refusals by CloudFront before the operator function starts. The function's concurrency allows some fifty requests a
+// second, so requests without a credential would keep operators out; here they use none of it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
@@ -10,7 +10,7 @@ import type { StageSettings } from '../settings-schema.ts';
 export interface OperatorCredentialCheckProps {
   readonly stage: string;
   readonly settings: Pick<StageSettings, 'sign_in'>;
-  /** Of the console's page, as it was built. */
+  /** Folder of the console's page, as it was built. */
   readonly pageFolder: string;
 }
 

@@ -1,5 +1,5 @@
-// The console and the management interface: a function of its own, off unless the settings of the stage say otherwise. Its role
-// reads what operators see, and writes what they change: workspaces, keys, credit, functions, providers on and off.
+// The console and the management interface: a function of its own, off unless the settings of the stage enable it. Its
+// role reads what operators see, and writes workspaces, keys, credit, functions, and providers on and off.
 import { join } from 'node:path';
 import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
 import { type Alias, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -18,7 +18,7 @@ import { operatorTableActions } from './table-actions.ts';
 /** Lists and sums over many calls: with 512 MB it has a third of a processor, with this a whole one. */
 const operatorMemoryMb = 1_769;
 
-/** Thirteen months: what operators changed can be looked up over a year later. */
+/** Thirteen months, so that operators' changes can be looked up over a year later. */
 const changesKeptDays = 400;
 
 /** Every change is a line of this function: where the stage retains, its lines outlive the stack. */
@@ -32,7 +32,7 @@ export const operatorLogs = ({ removal, logRetentionDays }: StageSettings): { re
       }
     : {};
 
-/** What new keys begin with, and with which identity provider people sign in, where they do. */
+/** Prefix of new keys, and the identity provider with which people sign in, if any. */
 export const operatorEnvironment = ({ sign_in: signIn, cell }: StageSettings): Readonly<Record<string, string>> => ({
   [environmentNames.cell]: cell ?? defaultCell,
   ...(signIn == null
@@ -49,7 +49,7 @@ export interface OperatorFunctionProps {
   readonly settings: StageSettings;
   /** Folder with one folder of code per function. */
   readonly bundlesRoot: string;
-  /** What every function needs. */
+  /** Rights that every function needs. */
   readonly commonAccess: Access;
   readonly rollout: Rollout;
 }
@@ -58,7 +58,7 @@ export interface OperatorFunction extends OperatorOrigin {
   /** Ends in a slash. */
   readonly url: string;
   readonly function: LambdaFunction;
-  /** What the distribution calls. */
+  /** Alias that the distribution calls. */
   readonly alias: Alias;
   readonly logGroup: LogGroup;
 }

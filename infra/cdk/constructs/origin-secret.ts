@@ -1,6 +1,6 @@
-// The secret header by which the functions tell the distribution from callers of their own URLs. Secrets Manager creates
-// the value, and CloudFormation reads it when it writes the distribution: the template holds a reference, the functions'
-// environment a hash.
+// The secret header by which the functions distinguish the distribution from direct callers of their URLs. Secrets
+// Manager creates the value, and CloudFormation reads it when it writes the distribution: the template contains a
+// reference, the functions' environment a hash.
 import { RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
@@ -21,7 +21,7 @@ export interface OriginSecretProps {
 export class OriginSecret extends Construct {
   /** For the distribution: a reference that CloudFormation resolves, never the value. */
   readonly headerValue: string;
-  /** Of the one that the distribution sends. */
+  /** Secret that the distribution sends. */
   readonly secretArn: string;
   /** For the functions: SHA-256 in hex of every accepted secret, comma-separated. */
   readonly acceptedHashes: string;

@@ -1,10 +1,10 @@
-// Puts the subnets of a network of our own into zones of which CloudFront refuses none.
+// Places the subnets of the stage's own network in zones that CloudFront accepts.
 import { CfnCondition, Fn, Token, Validations } from 'aws-cdk-lib';
 import { CfnSubnet, type ISubnet } from 'aws-cdk-lib/aws-ec2';
 import type { Construct } from 'constructs';
 import { zonesByRegion } from '../zones.ts';
 
-/** Puts subnets, which have the first zones of the region by name, into zones by id where these are known. */
+/** Moves subnets from the region's first zones by name to zones by id where these are known. */
 export function placeInZones(
   scope: Construct,
   region: string,
@@ -29,7 +29,7 @@ export function placeInZones(
 
 interface ZoneId {
   readonly id: string;
-  /** Undefined: in any region that the template is deployed to. */
+  /** Undefined where it applies in any region that the template is deployed to. */
   readonly isKnown?: CfnCondition;
 }
 

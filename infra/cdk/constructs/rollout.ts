@@ -1,5 +1,5 @@
-// How a new version takes over: some calls first, and back to the former one when it fails. A function is called through an alias, which
-// CodeDeploy moves; tasks are replaced by ECS, which watches the same alarm.
+// Replaces a version by a new one: some calls first, and back to the former one when it fails. A function is called
+// through an alias, which CodeDeploy moves; tasks are replaced by ECS, which watches the same alarm.
 import { Duration, Validations } from 'aws-cdk-lib';
 import {
   Alarm,
@@ -23,12 +23,14 @@ import { canaryOf, type StageSettings } from '../settings-schema.ts';
 import { countLines, metricNamespace } from './gateway-metrics.ts';
 import type { NodeFunction } from './node-function.ts';
 
-/** In one minute: so many failures of a new version are no chance, and few clients have met them. */
+/** Failures of a new version within a minute: no chance, and few clients have met them. */
 const failuresMin = 3;
 const minute = Duration.minutes(1);
 const aliasName = 'live';
 
-/** Rings within a minute when one version of the code fails. It tells no person: what is deployed goes back. */
+/**
+ * Goes off within a minute when one version of the code fails. It notifies no person: the deployment is rolled back.
+ */
 export function versionAlarm(scope: Construct, { stage, version, logGroup, crashes }: VersionAlarmProps): Alarm {
   countLines(logGroup, 'VersionFailures', true);
   const failures = new Metric({
@@ -57,17 +59,20 @@ export function versionAlarm(scope: Construct, { stage, version, logGroup, crash
 
 interface VersionAlarmProps {
   readonly stage: string;
-  /** As its log lines name it. */
+  /** Version as its log lines name it. */
   readonly version: string;
   readonly logGroup: LogGroup;
-  /** What no line tells. */
+  /** Crashes, which no log line shows. */
   readonly crashes?: IMetric;
 }
 
-/** Gives the alias by which a function is called, from its first deployment on: a version for each deployment that changes it. */
+/**
+ * Returns the alias by which a function is called, from its first deployment on: a version for each deployment that
+ * changes it.
+ */
 export type Rollout = (target: NodeFunction) => Alias;
 
-/** `isAtOnce`: what both versions must agree on changes, so they serve at no time beside each other. */
+/** `isAtOnce`: set where both versions must agree on a changed value, so that they never serve side by side. */
 export function rolloutOf(
   stack: Construct,
   {

@@ -26,7 +26,7 @@ export function spillBucket(
       { expiration: Duration.days(spillLifeDays), abortIncompleteMultipartUploadAfter: Duration.days(1) },
     ],
     removalPolicy,
-    // A bucket that holds objects cannot be deleted: a disposable stage empties it first.
+    // A bucket with objects cannot be deleted: a disposable stage empties it first.
     autoDeleteObjects,
   });
   Validations.of(bucket).acknowledge({
@@ -36,7 +36,7 @@ export function spillBucket(
   return bucket;
 }
 
-/** CloudFormation imports only what has a literal name. */
+/** CloudFormation imports resources with a literal name only. */
 function bucketNameOf(stage: string, importsIn: string | undefined): string {
   const [account = Aws.ACCOUNT_ID, region = Aws.REGION] = importsIn?.split('/') ?? [];
   return spillBucketName(stage, account, region);

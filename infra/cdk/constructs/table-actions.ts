@@ -1,5 +1,5 @@
 // The DynamoDB calls that each function makes on each table while it serves requests. An action that is missing here
-// fails only on AWS, so test/infra/permissions.test.ts compares the list with what a running gateway calls.
+// fails only on AWS, so test/infra/permissions.test.ts compares the list with the calls of a running gateway.
 import { type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
 
 export type TableAction = 'GetItem' | 'PutItem' | 'UpdateItem' | 'BatchWriteItem' | 'Query' | 'Scan';
@@ -37,7 +37,8 @@ export const operatorTableActions = {
   keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   // The command line makes operators; no function does.
   operators: ['GetItem'],
-  // Policies and budgets of BYOK connections stand in the gateway file. Their keys are sealed, and this function may not open them.
+  // Policies and budgets of BYOK connections are in the gateway file. Their keys are encrypted, and this function may
+  // not decrypt them.
   connections: ['GetItem', 'PutItem'],
   functions: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   ledger: ['GetItem', 'UpdateItem'],
@@ -46,13 +47,13 @@ export const operatorTableActions = {
   records: ['GetItem', 'Query'],
 } as const satisfies TableActions;
 
-/** What each of them may do. */
+/** Actions of several functions together. */
 export const tablesOfAll = (...all: readonly TableActions[]): TableActions =>
   Object.fromEntries(
     tableNames.map((table) => [table, [...new Set(all.flatMap((actions) => actions[table] ?? []))].toSorted()]),
   );
 
-/** In the order of shared/foundation/constants; tables without an action are left out. */
+/** In the order of shared/foundation/constants, without tables that have no action. */
 export const tableActionsOf = (tables: TableActions) =>
   tableNames.flatMap((table) => {
     const actions = tables[table] ?? [];

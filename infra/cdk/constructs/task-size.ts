@@ -1,19 +1,19 @@
-// What a task of `compute: 'container'` may be, and what follows from its size.
+// Sizes of a task under `compute: 'container'`, and the values that follow from its size.
 
-/** Left out of the settings: this. */
+/** Default of the settings. */
 export const tasksDefault = { min: 2, max: 10, cpu: 1_024, memoryMiB: 2_048 } as const;
 
 export interface TaskSettings {
   readonly min: number;
   readonly max: number;
-  /** Of 1,024 a processor. */
+  /** 1,024 are one processor. */
   readonly cpu: number;
   readonly memoryMiB: number;
 }
 
 const gib = 1_024;
 
-/** What Fargate takes: CPU units → from, to, and in steps of how many MiB. */
+/** Fargate's combinations: CPU units → memory from, to, and in steps of how many MiB. */
 const memoryOfCpu: Readonly<Record<number, readonly [fromMiB: number, toMiB: number, stepMiB: number]>> = {
   512: [gib, 4 * gib, gib],
   1024: [2 * gib, 8 * gib, gib],
@@ -26,17 +26,17 @@ export const isTaskSize = ({ cpu, memoryMiB }: TaskSettings): boolean => {
   return memoryMiB >= from && memoryMiB <= to && memoryMiB % step === 0;
 };
 
-/** Of the heap of JavaScript; the rest is for buffers, sockets and threads. */
+/** Share of the JavaScript heap; the rest is for buffers, sockets and threads. */
 const heapShare = 0.6;
-/** Of Node, whose young heap stays as it is: a larger one alone can grow by the 96 MB that whatever clients send may take. */
+/** Options of Node, whose young heap stays at its default: attackers can grow it by 96 MB. */
 export const heapOptions = ({ memoryMiB }: TaskSettings): readonly string[] => [
   `--max-old-space-size=${Math.floor(memoryMiB * heapShare)}`,
 ];
 
 /**
- * Calls at once that a task of one processor serves: as measured once so many that wait ten seconds take half
- * to two thirds of it and 430 MiB, and none fails. More tasks are started at half of the processor, so before that. One process uses one processor, so
- * more of them carry no more.
+ * Concurrent calls of a task with one processor: in one measurement this many waiting ten seconds used half to two
+ * thirds of it and 430 MiB, and none failed. More tasks start at half of the processor, so before that. A process uses
+ * one processor, so more of them do not help.
  */
 const callsOfProcessor = 1_000;
 export const callsPerTask = ({ cpu }: TaskSettings): number => Math.floor(callsOfProcessor * Math.min(1, cpu / 1_024));

@@ -1,5 +1,5 @@
-// Whom the functions accept: the distribution by the number of the secret it sends, or any caller that has their URL. What
-// is accepted now and would not be any more stays accepted for one deployment, and the next one takes it away.
+// Callers that the functions accept: the distribution, by the number of its secret, or any caller of their URL. An
+// origin that the new settings no longer accept stays accepted for one deployment, and the next one removes it.
 import type { StageSettings } from '../settings-schema.ts';
 import type { PlannedChange } from '../this-deployment.ts';
 
@@ -16,7 +16,7 @@ export function planOriginChange(
   settings: Pick<StageSettings, 'edge' | 'originSecrets'>,
   outputs: Readonly<Record<string, string>> | undefined,
 ): PlannedChange {
-  // Nothing stands there yet, or what failed at first.
+  // Nothing is deployed yet, or the first deployment failed.
   if (outputs?.BaseUrl === undefined) return {};
   const wanted = wantedOrigins(settings);
   const { BaseUrl: baseUrl, DirectUrl: directUrl = baseUrl } = outputs;

@@ -1,4 +1,4 @@
-// What an account and a region must offer before anything is built: found here within seconds, and by CloudFormation half
+// Requirements on account and region, checked within seconds before anything is built: CloudFormation would fail half
 // an hour later, after it has created and removed the rest.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,10 @@ import type { StageOwnership } from './orphans.ts';
 
 type StackOutputs = Readonly<Record<string, string>>;
 
-/** Documented by AWS as without function URLs (November 2026). No call tells it: regions that AWS adds are not refused. */
+/**
+ * Regions that AWS documents as without function URLs (November 2026). No call returns them: regions that AWS adds are
+ * not refused.
+ */
 export const regionsWithoutUrls: readonly string[] = [
   'ap-east-2',
   'ap-south-2',
@@ -53,11 +56,14 @@ export function checkRegion(
 export interface AccountConcurrency {
   /** Lambda's quota, where it is not the default one that a template without settings has. */
   readonly accountConcurrency?: number;
-  /** For the operator, where the quota is small. */
+  /** Note for the operator, where the quota is small. */
   readonly note?: string;
 }
 
-/** Throws where the stage cannot be deployed with the quota and what other functions reserve. `deployed`: outputs of its api stack. */
+/**
+ * Throws where the stage cannot be deployed with the quota and the reservations of other functions. `deployed`: outputs
+ * of its api stack.
+ */
 export async function checkConcurrency(
   { clientOptions }: Pick<AwsAccount, 'clientOptions'>,
   { stage, settings, deployed }: Pick<StageOwnership, 'stage' | 'settings'> & { readonly deployed: StackOutputs },
@@ -92,7 +98,7 @@ export async function checkConcurrency(
   };
 }
 
-/** What the functions of the deployed stage have reserved: a deployment replaces it. */
+/** Reservations of the deployed stage's functions, which a deployment replaces. */
 async function reservedNow(lambda: LambdaClient, deployed: StackOutputs, allowed: AllowedCalls): Promise<number> {
   const names = ['ChatFunctionName', 'ModelsFunctionName', 'OperatorFunctionName'].flatMap(
     (key) => deployed[key] ?? [],
@@ -123,7 +129,7 @@ export async function checkBoundary(
   }
 }
 
-/** Where the settings name none: that of cdk.json, which cdk reads itself. */
+/** The qualifier of cdk.json, which cdk reads itself, where the settings name none. */
 function qualifierOf({ bootstrapQualifier }: StageSettings): string {
   const { context } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../cdk.json'), 'utf8')) as CdkJson;
   return bootstrapQualifier ?? context?.['@aws-cdk/core:bootstrapQualifier'] ?? usualQualifier;

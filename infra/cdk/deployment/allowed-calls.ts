@@ -1,5 +1,5 @@
-// Calls to AWS before a deployment. Those that the shell's identity may not make are gathered, so that all of them are
-// told at once, by the names that a policy gives them.
+// Calls to AWS before a deployment. Those that the shell's identity may not make are collected and reported together,
+// by the names that a policy uses.
 
 export class AllowedCalls {
   readonly #refused = new Set<string>();

@@ -13,18 +13,18 @@ import { findOrphans, leftBehind, refuseOrphans, restoredTables } from './orphan
 import { checkTasks } from './task-checks.ts';
 
 export interface Findings {
-  /** Undefined: there is no data stack yet. */
+  /** Undefined when there is no data stack yet. */
   readonly dataStackStatus: string | undefined;
-  /** For the operator to know. */
+  /** Notes for the operator. */
   readonly notes: readonly string[];
-  /** For the operator to confirm: what this deployment would do, each a sentence without its subject. */
+  /** Effects of this deployment that the operator must confirm, each a sentence without its subject. */
   readonly questions: readonly string[];
-  /** For the operator to read at the end. */
+  /** Next steps, printed at the end. */
   readonly next: readonly string[];
   readonly deployment: ThisDeployment;
 }
 
-/** Throws an Error with one line for what would stop the deployment later. */
+/** Throws an Error with one line for a fault that would stop the deployment later. */
 export async function checkBeforeDeployment(
   aws: AwsAccount,
   { stage, settings, isAdopting }: Pick<DeployOptions, 'stage' | 'settings' | 'isAdopting'>,
@@ -74,7 +74,7 @@ export async function checkBeforeDeployment(
       isImportingRestored: restored.length > 0,
       alsoAccepts: originChange.alsoAccepts,
       alsoRuns: computeChange.alsoRuns,
-      // What both versions must agree on: whom they accept, and which tables they write.
+      // Values on which both versions must agree: accepted origins, and the tables they write.
       isAtOnce: changesTables || originChange.question !== undefined,
       accountConcurrency,
     },
@@ -92,8 +92,8 @@ async function readStack(aws: AwsAccount, name: string, allowed: AllowedCalls) {
   return { stack, resources: resources ?? none };
 }
 
-// A stage that moves between functions and tasks: what runs now stays for one deployment beside what the settings name, and the
-// next one takes it away. So calls in flight end where they run.
+// A stage that moves between functions and tasks: the running ones stay for one deployment beside the new ones, and the
+// next deployment removes them. So calls in flight end where they run.
 
 const names: Readonly<Record<ComputeKind, string>> = { functions: 'the functions', container: 'the tasks' };
 

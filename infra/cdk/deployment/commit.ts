@@ -1,7 +1,7 @@
 // Which commit a stage runs, and whether this checkout is behind it.
 import { execFileSync } from 'node:child_process';
 
-/** Of a copy that is no git repository. */
+/** Commit of a copy that is no git repository. */
 export const unknownCommit = 'unknown';
 
 /** Behind the commit where files differ from it. */
@@ -19,14 +19,17 @@ function git(cwd: string, ...args: readonly string[]): string | undefined {
   }
 }
 
-/** Of the checkout that `folder` is in. */
+/** Commit of the checkout that contains `folder`. */
 export function readCommit(folder = import.meta.dirname): string {
   const commit = git(folder, 'rev-parse', 'HEAD');
   if (!commit) return unknownCommit;
   return git(folder, 'status', '--porcelain') === '' ? commit : `${commit}${changedMark}`;
 }
 
-/** `deployed` is what `readCommit` gave. Undefined: this checkout contains what is deployed, or nothing can be said. */
+/**
+ * `deployed`: from `readCommit`. Returns undefined where this checkout contains the deployed commit, or nothing is
+ * known.
+ */
 export function describeStepBack(deployed: string | undefined, folder = import.meta.dirname): string | undefined {
   if (deployed === undefined || deployed === unknownCommit) return undefined;
   const [then, now] = [deployed, readCommit(folder)].map((commit) => commit.replace(changedMark, '')) as [

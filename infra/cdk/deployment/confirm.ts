@@ -1,7 +1,7 @@
-// Asks the operator before something is done that takes something away.
+// Asks the operator to confirm a destructive step.
 import { createInterface } from 'node:readline/promises';
 
-/** `question` is what would be done, a sentence without its subject. Throws where the answer is not yes. */
+/** `question`: the step, as a sentence without its subject. Throws where the answer is not yes. */
 export async function confirm(question: string, isConfirmed: boolean, print: (line: string) => void): Promise<void> {
   if (isConfirmed) {
     print(`--yes was passed: this will ${question}`);

@@ -15,9 +15,9 @@ export interface DeployOptions {
   readonly region: string | undefined;
   /** No question is asked. */
   readonly isConfirmed: boolean;
-  /** Imports what stands there without belonging to the stack. */
+  /** Whether existing resources outside the stack are imported. */
   readonly isAdopting: boolean;
-  /** For cdk, after the stacks. */
+  /** Flags for cdk, after the stacks. */
   readonly flags: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export function readDeployOptions(
   return { stage, settings, profile, region, isConfirmed, isAdopting, flags };
 }
 
-/** What stands behind `--` is for cdk. This script has to know its own options: it checks the account that they name. */
+/** Arguments after `--` are for cdk. This script needs its own options before: it checks the account that they name. */
 function splitArguments(args: readonly string[]) {
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   const flags = args.slice(end + 1);
@@ -72,7 +72,7 @@ function splitArguments(args: readonly string[]) {
   }
 }
 
-/** Statuses of a stack that was never created successfully; cdk deletes what is left of it. */
+/** Statuses of a stack that was never created successfully; cdk deletes its remains. */
 const neverCreated = ['REVIEW_IN_PROGRESS', 'CREATE_FAILED', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'];
 
 /**
@@ -92,12 +92,12 @@ export function cdkRuns(
     return ['deploy', `${stage}/${stacks}`, ...contextOf(change), ...imports, ...flags];
   };
   const all = run('*', deployment);
-  // CloudFormation takes a table over as it is, and gives it what its template says when that changes: so in two steps.
+  // CloudFormation imports a table unchanged, and applies its template's settings when that changes: so in two steps.
   if (isImportingRestored) return [run('data', { importsIn: place, isImportingRestored }), all];
   return isFirst && isProtected ? [run('data', { ...deployment, firstDeployment: true }), all] : [all];
 }
 
-// What plain cdk needs to be told.
+// Advice where plain cdk was started without a stage.
 export const stagesLine = (names: readonly string[]): string => {
   const [first = 'NAME'] = names;
   return `stages: ${names.join(', ')}. cdk needs one named: npx cdk deploy '${first}/*'; with all checks: npm run deploy -- --stage ${first}\n`;

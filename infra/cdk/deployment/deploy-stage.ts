@@ -1,4 +1,4 @@
-// A deployment, step by step: what is asked of the account, what is told and confirmed, then the runs of cdk. Nothing is changed
+// A deployment, step by step: checks of the account, notes and confirmations, then the runs of cdk. Nothing is changed
 // before the first of them.
 import { openAwsAccount } from '../aws-account.ts';
 import { checkPlace } from '../check-settings.ts';

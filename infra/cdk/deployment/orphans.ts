@@ -1,5 +1,5 @@
-// What stands in the account under a name that this stage is about to create, without belonging to its stacks. A stage
-// that retains leaves it behind: a destroyed stack does, and so does a roll-back to a release without the table.
+// Resources outside the stage's stacks under names that it is about to create. A stage that retains leaves them: a
+// destroyed stack does, and so does a roll-back to a release without the table.
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DescribeKeyCommand, KeyState, KMSClient } from '@aws-sdk/client-kms';
 import { GetResourcesCommand, ResourceGroupsTaggingAPIClient } from '@aws-sdk/client-resource-groups-tagging-api';
@@ -14,14 +14,14 @@ import { type AllowedCalls, unlessAbsent } from './allowed-calls.ts';
 export interface Orphan {
   readonly kind: 'table' | 'bucket' | 'secret' | 'key';
   readonly name: string;
-  /** Of a secret or a key: what the settings adopt. */
+  /** Identity of a secret or a key, for the settings' `adopt`. */
   readonly arn?: string;
 }
 
 export interface StageOwnership {
   readonly stage: string;
   readonly settings: StageSettings;
-  /** Of both stacks. */
+  /** Resources of both stacks. */
   readonly resources: readonly StackResource[];
 }
 
@@ -64,7 +64,10 @@ export async function findOrphans(
   return isAfterTeardown && !hasKey ? [...named, ...(await findKeys(stage, clientOptions, allowed))] : named;
 }
 
-/** By the tags that a stack gives its resources: its alias ended with the stack. Those that are to be deleted are left out. */
+/**
+ * Found by the tags that a stack gives its resources, because its alias was deleted with the stack. Keys under deletion
+ * are ignored.
+ */
 async function findKeys(
   stage: string,
   clientOptions: AwsAccount['clientOptions'],
@@ -72,7 +75,7 @@ async function findKeys(
 ): Promise<Orphan[]> {
   const tags = Object.entries(stageTags(stage)).map(([Key, value]) => ({ Key, Values: [value] }));
   const tagged = await allowed.try('tag:GetResources', () =>
-    // One page holds a hundred: each is of a stage of this name that was destroyed.
+    // One page has a hundred: each key is of a destroyed stage of this name.
     new ResourceGroupsTaggingAPIClient(clientOptions).send(
       new GetResourcesCommand({ ResourceTypeFilters: ['kms:key'], TagFilters: tags }),
     ),
@@ -97,8 +100,8 @@ async function findSecret(stage: string, clientOptions: AwsAccount['clientOption
 }
 
 /**
- * Of a stage that is to work on restored tables: those that it adopts now. Throws one line where one is not there, of which CloudFormation
- * would make an empty one.
+ * Restored tables that a stage adopts now. Throws one line where one does not exist, because CloudFormation would
+ * create an empty one.
  */
 export function restoredTables(
   orphans: readonly Orphan[],
@@ -117,7 +120,7 @@ export function restoredTables(
   return adopted;
 }
 
-/** Throws one line with what stands in the way, and the command that takes it over. */
+/** Throws one line with the resources in the way, and the command that adopts them. */
 export function refuseOrphans(
   orphans: readonly Orphan[],
   stage: string,

@@ -5,7 +5,10 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 const projectRoot = resolve(import.meta.dirname, '../../..');
 const installedCdk = join(projectRoot, 'node_modules/aws-cdk/bin/cdk');
 
-/** Resolves with the exit code of cdk. `imageBuilder`: what builds the image of tasks; undefined: no image is built. */
+/**
+ * Resolves with the exit code of cdk. `imageBuilder`: the program that builds the image of tasks; undefined when no
+ * image is built.
+ */
 export function runCdk(
   args: readonly string[],
   imageBuilder: string | undefined,
@@ -22,17 +25,18 @@ export function runCdk(
   });
 }
 
-// What builds the image of a stage with tasks. The CDK runs one program for it, and without one fails in the middle of a deployment.
+// Finds the program that builds the image of a stage with tasks. The CDK runs one for it, and without one fails in the
+// middle of a deployment.
 
-/** In the order in which they are looked for. The CDK takes the first by itself. */
+/** In order of preference. The CDK uses the first by default. */
 const knownBuilders = ['docker', 'finch', 'podman'] as const;
 /** A service that does not answer by then is not running. */
 const answerMaxMs = 15_000;
 
-/** Why a program cannot build an image now. Undefined: it can. */
+/** Returns why a program cannot build an image now, or undefined when it can. */
 type AskBuilder = (program: string) => string | undefined;
 
-/** Asks for more than a version: docker and finch build in a service, which may not run. */
+/** Runs more than a version check: docker and finch build in a service, which may not run. */
 const askBuilder: AskBuilder = (program) => {
   const { error, status } = spawnSync(program, ['info'], { stdio: 'ignore', timeout: answerMaxMs });
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return 'is not installed';
@@ -40,8 +44,8 @@ const askBuilder: AskBuilder = (program) => {
 };
 
 /**
- * The program for `CDK_DOCKER`. `chosen`: what the shell has there already, then no other one is looked for. Throws one line that
- * names what is missing.
+ * The program for `CDK_DOCKER`. `chosen`: the shell's value, which is used if set. Throws one line that names the
+ * missing program.
  */
 export function findImageBuilder(chosen: string | undefined, ask: AskBuilder = askBuilder): string {
   const faults: string[] = [];

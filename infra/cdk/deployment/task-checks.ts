@@ -1,4 +1,5 @@
-// What tasks need of an account before anything is built: zones that CloudFront reaches, processors, and the role by which ECS works.
+// Requirements of tasks on an account, checked before anything is built: zones that CloudFront reaches, processors, and
+// the role of ECS.
 import { DescribeAvailabilityZonesCommand, EC2Client } from '@aws-sdk/client-ec2';
 import { GetRoleCommand, IAMClient } from '@aws-sdk/client-iam';
 import { GetServiceQuotaCommand, ServiceQuotasClient } from '@aws-sdk/client-service-quotas';

@@ -14,7 +14,7 @@ export interface DemoFileOptions {
   readonly simulatorUrlOf: (provider: string) => string;
   readonly real: readonly KnownProvider[];
   readonly key: { readonly name: string; readonly key: string };
-  /** False: the workspace is stored, and what an operator changed of it stays. */
+  /** False for a stored workspace, whose changes by an operator are kept. */
   readonly isNew: boolean;
 }
 
@@ -83,7 +83,7 @@ function viewStep(id: string, content: string) {
 }
 
 const simulated = { auth: 'none', accepts_byok_header: true };
-/** Each model that answers with words serves every client that wants words. */
+/** Each model that answers with text serves every client that wants text. */
 const wordApis = ['chat-completions', 'messages', 'responses'];
 const simulatedProviders = [
   {
@@ -103,7 +103,7 @@ const simulatedProviders = [
   { id: 'initech', display_name: 'Initech (simulated)', ...simulated, apis: ['embeddings'] },
 ];
 
-/** What every simulated model can do. */
+/** Abilities of every simulated model. */
 const abilities = {
   context_length: 128_000,
   max_output_tokens: 16_384,
@@ -163,7 +163,10 @@ const simulatedModels = [
   model('demo/embedding', 'Demo embedding', [embedding], { context_length: 8_192, modalities: ['text'] }),
 ];
 
-/** Whether a stored catalogue can be that of a demo, of this release or another: its providers and models are all here. */
+/**
+ * Whether a stored catalogue can be that of a demo, of this release or another: this demo has all its providers and
+ * models.
+ */
 export function isDemoCatalogue({
   providers,
   models,

@@ -17,7 +17,7 @@ export interface Demo {
 const publishedPublicId = parseApiKey(publishedKey)?.publicId ?? '';
 const randomKeyName = 'demo-random';
 
-/** Whether the store is empty or holds nothing but the demo. Any other store is served as it is. */
+/** Whether the store is empty or has nothing but the demo. Any other store is served unchanged. */
 export async function isDemoStore({ catalogues, workspaceStore }: Stores): Promise<boolean> {
   for await (const { id } of workspaceStore.list()) if (id !== demoWorkspaceId) return false;
   const document = await catalogues.read();
@@ -66,8 +66,8 @@ export async function revokePublishedKey(
 }
 
 /**
- * Before a file is applied to a store on this machine, which a running demo may serve: the published key goes when a
- * provider comes that the store has not had at this address. As long as the key was active, those before were simulated.
+ * Revokes the published key before a file that adds a provider is applied to a local store, which a running demo may
+ * serve. As long as the key was active, all providers were simulated.
  */
 export async function revokeBeforeNewProviders(
   { keys, catalogues }: Pick<Stores, 'keys' | 'catalogues'>,
@@ -86,7 +86,7 @@ async function revokePublished(keys: Stores['keys']): Promise<string[]> {
   return ['the published demo key is revoked: it could call a real provider'];
 }
 
-/** Of the random keys that is active which the latest start made. */
+/** Revokes all active random keys but the one of the latest start. */
 export async function revokeFormerKeys({ keys }: Stores, current: string): Promise<void> {
   for await (const record of keys.list()) {
     const isFormer = record.publicId !== parseApiKey(current)?.publicId && record.status === 'active';

@@ -2,7 +2,7 @@
 // requests to the address that clients use, over the simulated models, some of them failing.
 import { type Clock, sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 
-/** The first ones come one after another, for a first sight; the others keep plots moving for a quarter of an hour. */
+/** The first calls run one after another, for a first sight; the others keep plots moving for a quarter of an hour. */
 export const demoTraffic = { callsMax: 500, callsAtOnce: 60, pauseMs: 2_000 } as const;
 
 const ask = (content: string) => [{ role: 'user', content }];
@@ -51,7 +51,7 @@ export function startDemoTraffic(url: string, key: string, clock: Clock = system
   };
 }
 
-/** How it ends stands in the records of the gateway. */
+/** The gateway's records show how it ends. */
 async function makeCall(url: string, key: string, body: unknown, signal: AbortSignal): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-title': 'demo traffic' };
   const call = fetch(`${url}/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body), signal });

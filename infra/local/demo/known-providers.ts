@@ -1,8 +1,8 @@
-// Providers that the demo offers when their key is in the environment. What they cost and can do comes from the model list.
+// Providers that the demo offers when their key is in the environment. The model list has their prices and abilities.
 import { type ProviderKind, providerKinds } from '../../../shared/configuration/model-list/index.ts';
 
 export interface KnownProvider {
-  /** The environment variable that holds its key. */
+  /** The environment variable of its key. */
   readonly variable: string;
   readonly provider: { readonly id: string; readonly kind: ProviderKind; readonly display_name: string };
   readonly models: readonly { readonly id: string }[];

@@ -1,4 +1,5 @@
-// What the simulator says: something a person who tries the demo can read, built from the last message of the request.
+// Text of the simulator's answers: readable for a person who tries the demo, built from the last message of the
+// request.
 import type { Call } from './call.ts';
 import type { ModelRequest } from './model-request.ts';
 import { schemaInstance } from './schema-instance.ts';

@@ -22,7 +22,7 @@ export interface Choice {
   readonly stopSequence?: string;
 }
 
-/** What an answer used. Each count includes those that it is followed by: cached and written ones are input. */
+/** Usage of an answer. Each count includes those listed after it: cached and written tokens are input. */
 export interface TokenCounts {
   readonly input: number;
   readonly cached: number;
@@ -39,18 +39,18 @@ export interface Completion {
   readonly createdEpochSeconds: number;
   readonly model: string;
   readonly choices: readonly Choice[];
-  /** Undefined: the provider reports none. A string: a report that is none. */
+  /** Undefined when the provider reports none; a string for a malformed report. */
   readonly usage: TokenCounts | string | undefined;
-  /** The report comes with the last content of a stream, where the format leaves that open. */
+  /** Set where the report comes with the last content of a stream, if the format leaves that open. */
   readonly isUsageOnContent?: boolean;
 }
 
 export interface Frame {
-  /** `role`: what comes before any output. `done`: an end mark that says nothing else. */
+  /** `role`: before any output. `done`: an end marker without other content. */
   readonly carries: 'role' | 'output' | 'finish' | 'usage' | 'done' | 'other';
   /** The name of the event, where the format has names. */
   readonly event?: string;
-  /** What is said, as JSON. */
+  /** The output, as JSON. */
   readonly text: string;
 }
 
@@ -62,15 +62,15 @@ export const tokenCounts = (input: number, output: number, more: Partial<TokenCo
 export const totalTokens = ({ input, output, reasoning, isReasoningBeside }: TokenCounts): number =>
   input + output + (isReasoningBeside ? reasoning : 0);
 
-/** Of a format that never has more than one answer. */
+/** Choice of a format that has only one. */
 export const choiceOf = ({ choices }: Completion): Choice => choices[0] as Choice;
 
-/** The member `name` with the usage as `write` makes it: none where none is reported. */
+/** The field `name` with the usage as `write` makes it; none where none is reported. */
 export function usageMember(name: string, { usage }: Completion, write: (counts: TokenCounts) => unknown): object {
   if (usage === undefined) return {};
   return { [name]: typeof usage === 'string' ? usage : write(usage) };
 }
 
-/** What is said as a stream cuts it. */
+/** The text in the pieces of a stream. */
 export const piecesOf = ({ pieces, content }: Pick<Choice, 'pieces' | 'content'>): readonly string[] =>
   pieces ?? tokensOf(content ?? '');

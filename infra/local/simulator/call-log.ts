@@ -1,4 +1,4 @@
-// What reached the simulated providers, in order of arrival, and how each call ended.
+// Calls to the simulated providers, in order of arrival, with their ends.
 
 export interface ReceivedCall {
   /** The path segment before `/v1`, or `simulator` where there is none. */
@@ -18,7 +18,7 @@ export interface ReceivedCall {
   readonly body: unknown;
   readonly bodyText: string;
   readonly receivedAtMs: number;
-  /** What was answered; null while the call runs, and where nothing was sent. */
+  /** Status of the answer; null while the call runs, and where nothing was sent. */
   status: number | null;
   /** The answer was sent whole, broken off by the simulator, or left by the client. */
   ended: boolean;
@@ -32,9 +32,9 @@ export interface CallLog {
   readonly add: (call: ReceivedCall) => number;
   /** To be called after every change of a call. */
   readonly changed: () => void;
-  /** Forgets all calls and what `flaky` and its like count. */
+  /** Forgets all calls and the counts of `flaky` and similar behaviours. */
   readonly clear: () => void;
-  /** Resolves as soon as the condition holds; rejects when the log closes first. */
+  /** Resolves as soon as the condition is true; rejects when the log closes first. */
   readonly until: (condition: (calls: readonly ReceivedCall[]) => boolean) => Promise<void>;
   readonly close: () => void;
 }

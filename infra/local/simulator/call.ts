@@ -1,5 +1,5 @@
-// What a behaviour knows of the request it answers, and the format that was spoken: how requests are read and answers
-// written. What a model answers, and how it misbehaves, is the same in all formats.
+// A behaviour's view of its request, and the request's format: how requests are read and answers written. Answers and
+// faults of a model are the same in all formats.
 import type { Completion, Frame } from './answer.ts';
 import type { ModelRequest } from './model-request.ts';
 import type { Steps } from './step.ts';
@@ -8,7 +8,7 @@ export interface Call {
   readonly provider: string;
   /** The name of the behaviour, `slow` in `large/slow:2000`. */
   readonly name: string;
-  /** What follows the name, `['3', 'rate_limit_exceeded']` in `error-after-chunks:3:rate_limit_exceeded`. */
+  /** Parts after the name, `['3', 'rate_limit_exceeded']` in `error-after-chunks:3:rate_limit_exceeded`. */
   readonly parameters: readonly string[];
   readonly format: Format;
   readonly request: ModelRequest;
@@ -28,7 +28,7 @@ export interface Call {
   readonly newId: (prefix: string) => string;
 }
 
-/** What a format reads of a request. */
+/** The part of a request that a format reads. */
 export interface Received {
   readonly headers: Readonly<Record<string, string>>;
   /** Undefined where the text is not JSON. */
@@ -46,17 +46,17 @@ export interface ErrorAnswer {
 
 export interface Format {
   readonly name: string;
-  /** Of the path below the base URL. The group `model` where the path names the model. */
+  /** Pattern of the path below the base URL, with a group `model` where the path names the model. */
   readonly path: RegExp;
-  /** Where a credential may stand beside `Authorization: Bearer`. */
+  /** Header that may carry a credential beside `Authorization: Bearer`. */
   readonly keyHeader?: string;
   readonly requestIdHeader: string;
   /** The prefix of an answer's id. */
   readonly idPrefix: string;
   readonly streamType: string;
-  /** Top-level members without which an answer, or an event, says nothing. */
+  /** Top-level fields that every answer, or event, needs. */
   readonly answerMembers: readonly string[];
-  /** What keeps an idle stream alive; empty where the format has nothing for that. */
+  /** Keep-alive of an idle stream; empty where the format has none. */
   readonly keepAlive: string;
   /** How a credential that is not accepted is refused. */
   readonly wrongCredential: { readonly status: number; readonly code: string };
@@ -71,7 +71,7 @@ export interface Format {
   readonly encode: (frame: Frame, position: number) => string | Uint8Array;
   /** The body of an error answer; `code` chooses among the errors of that status. */
   readonly error: (status: number, code?: string, message?: string) => ErrorAnswer;
-  /** What ends a stream that fails after its 200. */
+  /** Frames that end a stream which fails after its 200. */
   readonly errorFrames: (call: Call, completion: Completion, code: string | undefined) => readonly Frame[];
   /** A failed answer under status 200, where that is not just the error. */
   readonly failedJson?: (call: Call, completion: Completion, code: string | undefined) => object;
@@ -95,7 +95,10 @@ export const wordParameter = (call: Call): string | undefined =>
 // The credential of a request: after `Bearer`, or in the header that a format has for it.
 type Headers = Readonly<Record<string, string>>;
 
-/** As received, `Bearer` included. Any provider may be given its key in a header of its own: in tests it is this one. */
+/**
+ * The credential as received, `Bearer` included. Any provider may get its key in a header of its own: in tests it is
+ * this one.
+ */
 export const receivedCredential = ({ keyHeader = 'authorization' }: Format, headers: Headers): string | undefined =>
   headers[keyHeader] ?? headers.authorization ?? headers['x-api-key'];
 

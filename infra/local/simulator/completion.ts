@@ -1,4 +1,4 @@
-// What a simulated model answers: made once, whatever the format.
+// The answer of a simulated model, made once, whatever the format.
 import { type Choice, type Completion, type TokenCounts, type ToolCall, tokenCounts } from './answer.ts';
 import { answerText, lastUserText } from './answer-text.ts';
 import type { Call } from './call.ts';
@@ -11,7 +11,7 @@ const choicesHardLimit = 128;
 
 export const thought = 'The user wants an answer. I should give a short one.';
 
-/** The answer to a call. What is `given` replaces that part of each choice as it is; usage is counted from what is said. */
+/** The answer to a call. `given` replaces parts of each choice; usage is counted from the text. */
 export function complete(call: Call, given: Partial<Choice> = {}, choiceCount = call.request.choiceCount): Completion {
   const natural: Choice =
     given.content === undefined ? naturalChoice(call) : { content: null, toolCalls: [], finishReason: 'stop' };
@@ -32,7 +32,7 @@ function naturalChoice(call: Call): Choice {
   return { ...reasoning, ...withinLimits(call, answerText(call)), toolCalls: [] };
 }
 
-/** Ends a text before the first stop sequence and after the token limit, whichever comes first. */
+/** Ends a text before the first stop sequence or after the token limit, whichever comes first. */
 function withinLimits({ request }: Call, text: string): Pick<Choice, 'content' | 'finishReason' | 'stopSequence'> {
   const { stopSequences, outputTokensMax: limit = Number.POSITIVE_INFINITY, isThinking } = request;
   const stopped = stopSequences
@@ -60,7 +60,7 @@ function usageOf(call: Call, choices: readonly Choice[]): TokenCounts {
 const sum = (choices: readonly Choice[], tokens: (choice: Choice) => number) =>
   choices.reduce((total, choice) => total + tokens(choice), 0);
 
-// Whether the simulated model calls tools, and with which arguments.
+// Decides whether the simulated model calls tools, and with which arguments.
 
 /** Two calls, so that clients meet parallel ones. */
 const parallelCalls = 2;

@@ -1,4 +1,5 @@
-// Error bodies in OpenAI's form, by status and by code, and those of providers that write others although they speak its formats.
+// Error bodies in OpenAI's form, by status and by code, and those of providers that use OpenAI's formats with error
+// bodies of their own.
 
 interface OpenAiError {
   readonly type: string;

@@ -1,5 +1,5 @@
-// The frames of a streamed answer, each with what it carries, so that a fault can say "after the role" or "before the finish
-// reason" by leaving frames out. Everything is still data here; each format makes its frames and writes them.
+// The frames of a streamed answer, each labelled by its content, so that a fault can say "after the role" or "before
+// the finish reason" by removing frames. Frames are data; each format makes and writes its own.
 import type { Completion, Frame } from './answer.ts';
 import type { Call } from './call.ts';
 import { end, head, json, type Step, type Steps, wait, write } from './step.ts';
@@ -31,7 +31,7 @@ export function throughOutput(frames: readonly Frame[], outputs: number): readon
 export const streamHead = ({ format }: Call): Step =>
   head(200, { 'content-type': format.streamType, 'cache-control': 'no-cache' });
 
-/** Sends frames, one write each, and then ends the body or does what `ending` says. `rewrite` may change a text on the wire. */
+/** Sends frames, one write each, and then ends the body or runs `ending`. `rewrite` may change a text on the wire. */
 export function* streamSteps(
   call: Call,
   frames: Iterable<Frame>,

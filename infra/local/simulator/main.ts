@@ -1,5 +1,5 @@
-// The simulator as a process of its own: `npm run simulator -- --port 9000`, which brings the Node that it needs.
-// Prints `simulator http://127.0.0.1:9000/v1` once it answers; SIGINT and SIGTERM stop it.
+// The simulator as a process of its own: `npm run simulator -- --port 9000`, which runs on the project's Node. Prints
+// `simulator http://127.0.0.1:9000/v1` once it answers; SIGINT and SIGTERM stop it.
 import { parseArgs } from 'node:util';
 import { runScript } from '../../run-script.ts';
 import { startSimulator } from './start-simulator.ts';

@@ -1,6 +1,6 @@
-// What a simulated model is asked, whichever format it was asked in.
+// A request to a simulated model, whatever its format.
 
-/** Part of the conversation: a message, or one of the tool results that a message holds. */
+/** Part of the conversation: a message, or one of the tool results in a message. */
 export interface Turn {
   /** `system`, `user`, `assistant`, `tool` (the result of a tool), or another word of the format. */
   readonly role: string;

@@ -49,7 +49,7 @@ function perform(step: Step, { response, clock, gone, breaking }: Wire): Promise
   }
 }
 
-/** Resolves when `act` calls back, or when the connection is gone: then no callback may ever come. */
+/** Resolves when `act` calls `done`, or when the connection is gone, for then it may never be called. */
 function unlessGone(gone: AbortSignal, act: (done: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

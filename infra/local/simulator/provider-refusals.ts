@@ -1,11 +1,11 @@
-// What real providers refuse that their formats have words for: each rule with the public report, or the page, that tells of it. A
-// request that a format can read is held against every row of it.
+// Refusals of real providers for requests that their formats can express: each rule with the public report, or the
+// page, that documents it. Every valid request is checked against all of them.
 
 import { historyRefusals, type Refusal } from './refused-histories.ts';
 import { lacksRequired, looseSchema, optionalIn, unsupportedByClaude } from './refused-schemas.ts';
 import { isThinker, knowsNoNone, thinksUnasked, thinksWithToolsElsewhere } from './signature.ts';
 
-/** What is looked at of any format's request. Anything else may be there too. */
+/** The fields of any format's request that are read; any other may be present. */
 interface Body {
   readonly tools?: readonly Tool[] | null;
   readonly reasoning_effort?: string | null;
@@ -169,7 +169,7 @@ const refusals: readonly Refusal<Body>[] = [
 const effortIn = ({ reasoning_effort: effort }: Body, model: string): string =>
   effort ?? (thinksUnasked(model) ? 'its own' : 'none');
 
-/** Undefined: its provider would take it. `model`: as the path or the body names it. */
+/** Returns undefined where its provider would accept it. `model`: from the path or the body. */
 export function providerRefusal(format: string, body: unknown, model: string): string | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   for (const { formats, why } of [...refusals, ...(historyRefusals as readonly Refusal<Body>[])]) {

@@ -1,8 +1,8 @@
-// From an HTTP request to what the log and a behaviour need of it. Nothing is answered here.
+// Converts an HTTP request to the parts that the log and a behaviour need. Nothing is answered here.
 import type { IncomingMessage } from 'node:http';
 import { type ChosenFormat, chooseFormat } from './formats/known-formats.ts';
 
-/** Above what any gateway should send; it only keeps a runaway test from filling the memory. */
+/** Above the size of any gateway's request; it only keeps a runaway test from filling the memory. */
 const bodyHardBytes = 64 * 1024 * 1024;
 
 export interface ReadRequest {
@@ -13,13 +13,13 @@ export interface ReadRequest {
   readonly query: string;
   /** The path below the base URL. */
   readonly pathBelowBase: string;
-  /** Undefined: no format is called so. */
+  /** Undefined for an unknown format. */
   readonly chosen: ChosenFormat | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyText: string;
   /** Undefined where the text is not JSON. */
   readonly body: unknown;
-  /** The body is over `bodyHardBytes`: nothing of it was kept. */
+  /** Set for a body over `bodyHardBytes`, of which nothing was kept. */
   readonly isTooLarge: boolean;
 }
 
@@ -53,7 +53,7 @@ export async function readRequest(request: IncomingMessage): Promise<ReadRequest
   };
 }
 
-/** Undefined beyond `bodyHardBytes`: what follows is read and dropped, so that the client gets to see its answer. */
+/** Returns undefined beyond `bodyHardBytes`: the rest is read and dropped, so that the client receives its answer. */
 async function readText(request: IncomingMessage): Promise<string | undefined> {
   let pieces: Buffer[] = [];
   let bytes = 0;

@@ -1,14 +1,15 @@
-// What real providers refuse of a conversation that comes back: results without their calls, and thinking without what was signed of it.
+// Refusals of real providers for a conversation that is sent again: results without their calls, and thinking without
+// its signature.
 
 export interface Refusal<Body> {
   readonly formats: readonly string[];
-  /** The public report, or the page, of it. */
+  /** The public report, or the page, that documents it. */
   readonly source: string;
-  /** In the provider's words. Undefined: it takes the request. */
+  /** Refuses in the provider's words; undefined when it accepts the request. */
   readonly why: (body: Body, model: string) => string | undefined;
 }
 
-/** What is looked at of any format's request. Anything else may be there too. */
+/** The fields of any format's request that are read; any other may be present. */
 interface History {
   readonly messages?: readonly Message[];
   readonly input?: string | readonly Item[];
@@ -139,7 +140,7 @@ export const historyRefusals: readonly Refusal<History>[] = [
     why({ contents = [] }, model) {
       if (!/gemini-([3-9]|[a-z-]*latest)/.test(model)) return undefined;
       for (const [at, { parts = [] }] of contents.entries()) {
-        // Of calls that are made at once the first is signed.
+        // The first of parallel calls is signed.
         const call = parts.find((part) => part.functionCall !== undefined);
         if (call === undefined || (call.thoughtSignature ?? call.thought_signature) !== undefined) continue;
         return `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${call.functionCall?.name}\` , position ${at + 1}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.`;

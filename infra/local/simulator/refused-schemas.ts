@@ -1,4 +1,4 @@
-// What of a JSON Schema a provider takes where a tool says that it is strict. Two providers, two subsets.
+// JSON Schema subsets that two providers accept for strict tools.
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,7 @@ function* schemasIn(schema: unknown): Generator<Schema> {
   for (const inner of [...named, ...listed, schema.items]) yield* schemasIn(inner);
 }
 
-/** Of Anthropic's structured outputs: bounds of numbers, texts and lists are refused. */
+/** Keywords that Anthropic's structured outputs refuse: bounds of numbers, texts and lists. */
 const unsupportedWords: Readonly<Record<string, readonly string[]>> = {
   integer: ['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'],
   number: ['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'],
@@ -24,7 +24,7 @@ const unsupportedWords: Readonly<Record<string, readonly string[]>> = {
   array: ['maxItems', 'uniqueItems'],
 };
 
-/** Of strict tools together. */
+/** Number of optional parameters, which is limited for all strict tools together. */
 export function optionalIn(schema: unknown): number {
   let count = 0;
   for (const { properties, required } of schemasIn(schema)) {
@@ -47,7 +47,7 @@ export function unsupportedByClaude(schema: unknown): string | undefined {
   return undefined;
 }
 
-/** Of OpenAI's strict mode: every object is closed. */
+/** Fault under OpenAI's strict mode: every object must be closed. */
 export function looseSchema(schema: unknown): string | undefined {
   for (const inner of schemasIn(schema)) {
     if (inner.type === 'object' && inner.additionalProperties !== false) {

@@ -1,5 +1,5 @@
-// An instance for a JSON Schema, for simple schemas: what a model with structured output would answer. Deterministic.
-// Patterns, conditions and unevaluated members are not looked at.
+// An instance of a simple JSON Schema, as a model with structured output would answer it. Deterministic. Patterns,
+// conditions and unevaluated properties are ignored.
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,7 @@ const formats: Readonly<Record<string, string>> = {
   uuid: '3b241101-e2bb-4255-8caf-4136c566a962',
 };
 
-/** From here on only what is required is generated: a schema may refer to itself. */
+/** From this depth on only required properties are generated, because a schema may refer to itself. */
 const optionalDepth = 6;
 /** A schema that requires itself has no instance; here the attempt ends. */
 const hardDepth = 32;
@@ -58,7 +58,7 @@ function instanceOf(given: unknown, making: Making, depth: number): unknown {
   }
 }
 
-/** Follows a local reference and lays the members of `allOf` over each other. */
+/** Follows a local reference and merges the schemas of `allOf`. */
 function resolve(schema: Schema, root: unknown, hops = 0): Schema {
   if (typeof schema.$ref === 'string' && hops < hardDepth) {
     const target = schema.$ref

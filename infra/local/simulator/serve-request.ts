@@ -44,7 +44,7 @@ interface Answer {
   readonly steps: (context: CallContext) => Steps;
 }
 
-/** What only the server knows. */
+/** Values that only the server knows. */
 type CallContext = Pick<Call, 'paceMs' | 'earlierCalls' | 'earlierOnConnection' | 'createdEpochSeconds' | 'newId'>;
 
 /** Who answers a request: a behaviour, or one of the refusals that every provider has. */
@@ -104,10 +104,10 @@ function perform(state: ServerState, steps: Steps, response: ServerResponse, cal
     call.ended = true;
     state.log.changed();
   };
-  // A client may be gone before its request was looked at: then there is no event to come.
+  // A client may leave before its request was read: then no event comes.
   if (response.destroyed) leave();
   else response.once('close', leave);
-  // A write that meets a closing connection: `close` follows and tells all there is to know.
+  // A write to a closing connection fails; `close` follows and is enough.
   response.on('error', () => {});
   const breaking = () => {
     isBreaking = true;
@@ -115,7 +115,10 @@ function perform(state: ServerState, steps: Steps, response: ServerResponse, cal
   return play(steps, { response, clock: state.clock, gone: gone.signal, breaking });
 }
 
-/** What is too large or too deep to be answered is the request's fault; any other fault must be seen, not taken for a behaviour. */
+/**
+ * A request that is too large or too deep to answer gets an error; any other fault must be seen, not taken for a
+ * behaviour.
+ */
 export function answerFault(response: ServerResponse, fault: unknown): void {
   if (response.headersSent || response.destroyed) return void response.socket?.destroy();
   const [status, type] = fault instanceof RangeError ? [400, 'invalid_request_error'] : [500, 'simulator_fault'];

@@ -1,5 +1,5 @@
-// The provider simulator: a real HTTP server that speaks the formats of providers. Any base URL that ends in `/v1` is a
-// provider; the path below it chooses the format, the model's name the behaviour. It keeps a log of what reached it.
+// The provider simulator: a real HTTP server with the formats of providers. Any base URL that ends in `/v1` is a
+// provider; the path below it selects the format, the model's name the behaviour. It logs the calls that it receives.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -31,7 +31,7 @@ export interface Simulator extends Pick<CallLog, 'calls' | 'until' | 'clear'> {
   readonly stop: () => Promise<void>;
 }
 
-/** About the speed at which people read along. */
+/** About a person's reading speed. */
 const humanPaceMs = 25;
 
 const logPath = '/simulator/calls';

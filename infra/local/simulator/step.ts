@@ -1,4 +1,5 @@
-// What a simulated provider does on the wire, as data: a behaviour is a list of these steps, and play.ts performs them.
+// Actions of a simulated provider on the wire, as data: a behaviour is a list of these steps, and play.ts performs
+// them.
 
 export type Step =
   /** Status line and headers. They leave at once, so that a client can see them before the first byte of a body. */
@@ -12,9 +13,9 @@ export type Step =
   | { readonly kind: 'silence' }
   /** The body ends as HTTP wants it. */
   | { readonly kind: 'end' }
-  /** The connection is closed where it stands (FIN); what was written before has left. */
+  /** Closes the connection at this point (FIN); earlier writes have left. */
   | { readonly kind: 'cut' }
-  /** The connection is reset (RST); the client may also lose what was written before. */
+  /** Resets the connection (RST); the client may also lose earlier writes. */
   | { readonly kind: 'reset' };
 
 export type Steps = Iterable<Step>;

@@ -1,8 +1,8 @@
 // Tokens of the simulator: a word with the space before it is one token, a long word one for every 24 characters.
-// Deterministic, so that a test can compute what a call must cost.
+// Deterministic, so that a test can compute the cost of a call.
 import type { ModelRequest } from './model-request.ts';
 
-/** What OpenAI counts for an image of low detail. */
+/** OpenAI's count for an image of low detail. */
 const tokensPerImage = 85;
 
 /** The tokens of a text. Joined they are the text again. */

@@ -29,7 +29,7 @@ export function unknownMembersAnswer(
   };
 }
 
-/** What `unknown-members` sends as an answer to a body, exactly: as JSON, and each event of a stream. */
+/** Exact answer of `unknown-members` to a body: as JSON, and each event of a stream. */
 export function unknownMembersTexts(formatName: string, body: object = {}) {
   const format = formats.find(({ name }) => name === formatName);
   if (format === undefined) throw new Error(`no format ${formatName}`);
@@ -37,7 +37,7 @@ export function unknownMembersTexts(formatName: string, body: object = {}) {
   return { json, data: frames.map(({ text }) => text), events: frames.map(format.encode) };
 }
 
-/** Members in another order, odd spaces, letters and signs escaped that need not be, members that no format has. */
+/** Writes fields in another order, odd spaces, needless escapes, and fields that no format has. */
 function oddText(value: object): string {
   const members = Object.entries(value).map(([name, member], index) => {
     const text = JSON.stringify(member).replaceAll('/', '\\/').replaceAll('é', '\\u00e9');

@@ -1,4 +1,4 @@
-// The account that the emulator plays, and what a client of it needs. Nothing of this machine's own AWS configuration is
+// The account of the emulator, and the environment of its clients. Nothing of this machine's own AWS configuration is
 // used: a command that lost its endpoint must not reach a real account.
 import { join } from 'node:path';
 

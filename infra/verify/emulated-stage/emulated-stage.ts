@@ -1,5 +1,5 @@
-// The whole life of a stage in an emulated AWS (MiniStack), with the commands that an operator types. What the emulator
-// does not do is said beside the result.
+// The whole life of a stage in an emulated AWS (MiniStack), with the commands that an operator types. Gaps of the
+// emulator are noted beside the result.
 import { join } from 'node:path';
 import { PutBucketTaggingCommand } from '@aws-sdk/client-s3';
 import { apiStackName, dataStackName } from '../../cdk/resource-names.ts';
@@ -70,7 +70,7 @@ async function liveDisposably(operator: Operator, project: ProjectCopy): Promise
   expectThat(changed.memoryMb === changedMemoryMb, `the memory is ${changed.memoryMb} MB after the change`);
   const { BaseUrl: baseUrl = '' } = (await operator.readStack(apiStackName('dev'))).outputs;
   expectThat(baseUrl.startsWith(changed.url), `without a distribution the base URL is ${baseUrl}`);
-  // With the key that was made before: the tables are the same.
+  // The former key still works, because the tables are the same.
   await operator.smoke('dev', key);
 
   await tagBucket(operator);
@@ -80,7 +80,9 @@ async function liveDisposably(operator: Operator, project: ProjectCopy): Promise
   await operator.smoke('dev', await operator.configure('dev'));
 }
 
-/** As after the loss of a region: the former stage of the same name still has the names that are unique in an account. */
+/**
+ * As after the loss of a region: the former stage of the same name still has the names that are unique in an account.
+ */
 async function liveBeside(operator: Operator): Promise<void> {
   await operator.deploy('dev');
   await operator.smoke('dev', await operator.configure('dev'));

@@ -1,5 +1,5 @@
-// Preloaded into the Node workers of MiniStack: what Lambda's runtime gives a function and they lack. Handlers in `.cjs`
-// files, `awslambda` for streaming, and the AWS SDK for whoever imports it without bundling it.
+// Preloaded into the Node workers of MiniStack: parts of Lambda's runtime that they lack. Handlers in `.cjs` files,
+// `awslambda` for streaming, and the AWS SDK for modules that import it without bundling it.
 'use strict';
 const Module = require('node:module');
 const { PassThrough } = require('node:stream');

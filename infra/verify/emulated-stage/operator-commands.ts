@@ -1,4 +1,4 @@
-// What an operator types, against the emulated account, and what can be seen of it from outside.
+// An operator's commands against the emulated account, and their effects as seen from outside.
 
 import { request as httpRequest } from 'node:http';
 import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation';
@@ -68,7 +68,7 @@ export function createOperator({ emulatorUrl, region, project, simulator }: Acce
 
   /** A result that is too large for an item is kept in the bucket, by a client that is loaded on demand. */
   async function replayFromBucket(stage: string, baseUrl: string, apiKey: string): Promise<void> {
-    // What does not compress to the size of an item.
+    // Incompressible, so that it exceeds the size of an item.
     const content = systemRandomness.bytes(largeResultBytes).toString('base64');
     const body = { model: models.withLargeAnswers, messages: [{ role: 'user', content }] };
     const header = { 'idempotency-key': systemRandomness.uuid() };
@@ -108,7 +108,7 @@ export function createOperator({ emulatorUrl, region, project, simulator }: Acce
       return applyFile(gatewayFile(simulator), place, { cwd, env });
     },
     gateway: (stage: string, ...args: string[]) => runGateway([...args, '--stage', stage], { cwd, env }),
-    /** What is changed reaches a process within five seconds. */
+    /** A change reaches a process within five seconds. */
     async expectStatus(stage: string, apiKey: string, wanted: number, otherwise: string): Promise<void> {
       const { BaseUrl: baseUrl = '' } = (await readStack(apiStackName(stage))).outputs;
       const headers = { authorization: `Bearer ${apiKey}` };
@@ -123,7 +123,7 @@ export function createOperator({ emulatorUrl, region, project, simulator }: Acce
     async smoke(stage: string, apiKey: string): Promise<void> {
       const { BaseUrl: baseUrl = '' } = (await readStack(apiStackName(stage))).outputs;
       const lines: string[] = [];
-      // The emulator holds streams back.
+      // The emulator buffers streams.
       const options = { baseUrl, apiKey, model: models.withCredential, storedFunction, send, streamsArrive: false };
       const passed = await runSmoke(options, (line) => void lines.push(line));
       expectThat(passed, `smoke: ${lines.at(-1)}`);
@@ -144,7 +144,7 @@ export function createOperator({ emulatorUrl, region, project, simulator }: Acce
 
 type Document = Readonly<Record<string, unknown>>;
 
-// Calls of names that only the emulator knows: those of distributions and function URLs.
+// Calls by names that only the emulator resolves: those of distributions and function URLs.
 
 /** A `fetch` that sends every request to the emulator, with the host it was meant for in its header. */
 const fetchThrough =

@@ -14,7 +14,7 @@ export interface ProjectCopy {
   remove(): void;
 }
 
-/** In the environment of a deployment: the data stack gets a resource that cannot be created, after all others. */
+/** Environment of a failing deployment: the data stack gets a resource that cannot be created, after all others. */
 export const failingDeployment = { GW_VERIFY_FAIL: 'yes' };
 
 /** Appended to the app. The emulator knows no metric math, so alarms watch a plain metric there. */

@@ -38,7 +38,10 @@ async function deployFirst(operator: Operator, project: ProjectCopy): Promise<st
   return key;
 }
 
-/** Destroys the stage and takes over what it leaves, as the refusal of the next deployment says. Gives the settings with it. */
+/**
+ * Destroys the stage and adopts its retained resources, as the refusal of the next deployment advises. Returns the
+ * settings for it.
+ */
 async function adopt(operator: Operator, project: ProjectCopy, key: string): Promise<Partial<StageSettings>> {
   project.writeSettings({ [stage]: settings });
   await operator.deploy(stage);
@@ -55,7 +58,7 @@ async function adopt(operator: Operator, project: ProjectCopy, key: string): Pro
   const adopted = { ...settings, adopt: { keyArn, secretArn } };
   project.writeSettings({ [stage]: adopted });
   await operator.deploy(stage, '--adopt');
-  // With the credential, the sealed key and the API key of before.
+  // Uses the former credential, encrypted key and API key.
   await operator.smoke(stage, key);
   return adopted;
 }
@@ -63,7 +66,9 @@ async function adopt(operator: Operator, project: ProjectCopy, key: string): Pro
 const suffix = '-then';
 const restored = tableNames.filter((table) => !unrecoveredTables.has(table));
 
-/** The steps of guides/restoring.md. The emulator restores the present, so what is to be undone happens after its copy. */
+/**
+ * The steps of guides/restoring.md. The emulator restores the present, so the change to undo is made after its copy.
+ */
 async function restore(
   operator: Operator,
   project: ProjectCopy,

@@ -1,4 +1,4 @@
-// What is applied to the stage: a provider with a stored credential, one that a stored BYOK connection pays for, and a
+// The gateway file of the stage: a provider with a stored credential, one that a stored BYOK connection pays for, and a
 // function. The providers are simulated on this machine.
 import { stringify } from 'yaml';
 import type { Simulator } from '../../local/simulator/index.ts';
@@ -7,7 +7,7 @@ import type { Simulator } from '../../local/simulator/index.ts';
 export const credentialName = 'acme';
 export const providerCredential = 'acme-credential';
 export const byokKey = 'byok-key';
-/** Of the environment of the command line. */
+/** Variable in the environment of the command line. */
 export const byokVariable = 'GW_VERIFY_BYOK_KEY';
 /** The part behind the slash chooses the behaviour of the simulator. */
 export const models = { withCredential: 'acme/echo', withLargeAnswers: 'acme/echo-request', withByok: 'bolt/echo' };

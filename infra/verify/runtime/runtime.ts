@@ -1,5 +1,5 @@
-// The very bundles that are uploaded, under Lambda's own runtime client, offline: the calls of `npm run smoke`, and a process
-// that outlives whatever goes wrong. It is no test of `npm test`: the client is compiled as it is installed.
+// Runs the uploaded bundles under Lambda's own runtime client, offline: the calls of `npm run smoke`, and a process
+// that survives every fault. It is no test of `npm test`, because the client is compiled when it is installed.
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -39,7 +39,7 @@ export const runtime: Step = {
         expectThat(await runSmoke(options, (line) => void lines.push(line)), `${when}: ${lines.at(-1)}`);
       await looksWell('at first');
       await outliveFailures(gateway.url, apiKey);
-      // Of the same process.
+      // In the same process.
       await looksWell('after failures');
       const { list } = smokeChecks({ ...options, baseUrl: `${models.url}/v1` });
       return `${await list()} by the listing function; the calls of npm run smoke, twice; a refusal, no event, a cut stream`;

@@ -1,6 +1,6 @@
-// One execution environment of Lambda behind a URL: the runtime client with a bundle as a child process, and the server that
-// Lambda puts beside every function. A request to the URL becomes an event, and what the function sends for it the answer,
-// as it comes.
+// One execution environment of Lambda behind a URL: the runtime client with a bundle as a child process, and the server
+// that Lambda puts beside every function. A request to the URL becomes an event, and the function's output the answer,
+// as it arrives.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,11 +13,11 @@ import { projectRoot } from '../verify-step.ts';
 
 const host = '127.0.0.1';
 const runtimePath = '/2018-06-01/runtime/';
-/** The body of such a request is the event itself. */
+/** Path of requests whose body is the event itself. */
 export const rawEventPath = '/raw-event';
-/** What Lambda would give a function. */
+/** Lambda's limit for a function. */
 const invocationMaxMs = 65_000;
-/** Status and headers stand before eight NUL bytes, then the body comes. */
+/** Type of an answer with status and headers before eight NUL bytes, and the body after them. */
 const streamedType = 'application/vnd.awslambda.http-integration-response';
 const preludeEnd = Buffer.alloc(8);
 
@@ -74,7 +74,7 @@ export async function startFunction({ bundle, client, variables }: FunctionOptio
   child.process.once('exit', () => server.close().closeAllConnections());
   return {
     url: `http://${address}`,
-    /** What it wrote, its log lines among it. */
+    /** Output of the process, with its log lines. */
     output: () => written.join(''),
     stop: () => child.stop(),
   };
@@ -98,7 +98,7 @@ const invocationHeaders = (id: string) => ({
   'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:gw-test',
 });
 
-/** As a function URL makes it. */
+/** Event as a function URL makes it. */
 function eventOf({ method, url = '', headers }: IncomingMessage, body: string): object {
   const [rawPath, rawQueryString = ''] = url.split('?');
   const http = { method, path: rawPath, sourceIp: host, userAgent: 'verify' };

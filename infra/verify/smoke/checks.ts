@@ -1,4 +1,4 @@
-// What the smoke test looks at, in this order, because each check uses what the former has shown.
+// Checks of the smoke test, in this order, because each uses results of the former.
 import { headerNames, plainBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
@@ -6,33 +6,36 @@ import { type Access, type Answer, type Arrival, createClient, describeArrival, 
 
 export interface SmokeOptions extends Access {
   readonly model: string;
-  /** A stored function and an input it accepts. Undefined: that check is left out, and says so. */
+  /** A stored function and an input it accepts; undefined skips that check, which then says so. */
   readonly storedFunction?: { readonly id: string; readonly input: string } | undefined;
-  /** Undefined: the checks of what only a deployed stage has are left out, and say so. */
+  /** Undefined skips the checks of a deployed stage, which then say so. */
   readonly deployed?: DeployedStage | undefined;
-  /** False where the way to the gateway is known to hold streams back, as an emulated AWS does. */
+  /** False where the path to the gateway is known to buffer streams, as that of an emulated AWS does. */
   readonly streamsArrive?: boolean;
 }
 
-/** What only a deployed stage has. */
+/** Parts that only a deployed stage has. */
 export interface DeployedStage {
   /** The function's own base URL, where clients use a distribution. */
   readonly directUrl: string | undefined;
   /** Tasks run the calls: nothing leads around the load balancer. */
   readonly hasTasks: boolean;
-  /** What the distribution adds to its requests. */
+  /** Secret that the distribution adds to its requests. */
   readonly readOriginSecret: () => Promise<string>;
   /** Waits until CloudWatch has counted so many requests since then; says how long that took. Rejects where it does not. */
   readonly awaitMetrics: (requests: number, sinceMs: number) => Promise<string>;
-  /** Has an alarm notify the topic, where the operator agrees; says which. Rejects where the topic was not reached. */
+  /**
+   * Makes an alarm notify the topic, where the operator agrees, and returns which. Rejects where the topic was not
+   * reached.
+   */
   readonly tryAlarm: () => Promise<string>;
 }
 
-/** So many bytes of headers and of other members of the body and of the event. */
+/** Bytes of headers and of other fields of the body and of the event. */
 const spareBytes = 65_536;
-/** Of the event that Lambda makes of a request: 6 MB. */
+/** Limit of the event that Lambda makes of a request: 6 MB. */
 const eventMaxBytes = 6 * 1_024 * 1_024;
-/** A quote of a prompt is `\\"` in the body, and `\\\\\\"` in the event, which holds the body as a JSON string. */
+/** A quote of a prompt is `\\"` in the body, and `\\\\\\"` in the event, which contains the body as a JSON string. */
 const bytesOfQuote = { body: 2, event: 4 } as const;
 const leftOut = 'left out: only a deployed stage has it (--stage NAME)';
 /** Long enough to be sent in many parts, short enough to cost next to nothing. */
@@ -60,7 +63,7 @@ function readStreamCostUsd(body: string): { readonly costUsd: number; readonly c
   return { costUsd: readCostUsd(last), chunks: lines.length - 1 };
 }
 
-/** Name → check, which gives a few words on what was found. */
+/** Name → check, which returns a few words on its result. */
 export function smokeChecks(options: SmokeOptions) {
   const smoke = openSmoke(options);
   return {
@@ -86,7 +89,7 @@ function openSmoke(options: SmokeOptions) {
 
 type Smoke = ReturnType<typeof openSmoke>;
 
-/** Of any gateway. */
+/** Checks of any gateway. */
 function answerChecks({ options: { model, storedFunction }, client, chat, describe, costsUsd }: Smoke) {
   let firstId: string | null = null;
   return {
@@ -114,8 +117,8 @@ function answerChecks({ options: { model, storedFunction }, client, chat, descri
       return `${chunks} chunks, ${describe(arrival)}`;
     },
     /**
-     * The largest bodies that a function URL takes, one of plain text and one of quotes, which Lambda's event holds at twice
-     * their size. They cost nothing: there is no such model.
+     * Sends the largest bodies that a function URL accepts, one of plain text and one of quotes, which are twice as
+     * long in Lambda's event. They cost nothing, because the model does not exist.
      */
     async body() {
       const quotes = Math.min(

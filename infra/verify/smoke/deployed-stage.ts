@@ -1,4 +1,4 @@
-// What the smoke test asks AWS about a deployed stage: whether its metrics arrive, and whether its alarms reach the topic.
+// Checks of a deployed stage in AWS: whether its metrics arrive, and whether its alarms reach the topic.
 import {
   CloudWatchClient,
   DescribeAlarmHistoryCommand,
@@ -23,11 +23,11 @@ const alarmEveryMs = 2_000;
 
 export interface StageToTest {
   readonly stage: string;
-  /** Of the api stack. */
+  /** Outputs of the api stack. */
   readonly outputs: Readonly<Record<string, string>>;
   readonly shell: AccountOptions;
   readonly clock: Clock;
-  /** Undefined: there is no terminal to ask on, and nothing was agreed to beforehand. */
+  /** Undefined without a terminal to ask on, where nothing was confirmed beforehand. */
   readonly confirm: ((question: string) => Promise<boolean>) | undefined;
 }
 
@@ -43,7 +43,7 @@ export function openDeployedStage({ stage, outputs, shell, clock, confirm }: Sta
         Namespace: brand,
         MetricName: 'Requests',
         Dimensions: [{ Name: 'stage', Value: stage }],
-        // Whole minutes: those of the first and of the last request are among them.
+        // Whole minutes, to include those of the first and of the last request.
         StartTime: new Date(sinceMs - (sinceMs % (metricPeriodSeconds * 1_000))),
         EndTime: new Date(clock.nowMs() + metricPeriodSeconds * 1_000),
         Period: metricPeriodSeconds,
@@ -53,7 +53,7 @@ export function openDeployedStage({ stage, outputs, shell, clock, confirm }: Sta
     return points.reduce((total, { Sum = 0 }) => total + Sum, 0);
   }
 
-  /** One that notifies the topic; of those, one that does not ring now. */
+  /** An alarm that notifies the topic, if possible one that is not in alarm now. */
   async function findAlarm(topic: string): Promise<string> {
     const found: MetricAlarm[] = [];
     const query = { AlarmNamePrefix: apiStackName(stage) };

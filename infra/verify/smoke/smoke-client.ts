@@ -1,4 +1,4 @@
-// Calls of the smoke test, and when what they answer arrives.
+// Calls of the smoke test, with the arrival times of their answers.
 import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 
 /** Longer than the budget of a call, and than the longest stream of a stage that has the default budget. */
@@ -22,11 +22,11 @@ export interface Answer {
 export interface Arrival {
   readonly firstMs: number;
   readonly lastMs: number;
-  /** In so many parts it came. */
+  /** Number of parts in which it arrived. */
   readonly parts: number;
 }
 
-/** Fails with what was found instead. */
+/** Fails with the given finding. */
 export function expectThat(isTrue: boolean, found: string): asserts isTrue {
   if (!isTrue) throw new Error(found);
 }
@@ -76,11 +76,11 @@ export function createClient({ baseUrl, apiKey, send = fetch, clock = systemCloc
   };
 }
 
-/** A body that something on the way held back arrives within some milliseconds, however long it took to make. */
+/** A buffered body arrives within some milliseconds, however long it took to make. */
 const apartMinMs = 100;
 const apartMinShare = 0.1;
 
-/** Says when a stream arrived. Fails where its first output did not come clearly before its last. */
+/** Describes when a stream arrived. Fails where its first output did not arrive clearly before its last. */
 export function describeArrival({ firstMs, lastMs, parts }: Arrival): string {
   const times = `first output after ${firstMs} ms, the last after ${lastMs} ms, in ${parts} parts`;
   const isApart = lastMs - firstMs >= Math.max(apartMinMs, apartMinShare * lastMs);

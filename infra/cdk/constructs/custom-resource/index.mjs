@@ -1,6 +1,6 @@
-// Custom resources that run only during a deployment: what CloudFormation is told of the account, by the type of the resource. Each
-// always answers, because a stack waits an hour for a missing answer. Plain JavaScript on the SDK of the Lambda runtime: it
-// needs no build.
+// Custom resources that run only during a deployment and report values of the account to CloudFormation, by the type of
+// the resource. Each always answers, because a stack waits an hour for a missing answer. Plain JavaScript on the SDK of
+// the Lambda runtime: it needs no build.
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -47,7 +47,7 @@ const resources = {
       return { Sha256: secrets.map((secret) => createHash('sha256').update(secret).digest('hex')).join(',') };
     },
   },
-  /** The id of the list of addresses by which CloudFront calls origins. */
+  /** The id of the list of addresses from which CloudFront calls origins. */
   'Custom::OriginFacingList': {
     subject: 'the list',
     read: async (_properties, outside) => {
@@ -69,7 +69,7 @@ export const answer = async (event, outside = { readLists, readSecret, put, paus
     try {
       result = { Status: 'SUCCESS', Data: await read(ResourceProperties, outside) };
     } catch (error) {
-      // By its name alone: its message may hold what was read.
+      // Reports the error's name alone: its message may contain the read value.
       result = { Status: 'FAILED', Reason: `${subject} could not be read: ${error?.name ?? 'unknown'}` };
     }
   }

@@ -1,5 +1,5 @@
-// Runs every five minutes: what share of its answers the distribution failed, as one line of the log. Plain JavaScript on
-// the SDK of the Lambda runtime: it needs no build.
+// Runs every five minutes: logs the share of answers that the distribution failed, as one line. Plain JavaScript on the
+// SDK of the Lambda runtime: it needs no build.
 
 const periodSeconds = 300;
 /** CloudFront's numbers are complete some minutes later. */

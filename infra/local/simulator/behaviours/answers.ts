@@ -1,4 +1,4 @@
-// Good answers of every kind, and answers to requests for JSON that are not quite what was asked for.
+// Good answers of every kind, and answers to requests for JSON that miss the request slightly.
 
 import type { Choice } from '../answer.ts';
 import { answerText } from '../answer-text.ts';
@@ -6,7 +6,7 @@ import type { Behaviour, Behaviours, Call } from '../call.ts';
 import { complete, thought } from '../completion.ts';
 import { refuse, respond } from '../frames.ts';
 
-/** What any unknown name does. */
+/** The behaviour of any unknown name. */
 export const echo: Behaviour = (call) => respond(call, complete(call));
 
 const saying =
@@ -29,7 +29,7 @@ export const answers: Behaviours = {
   'content-filter': saying({ content: 'I was about to', finishReason: 'content_filter' }),
   'blocked-prompt': blockedPrompt,
   'two-choices': (call) => respond(call, complete(call, {}, 2)),
-  // The body goes in as it was received: parsing it here would hide what a client did to its numbers.
+  // Includes the body as it was received: parsing it here would hide a client's change of its numbers.
   'echo-request': saying((call) => ({
     content: `{"headers":${JSON.stringify(call.headers)},"body":${call.bodyText}}`,
   })),

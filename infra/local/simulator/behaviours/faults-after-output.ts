@@ -1,4 +1,4 @@
-// Failures after the 200 has left. Each says what happens to a stream, frame by frame, and what is the same for a JSON answer.
+// Failures after the 200 was sent. Each changes a stream frame by frame, and a JSON answer in the same way.
 
 import type { Completion, Frame } from '../answer.ts';
 import { type Behaviour, type Behaviours, type Call, numberParameter, wordParameter } from '../call.ts';

@@ -28,7 +28,7 @@ const refusing =
 
 const html = '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1>nginx</body></html>\n';
 
-/** The received credential comes back in the message, as careless providers do. */
+/** Quotes the received credential in the message, as careless providers do. */
 function leak(call: Call): Steps {
   const { status, code } = call.format.wrongCredential;
   const message = `Incorrect API key provided: ${receivedCredential(call.format, call.headers) ?? 'none'}.`;

@@ -1,4 +1,4 @@
-// Good answers in an unusual form on the wire: cut anywhere, other line ends, comments, extra members, great size.
+// Good answers in an unusual form on the wire: cut anywhere, other line ends, comments, extra fields, great size.
 
 import type { Choice } from '../answer.ts';
 import { type Behaviour, type Behaviours, type Call, numberParameter } from '../call.ts';
@@ -22,7 +22,7 @@ const rewritten =
       ? streamSteps(call, call.format.frames(call, complete(call)), { rewrite })
       : respond(call, complete(call));
 
-/** The same bytes in other writes: `cutter` says how many of the `rest` bytes come next. */
+/** The same bytes in other writes: `cutter` returns the size of the next write. */
 function* recut(steps: Steps, cutter: (rest: number, sent: number) => number): Iterable<Step> {
   let sent = 0;
   for (const step of steps) {

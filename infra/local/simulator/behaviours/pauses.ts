@@ -9,7 +9,7 @@ import { echo } from './answers.ts';
 
 /** Streams that end only when the client leaves end here all the same. */
 const repeatsHardLimit = 100_000;
-/** Not the pace of the server, which tests set to 0: such a stream must not become a busy loop. */
+/** Independent of the server's pace, which tests set to 0: such a stream must not become a busy loop. */
 const repeatDefaultMs = 10;
 const intervalMs = (call: Call): number => Math.max(1, numberParameter(call, 0, repeatDefaultMs));
 
@@ -27,7 +27,7 @@ const stallAfter =
     return [head(200, headers), write(text.slice(0, text.length / 2)), silence];
   };
 
-/** Only what keeps the stream alive; nothing at all where the format has nothing for that. */
+/** Sends keep-alives alone, or nothing where the format has none. */
 function* aliveOnly(call: Call): Steps {
   const { keepAlive } = call.format;
   yield streamHead(call);

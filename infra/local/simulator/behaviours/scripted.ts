@@ -1,4 +1,4 @@
-// A model that does what its user wrote: for agents, whose tools it calls with arguments that mean something.
+// A model that follows its user's script: for agents, whose tools it calls with meaningful arguments.
 import type { ToolCall } from '../answer.ts';
 import { answerText } from '../answer-text.ts';
 import type { Behaviour, Behaviours, Call } from '../call.ts';
@@ -9,7 +9,7 @@ import type { Turn } from '../model-request.ts';
 import { promptTokens } from '../tokens.ts';
 
 interface ScriptedCall {
-  /** As its client calls it: a gateway may have put something before it. */
+  /** Name in its client's words: a gateway may have added a prefix. */
   readonly tool: string;
   readonly arguments: object;
 }
@@ -53,6 +53,6 @@ function nextCalls(call: Call): readonly ToolCall[] {
   }));
 }
 
-/** Results that stand together are those of one answer. */
+/** Adjacent results belong to one answer. */
 const answeredRounds = (turns: readonly Turn[]): number =>
   turns.filter(({ role }, at) => role === 'tool' && turns[at - 1]?.role !== 'tool').length;

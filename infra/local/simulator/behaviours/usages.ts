@@ -1,4 +1,4 @@
-// Right and wrong reports of what an answer used.
+// Correct and wrong usage reports.
 
 import { type Choice, type Completion, type TokenCounts, tokenCounts } from '../answer.ts';
 import { type Behaviour, type Behaviours, type Call, numberParameter } from '../call.ts';
@@ -37,7 +37,9 @@ const cached = reporting((call, counted) => {
   return { ...counted, cached: Math.min(counted.input, cachedTokens) };
 });
 
-/** `usage:PROMPT:COMPLETION:CACHED:REASONING:WRITTEN:WRITTEN_FOR_AN_HOUR`, so that a test can choose what a call costs. */
+/**
+ * `usage:PROMPT:COMPLETION:CACHED:REASONING:WRITTEN:WRITTEN_FOR_AN_HOUR`, so that a test can choose the cost of a call.
+ */
 const exact = reporting((call) =>
   tokenCounts(numberParameter(call, 0, 0), numberParameter(call, 1, 0), {
     cached: numberParameter(call, 2, 0),

@@ -61,7 +61,7 @@ const named: Readonly<Record<string, readonly [type: string, message: string]>> 
 /** `code` chooses another message of that status, or, as one of Anthropic's types, another type. */
 export function messagesError(status: number, code = '', message?: string) {
   const byStatus = types[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
-  // What is wrong with a thread stands in the details.
+  // The fault of a thread is in the details.
   const details = code.startsWith('thread_') ? { details: { error_code: code } } : {};
   const [type, text] = named[code] ?? (code in messages ? [code, messages[code]] : [byStatus, messages[byStatus]]);
   return { type: 'error', error: { type, message: message ?? text, ...details }, request_id: 'req_simulator' };

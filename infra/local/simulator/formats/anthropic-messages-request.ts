@@ -1,5 +1,5 @@
-// What a Messages request asks, and why Anthropic would refuse it. The rules that clients and translators break are played;
-// what is merely unknown passes.
+// Reads a Messages request, and refuses it as Anthropic would. Rules that clients and translators break are
+// implemented; unknown fields pass.
 import type { Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
@@ -22,7 +22,7 @@ interface Message {
   readonly content: string | readonly Block[];
 }
 
-/** The members that are looked at. Anything else may be there too. */
+/** The fields that are read; any other may be present. */
 export interface Body {
   readonly model: string;
   readonly messages: readonly Message[];
@@ -81,7 +81,7 @@ const textOf = (content: string | readonly Block[] = []): string =>
     .map(({ text = '' }) => text)
     .join(' ');
 
-/** Every text block is a turn of its own: agents put remarks of theirs before what the user wrote. Results come last. */
+/** Every text block is a turn of its own: agents put remarks of theirs before the user's text. Results come last. */
 function turnsOf({ role, content }: Message): readonly Turn[] {
   const blocks = blocksOf(content);
   const images = (list: readonly Block[]) => list.filter(({ type }) => type === 'image').length;
@@ -174,7 +174,7 @@ function whyInvalidMessage(message: Message, index: number, messages: readonly M
   return `messages.${index + 1}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(', ')}`;
 }
 
-/** With thinking on, the assistant turn whose tools were just run has to begin with its thinking. */
+/** With thinking on, the assistant turn whose tools were just run must begin with its thinking. */
 function unthoughtTools({ messages, thinking }: Body): string | undefined {
   if (thinking?.type !== 'enabled') return undefined;
   const last = messages.findLastIndex(({ role }) => role === 'assistant');

@@ -16,7 +16,7 @@ import { tokensOf } from '../tokens.ts';
 import { messagesError } from './anthropic-errors.ts';
 import { readMessages } from './anthropic-messages-request.ts';
 
-/** A block of an answer: whole, and as a stream begins it and goes on. */
+/** A block of an answer: whole, and as a stream begins and continues it. */
 interface Block {
   readonly whole: object;
   readonly start: object;
@@ -54,7 +54,7 @@ const textBlock = (text: string, pieces: readonly string[]): Block => ({
   deltas: pieces.map((piece) => ({ type: 'text_delta', text: piece })),
 });
 
-/** Input without what was cached or written, as Anthropic counts it. What is no number stays what it is. */
+/** Input without cached or written tokens, as Anthropic counts it. A value that is no number is unchanged. */
 function inputJson({ input, cached, written, writtenForHour }: TokenCounts) {
   const beside = cached + written;
   return {
@@ -78,7 +78,7 @@ const usageJson = (counts: TokenCounts) => ({
 /** The report in `message_start`: nothing but a first token was said by then. */
 const firstUsageJson = (counts: TokenCounts) => ({ ...inputJson(counts), output_tokens: 1, service_tier: 'standard' });
 
-/** The report in `message_delta`: without the details of what was written. */
+/** The report in `message_delta`, without the details of written tokens. */
 function lastUsageJson(counts: TokenCounts) {
   const { cache_creation: _inStart, service_tier: _alsoInStart, ...usage } = usageJson(counts);
   return usage;

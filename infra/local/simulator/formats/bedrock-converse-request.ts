@@ -1,4 +1,4 @@
-// What a Converse request asks, and why Amazon Bedrock would refuse it.
+// Reads a Converse request, and refuses it as Amazon Bedrock would.
 import type { Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
@@ -21,7 +21,7 @@ interface Message {
   readonly content: readonly Block[];
 }
 
-/** The members that are looked at. Anything else may be there too. */
+/** The fields that are read; any other may be present. */
 interface Body {
   readonly messages: readonly Message[];
   readonly system?: readonly Block[];
@@ -33,7 +33,7 @@ interface Body {
   readonly outputConfig?: {
     readonly textFormat?: { readonly structure?: { readonly jsonSchema?: { readonly schema?: string } } };
   };
-  /** What the model's own format has beside: here that of Claude. */
+  /** Further fields of the model's own format, here Claude's. */
   readonly additionalModelRequestFields?: {
     readonly thinking?: { readonly type?: string };
     readonly tool_choice?: MessagesBody['tool_choice'];
@@ -73,7 +73,7 @@ export function readConverse({ body: received, fromPath }: Received): ModelReque
   };
 }
 
-/** Claude may be told in its own words, because Converse has none for one call at a time. */
+/** Claude's own field may be used, because Converse has none for one call at a time. */
 function choiceOf({ toolConfig, additionalModelRequestFields: more }: Body): ModelRequest['toolChoice'] {
   if (more?.tool_choice !== undefined) return toolChoiceOf(more.tool_choice);
   const { any, tool } = toolConfig?.toolChoice ?? {};
@@ -145,7 +145,7 @@ function invalidNames({ messages, toolConfig }: Body): string | undefined {
   return new Set(ids).size < ids.length ? `messages contains duplicate Ids: ${ids.join(', ')}` : undefined;
 }
 
-/** With thinking on, the turn of a Claude whose tools were just run has to begin with its thinking. */
+/** With thinking on, a Claude's turn whose tools were just run must begin with its thinking. */
 function unthoughtTools({ messages, additionalModelRequestFields: more }: Body): string | undefined {
   if (more?.thinking?.type !== 'enabled') return undefined;
   const last = messages.findLast(({ role }) => role === 'assistant');

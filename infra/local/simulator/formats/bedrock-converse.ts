@@ -16,7 +16,7 @@ import { tokensOf } from '../tokens.ts';
 import { readConverse } from './bedrock-converse-request.ts';
 import { bedrockError, bedrockException } from './bedrock-errors.ts';
 
-/** A block of an answer: whole, and as a stream begins it and goes on. Only the use of a tool has a beginning. */
+/** A block of an answer: whole, and as a stream begins and continues it. Only a tool use has a beginning. */
 interface Block {
   readonly whole: object;
   readonly start?: object;
@@ -56,7 +56,7 @@ const textBlock = (text: string, pieces: readonly string[]): Block => ({
   deltas: pieces.map((piece) => ({ text: piece })),
 });
 
-/** Input without what was cached or written. What is no number stays what it is. */
+/** Input without cached or written tokens. A value that is no number is unchanged. */
 function usageJson({ input, cached, written, writtenForHour, output }: TokenCounts) {
   const beside = cached + written;
   const details = [
@@ -87,7 +87,7 @@ function stopReasonOf({ finishReason, refusal, stopSequence }: Choice): string |
 
 const metrics = { metrics: { latencyMs: 1 } };
 
-/** Of Claude: which of the stops it was, where the request asks for that. */
+/** The stop sequence that ended a Claude's answer, where the request asks for it. */
 const stopMember = ({ bodyText }: Call, { stopSequence }: Choice) =>
   stopSequence !== undefined && bodyText.includes('"/delta/stop_sequence"')
     ? { additionalModelResponseFields: { delta: { stop_sequence: stopSequence } } }
@@ -101,7 +101,7 @@ const json = (call: Call, completion: Completion) => ({
   ...metrics,
 });
 
-/** Bedrock pads each event with `p`, so that its length does not tell what is said. */
+/** Bedrock pads each event with `p`, so that its length does not reveal its text. */
 const event = (carries: Frame['carries'], name: string, members: object): Frame =>
   jsonFrame(carries, { ...members, p: 'abcdefgh' }, name);
 

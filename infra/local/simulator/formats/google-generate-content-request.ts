@@ -1,4 +1,4 @@
-// What a generateContent request asks, and why Google would refuse it.
+// Reads a generateContent request, and refuses it as Google would.
 import type { Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
 import { signatureOf } from '../signature.ts';
@@ -17,7 +17,7 @@ interface Content {
   readonly parts: readonly Part[];
 }
 
-/** The members that are looked at. Anything else may be there too. */
+/** The fields that are read; any other may be present. */
 interface Body {
   readonly contents: readonly Content[];
   readonly systemInstruction?: Content;
@@ -147,7 +147,7 @@ function isMisplaced({ role, parts }: Content, before: Content | undefined): boo
 
 const functionName = /^[a-zA-Z_][\w.:-]{0,63}$/;
 
-/** Of calls in parallel the first is signed. */
+/** The first of parallel calls is signed. */
 const firstCallOf = (parts: readonly Part[]): readonly Part[] =>
   parts.filter(({ functionCall }) => functionCall !== undefined).slice(0, 1);
 

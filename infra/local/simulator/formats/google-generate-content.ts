@@ -59,7 +59,7 @@ function usageJson(counts: TokenCounts) {
   };
 }
 
-/** Before the end of a stream only the input is reported. */
+/** Before its end a stream reports only the input. */
 const firstUsageJson = ({ input }: TokenCounts) => ({ promptTokenCount: input, totalTokenCount: input });
 
 const responseJson = (

@@ -17,7 +17,7 @@ import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts'
 import { isThinker } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
 
-/** The members that are looked at. Anything else may be there too. */
+/** The fields that are read; any other may be present. */
 interface Body {
   readonly model: string;
   readonly messages: readonly Message[];
@@ -75,7 +75,7 @@ function read({ body: received }: Received): ModelRequest | string {
   };
 }
 
-/** What OpenAI's own models that think refuse. */
+/** Fields that OpenAI's own thinking models refuse. */
 function invalidMember(body: Body): string | undefined {
   const { model, max_tokens: bound, stop } = body;
   if (!isThinker(model)) return undefined;
@@ -87,7 +87,7 @@ function invalidMember(body: Body): string | undefined {
 
 const toolName = /^[a-zA-Z0-9_-]{1,64}$/;
 const callIdMaxCharacters = 40;
-/** Of another maker's thinking, and of Google's. */
+/** Fields of other makers' thinking, and of Google's. */
 const foreignMembers = ['reasoning_details', 'extra_content', 'thinking', 'signature'];
 
 /** Other servers take more. */

@@ -33,7 +33,7 @@ function read({ body: received }: Received): ModelRequest | string {
 const isListOf = (kind: 'string' | 'number', value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === kind);
 
-/** The number of a token stands for its word. Undefined: no input. */
+/** A token's number is used as its word. Returns undefined without input. */
 function textsOf(input: unknown): readonly string[] | undefined {
   if (typeof input === 'string') return [input];
   if (isListOf('string', input)) return input as string[];

@@ -1,4 +1,4 @@
-// What a Responses request asks, and why OpenAI would refuse it.
+// Reads a Responses request, and refuses it as OpenAI would.
 import type { Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
 import { encryptedBy, isThinker } from '../signature.ts';
@@ -9,7 +9,7 @@ interface Part {
 }
 
 interface Item {
-  /** Left out: a message. */
+  /** A message by default. */
   readonly type?: string;
   readonly id?: string;
   readonly name?: string;
@@ -22,7 +22,7 @@ interface Item {
   readonly encrypted_content?: string | null;
 }
 
-/** The members that are looked at. Anything else may be there too. */
+/** The fields that are read; any other may be present. */
 export interface Body {
   readonly model: string;
   readonly input?: string | readonly Item[];
@@ -92,7 +92,7 @@ const named = (item: Item): Item => {
 const partsOf = (content: string | readonly Part[] = []): readonly Part[] =>
   typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
 
-/** Every part is a turn of its own: agents put remarks of theirs before what the user wrote. */
+/** Every part is a turn of its own: agents put remarks of theirs before the user's text. */
 function turnsOf(item: Item): readonly Turn[] {
   if (item.arguments !== undefined) return [{ role: 'assistant', text: '', toolArguments: [item.arguments] }];
   const isResult = item.output !== undefined;
@@ -129,7 +129,7 @@ const outputTokensMin = 16;
 /** Other hosts of Responses take any bound. */
 const isOpenAi = /(^|\/)(gpt-|o\d)/;
 
-/** Of chat completions. */
+/** Fields of chat completions. */
 const elsewhere = ['stop', 'max_tokens', 'max_completion_tokens', 'messages', 'response_format', 'reasoning_effort'];
 
 function invalidMember(body: Body): string | undefined {
@@ -153,7 +153,7 @@ function invalidMember(body: Body): string | undefined {
 }
 
 const toolName = /^[a-zA-Z0-9_-]{1,64}$/;
-/** Of ids of items, by their types. */
+/** Prefixes of item ids, by item type. */
 const idPrefixes: Readonly<Record<string, string>> = { message: 'msg', function_call: 'fc', reasoning: 'rs' };
 
 function invalidNames(items: readonly Item[], { tools }: Body): string | undefined {
@@ -167,7 +167,7 @@ function invalidNames(items: readonly Item[], { tools }: Body): string | undefin
     const { id, type = 'message' } = items[odd] ?? {};
     return `Invalid 'input[${odd}].id': '${id}'. Expected an ID that begins with '${idPrefixes[type]}'.`;
   }
-  // What was thought belongs to what came of it.
+  // Reasoning belongs to the output that followed it.
   const last = items.findLast(({ type }) => type === 'reasoning');
   return last !== undefined && last === items.at(-1)
     ? `Item '${last.id}' of type 'reasoning' was provided without its required following item.`

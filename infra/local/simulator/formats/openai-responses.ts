@@ -16,7 +16,7 @@ import { encryptedBy } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
 import { type Body, readResponses } from './openai-responses-request.ts';
 
-/** An item of the output: whole, as a stream begins it, and what the stream says of it in between. */
+/** An item of the output: whole, as a stream begins it, and its events in between. */
 interface Item {
   readonly whole: object;
   readonly start: object;
@@ -110,7 +110,7 @@ const usageJson = (counts: TokenCounts) => ({
   total_tokens: totalTokens(counts),
 });
 
-/** The response as it stands: its `state`, and what the request said. */
+/** The response so far: its `state`, and the request's settings. */
 function responseJson({ body }: Call, completion: Completion, state: object): object {
   const asked = body as Body;
   return {
@@ -175,7 +175,7 @@ export const responses: Format = {
   read: readResponses,
   json,
   frames,
-  // Each event says its place in the stream.
+  // Each event has its position in the stream.
   encode: (frame, position) =>
     serverSentEvent({ ...frame, text: frame.text.replace('{', `{"sequence_number":${position},`) }),
   error: (status, code, message) => ({ body: errorBody(status, code, message) }),
