@@ -2,6 +2,7 @@
 import type { CreditHold } from '../../shared/accounting/credit/index.ts';
 import type { Counter, Hold, KeyHold, SettlementOptions } from '../../shared/accounting/holds/index.ts';
 import type { Fingerprint, StoredResult } from '../../shared/accounting/idempotency/index.ts';
+import type { Permit } from '../../shared/accounting/limits/index.ts';
 import type { CachedAnswer, CacheKey } from '../../shared/accounting/response-cache/index.ts';
 import type { Connection } from '../../shared/configuration/byok/index.ts';
 import type { Candidate, Catalogue } from '../../shared/configuration/catalogue/index.ts';
@@ -109,6 +110,8 @@ export interface Execution {
   /** The one model call of a prompt. Undefined for a workflow: its steps are planned when their inputs are known. */
   readonly prompt: PlannedModelCall | undefined;
   readonly worstCase: PicoUsd;
+  /** What all its model calls may take of a limit of tokens. */
+  readonly estimatedTokens: number;
 }
 
 export interface OpenedCall extends IdentifiedCall {
@@ -130,6 +133,8 @@ export interface Holdings {
   readonly keyHold?: KeyHold | undefined;
   readonly creditHold?: CreditHold | undefined;
   readonly budgetHolds?: readonly BudgetHold[] | undefined;
+  /** Counts against the tokens per minute of the key and of the workspace. */
+  readonly tokenPermits?: readonly Permit[] | undefined;
   /** The first candidate, admitted along with everything else. */
   readonly firstCandidate?: AdmittedCandidate | undefined;
   /** Of pools. Those of key and credit go with their holds. */

@@ -30,13 +30,14 @@ describe('rules of keys and operators', () => {
 
   describe('keys', () => {
     it('are created with their limits and shown once: no later line prints more than the public id', async () => {
-      const { key, public_id } = await createKey('build', '--rpm 60 --spend-limit 2.5');
+      const { key, public_id } = await createKey('build', '--rpm 60 --tpm 9000 --spend-limit 2.5');
       expect(parseApiKey(key)?.publicId).toBe(public_id);
       expect(await read(public_id)).toMatchObject({
         workspace: 'team',
         name: 'build',
         status: 'active',
         rpm: 60,
+        tpm: 9_000,
         spendLimitUsd: '2.5',
       });
       const lists = await Promise.all(
@@ -49,7 +50,7 @@ describe('rules of keys and operators', () => {
         expect(out + error).not.toContain('sk-gw-');
         expect(out + error).not.toContain(key.slice(-49, -6));
       }
-      expect(lists[0]?.out).toMatch(new RegExp(`team +build +${public_id} +active +60 +- +2.5`));
+      expect(lists[0]?.out).toMatch(new RegExp(`team +build +${public_id} +active +60 +9000 +- +2.5`));
     });
 
     it('are revoked after a yes only, once, by public id or by the whole key, which is not repeated', async () => {

@@ -134,7 +134,7 @@ describe('the workspaces', () => {
   describe('workspaces', () => {
     it('are made with credit and limits, once', async () => {
       const settings =
-        '--credit 5 --spend-limit 40 --models acme/small,acme/large --concurrency 9 --zdr on --data-residency eu,us --presets on --member-keys 3 --member-rpm 60 --member-spend-limit 5 --member-spend-limit-reset monthly --member-expires-in 30d';
+        '--credit 5 --spend-limit 40 --models acme/small,acme/large --concurrency 9 --tpm 80000 --zdr on --data-residency eu,us --presets on --member-keys 3 --member-rpm 60 --member-spend-limit 5 --member-spend-limit-reset monthly --member-expires-in 30d';
       expect((await operate(`workspaces create search ${settings} ${local.option}`)).code).toBe(0);
       expect(await shown('search')).toEqual({
         id: 'search',
@@ -146,6 +146,7 @@ describe('the workspaces', () => {
         models: ['acme/small', 'acme/large'],
         data_policy: { zdr: true, data_residency: ['eu', 'us'] },
         concurrency: 9,
+        tpm: 80_000,
         function_concurrency: 20,
         features: { byok: false, presets: true },
         member_keys: {

@@ -222,7 +222,8 @@ describe('a limiter that fails behind a provider that failed', () => {
       models: { 'acme/model': [nth('down', 'error-500', 1), nth('backup', 'echo', 2)] },
       replace: () => ({
         limiter: {
-          admit: (entry, ...rest) => (entry.provider === 'backup' ? admitBackup() : limiter().admit(entry, ...rest)),
+          admit: (limited, ...rest) =>
+            'provider' in limited && limited.provider === 'backup' ? admitBackup() : limiter().admit(limited, ...rest),
           settle: (...permit) => limiter().settle(...permit),
           giveBack: (...permit) => limiter().giveBack(...permit),
         },

@@ -16,6 +16,7 @@ import { reserveCapacity } from './reserve-capacity.ts';
 import { reserveCredit } from './reserve-credit.ts';
 import { isShortOf, reserveKey } from './reserve-key.ts';
 import { reserveIdempotencyKey, reserveSpan } from './reserve-names.ts';
+import { reserveTokens } from './reserve-tokens.ts';
 
 export type PlannedCall = RoutedCall | OpenedCall;
 
@@ -48,10 +49,12 @@ export function reservationsOf(
   const key = { ...call, advise, defaultConcurrency, refusePlan: routed && (() => refusePlan(routed)) };
   const names = [...reserveNames(deps, call, owner), routed && findCached(deps, routed, owner, claims)];
   const credit = reserveCredit(deps, call, held(takesCreditSlot), advise);
+  const tokens = reserveTokens(deps, call);
   const rest = [routed && reserveBudgets(deps, routed, owner), capacity, routed && reserveCandidate(deps, routed)];
   return inRounds([
     // What is stored under them may be the answer.
     { reservations: names, mayRefuse: true },
+    ...(tokens === undefined ? [] : [tokens]),
     { reservations: [reserveKey(deps, key, keyHold)], mayRefuse: mayKeyRefuse },
     { reservations: [credit], mayRefuse: mayCreditRefuse },
     { reservations: rest, mayRefuse: false },

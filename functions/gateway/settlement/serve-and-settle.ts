@@ -8,7 +8,7 @@ import { streamHeaders, toGatewayError } from '../../../shared/protocol/router/i
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, ServedCall } from '../stages.ts';
 import { claimsEndOf, settle } from './settle.ts';
-import { settleMoney } from './settle-money.ts';
+import { settleMoney, settleTokens } from './settle-money.ts';
 
 /** A store that does not answer holds the end of no answer up for longer. */
 const freeSlotsMaxMs = 1_000;
@@ -47,15 +47,16 @@ async function toldInStream(
 
 /**
  * The slots of key and workspace stand beside their money: the write that settles it frees them. Where few are left it is
- * made before the last byte in place of after it. What fails here is done again by settlement. Undefined: the call has no slots.
+ * made before the last byte in place of after it. What fails here is done again by settlement. Undefined: the call has
+ * no slots, and counts no tokens.
  */
 function slotsFreer(deps: GatewayDependencies, call: AdmittedCall): AdmittedCall['freeSlots'] {
-  const { keyHold, creditHold, slots } = call.holdings;
+  const { keyHold, creditHold, slots, tokenPermits } = call.holdings;
   const besideMoney = [
     ...(keyHold?.slot === true ? [keySlots(keyHold.publicId, keyHold.slotsMax ?? null)] : []),
     ...(creditHold?.slot === true ? [creditCounter(creditHold.account, creditHold.shard)] : []),
   ];
-  if (besideMoney.length === 0 && slots === undefined) return undefined;
+  if (besideMoney.length === 0 && slots === undefined && tokenPermits === undefined) return undefined;
   const { clock, counters } = deps;
   const isMissedIn = (all: readonly Counter[]) => !all.every((counter) => counters.hasSpareSlots(counter));
   return async () => {
@@ -63,6 +64,8 @@ function slotsFreer(deps: GatewayDependencies, call: AdmittedCall): AdmittedCall
     const freed = Promise.allSettled([
       isMissedIn(besideMoney) && settleMoney(deps, call, deadline),
       slots !== undefined && isMissedIn(slots.counters()) && slots.giveBack(),
+      // Most of what a call holds of its tokens comes back: its client's next call must find them free.
+      settleTokens(deps, call, { deadline, isAwaited: true }),
     ]);
     await waitAtMost(clock, freeSlotsMaxMs, freed, () => undefined);
   };

@@ -1,6 +1,7 @@
-// Every hold of a call ends at what the call really cost, exactly once. What cannot be written now is tried again until
+// Every hold of a call ends at what the call really cost, exactly once, and its tokens count as they were used. What cannot be written now is tried again until
 // the deadline; after that the hold comes back with its lease.
 import type { SettlementOptions } from '../../../shared/accounting/holds/index.ts';
+import type { Permit } from '../../../shared/accounting/limits/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -39,4 +40,16 @@ export async function settleMoney(
   }
   const failed = settled.find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
+}
+
+/** Corrects the counts to what the call has used. Undefined: it holds none. */
+export function settleTokens(
+  { limiter, clock }: GatewayDependencies,
+  { bill, holdings: { tokenPermits } }: AdmittedCall,
+  { deadline, isAwaited }: { readonly deadline: Deadline; readonly isAwaited: boolean },
+): Promise<unknown> | undefined {
+  if (tokenPermits === undefined) return undefined;
+  const used = bill.charges.reduce((sum, { usage }) => sum + usage.promptTokens + usage.completionTokens, 0);
+  const settle = (permit: Permit) => retryWrite(clock, () => limiter.settle(permit, used, { isAwaited }), { deadline });
+  return Promise.all(tokenPermits.map(settle));
 }

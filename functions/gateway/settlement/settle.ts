@@ -11,7 +11,7 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, ClaimsEnd, EndedCall } from '../stages.ts';
 import { attemptSpans } from './attempt-spans.ts';
 import { logFailedAttempts } from './log-attempts.ts';
-import { settleMoney } from './settle-money.ts';
+import { settleMoney, settleTokens } from './settle-money.ts';
 import { writeRecord } from './write-record.ts';
 
 /** Within the 10 s that an adapter waits for `finish`. */
@@ -49,6 +49,7 @@ export async function settle(
 
   await Promise.all([
     step('money', () => settleMoney(deps, call, deadline, unawaited)),
+    step('tokens', () => settleTokens(deps, call, { deadline, ...unawaited })),
     step('response_cache', () => writeCache?.()),
     step('claims', () => claims.settle(claimsEndOf(ended), deadline)),
     step('slots', () => slots && retryWrite(clock, () => slots.giveBack(unawaited), { deadline })),

@@ -14,6 +14,7 @@ import {
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { withUnknownInput, worstCaseCost } from '../../../shared/routing/billing/index.ts';
+import { mostTokens } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { Execution, IdentifiedCall, OpenedCall, PlannedModelCall } from '../stages.ts';
 import { planModelCall } from './plan-model-call.ts';
@@ -60,16 +61,19 @@ function prepare(
   if (content.kind === 'prompt') {
     const planned = planModelCall(deps, call, promptRequest(content, matched));
     if (planned instanceof GatewayError) return planned;
-    return { revision, matched, prompt: planned, worstCase: promptWorstCase(planned) };
+    const estimatedTokens = mostTokens(planned);
+    return { revision, matched, prompt: planned, worstCase: promptWorstCase(planned), estimatedTokens };
   }
   let worstCase: PicoUsd = 0n;
+  let estimatedTokens = 0;
   for (const step of content.steps) {
     // Its messages are not known before the steps ahead of it are done; its candidates and its worst case are.
     const planned = planModelCall(deps, call, toRequest(step, step.messages, matched.passed));
     if (planned instanceof GatewayError) return planned;
     worstCase += sumOverModels(planned.plan, (candidates) => worstCaseCost(candidates, withUnknownInput(planned.size)));
+    estimatedTokens += mostTokens(planned);
   }
-  return { revision, matched, prompt: undefined, worstCase };
+  return { revision, matched, prompt: undefined, worstCase, estimatedTokens };
 }
 
 /** Without a schema any answer is the result; with one, a model whose answers are paid may leave it to the next. */

@@ -57,6 +57,7 @@ export function keyOptions(absent: 'left out' | 'none'): readonly LineInput[] {
   const orNone = absent === 'none' ? readOrNone : <Value>(read: (name: string, text: string) => Value) => read;
   return [
     input('--rpm <N>', 'body.rpm', orNone(readPositiveInteger), `requests per minute; ${absent}: no limit`),
+    input('--tpm <N>', 'body.tpm', orNone(readPositiveInteger), `tokens per minute; ${absent}: no limit`),
     input(
       '--concurrency <N>',
       'body.concurrency',

@@ -91,6 +91,7 @@ export const keyFields: readonly Field<Key>[] = [
   member('public_id', { title: 'public id' }),
   member('status', { title: 'status', shown: ({ state }) => state }),
   member('rpm', { title: 'rpm', align: 'right' }),
+  member('tpm', { title: 'tpm', align: 'right', leftOut: 2 }),
   member('concurrency', { title: 'at once', align: 'right', leftOut: 2 }),
   member('spend_limit_usd', { title: 'spend limit', align: 'decimal' }),
   member('spend_limit_reset', { title: 'reset' }),

@@ -30,6 +30,7 @@ const count = readOrNone(readPositiveInteger);
 const usd = readOrNone(readUsd);
 export const workspaceOptions: readonly LineInput[] = [
   input('--spend-limit <USD>', 'body.spend_limit_usd', usd, 'a cap on all that it spends; none: no limit'),
+  input('--tpm <N>', 'body.tpm', count, 'its tokens per minute; none: no limit'),
   input('--concurrency <N>', 'body.concurrency', count, 'its calls in flight; none: no limit of its own'),
   input(
     '--function-concurrency <N>',

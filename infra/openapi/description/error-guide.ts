@@ -187,9 +187,9 @@ const functionErrors: GuideOf<typeof errorFamilies.functions> = {
   },
   api_key_rate_limit: {
     cause:
-      'The key has made all the requests that it may make in a minute, or has as many calls in flight as it may have.',
+      'The key has made all its requests of a minute, used all its tokens of a minute, or has all its calls in flight.',
     solution:
-      'Come back after `Retry-After`, or ask the operator for a higher `rpm` or `concurrency`: `message` names which.',
+      'Come back after `Retry-After`, or ask the operator for a higher `rpm`, `tpm` or `concurrency`: `message` names which.',
   },
   execution_capacity: {
     cause: 'As many functions, or calls of any kind, as the workspace or the service may run at once are running.',

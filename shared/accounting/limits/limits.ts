@@ -7,6 +7,9 @@ export interface LimitedEntry {
   readonly model: string;
 }
 
+/** Who is limited: an entry, or the owner of a limit of the gateway's own, such as `key#…`. */
+export type Limited = LimitedEntry | { readonly owner: string };
+
 /** Requests per minute, tokens per minute, tokens per day; at least 1 each. Null: no such limit. */
 export interface EntryLimits {
   readonly rpm: number | null;
@@ -22,8 +25,8 @@ export interface LimitDemand {
 }
 
 /** Of the item in the table `limits` that counts for one shard. */
-export const limitItemKey = ({ provider, model }: LimitedEntry, shard: number): string =>
-  `provider#${provider}#${model}#${shard}`;
+export const limitItemKey = (limited: Limited, shard: number): string =>
+  'owner' in limited ? `${limited.owner}#${shard}` : `provider#${limited.provider}#${limited.model}#${shard}`;
 
 export const hasNoLimit = ({ rpm, tpm, tpd }: EntryLimits): boolean => rpm === null && tpm === null && tpd === null;
 

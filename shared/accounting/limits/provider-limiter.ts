@@ -1,18 +1,18 @@
 // Provider admission: rpm, tpm and tpd of an entry hold across any number of gateway instances, because the write that
 // counts a call is the decision itself. An admission is one write where the item is known and the limits are open.
 //
-//   pk                         provider#<provider id>#<model id>#<shard>
+//   pk                         provider#<provider id>#<model id>#<shard>, key#<id>#<shard>, workspace#<id>#<shard>
 //   requests_total …           windows of requests and tokens (shared/accounting/holds)
 //   expires_at_epoch_seconds   when all of it counts no more
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { type Clock, dayMs } from '../../foundation/time/index.ts';
-import { type ItemWriter, requestsPerMinute, type UpdateDraft } from '../holds/index.ts';
+import { type ItemWriter, requestsPerMinute, type SettlementOptions, type UpdateDraft } from '../holds/index.ts';
 import {
   demandsOf,
   type EntryLimits,
   hasNoLimit,
   type LimitDemand,
-  type LimitedEntry,
+  type Limited,
   limitItemKey,
   shardCountOf,
   shardLimitsOf,
@@ -38,9 +38,9 @@ export type Admission =
  */
 export interface ProviderLimiter {
   /** Without any limit the store is not asked. An estimate above a limit is cut to it. */
-  admit(entry: LimitedEntry, limits: EntryLimits, estimatedTokens: number): Promise<Admission>;
+  admit(limited: Limited, limits: EntryLimits, estimatedTokens: number): Promise<Admission>;
   /** The provider was called and this is what the call took in tokens: 0 is a count. */
-  settle(permit: Permit, actualTokens: number): Promise<void>;
+  settle(permit: Permit, actualTokens: number, options?: SettlementOptions): Promise<void>;
   /** The provider was never called: its tokens count no more, and nor does the request where it was made just now. */
   giveBack(permit: Permit): Promise<void>;
 }
@@ -58,11 +58,11 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
   const closed = new WeakSet<Permit>();
 
   async function admitOn(
-    [entry, limits, tokens]: readonly [LimitedEntry, EntryLimits, number],
+    [limited, limits, tokens]: readonly [Limited, EntryLimits, number],
     shard: number,
     shardCount: number,
   ): Promise<Admission> {
-    const key = limitItemKey(entry, shard);
+    const key = limitItemKey(limited, shard);
     const demands = demandsOf(shardLimitsOf(limits, shard, shardCount), tokens);
     const prepare = (draft: UpdateDraft) => draft.set('expires_at_epoch_seconds', expiryOf(clock.nowMs()));
     const outcome = await writer.reserve({ table: 'limits', key }, () => ({ counts: demands, prepare }));
@@ -92,9 +92,9 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
   }
 
   return {
-    async admit(entry, limits, estimatedTokens) {
+    async admit(limited, limits, estimatedTokens) {
       if (hasNoLimit(limits)) return { kind: 'admitted', permit: { key: '', id: '', countedAtMs: 0, demands: [] } };
-      const asked = [entry, limits, estimatedTokens] as const;
+      const asked = [limited, limits, estimatedTokens] as const;
       const shardCount = shardCountOf(limits);
       const shard = Math.floor(randomness.fraction() * shardCount);
       const first = await admitOn(asked, shard, shardCount);
@@ -105,9 +105,9 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
       return { kind: 'limited', retryAfterMs: Math.min(first.retryAfterMs, second.retryAfterMs) };
     },
 
-    settle(permit, actualTokens) {
+    settle(permit, actualTokens, { isAwaited = false } = {}) {
       const actual = BigInt(Math.max(0, Math.ceil(actualTokens)));
-      return close(permit, ({ window, amount }) => (window === requestsPerMinute ? amount : actual), false);
+      return close(permit, ({ window, amount }) => (window === requestsPerMinute ? amount : actual), isAwaited);
     },
 
     giveBack: (permit) => close(permit, () => 0n, true),

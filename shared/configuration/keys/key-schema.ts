@@ -24,6 +24,7 @@ export const keySchema = z.object({
   name: keyName,
   status: z.enum(['active', 'revoked']),
   ...keyLimits.shape,
+  tpm: limit.check(z.describe('Tokens per minute. Null: no limit.')),
   expires_at: z.nullable(instant),
   models: modelChoice,
   tags,

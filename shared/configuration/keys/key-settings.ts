@@ -32,6 +32,8 @@ const settings = {
   status: plain(keyAttributes.status, 'status', 'active' as 'active' | 'revoked'),
   /** Requests per minute; null: no limit. */
   rpm: plain(keyAttributes.requestsPerMinute, 'rpm', null as number | null),
+  /** Tokens per minute; null: no limit. */
+  tpm: plain('tokens_per_minute', 'tpm', null as number | null),
   /** Calls in flight; null: the default of the service. */
   concurrency: plain(keyAttributes.concurrency, 'concurrency', null as number | null),
   spendLimitUsd: plain(keyAttributes.spendLimitUsd, 'spend_limit_usd', null as string | null),

@@ -9,7 +9,7 @@ export interface PresetDocument {
   designated: string;
 }
 
-export interface WorkspaceDocument extends Omit<WorkspaceSettings, 'concurrency' | 'member_keys'> {
+export interface WorkspaceDocument extends Omit<WorkspaceSettings, 'concurrency' | 'tpm' | 'member_keys'> {
   id: string;
   /** Set when the workspace is created, and only then. */
   credit_usd: string;
@@ -17,6 +17,8 @@ export interface WorkspaceDocument extends Omit<WorkspaceSettings, 'concurrency'
   credit_shards?: number | undefined;
   /** Calls in flight. Null or absent: only those of the service and of keys limit. */
   concurrency?: WorkspaceSettings['concurrency'] | undefined;
+  /** Tokens per minute. Null or absent: no limit. */
+  tpm?: WorkspaceSettings['tpm'] | undefined;
   presets: PresetDocument[];
   /** What keys members make for themselves. Null or absent: none. */
   member_keys?: WorkspaceSettings['member_keys'] | undefined;

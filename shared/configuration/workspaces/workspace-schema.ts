@@ -27,6 +27,7 @@ export const workspaceSettings = z.object({
   models: modelChoice,
   data_policy: policySchema,
   concurrency: limit,
+  tpm: limit.check(z.describe('Tokens per minute. Null: no limit.')),
   function_concurrency: limit,
   features,
   member_keys: z.nullable(memberKeysSchema),

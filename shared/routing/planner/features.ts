@@ -99,6 +99,10 @@ export function estimateTokens(size: CallSize, candidate: Candidate): number {
   return estimateInputTokens(candidate, size) + outputTokens * size.choices;
 }
 
+/** At the candidate that takes most: which one will answer is not known yet. */
+export const mostTokens = ({ plan, size }: { readonly plan: readonly Candidate[]; readonly size: CallSize }): number =>
+  Math.max(...plan.map((candidate) => estimateTokens(size, candidate)));
+
 export const entryOf = ({ provider, model }: Candidate): LimitedEntry => ({ provider: provider.id, model: model.id });
 
 export const limitsOf = ({ entry }: Candidate): EntryLimits => ({

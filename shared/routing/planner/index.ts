@@ -8,7 +8,7 @@ export {
   readByokSources,
 } from './byok.ts';
 export { satisfies, tighten } from './data-policy.ts';
-export { entryOf, estimateTokens, limitsOf } from './features.ts';
+export { entryOf, estimateTokens, limitsOf, mostTokens } from './features.ts';
 export { type CandidateStats, isBillable, totalPrice } from './order.ts';
 export { makePlan, type Plan, type PlanInput } from './plan.ts';
 export { failUnknownModel, findVisible, mayBeTranslated } from './visible-candidates.ts';

@@ -37,7 +37,7 @@ describe('at rest', () => {
     const parsed = parseApiKey(text);
     if (parsed === undefined) throw new Error('a created key must parse');
     const rules = { expiresAtMs: null, models: null, spendLimitReset: null, tags: null, owner: null, replacedBy: null };
-    const limits = { rpm: null, concurrency: null, spendLimitUsd: null };
+    const limits = { rpm: null, tpm: null, concurrency: null, spendLimitUsd: null };
     const settings = { workspace: 'w', name: 'ci', status: 'active', ...limits } as const;
     return { text, record: { ...parsed, ...settings, ...rules, ...more } };
   }
@@ -217,6 +217,7 @@ describe('the settings of a key', () => {
     name: 'ci',
     status: 'revoked',
     requests_per_minute: 7,
+    tokens_per_minute: 9_000,
     concurrency: 3,
     spend_limit_usd: '2.50',
     spend_limit_reset: 'daily',
@@ -238,6 +239,7 @@ describe('the settings of a key', () => {
       name: 'ci',
       status: 'revoked',
       rpm: 7,
+      tpm: 9_000,
       concurrency: 3,
       spend_limit_usd: '2.50',
       spend_limit_reset: 'daily',

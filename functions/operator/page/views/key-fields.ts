@@ -6,6 +6,7 @@ import { formValues } from '../parts/form.tsx';
 /** Whole numbers: each has a field, and words in the list. */
 export const countLimits = [
   { member: 'rpm', title: 'Requests per minute', absent: 'no limit', words: 'per minute' },
+  { member: 'tpm', title: 'Tokens per minute', absent: 'no limit', words: 'tokens per minute' },
   { member: 'concurrency', title: 'Calls at once', absent: 'the default of the service', words: 'at once' },
 ] as const satisfies readonly { readonly member: keyof Key; readonly [text: string]: string }[];
 

@@ -4,7 +4,7 @@ import { formValues } from '../parts/form.tsx';
 
 type Fields = Pick<
   Workspace,
-  'spend_limit_usd' | 'concurrency' | 'function_concurrency' | 'models' | 'features' | 'member_keys'
+  'spend_limit_usd' | 'concurrency' | 'tpm' | 'function_concurrency' | 'models' | 'features' | 'member_keys'
 > & {
   readonly id: string;
   readonly credit_usd: string;
@@ -24,6 +24,7 @@ export function readWorkspaceForm(form: HTMLFormElement): Fields {
     credit_usd: text('credit_usd') || '0',
     spend_limit_usd: text('spend_limit_usd') || null,
     concurrency: number('concurrency'),
+    tpm: number('tpm'),
     function_concurrency: number('function_concurrency'),
     models: models.length === 0 ? 'all' : models,
     data_policy: {

@@ -22,6 +22,7 @@ interface WorkspaceFormProperties {
 }
 
 const limits = [
+  { name: 'tpm', title: 'Tokens per minute', placeholder: 'no limit' },
   { name: 'concurrency', title: 'Calls at once', placeholder: 'no limit of its own' },
   { name: 'function_concurrency', title: 'Calls of functions at once', placeholder: 'no limit' },
 ] as const;

@@ -54,6 +54,7 @@ const columns = (setTask: (task: Task) => void, isOwned: (id: string) => boolean
   { title: 'Spent', isNumber: true, show: ({ spent_usd }) => usd(spent_usd) },
   { title: 'Held', isNumber: true, show: ({ held_usd }) => usd(held_usd) },
   { title: 'Spend limit', isNumber: true, show: ({ spend_limit_usd }) => usd(spend_limit_usd) },
+  { title: 'Tokens per minute', isNumber: true, show: ({ tpm }) => count(tpm) },
   { title: 'Calls at once', isNumber: true, show: ({ concurrency }) => count(concurrency) },
   { title: 'Models', show: ({ models }) => (models === 'all' ? 'all' : models.join(', ')) },
   { title: 'Policy', show: ({ data_policy }) => policyText(data_policy) || none },

@@ -1,0 +1,171 @@
+// Tokens per minute of keys and workspaces: held as estimated, corrected to what was used, exact over all gateways of a store.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { expectError } from '../support/expect-error.ts';
+import { newKey, promptFunction } from '../support/gateway-file.ts';
+import { type Harness, hello, type ServedGateway, startHarness } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+
+/** What the provider reports of each call. */
+const used = 15;
+/** Of the input of these calls and 400 tokens of output: more than half of the limit, less than all of it. */
+const bound = { max_tokens: 400 };
+const tpm = 500;
+const minuteMs = 60_000;
+
+describe('tokens per minute', () => {
+  const clock = manualClock();
+  const keys = { limited: newKey(), first: newKey(), second: newKey(), poor: newKey(), free: newKey() };
+  let harness: Harness;
+  let other: ServedGateway;
+  let provider: ScriptedProvider;
+  let isHeld = false;
+  const waiting: (() => void)[] = [];
+
+  beforeAll(async () => {
+    provider = await startScriptedProvider((outgoing) => {
+      const answer = () => sendJson(outgoing, completionOf({ content: 'done' }));
+      if (isHeld) waiting.push(answer);
+      else answer();
+    });
+    harness = await startHarness({
+      clock,
+      models: {
+        'acme/model': [{ provider: 'acme', upstream: 'scripted' }],
+        'acme/broken': [{ provider: 'broken', upstream: 'error-500' }],
+        'acme/stream': [{ provider: 'broken', upstream: 'stream' }],
+      },
+      providers: { acme: { base_url: provider.url } },
+      key: { tpm, spend_limit_usd: '50' },
+      moreWorkspaces: [
+        {
+          id: 'shared',
+          credit_usd: '10',
+          tpm,
+          functions: [promptFunction('ask', 'acme/model', { options: { max_tokens: 400 } })],
+          keys: [
+            { name: 'first', key: keys.first },
+            { name: 'second', key: keys.second },
+          ],
+        },
+        { id: 'poor', credit_usd: '0.0001', tpm, keys: [{ name: 'poor', key: keys.poor, tpm }] },
+        { id: 'free', credit_usd: '10', keys: [{ name: 'free', key: keys.free }] },
+      ],
+    });
+    other = await harness.open();
+  });
+  afterAll(async () => {
+    for (const answer of waiting) answer();
+    await harness.stop();
+    await provider.stop();
+  });
+  beforeEach(() => clock.advance(2 * minuteMs));
+
+  const by = (key: string) => ({ authorization: `Bearer ${key}` });
+  const ask = (gateway: Pick<ServedGateway, 'post'> = harness, headers = {}, more = {}) =>
+    gateway.post(hello('acme/model', { ...bound, ...more }), headers);
+
+  /** Calls until one is refused. */
+  async function fill(headers = {}): Promise<{ served: number; refused: Response }> {
+    for (let served = 0; ; served += 1) {
+      const answer = await ask(served % 2 === 0 ? harness : other, headers);
+      if (answer.status !== 200) return { served, refused: answer };
+      await answer.text();
+    }
+  }
+
+  it('of a key count what its calls have used, over all gateways of a store, and come back when they said', async () => {
+    const { served, refused } = await fill();
+    // The estimate of the next one is about 410.
+    expect(served * used).toBeGreaterThan(tpm - 420 - used);
+    expect(served * used).toBeLessThan(tpm - 400);
+    const asked = provider.bodies.length;
+    const wait = Number(refused.headers.get('retry-after'));
+    const { message } = await expectError(refused, 429, 'api_key_rate_limit');
+    expect(message).toContain(`${tpm} tokens a minute`);
+    clock.advance(wait * 1_000 - 1_000);
+    expect((await ask()).status).toBe(429);
+    expect(provider.bodies).toHaveLength(asked);
+    clock.advance(1_000);
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('are held while a call runs and come back with its last byte; a call beyond them holds and asks nothing', async () => {
+    isHeld = true;
+    const running = ask();
+    while (waiting.length === 0) await new Promise(setImmediate);
+    isHeld = false;
+    const asked = provider.bodies.length;
+    const before = await harness.credit();
+    const refused = await ask(other);
+    await expectError(refused, 429, 'api_key_rate_limit');
+    await other.settled();
+    expect(provider.bodies).toHaveLength(asked);
+    expect((await harness.credit()).held).toBe(before.held);
+    for (const answer of waiting.splice(0)) answer();
+    expect(await (await running).json()).toMatchObject({ usage: { total_tokens: used } });
+    // No time has passed, and nothing was waited for.
+    expect((await ask(other)).status).toBe(200);
+  });
+
+  it('of a workspace are those of all its keys and functions', async () => {
+    const { refused } = await fill(by(keys.first));
+    const { message } = await expectError(refused, 429, 'rate_limited');
+    expect(message).toContain('The workspace shared');
+    await expectError(await ask(other, by(keys.second)), 429, 'rate_limited');
+    const asked = provider.bodies.length;
+    const called = await harness.post(hello('gw/function/ask'), {
+      ...by(keys.second),
+      'idempotency-key': '3f1c0e0a-6b1e-4c53-9c4e-0d6a52f0a001',
+    });
+    await expectError(called, 429, 'rate_limited');
+    expect(provider.bodies).toHaveLength(asked);
+    expect((await ask(harness, by(keys.free))).status).toBe(200);
+    clock.advance(minuteMs);
+    const after = await harness.post(hello('gw/function/ask'), {
+      ...by(keys.second),
+      'idempotency-key': '3f1c0e0a-6b1e-4c53-9c4e-0d6a52f0a001',
+    });
+    expect(after.status).toBe(200);
+  });
+
+  it('are not used by calls that money refuses, that a provider fails, or whose answer is stored', async () => {
+    for (let call = 0; call < 3; call += 1) {
+      await expectError(await ask(harness, by(keys.poor), { max_tokens: 450 }), 402, 'PAYMENT_REQUIRED');
+      await harness.settled();
+      await expectError(await harness.post(hello('acme/broken', bound)), 502, 'no_available_provider');
+    }
+    const named = { 'idempotency-key': 'stored' };
+    const first = await ask(harness, named);
+    expect(first.status).toBe(200);
+    await first.text();
+    const { served } = await fill();
+    expect(served).toBeGreaterThan(0);
+    const replayed = await ask(harness, named);
+    expect([replayed.status, replayed.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+  });
+
+  it('that a stream has used are counted before its client knows its end', async () => {
+    const streamed = async (gateway: ServedGateway) =>
+      (await gateway.post(hello('acme/stream', { ...bound, stream: true }))).text();
+    expect(await streamed(harness)).toContain('[DONE]');
+    expect((await ask(other)).status).toBe(200);
+  });
+
+  it('are exact where calls come at once: together they never hold more than the limit', async () => {
+    isHeld = true;
+    const asked = provider.bodies.length;
+    const calls = Array.from({ length: 12 }, (_, call) =>
+      ask(call % 2 === 0 ? harness : other, {}, { max_tokens: 100 }),
+    );
+    let refused = 0;
+    for (const call of calls) void call.then(({ status }) => (refused += Number(status === 429)));
+    while (refused < 8) await new Promise(setImmediate);
+    while (provider.bodies.length - asked < 4) await new Promise(setImmediate);
+    isHeld = false;
+    for (const answer of waiting.splice(0)) answer();
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(4);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(8);
+  });
+});
