@@ -1,4 +1,5 @@
-// What the operator knows of a provider that its format does not say: betas and members that it refuses, and other names of them.
+// Applies the operator's knowledge of a provider beyond its format: betas and fields that it refuses, and other names
+// of them.
 import type { ProviderDocument } from '../../configuration/catalogue/index.ts';
 import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
 import { findMember, type JsonText, parseJson, rewriteMembers, scanJson } from '../../protocol/wire/index.ts';
@@ -6,7 +7,7 @@ import type { CandidateRequest, Send } from '../providers/index.ts';
 
 export interface AdaptedSend {
   readonly send: Send;
-  /** What was not sent, as paths. Known once the request was made. */
+  /** Paths of fields that were not sent. Known once the request was made. */
   readonly dropped: () => readonly string[];
 }
 

@@ -43,7 +43,7 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
   const asked = inAskedForm(send, { api, stream: request.stream, choices: request.size().choices });
   if (way.kind === 'relay') return relay(call, candidate, asked);
   const [lacking] = way.lacks;
-  // The planner passes such a candidate over; here nothing is dropped in silence either.
+  // The planner skips such a candidate; here nothing is dropped silently either.
   if (lacking !== undefined) return cannotSay(lacking.member);
   const itself = await request.answerItself?.(nextTurn);
   if (itself !== undefined) return { kind: 'json', answer: itself, spoken: { format: way.api, leftOut: [] } };
@@ -78,7 +78,7 @@ const cannotSay = (param: string): NoAnswer => ({
   failure: { kind: 'invalid', param, reason: 'unsupported_parameter', cause: 'not_translatable' },
 });
 
-/** As SDKs call the member that becomes these headers. */
+/** Reads SDKs' name of the field that becomes these headers. */
 const betasIn = ({ passedOn: { headers } }: CandidateCall): readonly string[] =>
   Object.keys(headers).some((name) => /-beta$/i.test(name)) ? ['betas'] : [];
 
@@ -86,7 +86,7 @@ export interface CandidateCall {
   readonly clientInterface: ClientInterface;
   readonly request: ClientRequest;
   readonly passedOn: PassedOn;
-  /** Names an answer to which the provider gives no id. */
+  /** Id of an answer to which the provider gives none. */
   readonly correlationId: string;
   readonly createdSeconds: number;
   readonly envelopes: Envelopes;
@@ -94,8 +94,8 @@ export interface CandidateCall {
   readonly zdr: boolean;
 }
 
-// A provider that speaks the client's own interface: the body goes out as it was sent, less what is the gateway's, and answers
-// and events come back as they are.
+// Relays to a provider with the client's own interface: the body is sent unchanged except for the gateway's fields, and
+// answers and events are returned unchanged.
 
 /** Rejects where `send` does, or where the body breaks. */
 async function relay(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
@@ -155,7 +155,7 @@ const targetOf = ({ entry, model, provider }: Candidate, zdr: boolean) => ({
       : { tokens: entry.default_output_tokens, chatMember: outputBoundMember(provider.kind) },
 });
 
-/** Of Gemini's chat completions. */
+/** Host of Gemini's chat completions. */
 const googleHost = /^https:\/\/[\w.-]+\.googleapis\.com\//;
 
 /** OpenAI's reasoning models refuse `max_tokens`; of the others not all know the newer name. */

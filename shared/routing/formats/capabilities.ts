@@ -1,4 +1,4 @@
-// In which interface of its provider a candidate is called, and what each format can be told of a request. Loads no translator.
+// Chooses the interface in which a candidate is called, by the features that each format supports. Loads no translator.
 import {
   type Candidate,
   hubApisFor,
@@ -22,7 +22,7 @@ const officeFiles = [
 ];
 const textFiles = ['text/plain', 'text/csv', 'text/html', 'text/markdown'];
 
-/** What is not named here a format has no words for. `data:` goes everywhere; a format without URLs takes only bytes. */
+/** A need that is not listed is unsupported. `data:` works everywhere; a format without URLs accepts only bytes. */
 const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ability>>>>> = {
   messages: {
     many_documents: true,
@@ -52,7 +52,7 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
     file_url: true,
     file: new Set(['application/pdf', ...textFiles, ...officeFiles]),
   },
-  // Of files its package knows words for these alone.
+  // The only file types that its package supports.
   'chat-completions': {
     many_documents: true,
     long_stops: true,
@@ -78,7 +78,7 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
 /** Models that think in every call, and refuse to be made to call a tool. */
 const unforceable = /claude-(sonnet-5-5|opus-5-5|fable-5-[12])/;
 
-/** By what its provider and the catalogue call it: a profile of a host does not say which model it is. */
+/** Decided by the provider's and the catalogue's names: a host's profile does not show its model. */
 export const canBeForced = ({ entry, model }: Pick<Candidate, 'entry' | 'model'>): boolean =>
   ![entry.upstream_model, model.id].some((name) => unforceable.test(plainModelName(name)));
 
@@ -96,9 +96,9 @@ const lacks = (candidate: Candidate, api: HubApi, need: HubNeed): boolean =>
 const takesStops = ({ entry, model }: Candidate): boolean => !isOpenAiThinker(entry.upstream_model, model.id);
 
 export type WayToCandidate =
-  /** Its provider speaks the client's interface. */
+  /** Its provider has the client's interface. */
   | { readonly kind: 'relay' }
-  /** `lacks`: what the format cannot be told. With anything in it the candidate is not called. */
+  /** `lacks`: unsupported features. With any of them the candidate is not called. */
   | { readonly kind: 'hub'; readonly api: HubApi; readonly lacks: readonly HubNeed[] };
 
 /** There is something that its own interface cannot carry, and another one of its provider can. */
@@ -113,15 +113,15 @@ function hasWiderWay({ entry, model, provider }: Candidate, interfaceId: Interfa
 
 const thinksByItself = ({ entry, model }: Candidate): boolean => thinksUnasked(entry.upstream_model, model.id);
 
-/** The way to it depends on what the whole body holds. */
+/** Whether the format depends on the whole body. */
 export const mayGoThroughHub = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
   speaksOwn(candidate, interfaceId)
     ? hasWiderWay(candidate, interfaceId)
     : hubApisFor(candidate, interfaceId).length > 0;
 
 /**
- * The client's own interface where its provider speaks it, and it can carry what is asked. Else of several formats the first that
- * can be told everything, else the first. Undefined: its provider serves no such client.
+ * The client's own interface where its provider has it, and it supports the request; else the first format that
+ * supports everything, else the first. Undefined when its provider serves no such client.
  */
 export function wayTo(
   candidate: Candidate,

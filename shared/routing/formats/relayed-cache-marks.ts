@@ -24,7 +24,7 @@ const leastTokens: readonly (readonly [RegExp, number])[] = [
   [/claude-/, 1_024],
 ];
 
-/** The operator asks for it, the provider bills what is marked, and the prompt is long enough for it. */
+/** Whether the operator asks for it, the provider bills marked parts, and the prompt is long enough. */
 export function marksCache(candidate: Candidate, size: CallSize): boolean {
   const { entry, model } = candidate;
   if (entry.prompt_cache !== 'auto') return false;
@@ -34,7 +34,7 @@ export function marksCache(candidate: Candidate, size: CallSize): boolean {
 }
 
 const mark = '"cache_control":{"type":"ephemeral"}';
-/** In a string of the client's the second quote has a backslash before it. */
+/** Inside a client's string the second quote has a backslash before it. */
 const ownMark = /"(?:cache_control|prompt_cache_breakpoint|prompt_cache_options)"\s*:/;
 
 /** Bodies of clients are less deep. */
@@ -61,7 +61,7 @@ export function withRelayedMarks(text: string, { tools }: RelayedMarks): string 
     const message = messages[place];
     return message === undefined ? [] : markedContent(json, findMember(json, 'content', message));
   };
-  // Instructions among the messages come behind those beside them: one mark is for both.
+  // Instructions among the messages follow those beside them: one mark covers both.
   const first = markedAt(instructions);
   const tool = tools
     ? list('tools').findLast((at) => textOf(json, findMember(json, 'defer_loading', at)) !== 'true')

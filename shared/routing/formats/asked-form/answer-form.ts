@@ -1,4 +1,4 @@
-// What the two forms of an answer are in one format: a whole JSON text, and events.
+// The two forms of an answer in one format: a whole JSON text, and events.
 import type { EventReader, ReadAnswer } from '../../../protocol/interfaces/index.ts';
 import { type EventText, type JsonText, rewriteMembers } from '../../../protocol/wire/index.ts';
 
@@ -14,7 +14,7 @@ export interface AnswerForm {
 
 /** Puts the events of one stream together. */
 export interface AnswerFold {
-  /** Of an event that its reader has accepted. */
+  /** Adds an event that its reader has accepted. */
   readonly add: (text: string) => void;
   readonly whole: (nextTurn: () => Promise<void>) => Promise<string>;
 }

@@ -60,7 +60,7 @@ function* chunksOf(json: JsonText): Generator<EventText> {
   yield { text: doneText };
 }
 
-/** In deltas the place of a call is said. */
+/** Deltas state the index of a call. */
 function deltaOf(json: JsonText, choice: number): string {
   const message = findMember(json, 'message', choice);
   if (message === undefined || !json.isObject(message)) return '{}';

@@ -27,7 +27,7 @@ export const geminiForm: AnswerForm = {
   openFold: foldChunks,
 };
 
-/** The name of a list of chunks, which has none. */
+/** Name for the list of chunks, which has none itself. */
 const listName = 'chunks';
 
 async function readAnswer(text: string): Promise<ReadAnswer> {
@@ -35,7 +35,7 @@ async function readAnswer(text: string): Promise<ReadAnswer> {
   return (await readInTurns(object, readChunks)) ?? readUnscanned(object, () => undefined);
 }
 
-/** Without alternatives a stream is such a list. */
+/** Without `alt=sse` a stream is such a list. */
 export const isList = (text: string): boolean => /^\s*\[/.test(text);
 
 async function readChunks(json: JsonText): Promise<ReadAnswer> {
@@ -130,7 +130,7 @@ function foldChunks(): AnswerFold {
   };
 }
 
-/** A text goes on where the part before says nothing but text, of the same kind. */
+/** Appends to the text before, where both parts have only text of the same kind. */
 function addPart(parts: unknown[], part: unknown): void {
   const last = parts.at(-1);
   if (isPlainText(last) && isPlainText(part) && last.thought === part.thought) last.text += part.text;

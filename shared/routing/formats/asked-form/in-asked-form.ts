@@ -9,7 +9,7 @@ import type { AnswerForm } from './answer-form.ts';
 import { failureOfAnswer } from './read-failure.ts';
 
 export interface AskedForm {
-  /** What the provider speaks. */
+  /** Format of the provider. */
   readonly api: ProviderApi;
   readonly stream: boolean;
   readonly choices: number;
@@ -34,7 +34,7 @@ async function formOf(api: ProviderApi): Promise<AnswerForm> {
   return form;
 }
 
-/** Its type may say something else than it is. */
+/** The content type of an answer may be wrong. */
 async function asStream(sent: CandidateAnswer, { api }: AskedForm): Promise<Sent> {
   const bytes = sent.body[Symbol.asyncIterator]();
   const first = await bytes.next();
@@ -65,7 +65,7 @@ const startOf = (bytes: Uint8Array): string | undefined =>
   /[^\s\ufeff]/.exec(Buffer.from(bytes.subarray(0, startMaxBytes)).toString())?.[0];
 const startMaxBytes = 64;
 
-/** The same bytes, of which the first were read. */
+/** The same bytes, with the first already read. */
 function withFirst(first: IteratorResult<Uint8Array>, bytes: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
   let isGiven = false;
   const next = () => {
@@ -73,7 +73,7 @@ function withFirst(first: IteratorResult<Uint8Array>, bytes: AsyncIterator<Uint8
     isGiven = true;
     return Promise.resolve(first);
   };
-  // Without `return`: what is left is drained, not closed.
+  // Without `return`, so that the rest is drained, not closed.
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 

@@ -1,4 +1,4 @@
-// Pieces of an object that came one after another: texts grow, lists gain items, and what names something is said once.
+// Joins pieces of an object: texts are concatenated, lists appended to, and identifying fields kept once.
 import { isRawNumber } from '../../../foundation/ids/index.ts';
 import { isJsonObject } from '../../../protocol/wire/index.ts';
 import { emptyFields, type Fields } from './answer-form.ts';
@@ -6,7 +6,7 @@ import { emptyFields, type Fields } from './answer-form.ts';
 /** Some servers say these again with each piece. */
 const names: ReadonlySet<string> = new Set(['id', 'type', 'role', 'name', 'format', 'signature', 'expires_at']);
 
-/** By list: the last item of each place. */
+/** The latest item of each index, by list. */
 type Places = WeakMap<readonly unknown[], Map<number, Fields>>;
 const places: Places = new WeakMap();
 
@@ -30,7 +30,7 @@ function joined(name: string, whole: unknown, piece: unknown): unknown {
   return object;
 }
 
-/** An item that says its place goes on with the one that is there, unless it is of another type. */
+/** An item with an index continues the one of that index, unless its type differs. */
 function addItem(list: unknown[], item: unknown): void {
   if (!isJsonObject(item)) {
     list.push(item);

@@ -28,7 +28,7 @@ export const messageForm: AnswerForm = {
 
 const event = (type: string, fields: string): EventText => ({ name: type, text: `{"type":"${type}"${fields}}` });
 
-/** Of a message, what is known at its end only. */
+/** Fields of a message that are known only at its end. */
 const endFields = ['stop_reason', 'stop_sequence', 'stop_details', 'container'];
 
 function* eventsOf(json: JsonText): Generator<EventText> {
@@ -64,7 +64,7 @@ interface SpreadBlock {
   readonly deltas: readonly string[];
 }
 
-/** A block of a type that is not listed comes whole with its start. */
+/** A block of an unlisted type is sent whole with its start. */
 function spreadBlock(json: JsonText, block: number): SpreadBlock {
   const fieldOf = (name: string) => findMember(json, name, block);
   const delta = (type: string, field: string, text: string) => `{"type":"${type}","${field}":${text}}`;
@@ -102,7 +102,7 @@ function spreadBlock(json: JsonText, block: number): SpreadBlock {
 
 interface FoldedBlock {
   readonly fields: Fields;
-  /** Of a call: its input, as it was written. */
+  /** Input of a tool call, as it was written. */
   input: string;
 }
 
@@ -138,7 +138,7 @@ function foldEvents(): AnswerFold {
   };
 }
 
-/** What a delta says grows the field of the same name, also in deltas that are new. */
+/** A delta extends the field of the same name, also one of an unknown type. */
 function addDelta(block: FoldedBlock | undefined, { type, citation, ...said }: Record<string, unknown>): void {
   if (block === undefined) return;
   const { fields } = block;

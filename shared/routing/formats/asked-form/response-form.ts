@@ -45,13 +45,13 @@ function* eventsOf(json: JsonText): Generator<EventText> {
   yield event({ type: isCut ? 'response.incomplete' : 'response.completed', texts: { response: json.text } });
 }
 
-/** Where an item holds a text, and in which events that comes. */
+/** Text fields of items, and the events that bring them. */
 const textFields: Readonly<Record<string, { readonly field: string; readonly event: string }>> = {
   function_call: { field: 'arguments', event: 'response.function_call_arguments' },
   custom_tool_call: { field: 'input', event: 'response.custom_tool_call_input' },
 };
 
-/** An item of a kind that is not listed comes whole. */
+/** An item of an unlisted type is sent whole. */
 function* itemEvents(json: JsonText, item: number, place: string): Generator<Said> {
   const fieldOf = (name: string) => findMember(json, name, item);
   const type = stringAt(json, fieldOf('type')) ?? '';
@@ -73,12 +73,12 @@ function* itemEvents(json: JsonText, item: number, place: string): Generator<Sai
     const named = type === 'function_call' && name !== undefined ? { name: json.slice(name) } : {};
     yield { type: `${inner.event}.done`, texts: { ...inItem, ...named, [inner.field]: json.slice(text) } };
   }
-  // Of reasoning the summary comes first.
+  // The summary of reasoning comes first.
   for (const name of lists.reverse()) yield* partEvents(json, itemsOf(json, fieldOf(name)), { name, inItem });
   yield { type: 'response.output_item.done', texts: { ...at, item: json.slice(item) } };
 }
 
-/** By the type of a part: its text, and the events that bring it. */
+/** By the type of a part: its text field, and the events that bring it. */
 const partTexts: Readonly<Record<string, { readonly field: string; readonly event: string; readonly more?: Texts }>> = {
   output_text: { field: 'text', event: 'response.output_text', more: { logprobs: '[]' } },
   refusal: { field: 'refusal', event: 'response.refusal' },
@@ -87,7 +87,7 @@ const partTexts: Readonly<Record<string, { readonly field: string; readonly even
 };
 
 interface PartPlace {
-  /** Of the list. */
+  /** Name of the list. */
   readonly name: string;
   readonly inItem: Texts;
 }

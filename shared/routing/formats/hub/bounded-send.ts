@@ -1,18 +1,18 @@
-// What a package reads is bounded before, and others have the event loop while it reads.
+// Bounds the input of a package, and leaves the event loop to others while the package reads.
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { isBeyondBounds, scanAnswer } from '../../../protocol/interfaces/index.ts';
 import type { Send } from '../../providers/index.ts';
 
 /** Translated within a few milliseconds. The steps of a longer request, or answer, have turns of their own. */
 const longCharacters = 256 * 1024;
-/** Of a stream, what a package reads in one turn: a hundred and fifty parts, as small as they come. */
+/** Bytes of a stream that a package reads in one turn: a hundred and fifty parts of the smallest size. */
 const turnMaxBytes = 16 * 1024;
 
 export interface BoundedSend {
   readonly send: Send;
-  /** The answer that came, where it holds more than one may. */
+  /** The answer, where it exceeds the bounds. */
   readonly refusedText: () => string | undefined;
-  /** Between two steps of the translation, where what is translated is long. */
+  /** Awaited between two steps of the translation of long input. */
   readonly nextStep: () => Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export function boundedSend(send: Send, requestCharacters: number): BoundedSend 
   return { send: bounded(send, onText, onRefused), refusedText: () => refusedText, nextStep };
 }
 
-/** A package makes every value of an answer, however many: one that holds more than an answer may is not given to it. */
+/** A package parses every value of an answer, so one that exceeds the bounds is not passed to it. */
 const bounded =
   (send: Send, onText: (text: string) => Promise<void>, onRefused: (text: string) => void): Send =>
   async (request) => {
@@ -70,6 +70,6 @@ function inTurns(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     turnBytes += value.length;
     return { value };
   }
-  // Without `return`: what is left is drained, not closed.
+  // Without `return`, so that the rest is drained, not closed.
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }

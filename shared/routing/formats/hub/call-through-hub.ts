@@ -36,7 +36,7 @@ import { loadTarget } from './targets/index.ts';
 
 export interface HubRequest {
   readonly interfaceId: InterfaceId;
-  /** What the provider speaks. */
+  /** Format of the provider. */
   readonly api: HubApi;
   /** The client's, whole. */
   readonly body: JsonObject;
@@ -44,15 +44,15 @@ export interface HubRequest {
   readonly stream: boolean;
   readonly size: CallSize;
   readonly askedModel: string;
-  /** The id of an answer to which the provider gives none; ids of its tool calls begin with it. */
+  /** Id of an answer to which the provider gives none; ids of its tool calls begin with it. */
   readonly id: string;
   readonly createdSeconds: number;
   readonly envelopes: Envelopes;
   /** The model can be made to call a tool. */
   readonly canForceTools: boolean;
-  /** The gateway marks what its client does not. */
+  /** Set where the gateway adds cache marks that its client does not. */
   readonly marksCache: boolean;
-  /** What came beside the body, and goes to no other interface. */
+  /** Fields beside the body, which are sent to no other interface. */
   readonly leftOut: readonly string[];
 }
 
@@ -65,7 +65,7 @@ interface Asking {
   readonly head: AnswerHead;
   /** Known once the package has written its request. */
   readonly spoken: () => Spoken;
-  /** What packages are not given as it is. */
+  /** Undoes what we renamed for the package. */
   readonly restore: {
     readonly content: (content: HubResult['content']) => HubResult['content'];
     readonly part: (part: HubPart) => HubPart;
@@ -78,7 +78,7 @@ interface Asking {
 /** Rejects where `send` does, or where the body breaks. */
 export async function callThroughHub(request: HubRequest, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
   const { entry } = candidate;
-  // Nothing that goes on while the answer is awaited refers to the whole request, so its body is let go.
+  // Nothing that runs while the answer is awaited refers to the whole request, so its body can be freed.
   const { api, stream, size, id, createdSeconds, askedModel, leftOut: leftOutBeside } = request;
   const { seal } = request.envelopes;
   const target = await loadTarget(api);
@@ -215,7 +215,7 @@ async function* readParts(
       const events = write(restore.part(part));
       hasContent ||= events.length > 0;
       if (events.length > 0) yield { events };
-      // What the provider says behind the end is for `drain`.
+      // Events after the end are for `drain`.
       if (part.type === 'finish') return;
     }
   } catch (error) {
@@ -226,7 +226,7 @@ async function* readParts(
   yield { events: [], failure: fault };
 }
 
-/** As an interface takes them that has one call at a time. Many may go on at once. */
+/** Orders parts for an interface with one call at a time. Several may be interleaved. */
 async function* partsInOrder(
   parts: AsyncIterable<HubPart>,
   gavePart: () => void,
@@ -251,7 +251,7 @@ const describeWith =
   (body: unknown) =>
     answer()?.describe(body);
 
-/** What `send` said comes first: a package wraps it in errors of its own. */
+/** The failure of `send` has precedence, because a package wraps it in errors of its own. */
 function readFailure(error: unknown, exchange: Exchange): NoAnswer {
   const failure = exchange.failure();
   if (failure !== undefined) return noAnswer(failure);
@@ -263,7 +263,10 @@ function readFailure(error: unknown, exchange: Exchange): NoAnswer {
   return noAnswer(cannot);
 }
 
-/** Characters of a call's own id in the ids of its tool calls, which are short enough to go back to every provider as they are. */
+/**
+ * Characters of a call's own id in the ids of its tool calls, which are short enough to be sent to every provider
+ * unchanged.
+ */
 const idCharactersMax = 28;
 
 function toolCallIds(id: string): () => string {

@@ -1,10 +1,13 @@
-// What a package throws, or gives as an error inside a stream, as a failure of the attempt.
+// Converts a package's error, thrown or inside a stream, to a failure of the attempt.
 import { AISDKError, type LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import { isEndWord, isJsonObject, meaningOfEnd } from '../../../protocol/wire/index.ts';
 import { type AttemptFailure, classifyErrorObject, classifyStatus, type DescribeText } from '../../providers/index.ts';
 import { formatsOwnEnd } from './middle/index.ts';
 
-/** The request cannot be said in the target's format: found before anything was sent. Undefined: another fault, the gateway's. */
+/**
+ * Failure of a request that the target's format cannot express, found before anything was sent; undefined for another
+ * fault, which is the gateway's.
+ */
 export const untranslatable = (error: unknown): AttemptFailure | undefined =>
   AISDKError.isInstance(error)
     ? {
@@ -14,7 +17,7 @@ export const untranslatable = (error: unknown): AttemptFailure | undefined =>
       }
     : undefined;
 
-/** Of an answer that came, or of a part of it. `cause`: where it says nothing of itself. */
+/** Failure of an answer, or of a part of it. `cause`: used where the error has none. */
 export function failureOfAnswer(error: unknown, describe: DescribeText, cause: string): AttemptFailure {
   const { data, statusCode, responseBody, message, type } =
     isJsonObject(error) || error instanceof Error ? (error as PackageError) : {};
@@ -66,7 +69,7 @@ function parsed(text: unknown): unknown {
   }
 }
 
-/** What came before an end. */
+/** Output before an end. */
 export interface SaidBefore {
   /** There is nothing behind it: a whole answer, with or without a word. */
   readonly isWhole: boolean;

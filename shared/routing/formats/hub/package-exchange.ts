@@ -1,26 +1,27 @@
-// The `fetch` that a package is given: its request goes out through `send`, so that URL, credential, signature, time limits,
-// sockets and the classification of failures stay the gateway's. What the package makes of a failure is not looked at.
+// The `fetch` of a package: its request is sent through `send`, so that URL, credential, signature, time limits,
+// sockets and the classification of failures stay the gateway's. The package's own errors for a failed request are
+// ignored.
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
 import type { AttemptFailure, CandidateAnswer, Send } from '../../providers/index.ts';
 import { errorIn } from './failure.ts';
 import { type HubTarget, jsonResponse } from './middle/index.ts';
 
-/** Where a package believes the provider to be: what stands behind it is the path. Never called. */
+/** Base URL for a package, before the path. Never called. */
 const packageBaseUrl = 'https://provider.invalid';
-/** Packages want a key. Theirs goes nowhere: `send` adds the credential. */
+/** Packages need a key. This one is sent nowhere: `send` adds the credential. */
 const packageApiKey = 'none';
 
 export interface Exchange {
-  /** For the package. */
+  /** Settings for the package. */
   readonly settings: { readonly baseURL: string; readonly apiKey: string; readonly fetch: typeof fetch };
-  /** What came, as far as its status says. */
+  /** The answer, as far as its status allows. */
   readonly answer: () => CandidateAnswer | undefined;
   readonly failure: () => AttemptFailure | undefined;
   /** Why reading or sending broke off. */
   readonly broken: () => { readonly error: unknown } | undefined;
   /** Nothing was asked for yet. */
   readonly isUnsent: () => boolean;
-  /** A part has come out of the bytes that went in. */
+  /** Called when the package has returned a part of the bytes that it got. */
   readonly gavePart: () => void;
 }
 
@@ -28,11 +29,14 @@ export interface ExchangeOptions {
   readonly send: Send;
   readonly stream: boolean;
   readonly target: HubTarget;
-  /** The body that goes out in place of the package's. Of its headers none does: what they announce is no preview any more. */
+  /**
+   * Changes the package's body before it is sent. Of its headers none is sent: a preview that they announce has no
+   * effect.
+   */
   readonly body: (text: string) => Promise<string>;
-  /** Of an answer, or an event of a stream. */
+  /** Replaces texts in an answer, or in an event of a stream. */
   readonly takeOut: (text: string) => string;
-  /** The answer that came, where `send` gives none because it holds too much. */
+  /** The answer, where `send` returns none because it is too large. */
   readonly refusedText: () => string | undefined;
   /** Awaited when the package has written its request, and before it reads the answer. */
   readonly nextStep: () => Promise<void>;
@@ -106,7 +110,7 @@ export function createExchange({
   };
 }
 
-/** A stream as a package reads it, which may hold back only so much before it gives a part. */
+/** A stream for a package, which may buffer only a bounded part before it returns one. */
 function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unknown) => void) {
   const iterator = bytes[Symbol.asyncIterator]();
   let isCancelled = false;
@@ -115,7 +119,7 @@ function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unkno
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
-        // The packages bound no event, so what they hold back is counted here.
+        // The packages bound no event, so their buffered bytes are counted here.
         if (bytesWithoutPart > upstreamEventMaxBytes) throw new RangeError('an event is too large');
         const next = await iterator.next();
         if (isCancelled) return;
@@ -148,7 +152,7 @@ function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unkno
   };
 }
 
-/** Where a stream was asked for, an answer that says what it used was finished all the same; so was one that holds too much. */
+/** An answer with a usage was finished even where a stream was asked for; so was one that is too large. */
 function refusal(text: string | undefined, { usageIn }: HubTarget, refusedText: string | undefined): AttemptFailure {
   const answer = refusedText ?? text ?? '';
   const usage = usageIn?.(answer);
@@ -157,7 +161,7 @@ function refusal(text: string | undefined, { usageIn }: HubTarget, refusedText: 
   return { kind: 'failed', cause: 'unreadable_answer', ...(isFinished && { refusedAnswer }) };
 }
 
-/** Each value stands behind a comma, or opens what it stands in. Texts hold commas too, but not so many between two parts. */
+/** Each value follows a comma, or the bracket around it. Texts contain commas too, but fewer between two parts. */
 function valuesIn(bytes: Uint8Array): number {
   let count = 0;
   for (const byte of bytes) if (byte === 0x2c || byte === 0x7b || byte === 0x5b) count += 1;

@@ -1,5 +1,5 @@
-// Names of tools that packages look up in objects of theirs, where they find what every object inherits: `constructor`, `toString`.
-// Such a tool has another name for the package, and for the provider.
+// Names of tools that packages look up in plain objects, where they find inherited properties: `constructor`,
+// `toString`. Such a tool gets another name for the package, and for the provider.
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { createToolNames, type HubCall, type HubPart, type HubResult } from './middle/index.ts';
 

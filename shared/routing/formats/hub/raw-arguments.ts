@@ -1,5 +1,5 @@
-// Arguments of tool calls as the provider wrote them. A package parses them, which rounds long numbers, and refuses an answer in
-// which a member is called `__proto__`. So it gets stand-ins, and what comes back of these is the text that they stand for.
+// Keeps arguments of tool calls as the provider wrote them. A package would parse them, which rounds long numbers, and
+// refuses an answer with a field called `__proto__`. So it gets stand-ins, which are replaced in its output.
 import { scanAnswer } from '../../../protocol/interfaces/index.ts';
 import { findMember, type JsonText, replaceValues } from '../../../protocol/wire/index.ts';
 import type { ArgumentsForm, HubPart, HubResult } from './middle/index.ts';
@@ -13,7 +13,7 @@ export interface RawArguments {
 /** A step of a path. */
 const eachItem = '*';
 
-/** `id`: no model knows it, so that none writes a text that is taken for a stand-in. */
+/** `id`: unknown to the model, so that it cannot write a stand-in. */
 export function createRawArguments(id: string, form: ArgumentsForm | undefined): RawArguments {
   const texts = new Map<string, string>();
   return {
@@ -33,7 +33,7 @@ export function createRawArguments(id: string, form: ArgumentsForm | undefined):
 }
 
 function* argumentsIn(json: JsonText, { paths }: ArgumentsForm): Generator<number> {
-  // In the order in which they stand: an answer, or an event, has them in one place only.
+  // In the order of the text: an answer, or an event, has them in one place only.
   for (const path of paths) yield* valuesAt(json, 0, path);
 }
 
@@ -49,7 +49,7 @@ function* valuesAt(json: JsonText, value: number, [step, ...rest]: readonly stri
   }
 }
 
-/** With the texts of arguments, and JSON that the model wrote as arguments, as `change` has them. */
+/** Applies `change` to texts of arguments, and to JSON that the model wrote as arguments. */
 export const contentWithArguments = (
   content: HubResult['content'],
   change: (text: string) => string,

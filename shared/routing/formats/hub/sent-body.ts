@@ -1,5 +1,5 @@
-// The body that goes out: the one that a package made, with what the target has the last word about, and what of the request is not
-// in it. A model may refuse an option that its format has a word for, so the body itself is looked at.
+// The final body, and which requested fields it lost. A model may refuse an option that its format supports, so the
+// body itself is compared with the request.
 import { unknownModelReasoning } from '../../../configuration/catalogue/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { isJsonObject, type JsonText, parseJson, rewriteMembers, scanJson } from '../../../protocol/wire/index.ts';
@@ -51,7 +51,7 @@ function withoutHalves(json: string): string {
   return json.replace(escapes, (found) => (found.length === halfCharacters ? '\\ufffd' : found));
 }
 
-/** Of each option: what clients call it, and what formats do. */
+/** By option: its names at clients and in formats. */
 const optionWords = {
   temperature: ['temperature', 'temperature'],
   topP: ['top_p', 'top_p', 'topP'],
@@ -60,7 +60,7 @@ const optionWords = {
   frequencyPenalty: ['frequency_penalty', 'frequency_penalty', 'frequencyPenalty'],
   presencePenalty: ['presence_penalty', 'presence_penalty', 'presencePenalty'],
 } as const satisfies Partial<Record<keyof HubCall, readonly [string, ...string[]]>>;
-/** Of what not every model of a format takes. */
+/** Options that not every model of a format accepts. */
 const optionalWords: Readonly<Partial<Record<OptionalName, readonly string[]>>> = {
   serial_calls: ['parallel_tool_calls', 'disable_parallel_tool_use'],
   thinking: ['thinking', 'thinkingConfig', 'reasoning', 'reasoning_effort', 'reasoningConfig', 'effort'],
@@ -81,7 +81,7 @@ function leftOutOf(
     call[option as keyof typeof optionWords] === undefined || isSent(words) ? [] : [member],
   );
   const others = call.optional.flatMap(({ name, member }) => {
-    // A model that does not think is told nothing of it.
+    // A model that does not think gets no thinking options.
     if (name === 'thinking' && thinking === undefined && reasoning !== unknownModelReasoning) return [];
     const words = optionalWords[name];
     return (words === undefined ? says.has(name) : isSent(words)) ? [] : [member];
@@ -99,23 +99,23 @@ const saysStrict = (json: JsonText): boolean =>
 const toolMembers: ReadonlySet<string> = new Set(['tools', 'toolConfig']);
 
 const pathMaxCharacters = 128;
-/** Clients choose the names of their members, and a path stands in a header. */
+/** Clients choose the names of their fields, and a path is sent in a header. */
 const unsafe = /[^\w.[\]-]+/g;
 
 const asPath = (member: string): string => member.slice(0, pathMaxCharacters).replace(unsafe, '_');
 
-/** Where formats keep such options, beside the body itself. */
+/** Objects in which formats keep such options, beside the body itself. */
 const containers: ReadonlySet<string> = new Set([
   ...['inferenceConfig', 'additionalModelRequestFields', 'generationConfig', 'tool_choice', 'output_config', 'text'],
 ]);
 
-/** Names of the members of the body and of these. */
+/** Names of the fields of the body and of these. */
 function wordsIn(json: JsonText, changes: ReadonlyMap<string, unknown>): ReadonlySet<string> {
   const words = new Set<string>();
   const add = (name: string, value: () => unknown): void => {
     words.add(name);
     const inner = containers.has(name) ? value() : undefined;
-    // Claude's own words stand one deeper on Converse.
+    // Claude's own options are one level deeper on Converse.
     for (const [word, told] of isJsonObject(inner) ? Object.entries(inner) : []) add(word, () => told);
   };
   for (const member of json.inside(0)) {

@@ -1,16 +1,16 @@
-// Searches a text that comes in pieces for stops: an automaton after Aho and Corasick, so that the work is linear in the text and
+// Searches a text that comes in pieces for stops: an Aho-Corasick automaton, so that the work is linear in the text and
 // the stops together, however often a text nearly repeats a stop. The state between two pieces is one number.
 
 export interface StopSearch {
   /** Reads one character more. */
   readonly next: (state: number, character: number) => number;
-  /** The longest stop that ends with the last character read. Undefined: none does. */
+  /** The longest stop that ends with the last character read, if any. */
   readonly found: (state: number) => string | undefined;
   /** How many of the last characters read may begin a stop. */
   readonly beginningLength: (state: number) => number;
 }
 
-/** Of every search: no character was read, or none that begins a stop. */
+/** Start of every search: no character was read, or none that begins a stop. */
 export const searchStart = 0;
 
 /** More than the highest UTF-16 code unit. */
@@ -21,7 +21,7 @@ export function createStopSearch(stops: readonly string[]): StopSearch {
   /** `state * characters + character` → the state of the beginning that is one character longer. */
   const longer = new Map<number, number>();
   const lengths = [0];
-  /** Of each state, the state of its longest ending that begins a stop too. */
+  /** For each state, the state of its longest suffix that begins a stop too. */
   const shorter = [searchStart];
   const ends: (string | undefined)[] = [undefined];
 
@@ -46,7 +46,7 @@ export function createStopSearch(stops: readonly string[]): StopSearch {
     for (let at = 0; at < stop.length; at += 1) state = add(state, stop.charCodeAt(at));
     ends[state] = stop;
   }
-  // Shorter beginnings first: each rests on those.
+  // Shorter prefixes first, because longer ones depend on them.
   const byLength = [...longer].sort(([, one], [, other]) => (lengths[one] as number) - (lengths[other] as number));
   for (const [key, state] of byLength) {
     const from = Math.floor(key / characters);

@@ -1,5 +1,5 @@
-// Ends an answer where a stop of the client comes that its provider could not be told. The provider is read to its end, so that
-// what the model wrote is paid as it was reported.
+// Ends an answer at a client's stop that its provider does not support. The provider is read to its end, so that the
+// model's output is paid as it was reported.
 import type { LanguageModelV4Content, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { HubCall, HubPart, HubResult } from './middle/index.ts';
 import { createStopSearch, type StopSearch, searchStart } from './stop-search.ts';
@@ -18,7 +18,7 @@ const ending = (stop: string, metadata: SharedV4ProviderMetadata | undefined) =>
 interface Read {
   /** Behind the last character that was read. */
   readonly state: number;
-  /** The stop that ends first, of several the longest. Undefined: none does. */
+  /** The stop that ends first, of several the longest, if any. */
   readonly stop: string | undefined;
   /** Characters that were read, the stop's own included. */
   readonly length: number;
@@ -53,11 +53,11 @@ export function endedAtStop(result: HubResult, stops: readonly string[]): HubRes
 export interface StopWatch {
   /** The parts that go on in place of this one. */
   readonly next: (part: HubPart) => readonly HubPart[];
-  /** What ends the answer where its provider breaks off behind the stop. Undefined: there was none. */
+  /** The end of the answer where its provider breaks off after the stop; undefined when there was none. */
   readonly end: () => HubPart | undefined;
 }
 
-/** For one stream. */
+/** Watches one stream. */
 export function watchStops(stops: readonly string[]): StopWatch {
   const search = createStopSearch(stops);
   /** The end of a text that may be the beginning of a stop. */

@@ -10,7 +10,7 @@ export const numberOption = <Name extends string>(name: Name, value: unknown): {
     ? ({ [name]: typeof value === 'number' ? value : Number(value.rawJSON) } as { [name in Name]?: number })
     : {};
 
-/** An object of more members is no schema, and its copy would take longer than a turn may. */
+/** An object of more fields is no schema, and copying it would block the event loop. */
 const schemaMembersMax = 256;
 
 /** Targets want its type said, also where a function has no parameters. */
@@ -20,7 +20,7 @@ export function toInputSchema(parameters: unknown): JSONSchema7 {
   return isSent ? parameters : { type: 'object', properties: {}, ...parameters };
 }
 
-/** What a schema of `true` takes. */
+/** JSON Schema equal to `true`. */
 const anyObject: JSONSchema7 = { type: 'object', additionalProperties: true };
 
 /** `json_object`, or a schema with its name. */

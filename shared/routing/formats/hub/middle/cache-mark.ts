@@ -1,4 +1,4 @@
-// A mark up to which a prompt is kept in the cache of its provider, in the words of clients and of packages.
+// A mark up to which a provider caches a prompt, in the words of clients and of packages.
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
 import type { OptionalMember } from './hub-call.ts';
@@ -42,14 +42,14 @@ export function hasTtl({ providerOptions }: Marked): boolean {
   return isJsonObject(control) && control.ttl !== undefined;
 }
 
-/** What else a provider is told of the part stays. */
+/** Keeps the other options of the part. */
 export function withMark<Part extends Marked>(part: Part, mark: SharedV4ProviderOptions): Part {
   const before = part.providerOptions ?? {};
   const merged = Object.entries(mark).map(([name, options]) => [name, { ...before[name], ...options }] as const);
   return { ...part, providerOptions: { ...before, ...Object.fromEntries(merged) } };
 }
 
-/** The part with the mark that stands at what it was read from. */
+/** The part with the mark of its source. */
 export function markedAs<Part extends Marked>(part: Part, source: JsonObject): Part {
   const { providerOptions: mark } = cacheMark(source);
   return mark === undefined ? part : withMark(part, mark);
@@ -61,7 +61,7 @@ export function withoutMark<Part extends Marked>(part: Part): Part {
   return { ...part, providerOptions: { ...others, ...(Object.keys(signed).length === 0 ? {} : { openai: signed }) } };
 }
 
-/** The first mark in lists of messages or items, and the first of a tool, as members that a target may leave out. */
+/** The first mark in lists of messages or items, and the first of a tool, as fields that a target may drop. */
 export function markedMembers(lists: Readonly<Record<string, unknown>>, tools: unknown): OptionalMember[] {
   const [first] = Object.entries(lists).flatMap(([path, list]) => firstMark(path, list));
   const [tool] = firstMark('tools', tools);

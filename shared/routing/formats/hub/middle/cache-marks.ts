@@ -1,4 +1,4 @@
-// The cache marks of a call: those that its client asks for, those that its operator does, and no more than targets take.
+// The cache marks of a call: the client's, the operator's, and no more than targets accept.
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { cachePlaces, isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
 import {
@@ -17,8 +17,8 @@ import type { HubCall } from './hub-call.ts';
 type Prompt = HubCall['prompt'];
 
 /**
- * With what the top of a request asks for: `cache_control` there marks what comes last, and so does `prompt_cache_options`, unless
- * only what is marked counts; its lifetime is that of the marks without one.
+ * Adds the marks that top-level fields ask for: `cache_control` marks the last part, and so does
+ * `prompt_cache_options`, unless only marked parts count; its lifetime applies to marks without one.
  */
 export function withTopMarks(
   call: HubCall,
@@ -35,7 +35,7 @@ export function withTopMarks(
 
 const withLongTtl = <Part extends Marked>(part: Part): Part => (hasTtl(part) ? part : withMark(part, markOf(longTtl)));
 
-/** With marks at tools, instructions and both ends of the last turn, where its client marks nothing. */
+/** Adds marks at tools, instructions and both ends of the last turn, where its client sets none. */
 export function withMarksOfOurs(call: HubCall): HubCall {
   if (markedIn(call).length > 0) return call;
   const { prompt, tools } = call;
@@ -64,8 +64,8 @@ const withLast = <Item>(items: readonly Item[], change: (item: Item) => Item): I
 const cacheMarksMax = 4;
 
 /**
- * With the marks that bring most: of tools and instructions the last, which stay the same from turn to turn, and those of the
- * latest messages.
+ * Keeps the marks that save most: the last of tools and instructions, which stay the same from turn to turn, and those
+ * of the latest messages.
  */
 export function withCacheMarksMax(call: HubCall): HubCall {
   const marked = markedIn(call);
@@ -78,11 +78,11 @@ export function withCacheMarksMax(call: HubCall): HubCall {
   return mapMarked(call, (part) => (kept.has(part) ? part : withoutMark(part)));
 }
 
-/** For a target that refuses them. */
+/** Removes all marks, for a target that refuses them. */
 export const withoutCacheMarks = (call: HubCall): HubCall =>
   markedIn(call).length === 0 ? call : mapMarked(call, withoutMark);
 
-/** For a target that has no word for those of tools. */
+/** Removes marks of tools, for a target without them. */
 export function withoutToolMarks(call: HubCall): HubCall {
   if (call.tools === undefined) return call;
   const tools = (call.tools as readonly Marked[]).map((tool) => (isMarked(tool) ? withoutMark(tool) : tool));

@@ -1,4 +1,4 @@
-// What becomes of the fields inside the messages, parts and tools of a request at a provider of another format.
+// Translation of the fields inside the messages, parts and tools of a request to a provider of another format.
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
 import type { OptionalMember, OptionalName } from './hub-call.ts';
 import { otherMembers, toldPathsMax } from './other-members.ts';
@@ -27,7 +27,7 @@ export const isListedField = (uses: FieldUses | undefined, field: string): boole
 export const leftOutFields = (object: unknown, { carried, named }: FieldUses, path: string): OptionalMember[] =>
   otherMembers(object, { read: carried, names: named, isSent: asksForSomething, path });
 
-/** What every model does anyway, and callers of tools that are the usual one. */
+/** Values that every model assumes anyway, and the usual callers of tools. */
 const usualValues: ReadonlySet<unknown> = new Set([null, undefined, false, '', 'auto', 'never', 'direct']);
 
 function asksForSomething(value: unknown): boolean {
@@ -37,8 +37,8 @@ function asksForSomething(value: unknown): boolean {
 }
 
 /**
- * What becomes of an object in a list of messages or items: its own fields (under ''), and under a name those of the object there;
- * nothing that another model is told; or text as a whole.
+ * Translation of an object in a list of messages or items: its own fields (under ''), and under a name those of the
+ * object there; dropped; or text as a whole.
  */
 export type ObjectUse = Readonly<Record<string, FieldUses>> | 'left_out' | 'as_text';
 
@@ -49,8 +49,8 @@ const partLists = ['content', 'output', 'tool_calls'];
 const lookedIntoAtOnce = 1_024;
 
 /**
- * Fields inside messages or items, and inside their parts, that the call does not carry: no more than are told. `nextStep`: awaited
- * behind so many objects.
+ * Fields inside messages or items, and inside their parts, that the call does not carry, at most as many as are
+ * reported. `nextStep`: awaited after a number of objects.
  */
 export async function fieldsInside(
   path: string,

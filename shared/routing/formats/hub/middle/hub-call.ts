@@ -1,5 +1,5 @@
-// What passes between the interface of a client and the format of a provider: the call options, results and stream parts of the
-// AI SDK's language models, and beside them what those have no word for. Types only.
+// A call between the interface of a client and the format of a provider: the call options, results and stream parts of
+// the AI SDK's language models, with additions that those lack. Types only.
 import type {
   LanguageModelV4CallOptions,
   LanguageModelV4GenerateResult,
@@ -10,7 +10,7 @@ import type { AskedReasoning } from '../../../../configuration/catalogue/index.t
 
 export type { AskedReasoning };
 
-/** What only some targets have a word for. */
+/** Options that only some targets support. */
 export type OptionalName =
   | 'cache_key'
   | 'cache_marks'
@@ -33,11 +33,11 @@ export type OptionalName =
   /** How hard to think, or with how much. */
   | 'thinking'
   | 'user'
-  /** Of Messages, whose clients name their session with the user. */
+  /** From Messages, whose clients name their session in the user. */
   | 'user_session'
   | 'verbosity';
 
-/** A member that a target may leave out. The call says which were: `member` is the path that is told. */
+/** A field that a target may drop. The call records which were dropped: `member` is the reported path. */
 export interface OptionalMember {
   readonly name: OptionalName;
   readonly member: string;
@@ -61,11 +61,11 @@ type CallOptions = Pick<
 >;
 
 /**
- * A call in the words of no interface and no format. Its prompt holds instructions in their places, ids of tool calls that every
- * target takes, and on each part what was signed of it, in the words of no package (`signedOptions`).
+ * A call independent of interfaces and formats. Its prompt has instructions at their positions, ids of tool calls that
+ * every target accepts, and on each part its signature, independent of packages (`signedOptions`).
  */
 export interface HubCall extends CallOptions {
-  /** Undefined: the client says nothing. */
+  /** Undefined when the client does not ask. */
   readonly reasoning: AskedReasoning | undefined;
   readonly parallelToolCalls: boolean | undefined;
   readonly optional: readonly OptionalMember[];

@@ -1,20 +1,20 @@
-// What the interface of a client gives to the hub. Types only.
+// The interface between a client's interface and the hub. Types only.
 import type { AnswerEvent, JsonAnswer } from '../../../../protocol/interfaces/index.ts';
 import type { Envelopes } from '../../../../protocol/wire/index.ts';
 import type { HubCall, HubPart, HubResult } from './hub-call.ts';
 import type { HubTarget } from './hub-target.ts';
 
-/** What an answer says of itself, beside what its provider says. */
+/** Metadata of an answer that its provider does not send. */
 export interface AnswerHead {
   /** Where the provider gives its answer none. */
   readonly id: string;
   readonly createdSeconds: number;
-  /** As the provider names it, and as the client asked for it. */
+  /** The provider's name, and the client's. */
   readonly model: string;
   readonly askedModel: string;
-  /** For an interface that tells it before the provider does. */
+  /** Used by an interface that reports it before the provider does. */
   readonly estimatedInputTokens: () => number;
-  /** Who can read what the model signs. */
+  /** Readers of the model's signatures. */
   readonly origin: string;
   readonly readSigned: HubTarget['readSigned'];
   readonly seal: Envelopes['seal'];
@@ -22,23 +22,26 @@ export interface AnswerHead {
   readonly refusalOf: NonNullable<HubTarget['refusalOf']>;
 }
 
-/** What the gateway needs of an answer: its text is written once, and nothing of it is parsed again. */
+/** The part of an answer that the gateway needs: its text is written once, and not parsed again. */
 export type WrittenAnswer = Omit<JsonAnswer, 'json' | 'model'>;
 
-/** One call. What its reader learns of the body its writers know: names that were shortened, settings that are repeated. */
+/** One call. Its writers know facts that its reader finds in the body: shortened names, repeated settings. */
 export interface SourceCall {
   readonly call: HubCall;
-  /** What the events of a stream make. `nextStep`: awaited between its steps, where the answer is long. */
+  /** Writes the answer that a stream's events make. `nextStep`: awaited between its steps, where the answer is long. */
   readonly writeAnswer: (result: HubResult, head: AnswerHead, nextStep: () => Promise<void>) => Promise<WrittenAnswer>;
-  /** Its streams write one tool call at a time: parts of another one do not come before it has ended. */
+  /** Set where its streams write one tool call at a time: parts of another one wait until it has ended. */
   readonly writesOneCallAtATime?: true;
-  /** For one stream: the events of each part. The last part is `finish`; a part that is an error does not come. */
+  /**
+   * Opens a writer for one stream: it returns the events of each part. The last part is `finish`; error parts are not
+   * passed.
+   */
   readonly openWriter: (head: AnswerHead) => (part: HubPart) => AnswerEvent[];
 }
 
 /**
- * `body`: the client's, whole. What cannot be carried to every target is a need of the request (`hubNeeds`). `nextStep`: awaited
- * between steps, where the request is long. `envelopes`: of what clients send back of thinking.
+ * `body`: the client's, whole. Anything that not every target supports is a need of the request (`hubNeeds`).
+ * `nextStep`: awaited between steps, where the request is long. `envelopes`: opens thinking that clients send again.
  */
 export type HubSource = (
   body: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-// What a format of a provider gives to the hub.
+// The interface between a provider's format and the hub.
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { ModelReasoning, ProviderDocument, Thinking } from '../../../../configuration/catalogue/index.ts';
 import type { JsonObject, JsonText, UsageReport } from '../../../../protocol/wire/index.ts';
@@ -6,25 +6,25 @@ import type { HubCall, OptionalName } from './hub-call.ts';
 import type { Strictness } from './strict-tools.ts';
 
 export interface ModelOptions {
-  /** As the provider names it. */
+  /** The provider's name. */
   readonly model: string;
-  /** Where the package believes the provider to be, and with which key. Both go nowhere: `fetch` takes the path alone. */
+  /** Base URL and key for the package. Neither is sent: `fetch` uses the path alone. */
   readonly baseURL: string;
   readonly apiKey: string;
   readonly fetch: typeof fetch;
-  /** For tool calls that came without one. */
+  /** Makes ids of tool calls without one. */
   readonly generateId: () => string;
-  /** Awaited between two steps: what the package makes of the call, and what it writes of that. */
+  /** Awaited between two steps: building the call, and writing it. */
   readonly nextStep: () => Promise<void>;
 }
 
 /** A call of one model. */
 export interface TargetCall {
-  /** Its prompt holds of what was signed only what this target can read, in the words of its package. */
+  /** The call, with signatures that this target can read only, in the words of its package. */
   readonly call: HubCall;
-  /** As the provider names it. */
+  /** The provider's name. */
   readonly model: string;
-  /** As its provider and the catalogue have it: a profile of a host does not say which model it is. */
+  /** Its names at provider and catalogue: a host's profile does not show its model. */
   readonly names: readonly string[];
   readonly provider: Pick<ProviderDocument, 'id' | 'kind' | 'reasoning_style' | 'stream_usage'>;
   /** Output tokens, thinking included. */
@@ -39,18 +39,18 @@ export interface TargetCall {
 
 /** Who signed. */
 export interface SignedBy {
-  /** As the provider names it. */
+  /** The provider's name. */
   readonly model: string;
   readonly provider: Pick<ProviderDocument, 'id'>;
 }
 
-/** What a provider signed or encrypted of its thinking. */
+/** A provider's signature or encrypted text of thinking. */
 export interface Signed {
-  /** Of the part that it comes with. */
+  /** Signature of the part that it comes with. */
   readonly signature?: string;
   /** Thinking that is encrypted as a whole. */
   readonly encrypted?: string;
-  /** What its provider calls a text: on the way in alone. */
+  /** The provider's phase of a text, in requests only. */
   readonly phase?: string;
 }
 
@@ -58,64 +58,72 @@ export type SignedPart = 'text' | 'reasoning' | 'tool-call' | 'file';
 
 /** Where a format keeps the arguments of calls. */
 export interface ArgumentsForm {
-  /** Text without which an answer, or an event, has none. */
+  /** Text that every answer, or event, with such arguments contains. */
   readonly mark: string;
-  /** Names of members from the outside in, `*` for each item of a list. */
+  /** Names of fields from the outside in, `*` for each item of a list. */
   readonly paths: readonly (readonly string[])[];
 }
 
-/** What stands for the end of a stream that its format said by itself, without a word for why. */
+/** Finish reason of a stream that ended by its format's own end, without a reason. */
 export const formatsOwnEnd = 'gw_own_end';
 
 export interface HubTarget {
   readonly openModel: (options: ModelOptions) => LanguageModelV4;
-  /** How models of a provider think that the table does not know. Undefined: they are told nothing. */
+  /** Reasoning style of models that the table does not know; undefined when they get no effort. */
   readonly unknownReasoning?: (provider: TargetCall['provider']) => ModelReasoning | undefined;
-  /** What of a call its package is given, which is nothing of thinking: `boundBody` writes that, by the one table of models. */
+  /** Call options for the package. Reasoning is added later by `boundBody`. */
   readonly toOptions: (call: TargetCall) => LanguageModelV4CallOptions;
   /**
-   * The last word about the body that the package made: members that are written anew, undefined to leave one out. Members that
-   * stay as they are need not be parsed: they may be long.
+   * Final changes of the package's body: replaced fields, undefined to remove one. Unchanged fields need not be parsed:
+   * they may be long.
    */
   readonly boundBody: (body: JsonText, call: TargetCall) => JsonObject;
-  /** The optional members that it has words for, or has at this model. */
+  /** The optional fields that it supports, or supports with this model. */
   readonly says: ReadonlySet<OptionalName> | ((call: TargetCall) => ReadonlySet<OptionalName>);
-  /** What it takes of a schema where a tool is strict. Left out: any, or it has no word for it. */
+  /** Its schema subset for strict tools; absent where it accepts any, or has no strict tools. */
   readonly strictness?: Strictness;
-  /** Members of the request, as paths, that it was told otherwise than they say. */
+  /** Paths of the request's fields that it got with other values. */
   readonly leavesOut?: (call: TargetCall) => readonly string[];
   /** The media type of a stream. */
   readonly streamType: string;
   /**
-   * A stream as its package can read it: events bounded, nothing in it that the package would end it for. `takeOut`: of an event,
-   * the arguments of calls, where they are no texts. `endCame`: told where the reader waits for what may come behind the end.
+   * A stream in a form that its package can read: events bounded, and none that would make the package end it.
+   * `takeOut`: replaces arguments of calls in an event, where they are no texts. `endCame`: called while the reader
+   * waits for events after the end.
    */
   readonly readStream: (
     bytes: AsyncIterable<Uint8Array>,
     takeOut: (text: string) => string,
     endCame: () => void,
   ) => AsyncGenerator<Uint8Array, void, undefined>;
-  /** Left out: the arguments of calls are texts. */
+  /** Absent where the arguments of calls are texts. */
   readonly argumentsForm?: ArgumentsForm;
-  /** What makes of a whole answer one that its package can read, with a usage that it takes: step by step. `nextStep`: within a step. */
+  /**
+   * Steps that make a whole answer readable for its package, with a usage that it accepts. `nextStep`: within a step.
+   */
   readonly readable: readonly ((text: string, nextStep: () => Promise<void>) => string | Promise<string>)[];
-  /** What a whole answer says that it has used: the ground of the charge where no client gets it. Left out: it is estimated. */
+  /** Usage of a whole answer, by which it is charged where no client gets it. If absent, it is estimated. */
   readonly usageIn?: (text: string) => UsageReport | undefined;
-  /** Of an answer without content: the provider refused the prompt. Left out: it says so with a status. */
+  /** Whether an answer without content means that the provider refused the prompt; absent where a status says so. */
   readonly isBlockedPrompt?: (metadata: SharedV4ProviderMetadata | undefined) => boolean;
-  /** What its package gets where it asks a second time by itself: nothing was held for that. Left out: it never does. */
+  /**
+   * Answer for its package where that asks a second time by itself, for which nothing was reserved. Absent where it
+   * never does.
+   */
   readonly endOfAnswer?: unknown;
   /** An answer without any part did not end well, although its end says so. */
   readonly failsEmpty?: true;
   /** Why the model refused, where the provider explains it. */
   readonly refusalOf?: (metadata: SharedV4ProviderMetadata | undefined) => string | undefined;
-  /** Stops that it cannot be told: the gateway ends the answer there. Left out: it can be told all. */
+  /** Stops that it does not support: the gateway ends the answer there. Absent where it supports all. */
   readonly untoldStops?: (call: TargetCall) => readonly string[];
-  /** Who can read what a model of it signs. */
+  /** Readers of its models' signatures. */
   readonly originOf: (by: SignedBy) => string;
-  /** What its package says was signed of a part. */
+  /** Reads its package's signature of a part. */
   readonly readSigned: (metadata: SharedV4ProviderMetadata | undefined) => Signed;
-  /** The same in the words of its package, for a part that comes back. Undefined: such a part cannot carry it. */
+  /**
+   * The same in the words of its package, for a part that is sent again; undefined where such a part cannot carry it.
+   */
   readonly signedOptions: (
     part: SignedPart,
     signed: Signed,

@@ -1,4 +1,4 @@
-// The tool calls of a conversation: ids that every target takes, and what the model wrote as arguments.
+// The tool calls of a conversation: ids that every target accepts, and the arguments that the model wrote.
 import { jsonValuesMax } from '../../../../foundation/constants/index.ts';
 import { sha256Hex } from '../../../../foundation/ids/index.ts';
 import { isJsonObject, type JsonObject, parseInnerJson } from '../../../../protocol/wire/index.ts';
@@ -17,7 +17,10 @@ export interface KnownCalls {
   readArguments(text: unknown): JsonObject;
 }
 
-/** Ids of other providers may hold what this one refuses, or be longer: OpenAI's chat completions take 40 characters. */
+/**
+ * Ids of other providers may have characters that this one refuses, or be longer: OpenAI's chat completions accept 40
+ * characters.
+ */
 const commonId = /^[\w-]{1,40}$/;
 
 export function createKnownCalls(): KnownCalls {
@@ -35,7 +38,7 @@ export function createKnownCalls(): KnownCalls {
     return id;
   }
 
-  /** Undefined: no JSON, or more of it than one conversation may hold. */
+  /** Returns undefined for a text that is no JSON, or has more values than one conversation may. */
   function parsed(text: string): unknown {
     const inner = parseInnerJson(text, valuesLeft);
     valuesLeft -= inner?.values ?? 0;
@@ -61,8 +64,8 @@ export function createKnownCalls(): KnownCalls {
   };
 }
 
-// Ids of tool calls as a client of another interface gets them: in characters and of a length that every provider takes back, and never
-// one that was there before in its conversation. Some servers count their calls anew in each answer.
+// Ids of tool calls for a client of another interface: in characters and of a length that every provider accepts, and
+// never one of an earlier call in its conversation. Some servers count their calls from zero in each answer.
 
 /** Shorter ones are counted, not drawn. */
 const drawnId = /^[\w-]{16,40}$/;

@@ -1,11 +1,11 @@
-// The parts of a stream for interfaces that write one tool call at a time: what comes while a call is being written waits until that
-// has ended. Each part is looked at when it comes and when it goes on, however many calls wait.
+// Orders the parts of a stream for interfaces that write one tool call at a time: parts that arrive during a call wait
+// until it has ended. Each part is handled twice, however many calls wait.
 import type { HubPart } from './hub-call.ts';
 
-/** For one stream: the parts that go on now. What waits is bounded as the answer is. */
+/** Handles one stream: returns the parts that continue now. Waiting parts are bounded as the answer is. */
 export function oneCallAtATime(): (part: HubPart) => readonly HubPart[] {
   let open: string | undefined;
-  /** In the order in which they began: the parts of one call, or what came between two. */
+  /** In the order in which they began: the parts of one call, or those between two. */
   let waiting: HubPart[][] = [];
   let firstWaiting = 0;
   const waitingCalls = new Map<string, HubPart[]>();
@@ -23,7 +23,7 @@ export function oneCallAtATime(): (part: HubPart) => readonly HubPart[] {
     if (call !== undefined) waitingCalls.set(call, group);
   }
 
-  /** What waited up to a call that has not ended, with what there is of it. */
+  /** The waiting parts up to a call that has not ended, with its parts so far. */
   function next(): HubPart[] {
     const parts: HubPart[] = [];
     for (; firstWaiting < waiting.length && open === undefined; firstWaiting += 1) {
@@ -58,7 +58,7 @@ export function oneCallAtATime(): (part: HubPart) => readonly HubPart[] {
   };
 }
 
-/** Undefined: it belongs to none, or to one that the provider runs itself. */
+/** Returns undefined for a part that belongs to no call, or to one that the provider runs itself. */
 function callOf(part: HubPart | undefined): string | undefined {
   if (part?.type === 'tool-input-start' || part?.type === 'tool-call') {
     if (part.providerExecuted === true) return undefined;

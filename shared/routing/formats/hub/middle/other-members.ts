@@ -2,24 +2,24 @@
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
 import type { OptionalMember, OptionalName } from './hub-call.ts';
 
-/** As many paths of what was left out are told as a record keeps. */
+/** Number of dropped paths that are reported, the same as a record keeps. */
 export const toldPathsMax = 32;
 
 export interface MembersRead {
-  /** Members that the call carries, that the gateway reads itself, or without which it is refused. */
+  /** Fields that the call carries, that the gateway reads itself, or that it needs. */
   readonly read: ReadonlySet<string>;
   /** Members that some targets have a word for. */
   readonly names?: ReadonlyMap<string, OptionalName>;
   /** Whether a value asks for something. */
   readonly isSent: (value: unknown) => boolean;
-  /** Of the object in the body, with its dot. */
+  /** Path of the object in the body, with its dot. */
   readonly path?: string;
 }
 
 export const isListedMember = ({ read, names }: MembersRead, member: string): boolean =>
   read.has(member) || names?.has(member) === true;
 
-/** In their order; of those that no target has a word for no more than are told. */
+/** In their order, with at most the reported number of those that no target supports. */
 export function otherMembers(object: unknown, { read, names, isSent, path = '' }: MembersRead): OptionalMember[] {
   const others: OptionalMember[] = [];
   let unnamed = 0;
@@ -39,7 +39,7 @@ export function otherMembers(object: unknown, { read, names, isSent, path = '' }
 /** Messages, or items, that are read in a few milliseconds. */
 const readAtOnce = 1_024;
 
-/** Those of a list that are objects, with a step behind so many. */
+/** The objects of a list, with a step after a number of them. */
 export async function forEachObject(
   list: unknown,
   nextStep: () => Promise<void>,

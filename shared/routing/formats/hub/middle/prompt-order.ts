@@ -5,8 +5,8 @@ import type { ToolMessage, UserMessage } from './hub-call.ts';
 type Message = LanguageModelV4Prompt[number];
 
 /**
- * Instructions at the start are the system prompt; later ones become text of the user, for targets that do not allow them
- * elsewhere, and stand behind the results of the calls before them, which have to follow at once.
+ * Instructions at the start are the system prompt; later ones become text of the user, for targets that do not allow
+ * them elsewhere, and follow the results of the calls before them, which must come at once.
  */
 export function instructionsFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const start = prompt.findIndex(({ role }) => role !== 'system');
@@ -28,7 +28,7 @@ export function instructionsFirst(prompt: LanguageModelV4Prompt): LanguageModelV
   return begunByUser([...ordered, ...waiting]);
 }
 
-/** What stands where nothing else does. */
+/** First message where there is no other. */
 const beginning: Message = {
   role: 'user',
   content: [{ type: 'text', text: '(The conversation begins with an answer.)' }],
@@ -56,8 +56,8 @@ export function addResults(prompt: LanguageModelV4Prompt, { content, ...message 
 }
 
 /**
- * Images of an answer, for targets that take them of the user only: they stand at the start of the message that follows. Behind
- * the last message of the user there is none, and nothing is asked about them.
+ * Images of an answer, for targets that accept only the user's: they are put at the start of the next message. After
+ * the user's last message there is none, and nothing is asked about them.
  */
 export function imagesOfUser(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   let waiting: UserMessage['content'] = [];

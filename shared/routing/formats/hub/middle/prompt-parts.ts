@@ -1,4 +1,4 @@
-// Parts of a message that hold content: texts, and images and files from a data URL or the URL where a provider finds them.
+// Content parts of a message: texts, and images and files from a data URL or the URL where a provider finds them.
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { imageTypeOf } from '../../../../protocol/interfaces/index.ts';
 
@@ -11,14 +11,14 @@ export const isBlank = (text: string): boolean => text.trim() === '';
 export const textParts = (text: unknown): LanguageModelV4TextPart[] =>
   typeof text !== 'string' || isBlank(text) ? [] : [{ type: 'text', text }];
 
-/** Of a URL only its end tells what it leads to. */
+/** Only the end of a URL suggests its type. */
 const extensionTypes: Readonly<Record<'image' | 'file', Readonly<Record<string, string>>>> = {
   image: { png: 'image/png', gif: 'image/gif', webp: 'image/webp', heic: 'image/heic', heif: 'image/heif' },
   file: { txt: 'text/plain', csv: 'text/csv', html: 'text/html' },
 };
 const usualTypes = { image: 'image/jpeg', file: 'application/pdf' };
 
-/** What stands before the data of a data URL is a media type and its parameters. */
+/** Length of the part before the data of a data URL: a media type and its parameters. */
 const dataHeadMaxCharacters = 1_024;
 
 /** Names in use that providers refuse. */
@@ -37,20 +37,23 @@ export function fileOfUrl(url: string, kind: 'image' | 'file'): LanguageModelV4F
   return fileOfData(registeredNames[mediaType] ?? mediaType, data);
 }
 
-/** An image is what its bytes say: providers refuse one that was declared as another. Not every provider reads line ends. */
+/**
+ * An image has the type of its bytes, because providers refuse a wrong one. Line ends are removed, because not every
+ * provider reads them.
+ */
 export function fileOfData(declared: string, written: string): LanguageModelV4FilePart {
   const data = /\s/.test(written) ? written.replaceAll(/\s+/g, '') : written;
   const mediaType = declared.startsWith('image/') ? (imageTypeOf(data) ?? declared) : declared;
   return { type: 'file', mediaType, data: { type: 'data', data } };
 }
 
-/** How closely an image is looked at, which decides of its tokens: `auto` is what models do anyway. */
+/** Level of detail of an image, which determines its tokens: `auto` is the default of models. */
 const asksForDetail = (detail: unknown): detail is string => typeof detail === 'string' && detail !== 'auto';
 
 export const withDetail = (image: LanguageModelV4FilePart, detail: unknown): LanguageModelV4FilePart =>
   asksForDetail(detail) ? { ...image, providerOptions: { openai: { imageDetail: detail } } } : image;
 
-/** The bytes that a data URL stands for, however many of its percent signs are odd. */
+/** The bytes of a data URL, even with invalid percent signs. */
 function percentDecoded(text: string): Buffer {
   const bytes = Buffer.from(text);
   let length = 0;

@@ -1,4 +1,4 @@
-// What of an answer is the client's: its images, and the tokens that it took.
+// Reads images and usage from an answer.
 import type { LanguageModelV4File, LanguageModelV4Usage } from '@ai-sdk/provider';
 import {
   isJsonObject,
@@ -11,21 +11,21 @@ import {
   tokensMax,
 } from '../../../../protocol/wire/index.ts';
 
-/** Undefined: it stands elsewhere. */
+/** Returns undefined for data behind a URL. */
 export function base64Of({ data: content }: LanguageModelV4File): string | undefined {
   if (content.type !== 'data') return undefined;
   const { data } = content;
   return typeof data === 'string' ? data : Buffer.from(data).toString('base64');
 }
 
-/** Undefined: the provider reported nothing, so that the gateway estimates. */
+/** Returns undefined when the provider reported nothing, so that the gateway estimates. */
 export function tokensOf(reported: LanguageModelV4Usage): TokenReport | undefined {
   const { inputTokens, outputTokens } = reported;
   const [input, output] = [toCount(inputTokens.total), toCount(outputTokens.total)];
   if (input === undefined && output === undefined) return undefined;
   const parts = { cached: toCount(inputTokens.cacheRead) ?? 0, ...cacheWritesOf(reported) };
   const reasoning = toCount(outputTokens.reasoning) ?? 0;
-  // As they are billed: some interfaces tell an input without them.
+  // As they are billed: some interfaces report the input without cached parts.
   return { input, output, ...partsWithin(input ?? tokensMax, parts), reasoning, media: mediaOf(reported) };
 }
 
@@ -50,7 +50,7 @@ function mediaOf({ raw }: LanguageModelV4Usage): MediaTokens {
   );
 }
 
-/** Details of a usage that a client is told: without those of which there are none. */
+/** Details of a usage for a client, without those that are zero. */
 export const mediaMembers = (audio = 0, image = 0) => ({
   ...(audio > 0 ? { audio_tokens: audio } : {}),
   ...(image > 0 ? { image_tokens: image } : {}),
@@ -83,16 +83,18 @@ const hourIn = (details: unknown): number =>
     .filter((one) => isJsonObject(one) && one.ttl === '1h')
     .reduce((sum, { inputTokens }) => sum + (toCount(inputTokens) ?? 0), 0);
 
-/** Text is about a token for four bytes; a client that plans by it should not be told too little. */
+/**
+ * Bytes of text for a token, usually four; a lower number, because a client that plans by the count needs a high one.
+ */
 const bytesPerToken = 3;
 
-/** Of an interface that tells counts where the provider said nothing. */
+/** Estimate for an interface that reports counts where the provider did not. */
 export const estimatedOutputTokens = (outputBytes: number): number => Math.ceil(outputBytes / bytesPerToken);
 
 /** Decoded in a few milliseconds. */
 const pieceMaxBytes = 2 * 1024 * 1024;
 
-/** A whole answer for a package, which decodes piece by piece, and parses what it has behind the last one. */
+/** A whole answer for a package, which decodes it piece by piece, and parses it after the last one. */
 export const jsonResponse = (text: string, nextStep: () => Promise<void>): Response =>
   new Response(inPieces(Buffer.from(text), nextStep), { headers: { 'content-type': 'application/json' } });
 

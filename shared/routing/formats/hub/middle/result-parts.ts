@@ -1,4 +1,4 @@
-// A whole answer as the parts of a stream, so that what writes streams writes it too.
+// Converts a whole answer to the parts of a stream, so that one writer serves both.
 import type { LanguageModelV4Content } from '@ai-sdk/provider';
 import type { HubPart, HubResult } from './hub-call.ts';
 
@@ -20,7 +20,7 @@ export async function writeResult(
   write({ type: 'finish', usage, finishReason, ...(providerMetadata && { providerMetadata }) });
 }
 
-/** JSON that was asked for stands alone, whatever the model said on its way. */
+/** Requested JSON is the only text, whatever else the model wrote. */
 function withFinalText({ content, structuredOutputText: json }: HubResult): HubResult['content'] {
   if (json === undefined) return content;
   const last = content.findLastIndex(({ type }) => type === 'text');
@@ -30,7 +30,7 @@ function withFinalText({ content, structuredOutputText: json }: HubResult): HubR
   });
 }
 
-/** What belongs to a text is known when it starts, and is told again with its piece, as packages do. */
+/** Metadata of a text is known when it starts, and is repeated with its piece, as packages do. */
 function partsOf(part: LanguageModelV4Content, index: number): readonly HubPart[] {
   if (part.type !== 'text' && part.type !== 'reasoning') return [part];
   const { type, text: delta, providerMetadata } = part;
@@ -41,7 +41,7 @@ function partsOf(part: LanguageModelV4Content, index: number): readonly HubPart[
   return [start, ...pieces, { type: `${type}-end`, id }];
 }
 
-/** For one stream: the events that each part brings. */
+/** Opens a writer for one stream: it returns the events of each part. */
 export function eventsByPart<Event>(
   open: (add: (event: Event) => void) => (part: HubPart) => void,
 ): (part: HubPart) => Event[] {

@@ -6,7 +6,7 @@ import type { AssistantPart } from './hub-call.ts';
 import type { AnswerHead } from './hub-source.ts';
 import type { HubTarget, Signed, SignedBy, SignedPart } from './hub-target.ts';
 
-/** Left out: the client does not know it any more, so that every target may try. */
+/** Absent where the client no longer knows it, so that every target may try. */
 export interface SignedOrigin {
   /** Who can read it, as `originOf` of a target says. */
   readonly origin?: string;
@@ -16,14 +16,14 @@ export interface SignedOrigin {
   readonly field?: string;
 }
 
-/** With its field in the client's request. */
+/** An envelope with its field in the client's request. */
 export interface OpenedEnvelope extends SignedEnvelope {
   readonly field: string;
 }
 
 const ownName = 'gw';
 
-/** For a part of a prompt. */
+/** Options for a part of a prompt. */
 export const signedOptions = (signed: Signed & SignedOrigin): SharedV4ProviderOptions => ({ [ownName]: { ...signed } });
 
 /** The same, of a part that came back in an envelope. */
@@ -42,11 +42,11 @@ export const envelopeOptions = ({
     ...(encrypted === undefined ? {} : { encrypted }),
   });
 
-/** For the text behind a thinking that came back. Undefined: its provider called it nothing. */
+/** Options for the text after thinking that is sent again; undefined where its provider named no phase. */
 export const phaseOptions = ({ origin, model, phase }: SignedEnvelope): SharedV4ProviderOptions | undefined =>
   phase === undefined ? undefined : signedOptions({ origin, model, phase });
 
-/** What the provider calls a text of its answer, as a target says it. */
+/** The provider's phase of a text in its answer, as a target reads it. */
 export function phaseOf(
   part: { readonly providerMetadata?: SharedV4ProviderMetadata | undefined } | undefined,
 ): string | undefined {
@@ -54,7 +54,7 @@ export function phaseOf(
   return typeof phase === 'string' ? phase : undefined;
 }
 
-/** Of thinking that is not signed too: no other model may get it, and a relay knows that it is none of its provider's. */
+/** Set for unsigned thinking too: it must not reach another model. */
 export const sealed = (
   { origin, model, seal }: AnswerHead,
   { signature, encrypted, phase }: Signed,
@@ -63,7 +63,10 @@ export const sealed = (
 
 export const isSigned = (signed: Signed): boolean => Object.keys(signed).length > 0;
 
-/** The prompt with what this model can read in the words of its package. Of what is left out, made by others, the first is told. */
+/**
+ * The prompt with the signatures that this model can read, in the words of its package. Of others' dropped ones, the
+ * first is reported.
+ */
 export const withOwnSigned = (
   prompt: LanguageModelV4Prompt,
   target: Pick<HubTarget, 'originOf' | 'signedOptions'>,
@@ -82,7 +85,7 @@ export const withOwnSigned = (
 const isMadeBy = ({ origin, model }: SignedOrigin, { originOf }: Pick<HubTarget, 'originOf'>, by: SignedBy): boolean =>
   (origin === undefined || origin === originOf(by)) && (model === undefined || model === by.model);
 
-/** Undefined: it came in no envelope, or in one of this model. */
+/** Returns undefined for a part without an envelope, or with one of this model. */
 function fieldOfForeign(part: AssistantPart, target: Pick<HubTarget, 'originOf'>, by: SignedBy): string | undefined {
   const sent = (part.providerOptions?.[ownName] ?? {}) as SignedOrigin;
   return isMadeBy(sent, target, by) ? undefined : sent.field;
@@ -101,11 +104,11 @@ function withOwn(
   const { [ownName]: sent, ...others } = part.providerOptions ?? {};
   const { origin, model, field: _field, ...signed } = (sent ?? {}) as Signed & SignedOrigin;
   const isOwn = isMadeBy({ origin, model } as SignedOrigin, target, by);
-  // Its own thinking that is not signed may come back too: that is for the target to say.
+  // Its own unsigned thinking may be sent again too: the target decides.
   const isKnown = origin !== undefined || isSigned(signed);
   const own = isOwn && isKnown ? target.signedOptions(part.type, signed) : undefined;
   if (own === undefined && part.type === 'reasoning') return [];
-  // It stood for its signature alone.
+  // An empty text carried its signature alone.
   if (own === undefined && part.type === 'text' && part.text === '') return [];
   const { providerOptions: _sent, ...rest } = part;
   const options = { ...others, ...own };

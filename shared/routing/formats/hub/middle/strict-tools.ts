@@ -1,4 +1,5 @@
-// Tools that are strict: at a provider whose subset of JSON Schema does not hold the schema of one, that one goes without.
+// Strict tools: at a provider whose subset of JSON Schema does not allow a tool's schema, that tool is sent without
+// `strict`.
 import type { HubCall } from './hub-call.ts';
 
 export interface Strictness {
@@ -10,7 +11,7 @@ export interface Strictness {
   readonly optionalMax: number;
 }
 
-/** As `X-Gw-Left-Out` names it. */
+/** Path in `X-Gw-Left-Out`. */
 export const strictPath = 'tools.strict';
 
 export function withStrictness(

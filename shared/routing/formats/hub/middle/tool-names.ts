@@ -1,11 +1,11 @@
-// Names of tools that every target takes: some take 64 characters, and not all that others allow. What is shortened gets its own
-// name back on the way out.
+// Tool names that every target accepts: some allow 64 characters, and not all that others allow. A shortened name is
+// restored in the answer.
 import { sha256Hex } from '../../../../foundation/ids/index.ts';
 
 export interface ToolNames {
-  /** For the target. The same name is always shortened to the same. */
+  /** Name for the target. The same name is always shortened to the same. */
   readonly short: (name: string) => string;
-  /** For the client. */
+  /** Name for the client. */
   readonly long: (name: string) => string;
 }
 

@@ -1,11 +1,11 @@
-// A whole answer in pieces, where it holds so many parts that a package, which reads an answer at once, would hold up others.
+// Splits a whole answer with so many parts that a package, which reads an answer at once, would block other calls.
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { JsonText } from '../../../../protocol/wire/index.ts';
 import { jsonResponse, type ModelOptions } from '../middle/index.ts';
 
 /** Parts that a package is given at once: read, checked and written in a few milliseconds. */
 export const partsAtOnceMax = 256;
-/** A shorter text is read at once, whatever it holds. */
+/** A shorter text is read at once, whatever its content. */
 export const longCharacters = 16 * 1024;
 
 /** The items of a list, some of them at a time, as lists. Nothing: they are few. */
@@ -22,8 +22,8 @@ export function* listPieces(
 }
 
 /**
- * `open`: the model of the package. It is asked again for each piece, and what it is asked then goes to no provider. `piecesOf`: the
- * answer itself, or several of which the last says how it ended, and what it used.
+ * `open`: opens the package's model, which is called again for each piece; these calls are sent to no provider.
+ * `piecesOf`: the answer itself, or several of which the last has the finish reason and the usage.
  */
 export function readInPieces(
   { fetch: fetchWhole, nextStep }: Pick<ModelOptions, 'fetch' | 'nextStep'>,

@@ -1,5 +1,5 @@
-// A stream of Messages as its package can read it: events bounded, without what is new to the package, with a usage that it
-// takes, and with the end that was said.
+// A stream of Messages in a form that its package can read: events bounded, without blocks that are new to the package,
+// with a usage that it accepts, and with the stated end.
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import {
@@ -18,7 +18,7 @@ import { readableUsage, type UsageForm } from './readable-usage.ts';
 
 const cacheCounts = ['cache_creation_input_tokens', 'cache_read_input_tokens'];
 
-/** Of a whole answer. */
+/** Usage of a whole answer. */
 export const messageUsage: UsageForm = {
   member: 'usage',
   required: ['input_tokens', 'output_tokens'],
@@ -55,7 +55,7 @@ const usageEvents = /"type"\s*:\s*"message_(start|delta)"/;
 export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>, takeOut: (text: string) => string): Bytes {
   let isFinished = false;
   let isEnded = false;
-  /** Of the last event that told some. */
+  /** Usage of the last event that has one. */
   let usage: Json = { output_tokens: -1 };
   const isNew = openNewBlocks();
   function lastEvents(stop: EventText): EventText[] {
@@ -85,14 +85,14 @@ export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>, takeOut
   if (isFinished && !isEnded) yield eventBytes([{ name: 'message_stop', text: '{"type":"message_stop"}' }]);
 }
 
-/** The package hands on what it finds as `data`, and leaves out what Anthropic says beside type and message. */
+/** The package passes on `data` alone, and drops Anthropic's error fields beside type and message. */
 function withWholeError(text: string): string {
   const event = parsedObject(text);
   if (event === undefined || !isJsonObject(event.error)) return text;
   return JSON.stringify({ ...event, error: { ...event.error, data: { error: event.error } } });
 }
 
-/** Of a message that said its own end, and no other. */
+/** End of a message that ended by its format, without a stop reason. */
 const unspokenEnd = (usage: Json): EventText => ({
   name: 'message_delta',
   text: JSON.stringify({
@@ -102,7 +102,7 @@ const unspokenEnd = (usage: Json): EventText => ({
   }),
 });
 
-/** Blocks that the package may know less of than the provider, and their pieces. What stands beside them stays. */
+/** Blocks, and their pieces, of which the package may know fewer than the provider. Fields beside them stay. */
 const knownBlocks: readonly unknown[] = ['text', 'thinking', 'redacted_thinking', 'tool_use'];
 const otherBlocks = /^(compaction|fallback|\w+_tool_use|\w+_tool_result)$/;
 const blockEvent = /"type"\s*:\s*"content_block_(start|delta|stop)"/;
@@ -146,7 +146,7 @@ const blockShape = { members: new Map([['type', {}]]) };
 
 const isEventObject = (text: string): boolean => typeof parsedObject(text)?.type === 'string';
 
-/** Anthropic's events tell the input at the start, and the output at the end. */
+/** Anthropic's events report the input at the start, and the output at the end. */
 function withReadableEventUsage(event: Json): Json {
   const { type, message, usage } = event;
   if (type === 'message_start' && isJsonObject(message)) {

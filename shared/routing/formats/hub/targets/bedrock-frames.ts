@@ -5,7 +5,7 @@ import { formatsOwnEnd } from '../middle/index.ts';
 import type { Bytes } from './body-members.ts';
 import { type UsageForm, withReadableUsage } from './readable-usage.ts';
 
-/** Of a whole answer, and of the frame that tells it. */
+/** Usage of a whole answer, and of the frame that reports it. */
 export const converseUsage: UsageForm = {
   member: 'usage',
   required: ['inputTokens', 'outputTokens', 'totalTokens'],
@@ -14,15 +14,15 @@ export const converseUsage: UsageForm = {
   isWanted: true,
 };
 
-/** Two lengths and their checksum stand before the headers of a frame, and its own checksum behind its text. */
+/** Two lengths and their checksum precede the headers of a frame, and its own checksum follows its text. */
 const preludeBytes = 12;
 const checksumBytes = 4;
 
-/** Frames of an AWS event stream, each whole. What is none goes on as it is: the package says what is wrong with it. */
+/** Frames of an AWS event stream, each whole. Other bytes are passed on: the package reports their fault. */
 export async function* bedrockFrames(bytes: AsyncIterable<Uint8Array>): Bytes {
   let pieces: Uint8Array[] = [];
   let heldBytes = 0;
-  /** Before so many bytes are there, no frame can be whole. */
+  /** Fewer bytes cannot be a whole frame. */
   let wantedBytes = preludeBytes;
   let isRaw = false;
   for await (const piece of bytes) {
@@ -60,10 +60,10 @@ const emptyThinking = /"reasoningContent"\s*:\s*\{\s*(?:"text"\s*:\s*""\s*)?\}/;
 const withThinkingBegun = (text: string): string =>
   text.replace(emptyThinking, `"reasoningContent":{"signature":"${emptyThinkingSignature}"}`);
 
-/** Pieces of blocks that its package knows: it ends the stream for any other, which brings nothing that is asked for. */
+/** Pieces of blocks that its package knows: it ends the stream for any other, which adds nothing that was requested. */
 const knownPiece = /"delta"\s*:\s*\{\s*"(text|toolUse|reasoningContent|citation)"/;
 const anyPiece = /"delta"\s*:\s*\{\s*"\w+"/;
-/** As Bedrock writes most of them. */
+/** The form of most of Bedrock's pieces. */
 const usualPiece = '"delta":{"text"';
 
 function isNewToPackage(frame: Buffer, headersLength: number): boolean {
@@ -71,15 +71,15 @@ function isNewToPackage(frame: Buffer, headersLength: number): boolean {
   const isDelta = frame.subarray(preludeBytes, textAt).includes('contentBlockDelta');
   if (!isDelta || frame.includes(usualPiece, textAt)) return false;
   const text = frame.toString('utf8', textAt);
-  // What is no piece at all breaks the stream, as ever.
+  // A text that is no piece at all breaks the stream, as ever.
   return anyPiece.test(text) && !knownPiece.test(text);
 }
 
-/** It is the end, whatever word it has for it. */
+/** Marks the end, whatever its reason. */
 const withSpokenEnd = (text: string): string =>
   text.replace(/"stopReason"\s*:\s*(null|"\s*(null)?\s*")/, `"stopReason":"${formatsOwnEnd}"`);
 
-/** The frame that tells the usage comes last; its name stands in its headers. */
+/** The frame with the usage comes last; its name is in its headers. */
 function withReadableFrame(frame: Buffer, headersLength: number): Buffer {
   const textAt = preludeBytes + headersLength;
   const headers = frame.subarray(preludeBytes, textAt);

@@ -21,7 +21,7 @@ export function readObject(body: JsonText, name: string): Json {
   return isJsonObject(member) ? member : {};
 }
 
-/** Undefined: no JSON, or no object. */
+/** Returns undefined for a text that is no JSON object. */
 export function parsedObject(text: string): Json | undefined {
   try {
     const value = parseJson(text);
@@ -38,9 +38,12 @@ export type Bytes = AsyncGenerator<Uint8Array, void, undefined>;
 export const eventBytes = (events: readonly EventText[]): Uint8Array =>
   Buffer.from(events.map(({ name, text }) => toEventLine(text, name)).join(''));
 
-// What packages say of what was signed.
+// Signatures in packages' metadata.
 
-/** Who can read what Claude signs: older models on any platform; newer ones for the account that had it alone, and agents leave out what is refused. */
+/**
+ * Which hosts accept a Claude signature: any for older models; for newer ones only the account that made it, and agents
+ * drop a refused one.
+ */
 export const claudeOrigin = 'anthropic-claude-v1';
 
 /** A word of a package that may be missing, or empty. */

@@ -26,13 +26,13 @@ export function readableCompletion(text: string): string {
   return rewriteMembers(json, new Map(Object.entries({ ...choices, usage })));
 }
 
-/** Of the events only those with one of these are looked into. */
+/** Only events with one of these are parsed. */
 const said = /"usage"\s*:\s*[^n\s]|"finish_reason"\s*:\s*"/;
 
 export async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, endCame: () => void): Bytes {
   let isFinished = false;
   let hasUsage = false;
-  /** Something came that is no chunk: what is behind it is no good end without a word. */
+  /** Set after an event that is no chunk: an end without a finish reason is then no good end. */
   let isGarbled = false;
   const read = ({ text }: EventText): PlacedRead<readonly string[]> => {
     if (isEndMarker(text)) return { read: isFinished || isGarbled ? [] : [unspokenEnd], place: 'end' };
@@ -54,7 +54,7 @@ export async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: un
   };
   const batches = readEvents(bytes, upstreamEventMaxBytes);
   try {
-    // However the connection ends behind the end, everything was said; but some servers tell what was used there.
+    // Everything was said at the end, however the connection ends after it; but some servers report the usage there.
     for await (const together of readToEnd(batches, read, { isWanted: () => !hasUsage, endCame })) {
       yield eventBytes(together.flat().map((text) => ({ text })));
     }
@@ -63,7 +63,7 @@ export async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: un
   }
 }
 
-/** Of a stream that said its own end, and no other. */
+/** End of a stream that ended by its format, without a finish reason. */
 const unspokenEnd = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: formatsOwnEnd }], usage: null });
 
 const hasFinished = ({ choices }: Json): boolean =>

@@ -66,7 +66,7 @@ export const target: HubTarget = {
       ...toldThinking(target),
     };
   },
-  // Many servers refuse a member that they do not know, so a file that names the style says that they know it.
+  // Many servers refuse an unknown field, so a style in the file means that they know it.
   unknownReasoning: ({ reasoning_style: style }) => (style === undefined ? undefined : byAnyEffort),
   says: (target) =>
     new Set([
@@ -87,7 +87,7 @@ export const target: HubTarget = {
     ...nonEmpty('signature', gw.signature ?? google.thoughtSignature),
   }),
   signedOptions(part, { signature }) {
-    // Its thinking is not signed: who has it back is known by its origin.
+    // Its thinking is not signed: its origin alone identifies the readers.
     if (part === 'reasoning') return { [packageName]: { reasoningMember: signature ?? 'reasoning_content' } };
     return signature === undefined || part !== 'tool-call' ? undefined : { google: { thoughtSignature: signature } };
   },
@@ -95,23 +95,23 @@ export const target: HubTarget = {
 
 type Tool = NonNullable<HubCall['tools']>[number];
 
-/** What is not strict need not be said here, and not every provider knows the word. */
+/** The default need not be sent, and not every provider knows the field. */
 function withoutLooseness(tool: Tool): Tool {
   if (tool.type !== 'function' || tool.strict === true) return tool;
   const { strict: _loose, ...rest } = tool;
   return rest;
 }
 
-/** Its own, and Microsoft's: what they refuse and what they are told is known. */
+/** OpenAI and Microsoft, whose options and refusals are known. */
 const isOpenAi = ({ provider, names }: TargetCall): boolean =>
   provider.kind === 'openai' || provider.kind === 'azure' || isOpenAiThinker(...names);
 
-/** Of who asks, and of what is kept. */
+/** Options about user and storage. */
 function toldWords(target: TargetCall): ReturnType<typeof openAiWords> {
   const { call, provider } = target;
   if (isOpenAi(target)) {
     const { metadata, ...words } = openAiWords(call);
-    // Only of what it stores.
+    // Accepted only with storage.
     return metadata === undefined || words.store === undefined ? words : { ...words, metadata };
   }
   const user = provider.kind === 'openrouter' ? call.optional.find(({ name }) => name === 'user') : undefined;
@@ -141,7 +141,7 @@ function untoldStops({ call, names }: TargetCall): readonly string[] {
   return isOpenAiThinker(...names) || stops.length > openAiStopsMax ? stops : [];
 }
 
-/** As the provider's entry says that it is told. */
+/** In the style that the provider's entry names. */
 function toldThinking(target: TargetCall): Json {
   const { thinking, provider } = target;
   const { reasoning_style: style } = provider;
@@ -155,7 +155,7 @@ function toldThinking(target: TargetCall): Json {
   return effort === undefined ? {} : { reasoning_effort: effort };
 }
 
-/** It refuses tools beside an effort, also one of its own where nothing is asked. */
+/** Refuses tools beside an effort, even its own default. */
 const isKeptFromThinking = ({ call, names, thinking, provider }: TargetCall): boolean =>
   call.tools !== undefined &&
   (thinking === undefined ? thinksUnasked(...names) : thinking.kind !== 'off') &&

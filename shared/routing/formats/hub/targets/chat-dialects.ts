@@ -1,5 +1,5 @@
-// What servers of chat completions write otherwise than their package reads it: arguments of calls that are no texts, and a whole
-// message where pieces of one should be.
+// Corrects chat completions of servers that their package cannot read: arguments of calls that are no texts, and a
+// whole message in place of pieces.
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
 
 /** Arguments that are an object, null, or missing. In a text of the model the quotes have a backslash before them. */
@@ -22,7 +22,7 @@ export const usualPieces = (choices: unknown): unknown =>
   mapObjects(choices, ({ message, ...choice }) => {
     const piece = choice.delta ?? message;
     if (!isJsonObject(piece)) return choice;
-    // Each call has a place in a stream.
+    // Each call has an index in a stream.
     const calls = mapObjects(piece.tool_calls, (call, index) => ({ index, ...call }));
     return {
       ...choice,
@@ -30,7 +30,7 @@ export const usualPieces = (choices: unknown): unknown =>
     };
   });
 
-/** Of a call without arguments. */
+/** Arguments of a call without any. */
 const noArguments = '{}';
 
 const withTexts = (message: JsonObject, none: string): JsonObject =>

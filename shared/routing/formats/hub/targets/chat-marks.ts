@@ -19,7 +19,7 @@ type Word = (options: NonNullable<Marked['providerOptions']>) => JsonObject;
 const openRouters: Word = ({ anthropic }) => ({ cache_control: anthropic?.cacheControl });
 const openAis: Word = ({ openai }) => ({ prompt_cache_breakpoint: openai?.promptCacheBreakpoint });
 
-/** Undefined: its servers need not know any. */
+/** Returns undefined where its servers need not know any. */
 export function markWord(
   { provider, names }: Pick<TargetCall, 'provider' | 'names'>,
   isOpenAi: boolean,

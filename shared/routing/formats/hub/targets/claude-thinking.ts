@@ -18,11 +18,11 @@ import { anyJsonSchema, callOptions, isAnyJson, withJsonInstruction } from './js
 export interface ClaudeThinking {
   readonly thinking?: Json;
   readonly effort?: string;
-  /** It takes no temperature and the like then. */
+  /** Set while it thinks: it then accepts no temperature and the like. */
   readonly isThinking: boolean;
 }
 
-/** `isForced`: it has to call a tool, which excludes thinking. */
+/** `isForced`: it must call a tool, which excludes thinking. */
 export function claudeThinking(
   body: JsonText,
   { thinking }: TargetCall,
@@ -60,8 +60,8 @@ const messageShape = {
 };
 
 /**
- * Claude refuses to think with a budget on results of calls whose thinking did not come back. Most clients drop it, and want
- * their answer all the same.
+ * Claude refuses to think with a budget after results of calls whose thinking is missing. Most clients drop it, and
+ * want their answer all the same.
  */
 function goesOnWithoutThinking(body: JsonText): boolean {
   const messages = findMember(body, 'messages');
@@ -91,7 +91,7 @@ function needsJsonInstruction({ call, model, canForceTools }: TargetCall): boole
   return (!canForceTools && !isOwnFormat) || tools?.some(({ name }) => name === jsonToolName) === true;
 }
 
-/** With the marks that go out. */
+/** Adds the cache marks that are sent. */
 export function claudeCall(target: TargetCall): HubCall {
   const call = needsJsonInstruction(target) ? withJsonInstruction(target.call) : target.call;
   return target.marksCache ? withMarksOfOurs(call) : withCacheMarksMax(call);

@@ -1,11 +1,11 @@
-// What Converse refuses in a prompt that other formats take.
+// Changes of a prompt that other formats accept and Converse refuses.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import type { AssistantMessage, ToolOutput, ToolPart, ToolResult, UserMessage } from '../middle/index.ts';
 
 type Message = LanguageModelV4Prompt[number];
 
-/** It refuses calls where no tool goes out with them, and the package would leave them out: they are told as text. */
+/** It refuses calls in a request without tools, and the package would drop them: they become text. */
 export const callsAsText = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
   prompt.flatMap((message): Message[] => {
     if (message.role === 'assistant') return [toldCalls(message)];
@@ -14,7 +14,7 @@ export const callsAsText = (prompt: LanguageModelV4Prompt): LanguageModelV4Promp
 
 function toldCalls(message: AssistantMessage): AssistantMessage {
   if (!message.content.some(({ type }) => type === 'tool-call')) return message;
-  // What led to a call belongs to the call, not to a text about it.
+  // Thinking before a call belongs to the call, not to a text about it.
   const content = message.content.flatMap((part): AssistantMessage['content'] => {
     if (part.type === 'reasoning') return [];
     if (part.type !== 'tool-call') return [part];
@@ -37,7 +37,7 @@ function partsOf(output: ToolOutput): UserMessage['content'] {
   return output.value.filter((part) => part.type === 'text' || part.type === 'file');
 }
 
-/** It refuses a result without a word. */
+/** It refuses a result without text. */
 export const withResultTexts = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
   prompt.map((message) => {
     if (message.role !== 'tool') return message;
@@ -60,7 +60,7 @@ const isDocument = (part: { readonly type: string; readonly mediaType?: string }
 const documentText = { type: 'text', text: 'The document is attached.' } as const;
 const documentNameMaxCharacters = 180;
 
-/** What it takes of a name, without its ending: two files may have the same. */
+/** Allowed characters of a name, without its extension: two files may have the same. */
 const plainName = (filename: string): string =>
   filename
     .replace(/\.[^.]*$/, '')
@@ -70,7 +70,7 @@ const plainName = (filename: string): string =>
     .slice(0, documentNameMaxCharacters)
     .trim();
 
-/** It wants a text beside a document, and no two documents of one name in the whole conversation. */
+/** It requires a text beside a document, and unique names of documents in the whole conversation. */
 export function withDocuments(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const counts = new Map<string, number>();
   const named = <Part extends { readonly type: string; readonly mediaType?: string; readonly filename?: string }>(
@@ -81,7 +81,7 @@ export function withDocuments(prompt: LanguageModelV4Prompt): LanguageModelV4Pro
     const key = name.toLowerCase();
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
-    // The package leaves out what is behind the last dot.
+    // The package drops the part after the last dot.
     const own = count === 1 && !/ \(\d+\)$/.test(name) ? name : `${name} (${count})`;
     return { ...part, filename: `${own}.file` };
   };
@@ -112,7 +112,7 @@ export const failedCalls = (prompt: LanguageModelV4Prompt): ReadonlySet<string> 
     ),
   );
 
-/** The messages of a body, with what is said of results that failed. */
+/** The messages of a body, with the status of failed results. */
 export function withFailures(messages: unknown, failed: ReadonlySet<string>): unknown {
   return Array.isArray(messages) ? messages.map((message) => withFailedResults(message, failed)) : messages;
 }

@@ -12,7 +12,7 @@ import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';
 
 export const target: HubTarget = {
-  // With a key it signs nothing itself.
+  // A key keeps it from signing.
   openModel: ({ model, ...settings }) => createAmazonBedrock({ ...settings, region: 'none' })(model),
   toOptions(target) {
     const { call, model } = target;
@@ -45,7 +45,7 @@ export const target: HubTarget = {
   says: ({ names }) => (names.some(isClaude) ? claudeSays : new Set(['cache_marks', 'cache_options'])),
   strictness: claudeStrictness,
   streamType: 'application/vnd.amazon.eventstream',
-  // In streams they are texts.
+  // Streams have them as texts.
   argumentsForm: { mark: '"toolUse"', paths: [['output', 'message', 'content', '*', 'toolUse', 'input']] },
   readStream: bedrockFrames,
   readable: [(text) => withReadableUsage(text, converseUsage)],
@@ -70,7 +70,9 @@ export const target: HubTarget = {
 const claudeSays: ReadonlySet<OptionalName> = new Set(['cache_marks', 'cache_options', 'tool_cache_marks']);
 const isClaude = (name: string): boolean => /claude/i.test(name);
 
-/** A point comes behind the tool that it marks. The package writes none, and models of other makers refuse them there. */
+/**
+ * A cache point follows the tool that it marks. The package writes none, and models of other makers refuse them there.
+ */
 function markedTools(body: JsonText, target: TargetCall): Json {
   const { call, names, marksCache } = target;
   if (!names.some(isClaude) || call.tools === undefined || !(marksCache || call.tools.some(pointOf))) return {};
@@ -88,7 +90,7 @@ function markedTools(body: JsonText, target: TargetCall): Json {
 const pointOf = (tool: NonNullable<HubCall['tools']>[number]): unknown =>
   'providerOptions' in tool ? tool.providerOptions?.amazonBedrock?.cachePoint : undefined;
 
-/** Each maker has words of its own. `isThinking`: Claude is, which takes no temperature and the like then. */
+/** Thinking fields by maker. `isThinking`: of a Claude, which then accepts no temperature and the like. */
 function fieldsOfThinking(body: JsonText, fields: Json, target: TargetCall): { fields: Json; isThinking: boolean } {
   const { model, thinking } = target;
   if (thinking === undefined) return { fields: {}, isThinking: false };
@@ -122,7 +124,7 @@ const disabled = { type: 'disabled' };
 
 const offersTools = ({ tools, toolChoice }: HubCall): boolean => tools !== undefined && toolChoice?.type !== 'none';
 
-/** `claudeChoice`: the choice in Claude's own form, which takes Converse's place where calls must not be parallel. */
+/** `claudeChoice`: the choice in Claude's own form, which replaces Converse's where calls must not be parallel. */
 function isForced(body: JsonText, claudeChoice: unknown): boolean {
   if (isJsonObject(claudeChoice)) return claudeChoice.type !== 'auto';
   const config = findMember(body, 'toolConfig');

@@ -1,5 +1,5 @@
-// A stream of Gemini as its package can read it: events bounded, and in pieces where one holds so many parts that the package,
-// which reads an event at once, would hold up others.
+// A stream of Gemini in a form that its package can read: events bounded, and split where one has so many parts that
+// the package, which reads an event at once, would block other calls.
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../../foundation/time/index.ts';
 import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
@@ -13,7 +13,7 @@ import {
 import { listPieces, longCharacters } from './answer-pieces.ts';
 import { type Bytes, eventBytes } from './body-members.ts';
 
-/** `readable`: of an event, or a piece of one, what the package gets. */
+/** `readable`: converts an event, or a piece of one, for the package. */
 export async function* geminiEvents(bytes: AsyncIterable<Uint8Array>, readable: (text: string) => string): Bytes {
   for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
     if (events.every(({ text }) => text.length <= longCharacters)) {
@@ -30,8 +30,8 @@ export async function* geminiEvents(bytes: AsyncIterable<Uint8Array>, readable: 
 }
 
 /**
- * The package makes of the pieces what it makes of the event, or the answer: what ends it, and what it used, stands in the last one
- * only. `hasHead`: what says nothing of parts stands in a piece of its own before.
+ * The package gets the same from the pieces as from the whole: finish reason and usage are in the last one only.
+ * `hasHead`: fields beside the parts form a first piece of their own.
  */
 export function* piecesOf(text: string, hasHead = true): Generator<string> {
   const json = text.length > longCharacters ? scanAnswer(text) : undefined;
@@ -41,7 +41,7 @@ export function* piecesOf(text: string, hasHead = true): Generator<string> {
     yield text;
     return;
   }
-  // By itself: of an error, or a prompt that is blocked, the package reads no part.
+  // By itself: the package reads no part of an error, or of a blocked prompt.
   if (hasHead) yield rewriteMembers(json, withoutEnd);
   for (const piece of pieces) {
     yield piece.isLast

@@ -19,7 +19,7 @@ export const target: HubTarget = {
     return {
       ...callOptions(target),
       prompt: oneTextInResults(instructionsFirst(call.prompt)),
-      // It has a JSON mode of its own, but not beside tools.
+      // Its own JSON mode does not work beside tools.
       ...(isAnyJson(call) && call.tools !== undefined ? { responseFormat: anyJsonSchema } : {}),
     };
   },
@@ -52,7 +52,7 @@ export const target: HubTarget = {
         reasoning,
       };
     }),
-  // In place of an answer.
+  // Replaces an answer.
   isBlockedPrompt(metadata) {
     const feedback = metadata?.google?.promptFeedback;
     return isJsonObject(feedback) && typeof feedback.blockReason === 'string';
@@ -63,14 +63,14 @@ export const target: HubTarget = {
   failsEmpty: true,
   originOf: () => 'google-gemini-v1',
   readSigned: ({ google = {} } = {}) => nonEmpty('signature', google.thoughtSignature),
-  // Each kind of part has its own.
+  // Options by the kind of part.
   signedOptions: (_part, { signature }) =>
     signature === undefined ? undefined : { google: { thoughtSignature: signature } },
 };
 
 const answerPieces = (text: string) => piecesOf(text, false);
 
-/** Of a result its package makes as many as it has texts for some models: none of an image alone, where each call wants one. */
+/** The package drops images when a result has no text; all texts become one, because each call wants one result. */
 const oneTextInResults = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
   prompt.map((message) =>
     message.role !== 'tool' ? message : { ...message, content: message.content.map(withOneText) },
@@ -106,7 +106,7 @@ const geminiUsage: UsageForm = {
   isWanted: false,
 };
 
-/** Gemini tells its usage again in each event: only one that could be odd is looked into. */
+/** Gemini repeats its usage in each event: only one that may be malformed is parsed. */
 const oddGeminiUsage = /"usageMetadata"\s*:\s*[^{\s]|"\w+TokenCount"\s*:(?!\s*\d{1,15}\s*[,}])/;
 
 const withReadableEventUsage = (text: string): string =>

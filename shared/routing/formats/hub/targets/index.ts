@@ -1,5 +1,5 @@
-// The formats that calls are translated to, each loaded with its package when a provider of it is called for the first time.
-// Another one is a file beside this and a line here.
+// The formats that calls are translated to, each loaded with its package when a provider of it is called for the first
+// time. To add one, add a file and a line here.
 import type { HubApi } from '../../../../foundation/constants/index.ts';
 import type { HubTarget } from '../middle/index.ts';
 

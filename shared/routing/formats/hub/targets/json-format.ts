@@ -3,7 +3,7 @@ import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4Prompt } f
 import type { HubCall, TargetCall } from '../middle/index.ts';
 import { openAiStrictness } from './strict-schemas.ts';
 
-/** JSON of any form is refused where no text of the request speaks of it. */
+/** Some refuse JSON of any form where no text of the request mentions it. */
 export const withJsonWord = (call: HubCall): HubCall =>
   !isAnyJson(call) || speaksOfJson(call.prompt)
     ? call
@@ -36,7 +36,9 @@ export function withOwnSchemas(call: HubCall): HubCall {
 
 const asItIs = (schema: JSONSchema7): JSONSchema7 => ({ toJSON: () => schema }) as JSONSchema7;
 
-/** A schema that holds everything fast, in the words that a strict one may have: any other would be refused. */
+/**
+ * Whether the schema allows no other properties, in keywords that a strict one may have: any other would be refused.
+ */
 export const isStrictFormat = ({ responseFormat }: HubCall): boolean =>
   responseFormat?.type === 'json' && openAiStrictness.holds(responseFormat.schema);
 
@@ -51,7 +53,7 @@ export function callOptions({ call, boundTokens }: TargetCall): LanguageModelV4C
 export const isAnyJson = ({ responseFormat }: HubCall): boolean =>
   responseFormat?.type === 'json' && responseFormat.schema === undefined;
 
-/** For models without a JSON mode: a schema that holds nothing fast. */
+/** For models without a JSON mode: a schema without constraints. */
 export const anyJsonSchema: { readonly type: 'json'; readonly schema: JSONSchema7 } = {
   type: 'json',
   schema: { type: 'object', additionalProperties: true },

@@ -20,7 +20,8 @@ export const target: HubTarget = {
       generateId,
       transformRequestHeaders: (headers) => nextStep().then(() => headers),
     }),
-  // Arguments come checked by the provider, as its own default has it; not every host of Claude knows the other way.
+  // The provider checks arguments before it sends them, as is its default; not every host of Claude supports the other
+  // mode.
   toOptions(target) {
     const userId = claudeUser(target.call);
     return claudeOptions(target, { toolStreaming: false, ...(userId === undefined ? {} : { metadata: { userId } }) });
@@ -39,7 +40,7 @@ export const target: HubTarget = {
       ...sampling,
     };
   },
-  // Other makers' models that speak it take what Claude took first.
+  // Other makers' models with this format accept Claude's older options.
   unknownReasoning: () => byBudget,
   says: new Set(['cache_marks', 'cache_options', 'safety_identifier', 'tool_cache_marks', 'user']),
   strictness: claudeStrictness,
@@ -76,7 +77,7 @@ export const target: HubTarget = {
   },
 };
 
-/** A call of the client's tools, or JSON, which is a call of one for models that know no schemas. */
+/** A forced call of the client's tools, or JSON, which is one for models without schemas. */
 function isForced(body: JsonText): boolean {
   const { type } = readObject(body, 'tool_choice');
   return type === 'any' || type === 'tool';

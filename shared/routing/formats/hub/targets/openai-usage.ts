@@ -7,9 +7,9 @@ import type { Json } from './body-members.ts';
 import { readableUsage } from './readable-usage.ts';
 
 export interface OpenAiUsageForm {
-  /** Without which nothing is reported. */
+  /** Counts that every report has. */
   readonly required: readonly string[];
-  /** What of which count is told apart. */
+  /** Parts of counts, by count. */
   readonly details: Readonly<Record<string, readonly string[]>>;
   /** The same under the names that are looked for. */
   readonly renamed?: (usage: Json) => Json;
@@ -27,7 +27,7 @@ export const responseUsage: OpenAiUsageForm = {
   renamed: withLongWrites,
 };
 
-/** What is kept for longer than usual, under the name that chat completions have for it. */
+/** Tokens that are cached for longer than usual, under the name that chat completions use. */
 function withLongWrites(usage: Json): Json {
   const report = readResponseUsage(usage);
   if (report === undefined || report.tokens.cacheWrite1h === 0) return usage;
@@ -44,7 +44,7 @@ export const chatUsage: OpenAiUsageForm = {
   renamed: withUsualNames,
 };
 
-/** What of it a package can read, and nothing else. Undefined: nothing was reported. */
+/** The part of it that a package can read; undefined when nothing was reported. */
 export function readableOpenAiUsage(
   reported: unknown,
   { required, details, renamed = (usage) => usage }: OpenAiUsageForm,
@@ -62,7 +62,9 @@ export function readableOpenAiUsage(
   return { ...Object.fromEntries(required.map((name) => [name, counts[name]])), ...Object.fromEntries(told) };
 }
 
-/** Of a whole answer that no package reads, by the reader of its own interface. Undefined: it reports nothing. */
+/**
+ * Usage of a whole answer that no package reads, by the reader of its own interface; undefined when it reports nothing.
+ */
 export function openAiUsageIn(
   text: string,
   read: (usage: unknown) => UsageReport | undefined,

@@ -1,5 +1,5 @@
-// A prompt as plain chat providers take it: results are text, what is no text is brought by the user, and thinking goes back under
-// the name under which it came.
+// A prompt for plain chat providers: results are text, other content comes from the user, and thinking is returned
+// under its original name.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import {
   type AssistantMessage,
@@ -20,7 +20,7 @@ export function plainPrompt(prompt: LanguageModelV4Prompt, isStrictTemplate: boo
   return imagesOfUser(ordered.flatMap(plainMessages));
 }
 
-/** Results follow their calls at once: what an operator said in between comes after them. */
+/** Results follow their calls at once: an operator's text in between comes after them. */
 function resultsFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const ordered: Message[] = [];
   let waiting: Message[] = [];
@@ -49,7 +49,7 @@ function plainMessages(message: Message): Message[] {
   return [message.role === 'assistant' ? withOwnThinking(message) : message];
 }
 
-/** The user brings what the results hold beside text, behind all of them. */
+/** Other content of results becomes the user's, after all of them. */
 function plainResults({ content }: ToolMessage): Message[] {
   const brought: UserMessage['content'] = [];
   const results = content.map((part) => {
@@ -78,7 +78,7 @@ function readResult({ output }: ToolResult): { readonly text: string; readonly f
   return { text: output.type.startsWith('error') ? `The tool failed: ${text}` : text, files: [] };
 }
 
-/** Only thinking of this model is still there, and says in which member it came. */
+/** Only this model's own thinking is left, with the name of its original field. */
 function withOwnThinking(message: AssistantMessage): Message {
   const thoughts = message.content.filter((part) => part.type === 'reasoning');
   if (thoughts.length === 0) return message;

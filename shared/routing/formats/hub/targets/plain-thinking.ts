@@ -1,20 +1,21 @@
-// In which member a provider shows what its model thinks: under the same name it takes it back. The package reads both alike.
+// Finds the field in which a provider shows its model's thinking, and accepts it again. The package reads both names
+// alike.
 
 import type { MetadataExtractor } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import type { HubPart } from '../middle/index.ts';
 
-/** Of the chat target: its package keeps options and metadata under it. */
+/** Name of the chat target, under which its package keeps options and metadata. */
 export const packageName = 'chat';
 
 export type ReasoningMember = 'reasoning_content' | 'reasoning';
 
-/** For one call. */
+/** Watches one call. */
 export interface ThinkingWatch {
   /** The package shows it each answer, and each chunk of one. */
   readonly extractor: MetadataExtractor;
-  /** Whose thinking says in which member it came. */
+  /** The model whose thinking names its original field. */
   readonly marked: (model: LanguageModelV4) => LanguageModelV4;
 }
 

@@ -1,5 +1,5 @@
-// Packages refuse a whole answer whose usage is not as they expect it. Here what is no count is estimated, as at any provider: a
-// negative one takes its place, and the reader of usage drops what it is part of.
+// Corrects usage that a package would refuse with the whole answer. An invalid count is estimated, as at any provider:
+// it becomes negative, and the reader of usage drops the object around it.
 
 import { lastObjectIn, scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import {
@@ -14,17 +14,17 @@ import type { Json } from './body-members.ts';
 
 export interface UsageForm {
   readonly member: string;
-  /** Counts without which nothing is reported. */
+  /** Counts that every report has. */
   readonly required: readonly string[];
-  /** What else is a count, where it is told. */
+  /** Further counts, where they are reported. */
   readonly counts: readonly string[];
-  /** Parts of those: one that is no count is none. */
+  /** Parts of those: an invalid one is dropped. */
   readonly parts: readonly string[];
   /** Packages want it in a whole answer. */
   readonly isWanted: boolean;
 }
 
-/** Of a whole answer, or of an event that tells it. What cannot be read is the package's to refuse. */
+/** Usage of a whole answer, or of an event that reports it. An unparsable text is left for the package to refuse. */
 export function withReadableUsage(text: string, form: UsageForm): string {
   const json = scanAnswer(text);
   if (json === undefined) return text;
@@ -45,7 +45,7 @@ export function readableUsage(
   const told: Json = isJsonObject(usage) ? usage : {};
   const isCount = (name: string) => toCount(told[name]) !== undefined;
   const isOdd = (name: string) => (told[name] ?? null) !== null && !isCount(name);
-  // What is not told is nothing, but where what must be told is not.
+  // An unreported count is zero, except a required one.
   const isTold = required.some(isCount);
   const odd = [
     ...required.filter((name) => !isCount(name)),
@@ -62,7 +62,7 @@ export function readableUsage(
   ]);
 }
 
-// What a provider says that an answer has used which no package reads.
+// Usage of an answer that no package reads.
 
 /** The count of that name, or none. */
 type Counts = (name: string) => number;

@@ -1,5 +1,5 @@
-// A whole answer of Responses as its package can read it: what a model says, thinks and calls. Hosts differ in what else they
-// write, and the package would refuse the whole answer for it.
+// A whole answer of Responses in a form that its package can read: the model's text, thinking and calls. Hosts add
+// other items, for which the package would refuse the whole answer.
 import {
   findMember,
   isBrokenEnd,
@@ -14,7 +14,7 @@ import { listPieces, longCharacters } from './answer-pieces.ts';
 import { type Json, parsedObject } from './body-members.ts';
 import { readableOpenAiUsage, responseUsage } from './openai-usage.ts';
 
-/** Of a message that is a refusal: its package tells no refusal from a text. */
+/** Id prefix of a message that is a refusal, because its package does not distinguish it from a text. */
 export const refusalIdPrefix = 'refusal_';
 
 export async function readableResponse(text: string, nextStep: () => Promise<void>): Promise<string> {
@@ -34,7 +34,7 @@ export async function readableResponse(text: string, nextStep: () => Promise<voi
   return stringifyInTurns(readable, nextStep);
 }
 
-/** Of a text that was made readable: each with all that is said beside the output. */
+/** Pieces of a corrected text, each with all fields beside the output. */
 export function* outputPieces(text: string): Generator<string> {
   const json = text.length > longCharacters ? readableJson(text) : undefined;
   const list = json && findMember(json, 'output');
@@ -43,7 +43,7 @@ export function* outputPieces(text: string): Generator<string> {
   else for (const piece of pieces) yield replaceValues(json, [[list, piece.text]]);
 }
 
-/** Nested little deeper than what came. It may hold more values: each part has become a message. */
+/** Nested little deeper than the original. It may have more values: each part has become a message. */
 const readableDepthMax = 1_024;
 
 function readableJson(text: string): JsonText | undefined {
@@ -51,7 +51,9 @@ function readableJson(text: string): JsonText | undefined {
   return scanned.kind === 'json' ? scanned.json : undefined;
 }
 
-/** What a package takes for the reason why an answer is not complete: also that something broke. Without a word it was cut. */
+/**
+ * The package's reason of an incomplete answer, which may mean that something broke. Without a reason it was truncated.
+ */
 export function readableIncomplete(
   { status, incomplete_details: details }: Json,
   isIncomplete = status === 'incomplete',
@@ -64,7 +66,7 @@ export function readableIncomplete(
 export const textOr = <Other>(value: unknown, other: Other): string | Other =>
   typeof value === 'string' ? value : other;
 
-/** What a provider ran itself is nothing for the client to run, and items of another kind are new to the package. */
+/** Drops items that a provider ran itself, which the client cannot run, and items that are new to the package. */
 function readableItem(item: Json): Json[] {
   if (item.type === 'message') return readableMessages(item);
   if (item.type === 'reasoning') return [readableReasoning(item)];

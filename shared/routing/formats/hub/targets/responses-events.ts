@@ -1,22 +1,22 @@
-// A stream of Responses as its package can read it: events bounded, only those that bring something of an answer, each with what
-// the package looks at. What a response repeats of its request goes no further.
+// A stream of Responses in a form that its package can read: events bounded, only those with output, each with the
+// fields that the package reads. The request's settings in a response are dropped.
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { isJsonObject, readEvents, scanJson } from '../../../../protocol/wire/index.ts';
 import { type Bytes, eventBytes, type Json, parsedObject } from './body-members.ts';
 import { readableOpenAiUsage, responseUsage } from './openai-usage.ts';
 import { phaseIn, readableIncomplete, refusalIdPrefix, textOr } from './responses-answer.ts';
 
-/** Where it stands in front, as most providers write it. Undefined: it has to be looked for. */
+/** The type at the start, as most providers write it; undefined when it must be searched for. */
 const typeOf = (text: string): string | undefined =>
   /^\{\s*(?:"sequence_number"\s*:\s*\d+\s*,\s*)?"type"\s*:\s*"([\w.]+)"/.exec(text)?.[1];
 
-/** What becomes of each event. */
+/** Handling of each event. */
 type EventUse =
-  /** It brings a piece of the answer, and goes on as it is. */
+  /** A piece of the answer, passed on unchanged. */
   | 'piece'
-  /** It is looked into. */
+  /** Parsed. */
   | 'read'
-  /** It says nothing that is not said elsewhere, or tells of what a provider ran itself. */
+  /** Repeated elsewhere, or about a tool that a provider ran itself. */
   | 'ignored';
 
 const uses: Readonly<Record<string, EventUse>> = {
@@ -52,7 +52,7 @@ const uses: Readonly<Record<string, EventUse>> = {
   'response.audio.done': 'ignored',
 };
 
-/** Of tools that a provider runs, and of a speech's words. */
+/** Events of tools that a provider runs, and of transcripts. */
 const ignoredFamilies =
   /^response\.(audio\.transcript|code_interpreter_call|code_interpreter_call_code|file_search_call|image_generation_call|mcp_call|mcp_call_arguments|mcp_list_tools|shell_call_command|shell_call_output_content|web_search_call)\./;
 
@@ -79,7 +79,7 @@ interface ReadEvent {
 }
 
 interface OpenItems {
-  /** Refusals that have begun, by the item that they stand in. */
+  /** Begun refusals, by their item. */
   readonly refusals: Set<string>;
 }
 
@@ -90,7 +90,7 @@ function readEvent(text: string, open: OpenItems): ReadEvent {
   if (type !== undefined && useOf(type) === 'piece') return { out: [text], isLast: false };
   if (type !== undefined && useOf(type) === 'ignored') return { out: [], isLast: false };
   const event = readObject(text);
-  // The package says what is wrong with it.
+  // The package reports its fault.
   if (event === undefined) return { out: [text], isLast: false };
   const out = readableEvents(event, open).map((one) => JSON.stringify(one));
   return { out, isLast: typeof event.type === 'string' && ends.has(event.type) };
@@ -138,7 +138,7 @@ function readableEvents(event: Json, { refusals }: OpenItems): Json[] {
       return isJsonObject(item) ? readableItem(type, item, place, refusals) : [];
     case 'response.refusal.delta':
       return refusalPiece(event, refusals);
-    // Of models that show all that they think.
+    // From models that show all of their thinking.
     case 'response.reasoning_text.delta':
       return [{ ...event, type: 'response.reasoning_summary_text.delta', summary_index: 0 }];
     default:
@@ -148,7 +148,7 @@ function readableEvents(event: Json, { refusals }: OpenItems): Json[] {
 
 const createdAt = ({ created_at: created }: Json): number => (typeof created === 'number' ? created : 0);
 
-/** Both ways in which a response fails, in one. */
+/** Both forms of a failed response, in one. */
 function failure(error: unknown): Json {
   const { type, code, message } = isJsonObject(error) ? (error as Json) : {};
   const told = { type: textOr(type, 'error'), code: textOr(code, null), message: textOr(message, '') };
@@ -165,7 +165,7 @@ function readableItem(type: string, item: Json, place: unknown, refusals: Set<st
         { ...head, item: { type: 'message', id, ...phaseIn(item) } },
       ];
     case 'reasoning':
-      // What is encrypted at first is not what it is in the end.
+      // The encrypted text at the start is not final.
       return [{ ...head, item: { type: 'reasoning', id, ...(type.endsWith('done') ? encryptedOf(item) : {}) } }];
     case 'function_call': {
       const { call_id: callId, name, arguments: text } = item;
@@ -180,7 +180,7 @@ function readableItem(type: string, item: Json, place: unknown, refusals: Set<st
 
 const encryptedOf = ({ encrypted_content: encrypted }: Json): Json => ({ encrypted_content: textOr(encrypted, null) });
 
-/** As a text of its own. */
+/** A refusal as a text of its own. */
 function refusalPiece({ item_id: item, delta }: Json, refusals: Set<string>): Json[] {
   const id = textOr(item, 'msg');
   const refusalId = refusalIdPrefix + id;
@@ -189,7 +189,7 @@ function refusalPiece({ item_id: item, delta }: Json, refusals: Set<string>): Js
   return [...begun, { type: 'response.output_text.delta', item_id: refusalId, delta: textOr(delta, '') }];
 }
 
-/** No item of a provider stands there. */
+/** Index that no item of a provider has. */
 const refusalPlace = -1;
 
 const refusalEvent = (type: string, id: string): Json => ({

@@ -1,5 +1,5 @@
-// What its package gives of an answer of Responses, with what the hub wants to know of it: which part is a refusal, what of the
-// thinking is encrypted, and that the answer ended well.
+// Adds to its package's output of Responses: which part is a refusal, the encrypted thinking, and that the answer ended
+// well.
 import type {
   LanguageModelV4,
   LanguageModelV4Content,
@@ -11,7 +11,7 @@ import { refusalIdPrefix } from './responses-answer.ts';
 
 type Metadata = SharedV4ProviderMetadata | undefined;
 
-/** Its requests and answers pass through the package's own model. */
+/** The model's requests and answers pass through the package's own model. */
 export const withOwnParts = (model: LanguageModelV4): LanguageModelV4 => ({
   specificationVersion: model.specificationVersion,
   provider: model.provider,
@@ -48,7 +48,7 @@ function ownEnd({ unified, raw }: LanguageModelV4FinishReason, hasRefused: boole
 
 const itemIdOf = (metadata: Metadata): unknown => metadata?.openai?.itemId;
 
-/** `next`: what is encrypted stands with the last part of its item. */
+/** `next`: the last part of an item has its encrypted text. */
 function ownContent(part: LanguageModelV4Content, next: LanguageModelV4Content | undefined): LanguageModelV4Content {
   const { providerMetadata: metadata, ...plain } = part;
   if (part.type === 'reasoning') {
@@ -83,10 +83,10 @@ function ownReasoning(metadata: Metadata, isLast: boolean): SharedV4ProviderMeta
   return { gw: { signature: itemId, ...(isEncrypted ? { encrypted: `${itemId}${idEnd}${encrypted}` } : {}) } };
 }
 
-/** What is encrypted goes back with the id of its item: ids hold no such character. */
+/** Separates the encrypted text from the id of its item: ids have no such character. */
 const idEnd = ':';
 
-/** Undefined: another provider has encrypted it. */
+/** Returns undefined for a text that another provider has encrypted. */
 export function readEncrypted(text: string): { readonly itemId: string; readonly content: string } | undefined {
   const end = text.indexOf(idEnd);
   return end <= 0 ? undefined : { itemId: text.slice(0, end), content: text.slice(end + 1) };

@@ -59,7 +59,7 @@ export const target: HubTarget = {
   readable: [readableResponse],
   usageIn: (text) => openAiUsageIn(text, readResponseUsage),
   untoldStops: ({ call }) => call.stopSequences ?? [],
-  // What is encrypted is bound to the account too.
+  // Encrypted text is bound to the account too.
   originOf: ({ model, provider }) => `openai-responses-v1:${provider.id}:${model}`,
   readSigned: ({ gw = {} } = {}) => ({
     ...nonEmpty('signature', gw.signature),
@@ -80,7 +80,7 @@ function packageOptions(
 ): Record<string, string | boolean | string[] | JsonObject> {
   const isThinker = isOpenAiThinker(...names);
   return {
-    // The client keeps the conversation, and what the model thought comes back with it.
+    // The client keeps the conversation, and sends the model's thinking again.
     store: false,
     forceReasoning: isThinker,
     ...(reasoning.kind === 'effort' ? { include: ['reasoning.encrypted_content'] } : {}),
@@ -111,7 +111,7 @@ function toldThinking(thinking: TargetCall['thinking']): Json | undefined {
   return { effort: thinking.effort, ...(thinking.isLeast ? {} : { summary: 'auto' }) };
 }
 
-/** A reasoning item is nothing to its provider without what was encrypted of it, which stands with its last part. */
+/** A reasoning item is useless to its provider without the encrypted text, which is in its last part. */
 function withWholeReasoning(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const whole = new Set(
     prompt.flatMap(({ content }) =>

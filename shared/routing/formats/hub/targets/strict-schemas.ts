@@ -1,5 +1,5 @@
-// What of a JSON Schema a provider takes where a tool, or an answer, is strict. Each has a subset of its own, and refuses the whole
-// request for a word beyond it.
+// Subsets of JSON Schema that providers accept for a strict tool or answer. Each refuses the whole request for a
+// keyword beyond its own.
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
 import type { Strictness } from '../middle/index.ts';
 
@@ -9,13 +9,16 @@ interface Subset {
   readonly requiresAll: boolean;
   /** A schema may refer to itself. */
   readonly isRecursive: boolean;
-  /** What else is wrong with one schema, the schemas inside it apart. */
+  /** Further faults of one schema, without the schemas inside it. */
   readonly refuses?: (schema: JsonObject) => boolean;
 }
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
-/** https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, read on 2026-11-26, and what `openai/helpers/zod` writes. */
+/**
+ * https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, read on 2026-11-26, and the output of
+ * `openai/helpers/zod`.
+ */
 const openAi: Subset = {
   words: wordsOf(
     '$defs $ref $schema additionalProperties anyOf const definitions description enum exclusiveMaximum exclusiveMinimum format items maxItems maximum minItems minimum multipleOf pattern properties required title type',
@@ -24,12 +27,12 @@ const openAi: Subset = {
   isRecursive: true,
 };
 
-/** Of strings, as the SDK of Anthropic and its package of the AI SDK list them. */
+/** String formats, as the SDK of Anthropic and its package of the AI SDK list them. */
 const claudeFormats = wordsOf('date-time time date duration email hostname uri ipv4 ipv6 uuid');
 
 /**
- * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations, read on 2026-11-26; a test
- * compares it with what the SDK of Anthropic and its package of the AI SDK leave of a schema.
+ * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations, read on 2026-11-26;
+ * a test compares it with the SDK of Anthropic and its package of the AI SDK.
  */
 const claude: Subset = {
   words: wordsOf(
@@ -44,7 +47,7 @@ const claude: Subset = {
     (Array.isArray(values) && values.some((value) => typeof value === 'object' && value !== null)),
 };
 
-/** Recursive: the depth of a schema is that of a body. */
+/** Recursive: the depth of a schema is bounded by that of a body. */
 function holds(schema: unknown, subset: Subset, isInDefinition = false): boolean {
   if (!isJsonObject(schema) || !Object.keys(schema).every((word) => subset.words.has(word))) return false;
   const { type, properties, required, items, anyOf, $ref: reference, additionalProperties: more } = schema;
@@ -88,7 +91,7 @@ export const claudeStrictness: Strictness = {
   optionalMax: 24,
 };
 
-/** Recursive: the depth of a schema is that of a body. Of a schema that others refer to it counts once. */
+/** Recursive: the depth of a schema is bounded by that of a body. A schema that others refer to counts once. */
 function optionalOf(schema: unknown): number {
   if (!isJsonObject(schema)) return 0;
   const { properties, required, items, anyOf } = schema;

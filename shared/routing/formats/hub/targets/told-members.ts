@@ -11,7 +11,7 @@ const shortId = (text: string): string => (text.length <= idMaxCharacters ? text
 
 type Told = Partial<Record<OptionalName, JsonObject>>;
 
-/** By what they say: in the words of both interfaces of OpenAI. */
+/** Options in the words of both interfaces of OpenAI. */
 export function openAiWords({ optional }: Pick<HubCall, 'optional'>): Told {
   const told: Told = {};
   for (const { name, value } of optional) {
@@ -28,7 +28,7 @@ export function openAiWords({ optional }: Pick<HubCall, 'optional'>): Told {
   return told;
 }
 
-/** All of them. The client's own words for it come before what the user's id says. */
+/** All of them. The client's own session has precedence over that of the user's id. */
 export const joinWords = ({ user_session: session, user, ...others }: Told): JsonObject =>
   Object.assign({}, session, user, ...Object.values(others));
 
@@ -41,7 +41,7 @@ export const knowsVerbosity = (names: readonly string[]): boolean =>
 const isTexts = (value: unknown): value is JsonObject =>
   isJsonObject(value) && Object.values(value).every((text) => typeof text === 'string');
 
-/** Undefined: no user is named. */
+/** Returns undefined when no user is named. */
 export function claudeUser({ optional }: Pick<HubCall, 'optional'>): string | undefined {
   const names: readonly OptionalName[] = ['safety_identifier', 'user', 'user_session'];
   const found = names.map((name) => optional.find((one) => one.name === name)?.value);

@@ -1,4 +1,4 @@
-// Parts of an answer, what it has used, and why it ended, in the words of a chat completion.
+// Parts, usage and finish reason of an answer in the form of a chat completion.
 import type { LanguageModelV4Content, LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { type AnswerHead, base64Of, mediaMembers, sealed, tokensOf } from '../../middle/index.ts';
 
@@ -23,7 +23,7 @@ export function toToolCall({ toolCallId, toolName, input, providerMetadata }: To
 const extraContent = (signature: string | undefined): object =>
   signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
 
-/** In OpenRouter's shape: a chat completion has none of its own. */
+/** In OpenRouter's form: chat completions have none of their own. */
 export function toImage(part: LanguageModelV4Content, head: AnswerHead): object[] {
   const base64 = part.type === 'file' ? base64Of(part) : undefined;
   if (part.type !== 'file' || base64 === undefined) return [];
@@ -41,7 +41,10 @@ export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, ca
   return calls > 0 ? 'tool_calls' : 'stop';
 }
 
-/** The input includes what came from a cache and what was written there. Undefined: nothing was reported, and the gateway estimates. */
+/**
+ * The input includes cached and cache-written tokens. Returns undefined when nothing was reported, and the gateway
+ * estimates.
+ */
 export function toUsage(reported: LanguageModelV4Usage) {
   const tokens = tokensOf(reported);
   if (tokens === undefined) return undefined;

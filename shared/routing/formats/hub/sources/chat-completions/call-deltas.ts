@@ -13,11 +13,11 @@ export interface CallDeltas {
   readonly count: () => number;
 }
 
-/** For one stream. */
+/** Handles one stream. */
 export function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): CallDeltas {
-  /** Of calls that are not whole, by the package's ids: the place of each. */
+  /** Index of each unfinished call, by the package's id. */
   const places = new Map<string, number>();
-  /** Of those, the ones whose arguments have begun. */
+  /** Those whose arguments have begun. */
   const written = new Set<string>();
   let count = 0;
 

@@ -1,4 +1,4 @@
-// A chat completion as a call of the hub. What the hub has no word for is left out, never guessed.
+// Converts a chat completion to a call of the hub. Anything that the hub does not support is dropped, never guessed.
 import { isEffort } from '../../../../../configuration/catalogue/index.ts';
 import { isRawNumber } from '../../../../../foundation/ids/index.ts';
 import { gatewayMembers, outputBoundNames } from '../../../../../protocol/interfaces/chat-completions/index.ts';
@@ -43,7 +43,7 @@ export async function toHubCall(body: JsonObject, reading: PromptReading): Promi
   return withTopMarks(call, body);
 }
 
-/** Members that the call carries, that the gateway reads itself, or without which it is refused. */
+/** Fields that the call carries, that the gateway reads itself, or that it needs. */
 const bodyMembers = new Set([
   ...gatewayMembers,
   ...outputBoundNames,
@@ -70,7 +70,7 @@ const optionalNames = new Map<string, OptionalName>([
   ['store', 'store'],
 ]);
 
-/** What every call does anyway asks for nothing. */
+/** Defaults of every call ask for nothing. */
 const isSent = (value: unknown): boolean => (value ?? null) !== null && value !== false;
 
 export const chatMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };

@@ -1,8 +1,8 @@
-// The fields of messages, parts and tools of a chat completion, and those of a request that no other model is told.
+// The fields of messages, parts and tools of a chat completion, and those of a request that no other model gets.
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import { type FieldUses, fieldUses, leftOutFields, type ObjectUse, type OptionalMember } from '../../middle/index.ts';
 
-/** Cache marks are told apart. A call of the former kind makes the candidate be passed over. */
+/** Cache marks are reported separately. A call of the former kind makes the planner skip the candidate. */
 const marks = 'cache_control prompt_cache_breakpoint';
 const messageFields: Readonly<Record<string, FieldUses>> = {
   system: fieldUses(`role content ${marks}`, 'name'),

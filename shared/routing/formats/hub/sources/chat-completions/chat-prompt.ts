@@ -109,7 +109,7 @@ function calledFunction({ function: fn, custom }: JsonObject): JsonObject {
   return isJsonObject(custom) ? { name: custom.name, arguments: { input: custom.input ?? '' } } : {};
 }
 
-/** What the gateway wrote of an answer's images comes back with the message. */
+/** Images of an answer that the gateway wrote, which clients send again with the message. */
 const toImages = (images: unknown, path: string, reading: AssistantReading): AssistantPart[] =>
   (Array.isArray(images) ? images : []).filter(isJsonObject).flatMap((image, at): AssistantPart[] => {
     const url = isJsonObject(image.image_url) ? image.image_url.url : undefined;
@@ -121,7 +121,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 const emptyText: LanguageModelV4TextPart = { type: 'text', text: '' };
 
-/** Where Google's own clients keep a signature. Undefined: this workspace got none there. */
+/** The signature where Google's own clients keep it; undefined when this workspace got none there. */
 function besideOf(
   { extra_content: extra }: JsonObject,
   path: string,
@@ -135,7 +135,7 @@ function besideOf(
   return envelope && envelopeOptions({ ...envelope, field });
 }
 
-/** A result without its call every provider refuses: the user tells of it. */
+/** Every provider refuses a result without its call, so it becomes text of the user. */
 function addResult(prompt: LanguageModelV4Prompt, message: JsonObject, calls: KnownCalls): void {
   const call = calls.find(message.tool_call_id);
   if (call !== undefined) addResults(prompt, toResult(message, call));
@@ -164,8 +164,8 @@ const toOutput = (parts: readonly ContentPart[]): ToolOutput =>
 // Parts of a message: text, images, audio and files, as the language-model interface has them.
 
 /**
- * The parts of a content, a plain text as one. A text without a visible character is left out: it says nothing, and providers
- * refuse it, although models write some themselves before they call a tool.
+ * The parts of a content, with a plain text as one. A text without a visible character is dropped: providers refuse it,
+ * although models write some themselves before they call a tool.
  */
 function toParts(content: unknown): ContentPart[] {
   if (typeof content === 'string') return textParts(content);
@@ -177,7 +177,7 @@ function toParts(content: unknown): ContentPart[] {
   });
 }
 
-/** Each of them is a part: texts only. */
+/** One part each: texts only. */
 const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>
   toParts(content).filter((part) => part.type === 'text');
 

@@ -35,7 +35,7 @@ function toChoice(choice: unknown): ToolOptions['toolChoice'] {
   return typeof fn.name === 'string' ? { type: 'tool', toolName: fn.name } : undefined;
 }
 
-/** A choice among some of the tools: only those go out. */
+/** A choice among some of the tools: only those are sent. */
 function allowedTools(list: LanguageModelV4FunctionTool[], allowed: unknown): ToolOptions {
   const { mode, tools } = isJsonObject(allowed) ? allowed : {};
   const named = (Array.isArray(tools) ? tools : []).filter(isJsonObject);

@@ -6,7 +6,7 @@ export interface DetailDelta {
   readonly text?: string;
   readonly data?: string;
   readonly signature?: string;
-  /** Of a tool call. */
+  /** Id of a tool call. */
   readonly id?: string;
   readonly format?: string;
   readonly index: number;

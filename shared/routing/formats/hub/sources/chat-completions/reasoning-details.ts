@@ -1,5 +1,5 @@
-// `reasoning_details` of messages: what a provider signed or encrypted of its thinking, sealed by the gateway, so that a client that
-// sends an assistant message back lets the model go on thinking across its tool calls.
+// `reasoning_details` of messages: a provider's signature or encrypted text of its thinking, sealed by the gateway, so
+// that a client that sends an assistant message again lets the model continue to think across its tool calls.
 import type { LanguageModelV4ReasoningPart, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import {
   type Envelopes,
@@ -14,9 +14,9 @@ export interface SentReasoning {
   readonly thoughts: readonly LanguageModelV4ReasoningPart[];
   /** By the tool call they belong to; '' is that of the text. */
   readonly signatures: ReadonlyMap<string, SharedV4ProviderOptions>;
-  /** What its provider called the text. Undefined: nothing, or more than one name for all of it. */
+  /** The provider's phase of the text; undefined for none, or for more than one in a message. */
   readonly phase: SharedV4ProviderOptions | undefined;
-  /** The field of the first that this workspace did not get from the gateway. Undefined: there is none. */
+  /** The first field that this workspace did not get from the gateway, if any. */
   readonly strangerAt: string | undefined;
 }
 
@@ -29,7 +29,7 @@ interface Detail {
   phase: string | undefined;
 }
 
-/** What of a message that came back was signed. `path`: of the message. */
+/** Signatures in a message that is sent again. `path`: of the message. */
 export function readReasoningDetails(message: JsonObject, path: string, open: Envelopes['open']): SentReasoning {
   const details = mergeFragments(message.reasoning_details);
   const isShownWhole = isWhole(details, message.reasoning);
@@ -61,13 +61,16 @@ function phaseIn(details: readonly Detail[]): SharedV4ProviderOptions | undefine
 }
 
 /**
- * OpenAI's SDK for Node keeps the last piece of a stream's details, which is a signature without its text, and the last one of
- * `reasoning`: sent on, it would be refused. Thinking whose text is not shown has no `reasoning`.
+ * OpenAI's SDK for Node keeps the last piece of a stream's details, which is a signature without its text, and the last
+ * one of `reasoning`: a provider would refuse it. Thinking with a hidden text has no `reasoning`.
  */
 const isWhole = (details: readonly Detail[], reasoning: unknown): boolean =>
   typeof reasoning !== 'string' || details.reduce((length, { text }) => length + text.length, 0) >= reasoning.length;
 
-/** A client that kept the chunks of a stream sends the pieces of one detail, which have one index; the first says its format. */
+/**
+ * A client that kept the chunks of a stream sends the pieces of one detail, which have one index; the first states its
+ * format.
+ */
 function mergeFragments(details: unknown): Detail[] {
   const merged = new Map<unknown, Detail>();
   for (const [place, one] of (Array.isArray(details) ? details : []).entries()) {

@@ -1,4 +1,4 @@
-// Thinking of a streamed answer, and what was signed of it, as deltas of `reasoning_details`.
+// Thinking of a streamed answer, with its signatures, as deltas of `reasoning_details`.
 import { type AnswerHead, type PartOf, phaseOf, sealed } from '../../middle/index.ts';
 import type { Delta, DetailDelta } from './deltas.ts';
 
@@ -8,17 +8,17 @@ export interface ThinkingDeltas {
   readonly ofSigned: (block: string, part: Pick<PartOf<'text-start'>, 'providerMetadata'>, callId?: string) => Delta[];
 }
 
-/** For one stream. */
+/** Handles one stream. */
 export function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
   const { origin: format, readSigned } = head;
-  /** By what they are about: the index of each detail. */
+  /** The index of each detail, by its subject. */
   const details = new Map<string, number>();
   /** Signatures that were written: a package gives the same one with every piece of a part. */
   const signatures = new Set<string>();
-  /** Of thinking: the detail that was written last. */
+  /** The detail of thinking that was written last. */
   let last: DetailDelta | undefined;
 
-  /** Its first piece says the format: some clients add up every text that comes again. */
+  /** The first piece states the format: some clients concatenate every repeated text. */
   function detail(key: string, members: Omit<DetailDelta, 'index'>): DetailDelta {
     const index = details.get(key) ?? details.size;
     const begun = details.has(key) ? {} : { format };
@@ -60,7 +60,7 @@ export function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
       const { signature } = readSigned(providerMetadata);
       const phase = phaseOf({ providerMetadata });
       const called = last !== undefined && phase !== undefined ? [{ reasoning_details: [{ ...last, phase }] }] : [];
-      // Of one text.
+      // End of one text.
       last = undefined;
       if (signature === undefined || !isNew(block, signature)) return called;
       const of = callId === undefined ? {} : { id: callId };

@@ -1,4 +1,5 @@
-// The parts of an answer as chunks of a chat completion: a client gets them as they come, or the completion that they make.
+// Writes the parts of an answer as chunks of a chat completion: a client gets the chunks, or the completion that they
+// make.
 import type { AnswerHead, HubPart, PartOf } from '../../middle/index.ts';
 import { isRefusal, toFinishReason, toImage, toUsage } from './answer-words.ts';
 import { openCallDeltas } from './call-deltas.ts';
@@ -91,7 +92,7 @@ export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) =
     }
     if (part.type === 'finish') return finish(part);
     const deltas = deltasOf(part);
-    // A model may think for long before it shows any of it.
+    // A model may think for long before its first visible text.
     const beginsThinking = part.type === 'reasoning-start' && deltas.length === 0;
     if (deltas.length > 0 || beginsThinking) begin(beginsThinking);
     for (const delta of deltas) addChoice(delta);

@@ -1,4 +1,4 @@
-// The message that its events make: what the SDKs of its clients put together from a stream.
+// Builds the message from its events, as the SDKs of its clients do.
 import { stringifyInTurns } from '../../../../../protocol/wire/index.ts';
 import type { WrittenAnswer } from '../../middle/index.ts';
 import type { Message, MessageChange } from './message-object.ts';
@@ -6,7 +6,7 @@ import type { BlockDelta, EmitEvent, MessageBlock, Used } from './message-types.
 
 interface FoldedBlock {
   readonly start: MessageBlock;
-  /** What its deltas brought: of a call the text of its input. */
+  /** Text of its deltas: for a tool call, that of its input. */
   text: string;
   signature: string;
 }

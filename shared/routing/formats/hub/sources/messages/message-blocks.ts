@@ -9,9 +9,9 @@ interface OpenBlock {
   /** The package's. */
   readonly id: string;
   hasArguments: boolean;
-  /** Of a call. */
+  /** Input of a tool call. */
   readonly input: InputWriter;
-  /** Of thinking: what was signed of it, or of what stands beside it. */
+  /** Signature of thinking, or of the part beside it. */
   signed: Signed;
   readonly of?: SignedEnvelope['of'];
 }
@@ -58,7 +58,7 @@ export function createBlocks(head: AnswerHead, emit: (event: MessageEvent) => vo
   const addText = (text: string) => add({ type: 'text_delta', text }, text);
   const addThinking = (thinking: string) => add({ type: 'thinking_delta', thinking }, thinking);
 
-  /** Of the call that is open: others are over. */
+  /** Adds to the open call: others are over. */
   function addArguments(id: string, delta: string): void {
     if (delta === '' || open?.kind !== 'tool_use' || open.id !== id) return;
     open.hasArguments = true;
@@ -66,14 +66,14 @@ export function createBlocks(head: AnswerHead, emit: (event: MessageEvent) => vo
     addInput(open.input.add(delta));
   }
 
-  /** What the gateway says itself. */
+  /** Adds a text of the gateway's own. */
   function addNote(text: string): void {
     beginText('');
     emitDelta({ type: 'text_delta', text });
     close();
   }
 
-  /** A signature that belongs to a text or a call stands in a block of its own. */
+  /** The signature of a text or a call is a block of its own. */
   function addSignature(signed: Signed, of: SignedEnvelope['of']): void {
     beginThinking('', { signed, of });
     close();

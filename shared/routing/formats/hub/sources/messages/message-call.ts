@@ -1,4 +1,5 @@
-// A request of Messages as a call of the hub. What not every target has words for is optional: the call tells what was left out.
+// Converts a request of Messages to a call of the hub. Fields that not every target supports are optional: the call
+// reports the dropped ones.
 import { isEffort } from '../../../../../configuration/catalogue/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
@@ -39,10 +40,10 @@ export async function toHubCall(body: JsonObject, reading: PromptReading): Promi
   return withTopMarks(call, body);
 }
 
-/** Of a model that is to think as it sees fit, where nothing says how hard. */
+/** Effort of a model with adaptive thinking, where the request has none. */
 const adaptiveEffort = 'medium';
 
-/** No thinking before the first call of a tool is as little as the model that knows it can be told. */
+/** No thinking before the first tool call is as little as can be asked of the model that knows it. */
 const withoutThinking: readonly unknown[] = ['disabled', 'between_tools'];
 export const thinkingTypes: readonly unknown[] = [...withoutThinking, 'adaptive', 'enabled'];
 
@@ -61,7 +62,7 @@ function toResponseFormat(output: unknown, former: unknown): Pick<HubCall, 'resp
   return { responseFormat: { type: 'json', schema: format.schema } };
 }
 
-/** Members that the call carries, that the gateway reads itself, or without which it is refused. */
+/** Fields that the call carries, that the gateway reads itself, or that it needs. */
 const bodyMembers = new Set([
   ...['model', 'models', 'provider', 'cache', 'stream', 'max_tokens', 'messages', 'system', 'tools', 'tool_choice'],
   ...['stop_sequences', 'temperature', 'top_p', 'top_k', 'thinking', 'output_config', 'output_format'],
@@ -90,7 +91,7 @@ const optionalNames = new Map<string, OptionalName>([
 const isSent = (value: unknown): boolean => (value ?? null) !== null && !(Array.isArray(value) && value.length === 0);
 
 export const messageMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
-/** No other target has words for the rest of it. */
+/** No other target supports the rest of it. */
 function userOfMetadata(one: OptionalMember): OptionalMember {
   if (one.name !== 'metadata') return one;
   const { user_id: user } = membersIn(one.value);

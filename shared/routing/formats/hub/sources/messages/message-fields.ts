@@ -1,4 +1,4 @@
-// The fields of messages, blocks and tools of Messages, and those of a request that no other model is told.
+// The fields of messages, blocks and tools of Messages, and those of a request that no other model gets.
 import { blockUse } from '../../../../../protocol/interfaces/messages/index.ts';
 import type { JsonObject } from '../../../../../protocol/wire/index.ts';
 import { type FieldUses, fieldUses, type ObjectUse } from '../../middle/index.ts';
@@ -7,7 +7,7 @@ import { type FieldUses, fieldUses, type ObjectUse } from '../../middle/index.ts
 export const messageFields: FieldUses = fieldUses('role content output_config', 'clear_at');
 const turnFields: FieldUses = fieldUses('', 'effort');
 
-/** Of blocks that are carried. Cache marks are told apart. */
+/** Fields of translated blocks. Cache marks are reported separately. */
 const blockFields: Readonly<Record<string, FieldUses>> = {
   text: fieldUses('type cache_control text', 'citations'),
   image: fieldUses('type cache_control source', 'transformations'),
@@ -22,11 +22,11 @@ const blockFields: Readonly<Record<string, FieldUses>> = {
   tool_removal: fieldUses('type cache_control tool'),
 };
 
-/** Of blocks of another use all fields go the same way. */
+/** In blocks of another use all fields have that use. */
 export const fieldsOfBlock = (type: string): FieldUses | undefined =>
   Object.hasOwn(blockFields, type) ? blockFields[type] : undefined;
 
-/** All that are left out are for Anthropic's own models: whether arguments come in pieces changes no answer. */
+/** The dropped ones are for Anthropic's own models: whether arguments come in pieces changes no answer. */
 export const toolFields: FieldUses = fieldUses(
   'type name description input_schema strict cache_control defer_loading eager_input_streaming',
   'allowed_callers input_examples',

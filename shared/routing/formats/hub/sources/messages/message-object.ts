@@ -1,11 +1,13 @@
-// What a message says of itself, why it ended, and what it has used.
+// Metadata, stop reason and usage of a message.
 import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { TokenReport } from '../../../../../protocol/wire/index.ts';
 import { type AnswerHead, estimatedOutputTokens, mediaMembers } from '../../middle/index.ts';
 
 export type Message = ReturnType<typeof messageStart>;
 
-/** As it begins. Its usage is an estimate, and no report: a stream that breaks is billed by what was relayed. */
+/**
+ * The message at its start. Its usage is an estimate, and no report: a broken stream is billed by its relayed output.
+ */
 export const messageStart = ({ id, askedModel, estimatedInputTokens }: AnswerHead) => ({
   id: `msg_${id.replaceAll('-', '')}`,
   type: 'message',
@@ -20,7 +22,7 @@ export const messageStart = ({ id, askedModel, estimatedInputTokens }: AnswerHea
   diagnostics: null,
 });
 
-/** What changes of a message when it has ended. */
+/** Changes of a message at its end. */
 export type MessageChange = MessageEnd & { readonly container: null };
 
 interface MessageEnd {
@@ -35,7 +37,7 @@ export function messageEnd(
   calls: number,
   metadata: SharedV4ProviderMetadata | undefined,
 ): MessageEnd {
-  // Of whichever package tells it.
+  // From whichever package reports it.
   const sequence = Object.values(metadata ?? {}).find(
     ({ stopSequence: told }) => typeof told === 'string',
   )?.stopSequence;
@@ -57,22 +59,22 @@ export interface MessageUsage {
   readonly cache_read_input_tokens: number;
   readonly output_tokens: number;
   readonly output_tokens_details: { readonly thinking_tokens: number };
-  /** The interface has no word of its own for sound and images: left out where there are none. */
+  /** The interface has no field for audio and images: absent where there are none. */
   readonly input_tokens_details?: object;
-  /** Null: nothing is known of what was written. */
+  /** Null when nothing is known of written tokens. */
   readonly cache_creation: {
     readonly ephemeral_5m_input_tokens: number;
     readonly ephemeral_1h_input_tokens: number;
   } | null;
 }
 
-/** What the gateway knows itself, in place of a count that its provider does not report. */
+/** The gateway's own counts, in place of those that its provider does not report. */
 export interface Estimates {
   readonly inputTokens: () => number;
   readonly outputBytes: number;
 }
 
-/** The input is without what came from a cache or was written there. Every count is a number to clients. */
+/** The input excludes cached and cache-written tokens. Clients need a number for every count. */
 export function toUsage(tokens: TokenReport | undefined, estimates: Estimates): MessageUsage {
   const { cached = 0, cacheWrite = 0, cacheWrite1h: hour = 0, reasoning = 0, media = {} } = tokens ?? {};
   const { input = Math.max(1, estimates.inputTokens()), output = estimatedOutputTokens(estimates.outputBytes) } =
@@ -90,7 +92,7 @@ export function toUsage(tokens: TokenReport | undefined, estimates: Estimates): 
   };
 }
 
-/** With the members that clients expect beside the counts. */
+/** Adds the fields that clients expect beside the counts. */
 const wholeUsage = (usage: MessageUsage) => ({
   ...usage,
   inference_geo: null,

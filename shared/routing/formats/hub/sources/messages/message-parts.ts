@@ -1,4 +1,4 @@
-// Blocks of a message that hold content: text, images and documents, as the language-model interface has them.
+// Content blocks of a message: text, images and documents, in the form of the language-model interface.
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { blockUse } from '../../../../../protocol/interfaces/messages/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
@@ -22,7 +22,7 @@ function toBlockParts(block: JsonObject): ContentPart[] {
   if (block.type === 'image') return toFile(block, 'image');
   if (block.type === 'document') return toDocument(block);
   if (block.type === 'search_result') return searchResult(block);
-  // What a search for tools found: the tools themselves go out whole.
+  // Results of a tool search: the tools themselves are sent whole.
   if (block.type === 'tool_reference' && typeof block.tool_name === 'string') {
     return [{ type: 'text', text: `Tool found: ${block.tool_name}` }];
   }
@@ -31,7 +31,7 @@ function toBlockParts(block: JsonObject): ContentPart[] {
 
 const runMaxCharacters = 16_384;
 
-/** What a provider ran itself, and what came of it: to any other model it is text. */
+/** A tool run of another provider, with its result, is text for any other model. */
 function describeRun({ type, name, input, content, ...rest }: JsonObject): string {
   const isCall = type === 'server_tool_use' || type === 'mcp_tool_use';
   const what = isCall ? `Called ${String(name)}` : 'It answered';

@@ -30,7 +30,7 @@ export interface PromptReading {
 
 interface ReadPrompt {
   readonly prompt: LanguageModelV4Prompt;
-  /** Where thinking stands first that this workspace did not get from the gateway. */
+  /** The first fields with thinking that this workspace did not get from the gateway. */
   readonly strangers: readonly OptionalMember[];
 }
 
@@ -58,7 +58,7 @@ const toSystem = (content: unknown): LanguageModelV4Prompt =>
 
 const withoutType = ({ type: _type, ...rest }: { readonly type?: string }) => rest;
 
-/** Results of calls come first: they have to follow the calls at once. */
+/** Results of calls come first, because they must follow the calls at once. */
 function addUser(prompt: LanguageModelV4Prompt, content: unknown, calls: KnownCalls): void {
   const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
   for (const block of blocks) {
@@ -146,7 +146,10 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
   return parts.length === 0 ? [] : [{ role: 'assistant', content: parts }];
 }
 
-/** Undefined: what a provider signed for itself, or another workspace got. No other model can read it. */
+/**
+ * Returns undefined for thinking that a provider signed for itself, or that another workspace got. No other model can
+ * read it.
+ */
 function openThinking(
   { type, data, signature }: JsonObject,
   path: string,

@@ -1,4 +1,4 @@
-// Tools and the choice among them. Tools that only their own provider knows are left out, and told.
+// Tools and the choice among them. Tools that only their own provider knows are dropped and reported.
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { offeredTools } from '../../../../../protocol/interfaces/messages/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
@@ -37,7 +37,7 @@ const isClientTool = ({ type, input_schema: schema }: JsonObject): boolean =>
 
 const versionSuffix = /_\d{8}$/;
 
-/** As in `tools.web_search`: without its version, which says nothing to who reads it. */
+/** As in `tools.web_search`: without its version, which means nothing to a reader. */
 const nameOfTool = ({ type }: JsonObject, path: string): string =>
   typeof type === 'string' ? `tools.${type.replace(versionSuffix, '')}` : path;
 

@@ -27,9 +27,9 @@ export type MessageEvent =
   | { readonly type: 'message_delta'; readonly delta: MessageChange; readonly usage: object }
   | { readonly type: 'message_stop' };
 
-/** Of the event that says why the message ended. */
+/** Usage for the event with the stop reason. */
 export interface Used {
-  /** Undefined: the provider reported nothing. */
+  /** Undefined when the provider reported nothing. */
   readonly report: UsageReport | undefined;
   readonly outputBytes: number;
 }

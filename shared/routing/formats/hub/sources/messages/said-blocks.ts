@@ -5,11 +5,11 @@ import type { Blocks } from './message-blocks.ts';
 export type SaidBlocks = ReturnType<typeof openSaidBlocks>;
 
 export function openSaidBlocks({ readSigned }: AnswerHead, blocks: Blocks) {
-  /** Of a text that has not begun yet: it stands before the text. */
+  /** Signature of a text that has not begun yet: it precedes the text. */
   let signedNext: Signed = {};
   /**
-   * Of a text that was written already: a client takes the last block for what is said, so that it goes out before a call that follows,
-   * and nowhere else. Gemini wants back those of calls alone.
+   * Signature of a text that was written already. It is sent only before a tool call that follows, because a client
+   * takes the last block for the answer, and Gemini wants signatures of calls alone again.
    */
   let signedText: Signed = {};
   /** A package gives it with every piece of a text. */
@@ -25,7 +25,7 @@ export function openSaidBlocks({ readSigned }: AnswerHead, blocks: Blocks) {
     addText(part: PartOf<'text-start' | 'text-delta' | 'text-end'>): void {
       const signed = readSigned(part.providerMetadata);
       const [open, phase] = [blocks.open(), phaseOf(part)];
-      // Of the thinking before it, whose signature has waited for it.
+      // Ends the thinking before it, whose signature has waited for the phase.
       if (open?.kind === 'thinking' && phase !== undefined) open.signed = { ...open.signed, phase };
       if (part.type === 'text-start') {
         signedNext = signed;

@@ -1,10 +1,11 @@
-// Arguments of a tool call as the input of a block, which has to be an object. They are written piece by piece, so that a stream and
-// a JSON answer say the same: what is no JSON is closed where it breaks, and the whole text stands beside it, as `raw_input`.
+// Writes arguments of a tool call as the input of a block, which must be an object. They are written piece by piece, so
+// that a stream and a JSON answer agree: invalid JSON is closed where it breaks, and the whole text is added as
+// `raw_input`.
 
 export interface InputWriter {
-  /** What of the input is certain with this piece. */
+  /** Adds a piece; returns the part of the input that is certain with it. */
   readonly add: (piece: string) => string;
-  /** What is left of it. */
+  /** Returns the rest. */
   readonly end: () => string;
 }
 
@@ -16,7 +17,7 @@ type State =
   | 'name'
   | 'colon'
   | 'value'
-  /** In a string that is a value. */
+  /** In a string value. */
   | 'text'
   /** Behind a value. */
   | 'next'
@@ -26,7 +27,10 @@ type State =
 /** Bodies of clients are no deeper. */
 const depthMax = 64;
 
-/** Of a word or a number: no number of use has as many digits, and what is not ended is read again with each piece. */
+/**
+ * Length of a word or a number: no useful number has as many digits, and an unfinished one is read again with each
+ * piece.
+ */
 const bareMaxCharacters = 1_024;
 
 const blanks = /[ \t\n\r]+/y;
@@ -42,11 +46,11 @@ export const createInputWriter = (): InputWriter => new InputReading();
 
 class InputReading implements InputWriter {
   #whole = '';
-  /** What is not read yet: it may go on in the next piece. */
+  /** Unread text, which may continue in the next piece. */
   #rest = '';
   #at = 0;
   #out = '';
-  /** What goes out with the value that follows: a comma, a name. */
+  /** Text that is sent with the next value: a comma, a name. */
   #pending = '';
   #state: State = 'start';
   #isBegun = false;
@@ -88,7 +92,7 @@ class InputReading implements InputWriter {
 
   #finish(): number {
     const closer = this.#closers.pop() ?? '';
-    // The last one waits for what may follow.
+    // The last one waits for a possible continuation.
     if (this.#closers.length === 0) return this.#go('ended', 1);
     this.#out += closer;
     return this.#go('next', 1);
@@ -131,7 +135,7 @@ class InputReading implements InputWriter {
     return this.#go('next', bare.length);
   }
 
-  /** How many characters were read. None: more has to come, or there is nothing to be made of them. */
+  /** Number of characters read; 0 when more must come, or the rest is invalid. */
   #step(isEnd: boolean): number {
     if (this.#state === 'name' || this.#state === 'text') return this.#readText(isEnd);
     const blank = this.#take(blanks);

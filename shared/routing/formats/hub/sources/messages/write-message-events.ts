@@ -1,4 +1,4 @@
-// The parts of an answer as events of Messages: a client gets them as they come, or the message that they make.
+// Writes the parts of an answer as events of Messages: a client gets the events, or the message that they make.
 import { once } from '../../../../../foundation/cache/index.ts';
 import { type AnswerHead, type HubPart, type PartOf, type ToolNames, tokensOf } from '../../middle/index.ts';
 import { createBlocks } from './message-blocks.ts';

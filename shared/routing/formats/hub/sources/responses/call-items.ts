@@ -15,7 +15,8 @@ export function openCallItems({ head, tools }: Writing, items: OutputItems, open
     const signedText = open.text('message')?.signed ?? {};
     begun.add(packageId);
     open.close();
-    // Clients take the last item for what is said: of a text that was sent already it goes out before a call that follows alone.
+    // The signature of a sent text is written only before a call that follows, because clients take the last item for
+    // the answer.
     if (isSigned(signedText)) items.addSignature(signedText, 'text_before');
     const callId = clientCallId(head.id, packageId);
     if (isSigned(signed)) items.addSignature(signed, { call: callId });

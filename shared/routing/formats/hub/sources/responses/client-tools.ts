@@ -1,5 +1,5 @@
-// The tools of a client under names that every target takes: tools of a namespace stand beside all others, and no two have the same
-// name. On the way back each call is again one of the client's own.
+// The tools of a client under unique names that every target accepts: tools of a namespace are put beside all others.
+// In the answer each call is again one of the client's own tools.
 import { sha256Hex } from '../../../../../foundation/ids/index.ts';
 import { createToolNames } from '../../middle/index.ts';
 import type { OwnToolType } from './own-tools.ts';
@@ -12,9 +12,9 @@ export interface ClientTool {
 }
 
 export interface ClientTools {
-  /** For the target: always the same for the same tool. */
+  /** Name for the target, always the same for the same tool. */
   readonly nameFor: (tool: ClientTool) => string;
-  /** What the model has called. A name that was never given out is that of a function. */
+  /** The tool that the model has called. An unknown name is that of a function. */
   readonly find: (name: string) => ClientTool;
 }
 

@@ -1,5 +1,5 @@
-// Tools whose input is a text in a form of its own: to other models a function with one text. What they write of it is read piece by
-// piece, so that a client sees a patch grow.
+// Tools whose input is a free text: for other models a function with one text. The text is decoded piece by piece, so
+// that a client sees a patch grow.
 import type { JSONSchema7 } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject, parseInnerJson } from '../../../../../protocol/wire/index.ts';
 
@@ -26,7 +26,7 @@ export function freeformParameters({ description, format }: JsonObject): {
 export interface FreeformReader {
   /** The text that the next piece of the arguments brings. */
   readonly add: (piece: string) => string;
-  /** What was held back. */
+  /** Returns the buffered rest. */
   readonly end: () => string;
 }
 
@@ -38,7 +38,7 @@ const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r
 export function freeformReader(): FreeformReader {
   let state: 'opening' | 'text' | 'closed' | 'other' = 'opening';
   let pending = '';
-  /** The first half of a character that comes in two escapes: half a character is no text to most clients. */
+  /** The first half of a character in two escapes: most clients cannot read half a character. */
   let half = '';
 
   function addText(): string {

@@ -1,4 +1,4 @@
-// The fields of items, parts and tools of Responses, and those of a request that no other model is told.
+// The fields of items, parts and tools of Responses, and those of a request that no other model gets.
 import { itemType, itemUse } from '../../../../../protocol/interfaces/responses/index.ts';
 import type { JsonObject } from '../../../../../protocol/wire/index.ts';
 import { type FieldUses, fieldUses, leftOutFields, type ObjectUse, type OptionalMember } from '../../middle/index.ts';
@@ -7,7 +7,7 @@ import { type FieldUses, fieldUses, leftOutFields, type ObjectUse, type Optional
 const usual = 'type id status created_by';
 const itemFields: Readonly<Record<string, FieldUses>> = {
   message: fieldUses(`${usual} role content`, 'phase'),
-  // What another model thought is left out, and told at its first place.
+  // Another model's thinking is dropped, and reported at its first place.
   reasoning: fieldUses(`${usual} summary content encrypted_content`),
   function_call: fieldUses(`${usual} call_id name namespace arguments`, 'async caller'),
   function_call_output: fieldUses(`${usual} call_id name namespace output`, 'caller'),
@@ -41,7 +41,7 @@ const partFields: Readonly<Record<string, FieldUses>> = {
   refusal: fieldUses('type refusal'),
 };
 
-/** What an answer of a tool looks like changes none. */
+/** The form of a tool's output changes no answer. */
 const toolFieldsOfTypes: Readonly<Record<string, FieldUses>> = {
   function: fieldUses(
     `type name description parameters strict defer_loading output_schema ${marks}`,
@@ -56,7 +56,7 @@ export const textFields: FieldUses = fieldUses('verbosity format');
 const ownOf = (uses: Readonly<Record<string, FieldUses>>, name: unknown): FieldUses | undefined =>
   typeof name === 'string' && Object.hasOwn(uses, name) ? uses[name] : undefined;
 
-/** Of items of another use all fields go the same way. */
+/** In items of another use all fields have that use. */
 export const fieldsOfItem = (type: string): FieldUses | undefined => ownOf(itemFields, type);
 export const fieldsOfPart = (type: unknown): FieldUses | undefined => ownOf(partFields, type);
 export const fieldsOfTool = (type: unknown): FieldUses | undefined => ownOf(toolFieldsOfTypes, type);

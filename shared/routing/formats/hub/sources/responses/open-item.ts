@@ -1,4 +1,4 @@
-// The item of a response that is open, one at a time: what its pieces add, and how it ends, by its kind.
+// The open item of a response, one at a time: its pieces and its end, by its kind.
 import { isJsonObject, type JsonObject, parseInnerJson } from '../../../../../protocol/wire/index.ts';
 import type { Signed } from '../../middle/index.ts';
 import type { ClientTool } from './client-tools.ts';
@@ -21,7 +21,7 @@ export interface OpenCall {
   readonly callId: string;
   readonly tool: ClientTool;
   readonly freeform: FreeformReader | undefined;
-  /** As the client gets it. */
+  /** Text for the client. */
   text: string;
   written: number;
 }
@@ -40,7 +40,7 @@ export function createOpenItem(items: OutputItems) {
     else closeReasoning(items, closing);
   }
 
-  /** `item`: left out where the client learns of it when it is whole. */
+  /** `item`: absent where the client gets it only when it is whole. */
   function begin<One extends OpenText | OpenCall>(one: One, item?: object): One {
     open = one;
     if (item !== undefined) items.begin(item);
@@ -91,7 +91,7 @@ function closeCall(items: OutputItems, call: OpenCall, status: string): void {
   if (tool.kind === 'function') {
     items.emit('response.function_call_arguments.done', { ...at, name: tool.name, arguments: text });
   }
-  // What is OpenAI's own is known when it is whole.
+  // A call of OpenAI's own tools is known when it is whole.
   if (isOwn(tool)) items.begin(callItem(call, 'in_progress'));
   items.end(callItem(call, status));
 }

@@ -1,9 +1,9 @@
-// Events of the items of a response, and of those that are whole at once.
+// Writes the events of the items of a response, and of whole items.
 import { ownItemId } from '../../../../../protocol/interfaces/responses/index.ts';
 import type { SignedEnvelope } from '../../../../../protocol/wire/index.ts';
 import { type AnswerHead, type Signed, sealed } from '../../middle/index.ts';
 
-/** `spoken`: what the event brings of the model's own text. `item`: a whole one, as its last member. */
+/** `spoken`: the model's own text in the event. `item`: a whole one, as its last field. */
 export type Emit = (type: string, members: object, more?: { readonly spoken?: string; readonly item?: object }) => void;
 
 export type OutputItems = ReturnType<typeof createOutputItems>;
@@ -20,7 +20,7 @@ export function createOutputItems(head: AnswerHead, emit: Emit) {
     whole += 1;
   }
 
-  /** Of a text or a call: an item of its own. */
+  /** The signature of a text or a call is an item of its own. */
   function addSignature(signed: Signed, of: NonNullable<SignedEnvelope['of']>): void {
     const item = { id: newId('rs'), type: 'reasoning', summary: [], encrypted_content: sealed(head, signed, of) };
     begin(item);

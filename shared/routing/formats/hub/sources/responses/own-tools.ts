@@ -6,13 +6,13 @@ import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/inde
 export type OwnToolType = 'local_shell' | 'shell' | 'apply_patch' | 'tool_search' | 'computer';
 
 interface OwnTool {
-  /** Of ids of its calls. */
+  /** Prefix of its calls' ids. */
   readonly idPrefix: string;
   readonly description: string;
   readonly parameters: JSONSchema7;
-  /** The members of a call's item, from the arguments that a model wrote. */
+  /** The fields of a call's item, from the arguments that a model wrote. */
   readonly toMembers: (input: JsonObject) => JsonObject;
-  /** The arguments, from an item that comes back. */
+  /** The arguments, from an item that is sent again. */
   readonly toInput: (item: JsonObject) => unknown;
 }
 
@@ -92,7 +92,7 @@ export const ownTools: Readonly<Record<OwnToolType, OwnTool>> = {
     toMembers: (input) => ({ arguments: input, execution: 'client' }),
     toInput: ({ arguments: input }) => input,
   },
-  // Its calls stand in conversations that another model began. No model is told of it.
+  // Its calls occur in conversations that another model began. No model gets the tool.
   computer: {
     idPrefix: 'cu',
     description: '',

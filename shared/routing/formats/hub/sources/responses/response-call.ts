@@ -1,4 +1,5 @@
-// A request of Responses as a call of the hub. What not every target has words for is optional: the call tells what was left out.
+// Converts a Responses request to a call of the hub. Fields that not every target supports are optional: the call
+// reports the dropped ones.
 import { isEffort } from '../../../../../configuration/catalogue/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
@@ -21,7 +22,7 @@ import { toToolOptions } from './response-tools.ts';
 
 export async function toHubCall(body: JsonObject, reading: PromptReading): Promise<HubCall> {
   const format = isJsonObject(body.text) && isJsonObject(body.text.format) ? body.text.format : {};
-  // Before the prompt: the tools that are declared have the first choice of names.
+  // Read before the prompt, because declared tools have the first choice of names.
   const { tools, toolChoice, leftOut } = toToolOptions(body, reading.clientTools);
   await reading.nextStep();
   const { prompt, strangers } = await toPrompt(body, reading);
@@ -44,7 +45,7 @@ function readReasoning(reasoning: unknown): AskedReasoning | undefined {
   return effort === 'none' || isEffort(effort) ? effort : undefined;
 }
 
-/** Members that the call carries, that the gateway reads itself, or without which it is refused. */
+/** Fields that the call carries, that the gateway reads itself, or that it needs. */
 const bodyMembers = new Set([
   ...['model', 'models', 'provider', 'cache', 'preset', 'stream', 'background', 'input', 'instructions', 'tools'],
   ...['tool_choice', 'parallel_tool_calls', 'max_output_tokens', 'temperature', 'top_p', 'reasoning', 'text'],
@@ -69,7 +70,7 @@ const optionalNames = new Map<string, OptionalName>([
   ['stream_options', 'other'],
 ]);
 
-/** What every model does anyway. */
+/** Defaults of every model. */
 const usualTiers: ReadonlySet<unknown> = new Set(['auto', 'default']);
 const isSent = (value: unknown): boolean =>
   (value ?? null) !== null && !(Array.isArray(value) && value.length === 0) && !(isJsonObject(value) && isEmpty(value));

@@ -1,4 +1,4 @@
-// Items of the input that are calls of tools, and what came of them.
+// Input items that are calls of tools, and their results.
 import type { LanguageModelV4File, LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
@@ -40,7 +40,7 @@ function toPart(part: JsonObject): ContentPart[] {
   return textParts(text ?? refusal);
 }
 
-/** What is no data URL is taken for the most usual file. */
+/** Data without a data URL is taken for the most usual type. */
 const asDataUrl = (data: unknown): string | undefined =>
   typeof data !== 'string' || data.startsWith('data:')
     ? (data as string | undefined)
@@ -59,11 +59,11 @@ function toAudio(audio: unknown): LanguageModelV4FilePart[] {
 
 export interface MadeCall {
   readonly tool: ClientTool;
-  /** As arguments of a function: JSON text, or a value. */
+  /** Arguments of a function: JSON text, or a value. */
   readonly input: unknown;
 }
 
-/** Undefined: it is none that the client ran. */
+/** Returns undefined for an item that is no call run by the client. */
 export function callOf(item: JsonObject): MadeCall | undefined {
   const { type } = item;
   const name = typeof item.name === 'string' ? item.name : '';
@@ -91,7 +91,7 @@ export function outputOf({ type, output, tools, status }: JsonObject, clientTool
   return { type: status === 'failed' ? 'error-text' : 'text', value };
 }
 
-/** What has no part with a text goes out as it is written. */
+/** Output without a text part is sent as it is written. */
 function textOf(output: unknown, parts: readonly ContentPart[]): string {
   if (parts.length > 0) return parts.map((part) => ('text' in part ? part.text : '')).join('\n');
   const isNothing = (output ?? null) === null || (Array.isArray(output) && output.every(isTextPart));
@@ -117,6 +117,6 @@ const runMaxCharacters = 16_384;
 export const describeRun = ({ id: _id, status: _status, type, ...item }: JsonObject): string =>
   `[${String(type)}: ${JSON.stringify(item).slice(0, runMaxCharacters)}]`;
 
-/** An image of an answer, as base64. Undefined: it is none, or stands elsewhere. */
+/** An image of an answer, as base64; undefined for another file, or one behind a URL. */
 export const imageOf = (file: LanguageModelV4File): string | undefined =>
   file.mediaType.startsWith('image/') ? base64Of(file) : undefined;

@@ -1,4 +1,4 @@
-// The response itself, as JSON text: at its start, and at its end, with what it has used.
+// The response object as JSON text: at its start, and at its end, with its usage.
 import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import {
   ownResponseId,
@@ -8,11 +8,11 @@ import type { TokenReport, UsageReport } from '../../../../../protocol/wire/inde
 import { type AnswerHead, estimatedOutputTokens } from '../../middle/index.ts';
 import type { ClientTools } from './client-tools.ts';
 
-/** What a writer knows of one answer. */
+/** A writer's view of one answer. */
 export interface Writing {
   readonly head: AnswerHead;
   readonly tools: ClientTools;
-  /** What the response repeats of its request: the text of an object. */
+  /** Settings that the response repeats from its request: the text of an object. */
   readonly settings: () => string;
 }
 
@@ -32,12 +32,12 @@ export function responseEnd({ unified, raw }: LanguageModelV4FinishReason): Resp
 export interface Output {
   /** The texts of the items. */
   readonly items: readonly string[];
-  /** As the provider reported them. */
+  /** Tokens as the provider reported them. */
   readonly tokens: TokenReport | undefined;
   readonly outputBytes: number;
 }
 
-/** `end`: left out while the answer goes on. */
+/** `end`: absent while the answer goes on. */
 export function responseText({ head, settings }: Writing, end?: ResponseEnd, output?: Output): string {
   return writeResponseText({
     id: ownResponseId(head.id),
@@ -67,6 +67,6 @@ function toMembers(tokens: TokenReport | undefined, inputTokens: () => number, o
   };
 }
 
-/** Undefined: the provider reported nothing. */
+/** Returns undefined when the provider reported nothing. */
 export const toReport = (head: AnswerHead, { tokens, outputBytes }: Output): UsageReport | undefined =>
   tokens && { tokens, members: toMembers(tokens, head.estimatedInputTokens, outputBytes) };

@@ -1,5 +1,5 @@
-// The input of a Responses request as a prompt: items that an answer was made of are one message of the assistant, and results
-// stand behind the calls that they answer, wherever the client put them.
+// Converts the input of a Responses request to a prompt: the items of an answer become one message of the assistant,
+// and results follow the calls that they answer, wherever the client put them.
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { itemUse } from '../../../../../protocol/interfaces/responses/index.ts';
 import { type Envelopes, isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
@@ -27,12 +27,12 @@ interface PromptState {
   readonly entries: (LanguageModelV4Message | Answer)[];
   readonly calls: KnownCalls;
   readonly clientTools: ClientTools;
-  /** By the id of a call, as the target gets it. */
+  /** Answers by the id of a call, as the target gets it. */
   readonly answers: Map<string, Answer>;
   /** Some outputs name the item of a call. */
   readonly callIds: Map<unknown, unknown>;
   readonly thinking: ReadThinking;
-  /** Of the text that comes next. */
+  /** Envelope of the text that comes next. */
   ofNextText: OpenedEnvelope | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface PromptReading {
 
 interface ReadPrompt {
   readonly prompt: LanguageModelV4Prompt;
-  /** Where thinking stands first that this workspace did not get from the gateway. */
+  /** The first fields with thinking that this workspace did not get from the gateway. */
   readonly strangers: readonly OptionalMember[];
 }
 
@@ -82,7 +82,7 @@ function addUser({ entries }: PromptState, content: ContentPart[]): void {
   if (content.length > 0) entries.push({ role: 'user', content });
 }
 
-/** The one that is being said: what comes behind results belongs to the next. */
+/** The current answer: items after results belong to the next. */
 function openAnswer({ entries }: PromptState): Answer {
   const last = entries.at(-1);
   if (last !== undefined && !('role' in last) && last.results.length === 0) return last;
@@ -119,7 +119,7 @@ function addText(reading: PromptState, texts: readonly LanguageModelV4TextPart[]
 const isSearchOfProvider = ({ type, call_id: id }: JsonObject): boolean =>
   (type === 'tool_search_call' || type === 'tool_search_output') && (id ?? null) === null;
 
-/** What a provider ran itself, and what came of it: to any other model it is text, or the image that it made. */
+/** A tool run of another provider, with its result, is text for any other model, or the image that it made. */
 function madeByProvider(item: JsonObject): AssistantPart[] {
   const { type, result } = item;
   if (type !== 'image_generation_call') return [{ type: 'text', text: describeRun(item) }];
@@ -128,7 +128,9 @@ function madeByProvider(item: JsonObject): AssistantPart[] {
 }
 
 interface ReadThinking {
-  /** By its item. None: a provider encrypted it for itself, or another workspace got it. No other model can read it. */
+  /**
+   * By item. Absent where a provider encrypted it for itself, or another workspace got it: no other model can read it.
+   */
   readonly envelopes: ReadonlyMap<JsonObject, OpenedEnvelope>;
   /** By the call that they sign. */
   readonly signedCalls: ReadonlyMap<string, OpenedEnvelope>;

@@ -1,4 +1,5 @@
-// Tools and the choice among them. Whatever a client runs is a function to other models; what only OpenAI runs is left out, and told.
+// Tools and the choice among them. Tools that a client runs are functions for other models; those that only OpenAI runs
+// are dropped and reported.
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import {
   type DeclaredTool,
@@ -46,7 +47,7 @@ function toClientTool({ tool, namespace }: Pick<DeclaredTool, 'tool' | 'namespac
 
 const versionSuffix = /(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
 
-/** As in `tools.web_search`: without its version, which says nothing to who reads it. */
+/** As in `tools.web_search`: without its version, which means nothing to a reader. */
 const pathOf = ({ tool: { type }, path }: DeclaredTool): string =>
   typeof type === 'string' ? `tools.${type.replace(versionSuffix, '')}` : path;
 
@@ -74,7 +75,7 @@ function namesMeant(choices: readonly JsonObject[], tools: Named): string[] {
   return [...tools].flatMap(([name, one]) => (isMeant(one) ? [name] : []));
 }
 
-/** Of a choice among some of the tools: only those go out. */
+/** A choice among some of the tools: only those are sent. */
 function allowedNames(choice: unknown, tools: Named): ReadonlySet<string> | undefined {
   if (!isJsonObject(choice) || choice.type !== 'allowed_tools' || !Array.isArray(choice.tools)) return undefined;
   return new Set(namesMeant(choice.tools.filter(isJsonObject), tools));

@@ -5,7 +5,7 @@ import type { OutputItems } from './output-items.ts';
 
 export function openSaidItems({ readSigned }: AnswerHead, items: OutputItems, open: OpenItem) {
   const { emit, newId, ofItem } = items;
-  /** Of a text that has not begun yet: it comes before the text. */
+  /** Signature of a text that has not begun yet: it precedes the text. */
   let signedNext: Signed = {};
   /** A package gives it with every piece of a text. */
   let written: Signed = {};
@@ -40,7 +40,7 @@ export function openSaidItems({ readSigned }: AnswerHead, items: OutputItems, op
     addText(part: PartOf<'text-start' | 'text-delta' | 'text-end'>): void {
       const signed = readSigned(part.providerMetadata);
       const before = open.text('message');
-      // Texts that follow each other are one, but for those that are signed.
+      // Successive texts are one, except signed ones.
       if (before !== undefined && before.key !== part.id && isSigned(before.signed)) open.close();
       if (part.type === 'text-start') {
         signedNext = signed;

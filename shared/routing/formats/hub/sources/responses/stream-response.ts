@@ -1,11 +1,11 @@
-// The events of a response as a client of a stream gets them: numbered, and between those of the response itself.
+// The events of a response for a client of a stream: numbered, and between those of the response itself.
 import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
 import { type EventToWrite, ownResponseId, writtenEvent } from '../../../../../protocol/interfaces/responses/index.ts';
 import { responseText, toReport, type Writing } from './response-object.ts';
 import type { ResponseSink } from './write-response-events.ts';
 
 const isOfItem = (type: string): boolean => type.startsWith('response.output_item.');
-/** No text of a model can be taken for it: inside a string a backslash stands before each quotation mark. */
+/** No text of a model is mistaken for it: inside a string a backslash precedes each quotation mark. */
 const reasoningItem = '"type":"reasoning"';
 
 export function streamResponse(writing: Writing, give: (event: AnswerEvent) => void): ResponseSink {

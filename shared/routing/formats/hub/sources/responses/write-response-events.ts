@@ -1,4 +1,4 @@
-// The parts of an answer as events of Responses: a client gets them as they come, or the response that they make.
+// Writes the parts of an answer as events of Responses: a client gets the events, or the response that they make.
 import type { TokenReport } from '../../../../../protocol/wire/index.ts';
 import { type HubPart, type PartOf, tokensOf } from '../../middle/index.ts';
 import { openCallItems } from './call-items.ts';
