@@ -116,19 +116,7 @@ export class ApiStack extends Stack {
         : undefined;
     const edge =
       originSecret === undefined ? undefined : this.#edge({ stage, settings }, { compute, operator }, originSecret);
-    const url = edge === undefined ? compute.url : `https://${edge.domainName}/`;
-    new CfnOutput(this, 'BaseUrl', { value: `${url}v1` });
-    new CfnOutput(this, 'OpenAiBaseUrl', { value: `${url}openai/v1`, description: "For OpenAI's SDKs and frameworks" });
-    if (settings.console === true) {
-      const own = edge === undefined && operator !== undefined ? operator.url : url;
-      new CfnOutput(this, 'ConsoleUrl', { value: `${own}console`, description: 'For operators' });
-    }
-    if (originSecret !== undefined) {
-      // For `npm run smoke`: the functions must refuse a request to this URL without the secret. Tasks have no such
-      // URL.
-      if (compute.tasks === undefined) new CfnOutput(this, 'DirectUrl', { value: compute.url });
-      new CfnOutput(this, 'OriginSecretArn', { value: originSecret.secretArn });
-    }
+    this.#urls(settings, { compute, operator }, edge, originSecret);
     const logGroups = { ...compute.logGroups, ...former?.logGroups, ...(operator && { Operator: operator.logGroup }) };
     for (const [name, { logGroupName }] of Object.entries(logGroups)) {
       new CfnOutput(this, `${name}LogGroup`, { value: logGroupName });
@@ -144,6 +132,28 @@ export class ApiStack extends Stack {
   /** Zones by their position in the region: CDK would look up their names where the settings name a region. */
   override get availabilityZones(): string[] {
     return Array.from({ length: zonesMax }, (_, at) => Fn.select(at, Fn.getAzs()));
+  }
+
+  /** Where it is called, and what `npm run smoke` asks. */
+  #urls(
+    settings: StageSettings,
+    { compute, operator }: Origins,
+    edge: Edge | undefined,
+    originSecret: OriginSecret | undefined,
+  ): void {
+    const url = edge === undefined ? compute.url : `https://${edge.domainName}/`;
+    new CfnOutput(this, 'BaseUrl', { value: `${url}v1` });
+    new CfnOutput(this, 'OpenAiBaseUrl', { value: `${url}openai/v1`, description: "For OpenAI's SDKs and frameworks" });
+    if (settings.console === true) {
+      const own = edge === undefined && operator !== undefined ? operator.url : url;
+      new CfnOutput(this, 'ConsoleUrl', { value: `${own}console`, description: 'For operators' });
+    }
+    if (originSecret !== undefined) {
+      // For `npm run smoke`: the functions must refuse a request to this URL without the secret. Tasks have no such
+      // URL.
+      if (compute.tasks === undefined) new CfnOutput(this, 'DirectUrl', { value: compute.url });
+      new CfnOutput(this, 'OriginSecretArn', { value: originSecret.secretArn });
+    }
   }
 
   #edge({ stage, settings }: StageOptions, { compute, operator }: Origins, { headerValue }: OriginSecret): Edge {

@@ -38,55 +38,16 @@ interface Access {
 
 export function createOperator({ emulatorUrl, region, project, simulator }: Access) {
   const cwd = project.folder;
-  const clientSettings = { endpoint: emulatorUrl, region, credentials };
   const env = { ...accountVariables(emulatorUrl, region, cwd), [byokVariable]: byokKey };
   const deployArgs = (stage: string, flags: readonly string[]) =>
     ['run', '--silent', 'deploy', '--', '--stage', stage, '--yes', ...flags] as const;
-  const s3 = new S3Client({ ...clientSettings, forcePathStyle: true });
-  const dynamo = new DynamoDBClient(clientSettings);
-  const send = fetchThrough(emulatorUrl);
-  const describe = async (path: string) => (await fetch(`${emulatorUrl}/${path}`)).json() as Promise<Document>;
-
-  async function readStack(name: string): Promise<{ stack: Stack | undefined; outputs: Record<string, string> }> {
-    const { Stacks: [stack] = [] } = await new CloudFormationClient(clientSettings).send(
-      new DescribeStacksCommand({ StackName: name }),
-    );
-    const outputs = (stack?.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]);
-    return { stack, outputs: Object.fromEntries(outputs) };
-  }
-
-  async function call(url: string, apiKey: string, body: object, more: Readonly<Record<string, string>> = {}) {
-    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...more };
-    const answer = await send(`${url}/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) });
-    const text = await answer.text();
-    expectThat(
-      answer.status === 200,
-      `${answer.status} ${text.slice(0, 300)} to ${JSON.stringify(body).slice(0, 100)}`,
-    );
-    return { text, isReplay: answer.headers.get('idempotent-replayed') === 'true' };
-  }
-
-  /** A result that is too large for an item is kept in the bucket, by a client that is loaded on demand. */
-  async function replayFromBucket(stage: string, baseUrl: string, apiKey: string): Promise<void> {
-    // Incompressible, so that it exceeds the size of an item.
-    const content = systemRandomness.bytes(largeResultBytes).toString('base64');
-    const body = { model: models.withLargeAnswers, messages: [{ role: 'user', content }] };
-    const header = { 'idempotency-key': systemRandomness.uuid() };
-    const first = await call(baseUrl, apiKey, body, header);
-    const second = await call(baseUrl, apiKey, body, header);
-    expectThat(second.isReplay && second.text === first.text, 'a large result is not given again');
-    const { SpillBucketName: Bucket } = (await readStack(dataStackName(stage))).outputs;
-    const { KeyCount = 0 } = await s3.send(new ListObjectsV2Command({ Bucket }));
-    expectThat(KeyCount > 0, 'a large result is not in the bucket');
-  }
-
+  const view = openAccount(emulatorUrl, region);
+  const { send, readStack } = view;
+  const baseUrlOf = async (stage: string) => (await readStack(apiStackName(stage))).outputs.BaseUrl ?? '';
   const lastAuthorization = () => simulator.calls.at(-1)?.headers.authorization;
 
   return {
-    s3,
-    dynamo,
-    send,
-    readStack,
+    ...view,
     bootstrap: (environment: string) => runCommand('npx', ['cdk', 'bootstrap', environment], { cwd, env }),
     deploy: (stage: string, ...flags: string[]) => runCommand('npm', deployArgs(stage, flags), { cwd, env }),
     tryDeploy: (stage: string, more: Readonly<Record<string, string>> = {}) =>
@@ -95,10 +56,6 @@ export function createOperator({ emulatorUrl, region, project, simulator }: Acce
     async destroy(stage: string): Promise<void> {
       const { code, output } = await this.tryDestroy(stage);
       expectThat(code === 0, `destroy failed: ${output.slice(-500)}`);
-    },
-    tables: async (stage: string): Promise<string[]> => {
-      const { TableNames: names = [] } = await dynamo.send(new ListTablesCommand({}));
-      return names.filter((name) => name.startsWith(`gw-${stage}-`));
     },
     /** Stores credential and gateway file with the command line. Gives the API key that it prints. */
     async configure(stage: string): Promise<string> {
@@ -110,7 +67,7 @@ export function createOperator({ emulatorUrl, region, project, simulator }: Acce
     gateway: (stage: string, ...args: string[]) => runGateway([...args, '--stage', stage], { cwd, env }),
     /** A change reaches a process within five seconds. */
     async expectStatus(stage: string, apiKey: string, wanted: number, otherwise: string): Promise<void> {
-      const { BaseUrl: baseUrl = '' } = (await readStack(apiStackName(stage))).outputs;
+      const baseUrl = await baseUrlOf(stage);
       const headers = { authorization: `Bearer ${apiKey}` };
       for (let waitedMs = 0; ; waitedMs += lookIntervalMs) {
         const { status } = await send(`${baseUrl}/models`, { headers });
@@ -121,16 +78,43 @@ export function createOperator({ emulatorUrl, region, project, simulator }: Acce
     },
     /** The calls of `npm run smoke` through the base URL; credentials are looked at where they arrive. */
     async smoke(stage: string, apiKey: string): Promise<void> {
-      const { BaseUrl: baseUrl = '' } = (await readStack(apiStackName(stage))).outputs;
+      const baseUrl = await baseUrlOf(stage);
       const lines: string[] = [];
       // The emulator buffers streams.
       const options = { baseUrl, apiKey, model: models.withCredential, storedFunction, send, streamsArrive: false };
       const passed = await runSmoke(options, (line) => void lines.push(line));
       expectThat(passed, `smoke: ${lines.at(-1)}`);
       expectThat(lastAuthorization() === `Bearer ${providerCredential}`, 'the credential did not reach the provider');
-      await replayFromBucket(stage, baseUrl, apiKey);
-      await call(baseUrl, apiKey, { model: models.withByok, messages: [{ role: 'user', content: 'Hello' }] });
+      const caller = { send, baseUrl, apiKey };
+      await replayFromBucket(view, stage, caller);
+      await call(caller, { model: models.withByok, messages: [{ role: 'user', content: 'Hello' }] });
       expectThat(lastAuthorization() === `Bearer ${byokKey}`, 'the key of the connection did not reach the provider');
+    },
+  };
+}
+
+/** What can be seen of the account. */
+function openAccount(emulatorUrl: string, region: string) {
+  const clientSettings = { endpoint: emulatorUrl, region, credentials };
+  const dynamo = new DynamoDBClient(clientSettings);
+  const describe = async (path: string) => (await fetch(`${emulatorUrl}/${path}`)).json() as Promise<Document>;
+
+  async function readStack(name: string): Promise<{ stack: Stack | undefined; outputs: Record<string, string> }> {
+    const { Stacks: [stack] = [] } = await new CloudFormationClient(clientSettings).send(
+      new DescribeStacksCommand({ StackName: name }),
+    );
+    const outputs = (stack?.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]);
+    return { stack, outputs: Object.fromEntries(outputs) };
+  }
+
+  return {
+    s3: new S3Client({ ...clientSettings, forcePathStyle: true }),
+    dynamo,
+    send: fetchThrough(emulatorUrl),
+    readStack,
+    tables: async (stage: string): Promise<string[]> => {
+      const { TableNames: names = [] } = await dynamo.send(new ListTablesCommand({}));
+      return names.filter((name) => name.startsWith(`gw-${stage}-`));
     },
     /** Lambda's own view of the chat function. */
     async readFunction(stage: string): Promise<{ memoryMb: number; url: string }> {
@@ -140,6 +124,38 @@ export function createOperator({ emulatorUrl, region, project, simulator }: Acce
       return { memoryMb: Number(MemorySize), url: String(FunctionUrl) };
     },
   };
+}
+
+interface Caller {
+  readonly send: typeof fetch;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+}
+
+async function call({ send, baseUrl, apiKey }: Caller, body: object, more: Readonly<Record<string, string>> = {}) {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...more };
+  const answer = await send(`${baseUrl}/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const text = await answer.text();
+  expectThat(answer.status === 200, `${answer.status} ${text.slice(0, 300)} to ${JSON.stringify(body).slice(0, 100)}`);
+  return { text, isReplay: answer.headers.get('idempotent-replayed') === 'true' };
+}
+
+/** A result that is too large for an item is kept in the bucket, by a client that is loaded on demand. */
+async function replayFromBucket(
+  { s3, readStack }: ReturnType<typeof openAccount>,
+  stage: string,
+  caller: Caller,
+): Promise<void> {
+  // Incompressible, so that it exceeds the size of an item.
+  const content = systemRandomness.bytes(largeResultBytes).toString('base64');
+  const body = { model: models.withLargeAnswers, messages: [{ role: 'user', content }] };
+  const header = { 'idempotency-key': systemRandomness.uuid() };
+  const first = await call(caller, body, header);
+  const second = await call(caller, body, header);
+  expectThat(second.isReplay && second.text === first.text, 'a large result is not given again');
+  const { SpillBucketName: Bucket } = (await readStack(dataStackName(stage))).outputs;
+  const { KeyCount = 0 } = await s3.send(new ListObjectsV2Command({ Bucket }));
+  expectThat(KeyCount > 0, 'a large result is not in the bucket');
 }
 
 type Document = Readonly<Record<string, unknown>>;

@@ -86,22 +86,7 @@ export function createCounters({
 }: CountersOptions): Counters {
   const writer = createItemWriter(options);
   const { clock, randomness } = options;
-  const samplers = createCache<() => boolean>({ sizeMax: sampledKeysMax });
-  const requestsPerCount = requestsPerCountOf(defaultRequestsPerMinute ?? 0);
-  const samplingOf = (publicId: string): KeyRequest['sampling'] => {
-    if (requestsPerCount === 1) return undefined;
-    const isNth = samplers.get(publicId) ?? createEveryNth(requestsPerCount, randomness);
-    samplers.set(publicId, isNth);
-    /** Asked again where others came first: the answer stays. */
-    let isOne: boolean | undefined;
-    return {
-      requestsPerCount,
-      isCounted() {
-        isOne ??= isNth();
-        return isOne;
-      },
-    };
-  };
+  const samplingOf = createSampling(defaultRequestsPerMinute, randomness);
   const bucketsOf = ({ expiresAtMs, slot }: Hold): HoldBuckets => {
     const bucketSeconds = bucketSecondsOf(holdLifeMs);
     const slotBucket = slot === true ? heldAttribute('heldSlots', expiresAtMs, bucketSeconds) : undefined;
@@ -166,6 +151,28 @@ export function createCounters({
       const { counter, prepare } = keySettlement(publicId, clock.nowMs);
       return settle(counter, hold, actual, { ...options, prepare });
     },
+  };
+}
+
+function createSampling(
+  defaultRequestsPerMinute: number | undefined,
+  randomness: Pick<Randomness, 'fraction'>,
+): (publicId: string) => KeyRequest['sampling'] {
+  const requestsPerCount = requestsPerCountOf(defaultRequestsPerMinute ?? 0);
+  if (requestsPerCount === 1) return () => undefined;
+  const samplers = createCache<() => boolean>({ sizeMax: sampledKeysMax });
+  return (publicId) => {
+    const isNth = samplers.get(publicId) ?? createEveryNth(requestsPerCount, randomness);
+    samplers.set(publicId, isNth);
+    /** Asked again where others came first: the answer stays. */
+    let isOne: boolean | undefined;
+    return {
+      requestsPerCount,
+      isCounted() {
+        isOne ??= isNth();
+        return isOne;
+      },
+    };
   };
 }
 

@@ -10,7 +10,8 @@ type Counted = Pick<CallMemory, 'standStill' | 'moveOn'>;
 export function unreadSink(outgoing: ServerResponse, memory: Counted, text: string): TextSink {
   let leftCharacters = text.length;
   let characterBytes: number | undefined;
-  outgoing.on('drain', memory.moveOn).once('close', memory.moveOn);
+  const moveOn = () => memory.moveOn();
+  outgoing.on('drain', moveOn).once('close', moveOn);
   return {
     write(piece) {
       leftCharacters = Math.max(0, leftCharacters - piece.length);

@@ -4,14 +4,13 @@
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { createCollections } from './collections.ts';
-import { createUnreadAnswers, standingMinMs } from './unread-answers.ts';
-import { createWaitingLine, type Space } from './waiting-line.ts';
+import { isLarge, KeptBytes, type Owner } from './kept-bytes.ts';
+import { createUnreadAnswers, standingMinMs, type UnreadAnswers } from './unread-answers.ts';
+import { createWaitingLine, type Space, type WaitingLine } from './waiting-line.ts';
 
 /** Left out of the settings: 45 of the largest bodies, or 2,500 of the 76 KB that a coding agent sends. */
 const keptDefaultMaxBytes = 192 * 1024 * 1024;
 
-/** A call is small until more than this is kept for it. */
-const largeCallBytes = 64 * 1024;
 /** Within the two seconds after which a call is admitted or refused. */
 const waitMaxMs = 1_500;
 /** Calls that wait, of either kind: as many as may come at once. */
@@ -56,21 +55,6 @@ interface MemoryPart {
   keepOnly(bytes: number): void;
 }
 
-interface Owner {
-  keyId: string | undefined;
-  keptBytes: number;
-  /** Of its answer. They lie in what is kept, as a rule. */
-  unreadBytes: number;
-  /** The more of the two. */
-  bytes: number;
-  hasEnded: boolean;
-}
-
-const noOwners: ReadonlySet<Owner> = new Set();
-
-const isLarge = (bytes: number): boolean => bytes > largeCallBytes;
-const largeBytesOf = (bytes: number): number => (isLarge(bytes) ? bytes : 0);
-
 export interface MemoryBudgetOptions {
   readonly maxBytes?: number | undefined;
   /** Frees what is kept no longer. Left out: that is left to the runtime. */
@@ -82,37 +66,30 @@ export function createMemoryBudget(
   { maxBytes = keptDefaultMaxBytes, collect = () => {} }: MemoryBudgetOptions = {},
 ): MemoryBudget {
   const collections = createCollections(clock, collect);
-  // A third is for small calls alone.
-  const largeMaxBytes = Math.floor((maxBytes * 2) / 3);
-  const keyMaxBytes = Math.floor(largeMaxBytes / 2);
+  const kept = new KeptBytes(maxBytes);
   const unread = createUnreadAnswers<Owner>(clock, Math.floor(maxBytes / 3));
-  let keptBytes = 0;
-  let largeBytes = 0;
-  /** Keys with a large call only. */
-  const largeBytesOfKeys = new Map<string, number>();
 
-  /** `without`: what these keep is as good as released. */
-  function space({ bytes, keyId }: Owner, addedBytes: number, without: ReadonlySet<Owner> = noOwners): Space {
-    let [ofAll, ofLarge, ofKey] = [keptBytes, largeBytes, keyId === undefined ? 0 : (largeBytesOfKeys.get(keyId) ?? 0)];
-    for (const one of without) {
-      ofAll -= one.bytes;
-      ofLarge -= largeBytesOf(one.bytes);
-      if (keyId !== undefined && one.keyId === keyId) ofKey -= largeBytesOf(one.bytes);
-    }
-    if (!isLarge(bytes + addedBytes)) return ofAll + addedBytes <= maxBytes ? 'free' : 'none';
-    const own = largeBytesOf(bytes);
-    // What is larger than all that goes alone.
-    if (ofLarge === own) return 'free';
-    if (ofLarge - own + bytes + addedBytes > largeMaxBytes || ofAll + addedBytes > maxBytes) return 'none';
-    const ofOthers = keyId === undefined ? 0 : ofKey - own;
-    return ofOthers === 0 || ofOthers + bytes + addedBytes <= keyMaxBytes ? 'free' : 'none_for_key';
+  function count(owner: Owner): void {
+    const addedBytes = kept.count(owner);
+    if (addedBytes >= 0) return;
+    if (isLarge(owner.bytes - addedBytes)) collections.released(-addedBytes);
+    line.serve();
   }
+
+  const line = createWaitingLine<Owner>(clock, {
+    ...{ waitMaxMs, waitingMax, refusal: noSpaceLeft },
+    space: (owner, addedBytes) => kept.space(owner, addedBytes),
+    count(owner, addedBytes) {
+      owner.keptBytes += addedBytes;
+      count(owner);
+    },
+  });
 
   /** Ends answers that stand unread until the bytes fit, or none is left whose end would help. */
   function endUnreadFor(owner: Owner, addedBytes: number): void {
     const ended = new Set<Owner>();
     unread.endLongest((one) => {
-      const found = space(owner, addedBytes, ended);
+      const found = kept.space(owner, addedBytes, ended);
       if (found === 'free') return 'enough';
       const isOfUse = found === 'none_for_key' ? one.keyId === owner.keyId : one !== owner;
       if (!isOfUse || (isLarge(owner.bytes + addedBytes) && !isLarge(one.bytes))) return 'not_this';
@@ -121,32 +98,7 @@ export function createMemoryBudget(
     });
   }
 
-  function count(owner: Owner, change: Partial<Pick<Owner, 'keptBytes' | 'unreadBytes'>>): void {
-    Object.assign(owner, change);
-    const addedBytes = Math.max(owner.keptBytes, owner.unreadBytes) - owner.bytes;
-    const addedLargeBytes = largeBytesOf(owner.bytes + addedBytes) - largeBytesOf(owner.bytes);
-    owner.bytes += addedBytes;
-    keptBytes += addedBytes;
-    largeBytes += addedLargeBytes;
-    if (owner.keyId !== undefined) countOfKey(owner.keyId, addedLargeBytes);
-    if (addedBytes >= 0) return;
-    if (isLarge(owner.bytes - addedBytes)) collections.released(-addedBytes);
-    line.serve();
-  }
-
-  function countOfKey(keyId: string, addedLargeBytes: number): void {
-    const bytes = (largeBytesOfKeys.get(keyId) ?? 0) + addedLargeBytes;
-    if (bytes > 0) largeBytesOfKeys.set(keyId, bytes);
-    else largeBytesOfKeys.delete(keyId);
-  }
-
-  const line = createWaitingLine<Owner>(clock, {
-    ...{ waitMaxMs, waitingMax, space, refusal: noSpaceLeft },
-    count: (owner, addedBytes) => count(owner, { keptBytes: owner.keptBytes + addedBytes }),
-  });
-
   function reserve(owner: Owner, bytes: number): Promise<void> | undefined {
-    if (owner.hasEnded) return undefined;
     const waits = line.enter(owner, bytes, isLarge(owner.bytes + bytes) ? 'large' : 'small');
     if (waits === undefined) return undefined;
     endUnreadFor(owner, bytes);
@@ -156,55 +108,92 @@ export function createMemoryBudget(
     return waits;
   }
 
-  return {
-    keptBytes: () => keptBytes,
-    open() {
-      const owner: Owner = { keyId: undefined, keptBytes: 0, unreadBytes: 0, bytes: 0, hasEnded: false };
-      const release = (bytes: number) => count(owner, { keptBytes: Math.max(0, owner.keptBytes - bytes) });
-      const ofOwner = { reserve: (bytes: number) => reserve(owner, bytes), release };
-      return {
-        ...ofOwner,
-        nameKey(keyId) {
-          if (owner.keyId !== undefined) return;
-          owner.keyId = keyId;
-          countOfKey(keyId, largeBytesOf(owner.bytes));
-        },
-        keepOnly: (bytes) => release(Math.max(0, owner.keptBytes - bytes)),
-        openPart: () => openPart(ofOwner),
-        standStill(bytes, end) {
-          count(owner, { unreadBytes: bytes });
-          unread.standStill(owner, owner.bytes, end);
-        },
-        moveOn() {
-          unread.moveOn(owner);
-          count(owner, { unreadBytes: 0 });
-        },
-        end() {
-          owner.hasEnded = true;
-          line.leave(owner);
-          release(owner.keptBytes);
-        },
-      };
-    },
-  };
+  const budget: Budget = { reserve, count, kept, line, unread };
+  return { keptBytes: () => kept.bytes, open: () => new KeptByCall(budget) };
 }
 
-function openPart({ reserve, release }: Pick<CallMemory, 'reserve' | 'release'>): MemoryPart {
-  let keptBytes = 0;
-  return {
-    reserve(bytes) {
-      const waits = reserve(bytes);
-      if (waits === undefined) keptBytes += bytes;
-      return waits?.then(() => {
-        keptBytes += bytes;
-      });
-    },
-    keepOnly(bytes) {
-      const released = Math.max(0, keptBytes - bytes);
-      keptBytes -= released;
-      release(released);
-    },
-  };
+interface Budget {
+  reserve(owner: Owner, bytes: number): Promise<void> | undefined;
+  /** After a change of what is kept or unread. */
+  count(owner: Owner): void;
+  readonly kept: KeptBytes;
+  readonly line: WaitingLine<Owner>;
+  readonly unread: UnreadAnswers<Owner>;
+}
+
+class KeptByCall implements CallMemory, Owner {
+  keyId: string | undefined;
+  keptBytes = 0;
+  unreadBytes = 0;
+  bytes = 0;
+  readonly #budget: Budget;
+  #hasEnded = false;
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  nameKey(keyId: string): void {
+    if (this.keyId === undefined) this.#budget.kept.nameKey(this, keyId);
+  }
+
+  reserve(bytes: number): Promise<void> | undefined {
+    return this.#hasEnded ? undefined : this.#budget.reserve(this, bytes);
+  }
+
+  release(bytes: number): void {
+    this.keptBytes = Math.max(0, this.keptBytes - bytes);
+    this.#budget.count(this);
+  }
+
+  keepOnly(bytes: number): void {
+    this.release(Math.max(0, this.keptBytes - bytes));
+  }
+
+  openPart(): MemoryPart {
+    return new KeptPart(this);
+  }
+
+  standStill(bytes: number, end: () => void): void {
+    this.unreadBytes = bytes;
+    this.#budget.count(this);
+    this.#budget.unread.standStill(this, this.bytes, end);
+  }
+
+  moveOn(): void {
+    this.#budget.unread.moveOn(this);
+    this.unreadBytes = 0;
+    this.#budget.count(this);
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#budget.line.leave(this);
+    this.release(this.keptBytes);
+  }
+}
+
+class KeptPart implements MemoryPart {
+  readonly #call: CallMemory;
+  #keptBytes = 0;
+
+  constructor(call: CallMemory) {
+    this.#call = call;
+  }
+
+  reserve(bytes: number): Promise<void> | undefined {
+    const waits = this.#call.reserve(bytes);
+    if (waits === undefined) this.#keptBytes += bytes;
+    return waits?.then(() => {
+      this.#keptBytes += bytes;
+    });
+  }
+
+  keepOnly(bytes: number): void {
+    const released = Math.max(0, this.#keptBytes - bytes);
+    this.#keptBytes -= released;
+    this.#call.release(released);
+  }
 }
 
 /** A key that has its share already says nothing of the stage. */

@@ -34,6 +34,7 @@ export function createWaitingLine<Owner extends { readonly bytes: number }>(
   { waitMaxMs, waitingMax, space, count, refusal }: LineRules<Owner>,
 ): WaitingLine<Owner> {
   const lines: Readonly<Record<LineName, Set<Waiting<Owner>>>> = { small: new Set(), large: new Set() };
+  const all = Object.values(lines);
 
   function wait(owner: Owner, bytes: number, line: Set<Waiting<Owner>>): Promise<void> {
     if (line.size >= waitingMax) return Promise.reject(refusal(space(owner, bytes)));
@@ -65,7 +66,7 @@ export function createWaitingLine<Owner extends { readonly bytes: number }>(
       return undefined;
     },
     serve() {
-      for (const line of Object.values(lines)) {
+      for (const line of all) {
         for (const { owner, bytes, resolve } of line) {
           const found = space(owner, bytes);
           if (found === 'none') break;
@@ -76,7 +77,7 @@ export function createWaitingLine<Owner extends { readonly bytes: number }>(
       }
     },
     leave(owner) {
-      for (const line of Object.values(lines)) {
+      for (const line of all) {
         for (const waiting of line) if (waiting.owner === owner) waiting.resolve();
       }
     },

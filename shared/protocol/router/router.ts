@@ -97,7 +97,7 @@ export function createRouter(
       headers: { ...(cors ? corsHeaders : {}), ...idHeaders(scope, location), ...response.headers },
       memory: scope.memory,
       finish: async () => {
-        await readOn(response, scope, dependencies).finally(scope.memory.end);
+        await readOn(response, scope, dependencies).finally(() => scope.memory.end());
         const endedAtMs = dependencies.clock.nowMs();
         const settled: Promise<void> = scope.deferred.run().finally(() => settling.delete(settled));
         settling.add(settled);

@@ -15,18 +15,24 @@ const pauseAfter = (tries: number): number => Math.min(pauseMaxMs, firstPauseMs 
 
 export interface BusyWait {
   readonly clock: Clock;
-  readonly limitMs: number;
+  /** Left out: as long as the file is locked. */
+  readonly limitMs?: number;
+  /** Asked whenever the file is found locked: whether it is still waited for. Left out: yes. */
+  readonly isAwaited?: (error: unknown) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Throws the error of the last try, or the reason of the signal. */
-export async function whileBusy<Value>({ clock, limitMs, signal }: BusyWait, attempt: () => Value): Promise<Value> {
+export async function whileBusy<Value>(
+  { clock, limitMs = Number.POSITIVE_INFINITY, isAwaited = () => true, signal }: BusyWait,
+  attempt: () => Value,
+): Promise<Value> {
   const startedAtMs = clock.nowMs();
   for (let tries = 1; ; tries += 1) {
     try {
       return attempt();
     } catch (error) {
-      if (!isBusy(error) || clock.nowMs() - startedAtMs >= limitMs) throw error;
+      if (!isBusy(error) || clock.nowMs() - startedAtMs >= limitMs || !isAwaited(error)) throw error;
       await sleep(clock, pauseAfter(tries), signal);
       signal?.throwIfAborted();
     }

@@ -40,8 +40,8 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
     TableRows
   >;
   const written = new Map<string, ItemWrite>();
-  let removed: Address[] = [];
-  let looksAtMs = 0;
+  const nextExpired = createExpiry(rows, clock);
+  let removed: readonly Address[] = [];
 
   const given = (item: Item): Item => (freezes ? frozen(item) : item);
 
@@ -58,17 +58,6 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
   function forget(): void {
     written.clear();
     removed = [];
-  }
-
-  /** From one table after the other, so that no transaction is long. */
-  function removeExpired(): void {
-    const nowMs = clock.nowMs();
-    if (nowMs < looksAtMs) return;
-    for (const table of tableNames) {
-      removed.push(...rows[table].removeExpired(nowMs / 1000, expiredPerTransactionMax - removed.length));
-      if (removed.length === expiredPerTransactionMax) return;
-    }
-    looksAtMs = nowMs + expiryLookMs;
   }
 
   return {
@@ -102,7 +91,7 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
         else rows[address.table].write(address, text, item);
       }
       // Behind the writes: some of them may give an item a longer life.
-      if (written.size > 0) removeExpired();
+      if (written.size > 0) removed = nextExpired();
     },
 
     /** Returns about how many pages of the file have changed. */
@@ -119,6 +108,22 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
     },
 
     failed: forget,
+  };
+}
+
+/** Removes those whose time is over, of one table after the other, so that no transaction is long. */
+function createExpiry(rows: Readonly<Record<TableName, TableRows>>, clock: Clock): () => readonly Address[] {
+  let looksAtMs = 0;
+  return () => {
+    const removed: Address[] = [];
+    const nowMs = clock.nowMs();
+    if (nowMs < looksAtMs) return removed;
+    for (const table of tableNames) {
+      removed.push(...rows[table].removeExpired(nowMs / 1000, expiredPerTransactionMax - removed.length));
+      if (removed.length === expiredPerTransactionMax) return removed;
+    }
+    looksAtMs = nowMs + expiryLookMs;
+    return removed;
   };
 }
 

@@ -2,7 +2,7 @@
 // asked, and each caller is answered behind its commit.
 import type { DatabaseSync } from 'node:sqlite';
 import { atTurnEnd, type Clock } from '../../foundation/time/index.ts';
-import { isBusy, whileBusy } from './busy.ts';
+import { whileBusy } from './busy.ts';
 
 /** Some 10 ms of work: beyond it other requests have their turn in between. */
 const transactionWeightMax = 500;
@@ -46,17 +46,12 @@ interface Waiting extends Work<unknown> {
 }
 
 export function createTransactions(options: TransactionsOptions): Transactions {
-  const { database, clock, limitMs, onBegin, onEnd, onCommitted, onFailed } = options;
-  const begin = database.prepare('BEGIN IMMEDIATE');
-  const commit = database.prepare('COMMIT');
-  const rollback = database.prepare('ROLLBACK');
+  const { clock, limitMs } = options;
+  const transact = openTransact(options);
   let waiting: Waiting[] = [];
   let serving: Promise<void> | undefined;
   /** Of the last transaction: those before it are answered before it. */
   let unanswered: Promise<void> | undefined;
-
-  /** They wait as long as the file is locked: each of them ends that for itself. */
-  const locked = { clock, limitMs: Number.POSITIVE_INFINITY };
 
   /** Those whose transaction is next. */
   function takeNext(): Waiting[] {
@@ -68,73 +63,33 @@ export function createTransactions(options: TransactionsOptions): Transactions {
     return waiting.splice(0, end === -1 ? waiting.length : Math.max(1, end));
   }
 
-  async function serve(): Promise<void> {
-    while (waiting.length > 0) {
-      await whileBusy(locked, transactNext);
-      if (waiting.length > 0) await new Promise<void>(atTurnEnd);
-    }
-    serving = undefined;
+  /** Each that waits for a locked file ends that for itself. */
+  function isAwaited(error: unknown): boolean {
+    const nowMs = clock.nowMs();
+    waiting = waiting.filter((work) => {
+      work.metBusyAtMs ??= nowMs;
+      if (nowMs - work.metBusyAtMs < limitMs) return true;
+      work.reject(error);
+      return false;
+    });
+    return waiting.length > 0;
   }
 
-  /** Throws where the file is locked, and some still wait for it. */
   function transactNext(): void {
     waiting = waiting.filter(isWanted);
     if (waiting.length === 0) return;
-    try {
-      begin.run();
-    } catch (error) {
-      const nowMs = clock.nowMs();
-      waiting = waiting.filter((work) => mayWait(work, nowMs, error));
-      if (waiting.length > 0) throw error;
-      return;
+    transact.begin();
+    unanswered = transact.run(takeNext()) ?? unanswered;
+  }
+
+  async function serve(): Promise<void> {
+    while (waiting.length > 0) {
+      await whileBusy({ clock, isAwaited }, transactNext).catch((error: unknown) =>
+        rejectAll(waiting.splice(0), error),
+      );
+      if (waiting.length > 0) await new Promise<void>(atTurnEnd);
     }
-    transact(takeNext());
-  }
-
-  function isWanted({ signal, reject }: Waiting): boolean {
-    if (signal?.aborted !== true) return true;
-    reject(signal.reason);
-    return false;
-  }
-
-  function mayWait(work: Waiting, nowMs: number, cause: unknown): boolean {
-    work.metBusyAtMs ??= nowMs;
-    if (isBusy(cause) && nowMs - work.metBusyAtMs < limitMs) return true;
-    work.reject(cause);
-    return false;
-  }
-
-  /** Never throws: what comes next would fail where this does. */
-  function undo(): void {
-    try {
-      // SQLite itself does it where the disk is full.
-      if (database.isTransaction) rollback.run();
-    } catch {}
-  }
-
-  function transact(taken: readonly Waiting[]): void {
-    const answers: (() => void)[] = [];
-    try {
-      onBegin();
-      for (const work of taken) answers.push(answerOf(work));
-      onEnd();
-      commit.run();
-    } catch (error) {
-      undo();
-      onFailed();
-      rejectAll(taken, error);
-      return;
-    }
-    const answerAll = () => {
-      for (const answer of answers) answer();
-    };
-    try {
-      const durable = onCommitted();
-      if (durable === undefined) answerAll();
-      else unanswered = durable.then(answerAll, (cause) => rejectAll(taken, cause));
-    } catch (error) {
-      rejectAll(taken, error);
-    }
+    serving = undefined;
   }
 
   return {
@@ -149,6 +104,58 @@ export function createTransactions(options: TransactionsOptions): Transactions {
       await unanswered;
     },
   };
+}
+
+function openTransact({ database, onBegin, onEnd, onCommitted, onFailed }: TransactionsOptions) {
+  const begin = database.prepare('BEGIN IMMEDIATE');
+  const commit = database.prepare('COMMIT');
+  const rollback = database.prepare('ROLLBACK');
+
+  /** Never throws: what comes next would fail where this does. */
+  function undo(): void {
+    try {
+      // SQLite itself does it where the disk is full.
+      if (database.isTransaction) rollback.run();
+    } catch {}
+  }
+
+  return {
+    /** Throws where the file is locked. */
+    begin: () => void begin.run(),
+
+    /** Never throws. What it returns resolves once they are answered; undefined: they are. */
+    run(taken: readonly Waiting[]): Promise<void> | undefined {
+      const answers: (() => void)[] = [];
+      try {
+        onBegin();
+        for (const work of taken) answers.push(answerOf(work));
+        onEnd();
+        commit.run();
+      } catch (error) {
+        undo();
+        onFailed();
+        rejectAll(taken, error);
+        return undefined;
+      }
+      const answerAll = () => {
+        for (const answer of answers) answer();
+      };
+      try {
+        const durable = onCommitted();
+        if (durable !== undefined) return durable.then(answerAll, (cause) => rejectAll(taken, cause));
+        answerAll();
+      } catch (error) {
+        rejectAll(taken, error);
+      }
+      return undefined;
+    },
+  };
+}
+
+function isWanted({ signal, reject }: Waiting): boolean {
+  if (signal?.aborted !== true) return true;
+  reject(signal.reason);
+  return false;
 }
 
 function rejectAll(works: readonly Waiting[], cause: unknown): void {

@@ -1,0 +1,95 @@
+// The questions of an item's writer to the store: the item is read, or written for those that wait for it.
+import { admissionTimeoutMs, storeCallTimeoutMs } from '../../foundation/constants/index.ts';
+import type { Randomness } from '../../foundation/ids/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import { applyChanges, type ConditionalResult, type Item, type Store } from '../../storage/store/index.ts';
+import type { ItemAddress, SeenItem } from './counter.ts';
+import { type QueuedRequest, type QueuedWrite, requestsOf } from './queued-requests.ts';
+import type { SettleOnce } from './settle-once.ts';
+import { createMark, type Mark, withMarks } from './settlement-mark.ts';
+
+/** Behind a store that does not answer: one more call must fit into the time of an admission. */
+const unansweredMaxMs = admissionTimeoutMs - storeCallTimeoutMs;
+/**
+ * A write is answered without its item where that is known from a look, and what others have done to it since is neither
+ * asked for nor in the way: conditions guard what is written. What others leave behind in it is seen at the next look.
+ */
+const lookEveryMs = 1_000;
+
+/** What this process knows of an item that it writes. */
+export interface WrittenItem extends ItemAddress {
+  seen: (SeenItem & { readonly number: number }) | undefined;
+  /** Of this process's last settlement here, which was answered. */
+  deletableMark: Mark | undefined;
+}
+
+interface QuestionOptions {
+  readonly store: Pick<Store, 'get' | 'update'>;
+  readonly clock: Clock;
+  readonly randomness: Pick<Randomness, 'bytes'>;
+  readonly settleOnce: SettleOnce;
+  readonly nextNumber: () => number;
+}
+
+type SentWrite =
+  | { readonly kind: 'written'; readonly item: Item }
+  | { readonly kind: 'again'; readonly requests: readonly QueuedRequest[] };
+
+interface WriteMoment {
+  readonly nowMs: number;
+  /** The answer decides on them. */
+  readonly areOthersLeft: boolean;
+}
+
+export function createItemQuestions({ store, clock, randomness, settleOnce, nextNumber }: QuestionOptions) {
+  /** Remembers what the store says of the item. `made`: what a write makes of the item as it was seen; as old as that look. */
+  async function ask(
+    written: WrittenItem,
+    asking: readonly QueuedRequest[],
+    call: () => Promise<{ readonly kind: ConditionalResult['kind'] | 'read'; readonly item: Item | undefined }>,
+    made?: WrittenItem['seen'],
+  ): Promise<{ readonly isRefused: boolean; readonly item: Item }> {
+    const asked = { number: nextNumber(), atMs: clock.nowMs() };
+    for (const request of asking) request.asks += 1;
+    const { kind, item = {} } = await call();
+    const seen = made !== undefined && kind === 'written' ? made : { item, ...asked };
+    written.seen = seen;
+    return { isRefused: kind === 'refused', item: seen.item };
+  }
+
+  return {
+    async read(written: WrittenItem, asking: readonly QueuedRequest[]): Promise<void> {
+      const { table, key } = written;
+      await ask(written, asking, async () => ({ kind: 'read', item: await store.get(table, key) }));
+    },
+
+    /** 'again': by newer knowledge of the item. What is in no answer was rejected. */
+    async write(written: WrittenItem, write: QueuedWrite, { nowMs, areOthersLeft }: WriteMoment): Promise<SentWrite> {
+      const { table, key, seen, deletableMark } = written;
+      const { reserved, settled, looks } = write;
+      const requests = requestsOf(write);
+      const mark = settled.length === 0 ? undefined : createMark(randomness, nowMs, deletableMark);
+      const drafted = withMarks(write.drafted, mark, deletableMark);
+      const returnsNoItem = seen !== undefined && nowMs - seen.atMs < lookEveryMs && !looks && !areOthersLeft;
+      const update = { table, key, ...drafted, repeatable: mark === undefined, returnsNoItem };
+      try {
+        const made = returnsNoItem ? { ...seen, item: applyChanges(seen.item, drafted.changes) } : undefined;
+        const { isRefused, item } = await ask(written, requests, () => store.update(update), made);
+        if (isRefused) return { kind: 'again', requests };
+        written.deletableMark = mark;
+        for (const { owner } of reserved) if (owner !== undefined) settleOnce.taken(written, owner);
+        return { kind: 'written', item };
+      } catch (error) {
+        // The write may have been made. Beside settlements it was sent once: a reservation is sent again without them, and
+        // at worst it holds twice.
+        const settlements = settled.map(({ waiting }) => waiting);
+        if (mark !== undefined) settleOnce.doubt(written, mark, settlements);
+        for (const { reject } of settlements) reject(error);
+        const maySendAgain = ({ arrivedAtMs }: QueuedRequest) =>
+          mark !== undefined && clock.nowMs() - arrivedAtMs <= unansweredMaxMs;
+        for (const request of reserved) if (!maySendAgain(request)) request.reject(error);
+        return { kind: 'again', requests: reserved.filter(maySendAgain) };
+      }
+    },
+  };
+}
