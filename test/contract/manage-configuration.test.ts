@@ -278,6 +278,29 @@ describe('changes at the same moment', () => {
     expect([now.models[0].display_name, team(now).concurrency === 31]).toEqual(['Of somebody else', false]);
   });
 
+  it('of a name that another key gets meanwhile: it means that key alone, and the answer says what was changed before', async () => {
+    const late = await gateway.open({
+      replace: ({ catalogues }) => ({
+        catalogues: {
+          ...catalogues,
+          write: async (...asked) => {
+            expect((await ada.send('POST', '/keys', { workspace: 'team', name: 'wanted' })).status).toBe(200);
+            return catalogues.write(...asked);
+          },
+        },
+      }),
+    });
+    file.models[0].display_name = 'Changed before';
+    team().keys.push({ name: 'wanted', rpm: 3 });
+    const { status, body } = await replace(stringify(file), etag, '', asOperator(late, ada.key));
+    expect([status, body.error]).toEqual([412, 'precondition_failed']);
+    expect(body.message).toMatch(/^wanted is taken in team by the active key .*changed before it failed: catalogue/);
+    const named = (await ada.send('GET', '/keys?workspace=team')).body.data.filter(
+      ({ name }: { name: string }) => name === 'wanted',
+    );
+    expect(named.map(({ rpm }: { rpm: unknown }) => rpm)).toEqual([null]);
+  });
+
   it('leave nothing locked behind: a replacement that failed keeps no other from being made', async () => {
     expect((await replace('a: [b')).status).toBe(400);
     team().concurrency = 41;

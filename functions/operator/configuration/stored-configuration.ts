@@ -1,5 +1,6 @@
 // The configuration as one document: what is stored, read with a tag that each change of it changes, and what a replacement makes of
 // it. The catalogue is replaced only where it still is what was read; of everything else only what the new file says differently.
+import { isRefusal } from '../../../shared/configuration/administration/index.ts';
 import type { GatewayFilePlan, Problem } from '../../../shared/configuration/gateway-file/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
@@ -101,6 +102,6 @@ function interrupted({ ApplyInterrupted, ChangedMeanwhile }: GatewayFileModule, 
   if (cause instanceof StoreUnavailable) {
     return fail('RATE_LIMITER_UNAVAILABLE', { message: `The store gave no answer: ${advice}.`, cause: error });
   }
-  if (!(cause instanceof Error) || cause.name !== 'Error') return error;
+  if (!isRefusal(cause)) return error;
   return fail('precondition_failed', { message: `${cause.message}: ${advice}.`, cause: error });
 }

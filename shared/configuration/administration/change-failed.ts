@@ -24,6 +24,13 @@ export class ChangeFailed extends Error {
   }
 }
 
+/**
+ * Whether an error says, in a text for the operator, why a change cannot be made: a fault of ours, and a store that gave no answer, have
+ * names of their own. By name, because what a bundle loads on demand has classes of its own.
+ */
+export const isRefusal = (error: unknown): error is Error =>
+  error instanceof Error && ['Error', 'ChangeFailed', 'UnusableRevisions'].includes(error.name);
+
 /** Of a write that the store may have done although it gave no answer. */
 export const refuseUnanswered =
   (advice: string) =>

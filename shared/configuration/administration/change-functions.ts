@@ -1,12 +1,7 @@
 // Stored functions, and the transitions that an operator asks for. Which are allowed is decided beside their records.
 import { collect } from '../../foundation/parallel/index.ts';
-import {
-  type FunctionDocument,
-  type FunctionRecord,
-  type ShownFunction,
-  UnusableRevisions,
-} from '../stored-functions/index.ts';
-import { ChangeFailed } from './change-failed.ts';
+import type { FunctionDocument, FunctionRecord, ShownFunction } from '../stored-functions/index.ts';
+import { ChangeFailed, isRefusal } from './change-failed.ts';
 import { readWorkspace } from './change-workspaces.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
@@ -56,12 +51,12 @@ export async function changeFunction(
   change: FunctionChange,
 ): Promise<FunctionRecord> {
   await readFunction(deps, name);
-  return carryOut(deps, name, change).catch((cause: unknown) => {
-    // A store that gave no answer, and a fault of ours, have names of their own.
-    if (!(cause instanceof Error) || cause.name !== 'Error') throw cause;
-    throw new ChangeFailed('invalid', cause.message, { cause });
-  });
+  return carryOut(deps, name, change).catch(refuseInvalid);
 }
+
+const refuseInvalid = (cause: unknown): never => {
+  throw isRefusal(cause) ? new ChangeFailed('invalid', cause.message, { cause }) : cause;
+};
 
 function carryOut(
   { functionStore, clock }: Dependencies,
@@ -107,13 +102,7 @@ export async function publishFunction(
 ): Promise<PublishedFunction> {
   const { functionStore, clock } = deps;
   await readWorkspace(deps, workspace);
-  const applied = functionStore.apply(workspace, document, clock.nowMs(), { needsQualified: !skipsCases });
-  const change = await applied.catch((cause: unknown) => {
-    const isRefusal = cause instanceof UnusableRevisions || (cause instanceof Error && cause.name === 'Error');
-    if (!isRefusal) throw cause;
-    throw new ChangeFailed('invalid', (cause as Error).message, { cause });
-  });
-  const record = await functionStore.read(workspace, document.id);
-  if (record === undefined) throw new ChangeFailed('absent', `workspace ${workspace} has no function ${document.id}`);
-  return { change, record };
+  const options = { needsQualified: !skipsCases };
+  const change = await functionStore.apply(workspace, document, clock.nowMs(), options).catch(refuseInvalid);
+  return { change, record: await readFunction(deps, { workspace, id: document.id }) };
 }

@@ -2,10 +2,11 @@
 import { readKeySpending } from '../../accounting/holds/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
-import { holdsName, isKeyExpired, type KeyRecord, type KeyWrite, newApiKey } from '../keys/index.ts';
+import { isKeyExpired, type KeyRecord, type KeyWrite, newApiKey } from '../keys/index.ts';
+import { written } from '../value-forms/index.ts';
 import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
 import { modelIdsOf, readWorkspace } from './change-workspaces.ts';
-import { checkKeyEnd, claimKeyName, type KeyChanges } from './key-rules.ts';
+import { checkKeyEnd, type KeyChanges, writeKey } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<
@@ -33,9 +34,8 @@ export async function createKey(deps: Dependencies, { claim, ...wanted }: Wanted
   const models = await modelIdsOf(deps, wanted.models, own);
   const { text, publicId, secretSha256 } = newApiKey(deps.randomness, deps.cell);
   await claim?.(publicId);
-  await claimKeyName(deps, { ...wanted, publicId });
   const record = { ...wanted, ...models, publicId, secretSha256, status: 'active' } as const;
-  await deps.keys.write(record).catch(refuseUnansweredKey('keys', publicId));
+  await writeKey(deps.keys, undefined, record, deps.clock.nowMs()).catch(refuseUnansweredKey('keys', publicId));
   return { publicId, text };
 }
 
@@ -55,13 +55,10 @@ export async function updateKey(
   checkKeyEnd(deps, asked);
   const stored = await readKey(deps, publicId);
   const own = asked.models == null ? undefined : (await deps.workspaceStore.read(stored.workspace))?.models;
-  const changes = { ...asked, ...(await modelIdsOf(deps, asked.models, own)) };
-  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  const wanted: KeyRecord = { ...stored, ...given };
-  const nowMs = deps.clock.nowMs();
-  const hasName = holdsName(stored, nowMs) && wanted.name === stored.name;
-  if (!hasName && holdsName(wanted, nowMs)) await claimKeyName(deps, wanted);
-  const change = await deps.keys.update(stored, changes);
+  const models = await modelIdsOf(deps, asked.models, own);
+  const { publicId: id, workspace, secretSha256, name } = stored;
+  const wanted = { name, ...written(asked), ...models, publicId: id, workspace, secretSha256 };
+  const change = await writeKey(deps.keys, stored, wanted, deps.clock.nowMs());
   return { change, key: await readFigures(deps, await readKey(deps, publicId)) };
 }
 

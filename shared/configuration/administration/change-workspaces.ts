@@ -3,8 +3,9 @@
 import type { CreditAccount } from '../../accounting/credit/index.ts';
 import { parseUsd } from '../../foundation/money/index.ts';
 import { collect } from '../../foundation/parallel/index.ts';
+import type { DocumentWrite } from '../../storage/store/index.ts';
 import { idsWritten } from '../catalogue/index.ts';
-import type { WorkspaceChanges, WorkspaceDocument } from '../workspaces/index.ts';
+import type { WorkspaceChanges, WorkspaceDocument, WorkspaceStore } from '../workspaces/index.ts';
 import { ChangeFailed } from './change-failed.ts';
 import type { AdministrationDependencies, OperatorStores } from './operator-stores.ts';
 
@@ -16,9 +17,7 @@ export async function createWorkspace(deps: Dependencies, wanted: WorkspaceChang
   if ((await deps.workspaceStore.read(wanted.id)) !== undefined) {
     throw new ChangeFailed('taken', `there is a workspace ${wanted.id} already: give another id`, { param: 'id' });
   }
-  // Credit before the workspace: a reader that finds the workspace finds its credit.
-  await deps.credit.create(wanted.id, parseUsd(wanted.credit_usd ?? '0') ?? 0n);
-  await deps.workspaceStore.write({ ...wanted, ...models });
+  await writeWorkspace(deps, undefined, { ...wanted, ...models });
   return readWorkspace(deps, wanted.id);
 }
 
@@ -27,10 +26,26 @@ export async function changeWorkspace(
   deps: Dependencies,
   changes: WorkspaceChanges,
 ): Promise<{ readonly isChanged: boolean; readonly workspace: WorkspaceDocument }> {
-  await readWorkspace(deps, changes.id);
+  const former = await readWorkspace(deps, changes.id);
   const models = await modelIdsOf(deps, changes.models);
-  const isChanged = (await deps.workspaceStore.write({ ...changes, ...models })) !== 'unchanged';
-  return { isChanged, workspace: await readWorkspace(deps, changes.id) };
+  const change = await writeWorkspace(deps, former, { ...changes, ...models });
+  return { isChanged: change !== 'unchanged', workspace: await readWorkspace(deps, changes.id) };
+}
+
+interface Written {
+  readonly workspaceStore: WorkspaceStore;
+  readonly credit: Pick<OperatorStores['credit'], 'create'>;
+}
+
+/** Makes a workspace, or changes the one that was read. */
+export async function writeWorkspace(
+  { workspaceStore, credit }: Written,
+  former: WorkspaceDocument | undefined,
+  changes: WorkspaceChanges,
+): Promise<DocumentWrite> {
+  // Credit before the workspace: a reader that finds the workspace finds its credit.
+  if (former === undefined) await credit.create(changes.id, parseUsd(changes.credit_usd ?? '0') ?? 0n);
+  return workspaceStore.write(changes);
 }
 
 /**

@@ -1,5 +1,5 @@
 export { addCredit, readCredit, readCredits, type WorkspaceCredit } from './add-credit.ts';
-export { ChangeFailed, type ChangeFailure, refuseUnansweredKey } from './change-failed.ts';
+export { ChangeFailed, type ChangeFailure, isRefusal, refuseUnansweredKey } from './change-failed.ts';
 export {
   changeFunction,
   modelsOfFunctions,
@@ -17,8 +17,14 @@ export {
   updateKey,
 } from './change-keys.ts';
 export { createOperator, readOperator, readOperators, revokeOperator } from './change-operators.ts';
-export { changeWorkspace, createWorkspace, readWorkspace, readWorkspaces } from './change-workspaces.ts';
-export type { KeyChanges } from './key-rules.ts';
+export {
+  changeWorkspace,
+  createWorkspace,
+  readWorkspace,
+  readWorkspaces,
+  writeWorkspace,
+} from './change-workspaces.ts';
+export { type KeyChanges, writeKey } from './key-rules.ts';
 export { checkWithin, claimMemberSlot, memberBounds, withinBounds } from './member-keys.ts';
 export { type AdministrationDependencies, createAdministration, type OperatorStores } from './operator-stores.ts';
 export { configuredProviders, modelsServedBy, planProviderStatus } from './provider-status.ts';

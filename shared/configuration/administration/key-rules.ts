@@ -1,6 +1,13 @@
-// What holds of every key that is made or changed: its name means it alone, it has not ended.
-import { collect } from '../../foundation/parallel/index.ts';
-import { holdersOf, isKeyExpired, type KeySettings, type NamedKey } from '../keys/index.ts';
+// How every key is made and changed: its name means it alone, and it has not ended.
+import {
+  isKeyExpired,
+  type KeyRecord,
+  type KeySettings,
+  type KeyStore,
+  type KeyWrite,
+  takesName,
+  type WantedKey,
+} from '../keys/index.ts';
 import { ChangeFailed } from './change-failed.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
@@ -16,16 +23,21 @@ export function checkKeyEnd({ clock }: Pick<AdministrationDependencies, 'clock'>
   }
 }
 
-/** Throws ChangeFailed where another active key of the workspace has the name, or gets it at this moment. */
-export async function claimKeyName(
-  { keys, clock }: Pick<AdministrationDependencies, 'keys' | 'clock'>,
-  wanted: NamedKey,
-): Promise<void> {
+/**
+ * Makes a key, or changes what differs from the one that was read. Throws ChangeFailed where another active key of the workspace
+ * has the name, or gets it at this moment.
+ */
+export async function writeKey(
+  keys: KeyStore,
+  former: KeyRecord | undefined,
+  wanted: WantedKey,
+  nowMs: number,
+): Promise<KeyWrite> {
   const { workspace, name, publicId } = wanted;
-  const nowMs = clock.nowMs();
-  const holders = holdersOf(await collect(keys.list()), wanted, nowMs);
-  const holder = holders.find((one) => one.publicId !== publicId)?.publicId ?? (await keys.claimName(wanted, nowMs));
-  if (holder === publicId) return;
+  const holder = takesName(former, wanted, nowMs)
+    ? await keys.claimName({ workspace, name, publicId }, nowMs)
+    : publicId;
+  if (holder === publicId) return former === undefined ? keys.write(wanted) : keys.update(former, wanted);
   throw new ChangeFailed(
     'taken',
     `${name} is taken in ${workspace} by the active key ${holder}: give another name, rotate that key (keys rotate ${name} --workspace ${workspace}) or revoke it`,

@@ -9,6 +9,7 @@ import {
   type WrittenKey,
   writtenKey,
 } from '../keys/index.ts';
+import { written } from '../value-forms/index.ts';
 import type { WorkspaceDocument } from '../workspaces/index.ts';
 import { ChangeFailed } from './change-failed.ts';
 import type { KeyChanges } from './key-rules.ts';
@@ -38,8 +39,7 @@ export function memberBounds({ id, member_keys: allowed }: WorkspaceDocument, no
 /** Of a new key: what is left out is as much as there may be. Throws ChangeFailed for more than that. */
 export function withinBounds(wanted: KeyChanges, bounds: Bounds): KeyChanges {
   checkWithin(wanted, bounds);
-  const said = Object.entries(wanted).filter(([, value]) => value !== undefined);
-  return { ...fromWrittenKey(bounds.limits), ...Object.fromEntries(said) };
+  return { ...fromWrittenKey(bounds.limits), ...written(wanted) };
 }
 
 /** Of a change: what is left out stays. Throws ChangeFailed. */

@@ -1,6 +1,7 @@
 // The catalogue as a gateway file writes it: for exports. What applying it would fill in again may be left out.
 import type { CatalogueDocument, ModelDocument, ModelProviderDocument, ProviderDocument } from '../catalogue/index.ts';
 import type { ModelList } from '../model-list/index.ts';
+import { written } from '../value-forms/index.ts';
 import { isSame, upstreamModelOf } from './complete-entry.ts';
 import { expandListedModels } from './expand-listed-models.ts';
 import { knownEntries, modalitiesOf } from './list-differences.ts';
@@ -99,7 +100,7 @@ function shortEntry({ written: _written, ...entry }: ModelProviderDocument, know
     streaming: true,
     max_output_tokens: entry.context_length,
     ...{ rate_limit_rpm: null, rate_limit_tpm: null, rate_limit_tpd: null },
-    ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)),
+    ...written(known),
   };
   const params = without({ ...supported_params }, filled);
   return {

@@ -8,6 +8,7 @@ import type {
   ServiceDocument,
 } from '../catalogue/index.ts';
 import type { ModelList } from '../model-list/index.ts';
+import { written } from '../value-forms/index.ts';
 import { type CatalogueInFile, type EntryInFile, isListedModels, type ModelInFile } from './catalogue-schema.ts';
 import { completeMembers, listedMembers, membersOf, upstreamModelOf } from './complete-entry.ts';
 import { type CatalogueSources, completeProviders, type FilledMembers, type Told } from './complete-providers.ts';
@@ -68,9 +69,9 @@ interface WrittenModel {
 }
 
 /** Of the service what is left out stays as it is stored. */
-const completeService = ({ service: written }: CatalogueInFile, { former }: CatalogueSources): ServiceDocument => ({
+const completeService = ({ service }: CatalogueInFile, { former }: CatalogueSources): ServiceDocument => ({
   ...(former?.service ?? serviceDefaults),
-  ...Object.fromEntries(Object.entries(written).filter(([, value]) => value !== undefined)),
+  ...written(service),
 });
 
 interface ModelSources extends Omit<CatalogueSources, 'former'>, Told {

@@ -1,6 +1,7 @@
 // Brings a stage to what a checked file says, in two steps: the plan compares the file with what is stored and writes
 // nothing, which is all that a dry run does; `apply` carries it out. Applying a file twice writes nothing the second time.
 import { canonicalJson } from '../../foundation/ids/index.ts';
+import { writeKey } from '../administration/index.ts';
 import type { CatalogueDocument } from '../catalogue/index.ts';
 import { changedSettings } from '../keys/index.ts';
 import { loadModelList } from '../model-list/index.ts';
@@ -10,7 +11,7 @@ import { modelReferenceIssues } from './check-references.ts';
 import { completeCatalogue } from './complete-catalogue.ts';
 import type { FilledMembers } from './complete-providers.ts';
 import { keyMembers } from './describe-changes.ts';
-import { claimPlannedName, planKeys } from './plan-keys.ts';
+import { planKeys } from './plan-keys.ts';
 import { planWorkspace } from './plan-workspace.ts';
 import {
   type ApplyOptions,
@@ -179,10 +180,7 @@ async function planKeySteps(planning: Planning): Promise<Step[]> {
     const change = former === undefined ? 'created' : isChanged ? 'changed' : 'unchanged';
     return {
       planned: [describe(`key ${name} of ${workspace}`, change, keyMembers(former, wanted))],
-      async write() {
-        await claimPlannedName(stores.keys, { former, wanted }, nowMs);
-        return [await stores.keys.write(wanted)];
-      },
+      write: async () => [await writeKey(stores.keys, former, wanted, nowMs)],
       createdKey: createdText === undefined ? undefined : { workspace, name, key: createdText },
     };
   });

@@ -4,12 +4,12 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 import {
   fromWrittenKey,
   holdersOf,
-  holdsName,
   isSameKey,
   type KeyRecord,
   type KeyStore,
   newApiKey,
   parseApiKey,
+  takesName,
   type WantedKey,
 } from '../keys/index.ts';
 import type { GatewayFile, KeyInFile } from './gateway-file.ts';
@@ -98,29 +98,12 @@ async function planGiven(
     return { path: [...path, 'key'], message };
   }
   const holder = holdersOf(stored, given, nowMs).find(({ publicId }) => publicId !== given.publicId);
-  const hasName = former !== undefined && former.name === key.name && holdsName(former, nowMs);
-  const takesName = !hasName && former?.replacedBy == null && (key.status ?? former?.status) !== 'revoked';
-  if (holder !== undefined && takesName) {
+  const wanted = { ...given, ...settingsIn(key, former) };
+  if (holder !== undefined && takesName(former, wanted, nowMs)) {
     const message = `${quote(key.name)} is already taken in ${workspace} by the active key ${holder.publicId}; revoke that one first (gw keys revoke), or give this one another name`;
     return { path: [...path, 'name'], message };
   }
-  return [{ former, wanted: { ...given, ...settingsIn(key, former) } }];
-}
-
-/** Throws an Error for the operator where another writer gave the name away since the file was planned. */
-export async function claimPlannedName(
-  keys: KeyStore,
-  { former, wanted }: Pick<PlannedKey, 'former' | 'wanted'>,
-  nowMs: number,
-): Promise<void> {
-  const { workspace, name, publicId } = wanted;
-  const { expiresAtMs = former?.expiresAtMs ?? null } = wanted;
-  const replacedBy = former?.replacedBy ?? null;
-  const status = wanted.status ?? former?.status ?? 'active';
-  if (!holdsName({ status, replacedBy, expiresAtMs }, nowMs)) return;
-  if (former?.name === name && holdsName(former, nowMs)) return;
-  const holder = await keys.claimName({ workspace, name, publicId }, nowMs);
-  if (holder !== publicId) throw new Error(`${quote(name)} is taken in ${workspace} by the key ${holder} since then`);
+  return [{ former, wanted }];
 }
 
 /** The end that a rotation gave a key stays, whatever the file says. */

@@ -1,5 +1,6 @@
 // What a workspace of the file changes: its settings, its BYOK connections, its functions.
 import { parseUsd } from '../../foundation/money/index.ts';
+import { writeWorkspace } from '../administration/index.ts';
 import { readConnection } from '../byok/index.ts';
 import { mergeWorkspace, type PresetDocument, type WorkspaceDocument } from '../workspaces/index.ts';
 import { changedMembers } from './changed-members.ts';
@@ -17,9 +18,8 @@ export async function planWorkspace(planning: Planning, workspace: WorkspaceInFi
 }
 
 async function planSettings({ stores, issues, notes }: Planning, workspace: WorkspaceInFile, path: Path) {
-  const { workspaceStore, credit } = stores;
   const changes = settingsOf(workspace);
-  const former = await workspaceStore.read(workspace.id);
+  const former = await stores.workspaceStore.read(workspace.id);
   const next = await attempt(issues, path, async () => mergeWorkspace(former, changes));
   if (next === undefined) return undefined;
   for (const [index, { slug }] of (changes.presets ?? []).entries()) {
@@ -31,11 +31,7 @@ async function planSettings({ stores, issues, notes }: Planning, workspace: Work
   const change = former === undefined ? 'created' : changeOf(members);
   return {
     planned: [describe(`workspace ${workspace.id}`, change, members)],
-    async write() {
-      // Credit before the workspace: a reader that finds the workspace finds its credit.
-      if (former === undefined) await credit.create(workspace.id, parseUsd(next.credit_usd) ?? 0n);
-      return [await workspaceStore.write(changes)];
-    },
+    write: async () => [await writeWorkspace(stores, former, changes)],
   };
 }
 

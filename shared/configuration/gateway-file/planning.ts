@@ -1,6 +1,6 @@
 // What the parts of a plan share: where they read, what they give, and how a refusal of a store becomes a problem of the file.
 import type { Randomness } from '../../foundation/ids/index.ts';
-import type { OperatorStores } from '../administration/index.ts';
+import { isRefusal, type OperatorStores } from '../administration/index.ts';
 import type { ConnectionStore } from '../byok/index.ts';
 import type { CatalogueDocument } from '../catalogue/index.ts';
 import type { ModelList } from '../model-list/index.ts';
@@ -88,16 +88,10 @@ export async function attempt<Value>(
   try {
     return await plan();
   } catch (error) {
-    if (isUnusable(error)) {
-      issues.push(...error.faults.map((fault) => ({ path: [...path, ...fault.path], message: fault.message })));
-      return undefined;
-    }
-    if (!(error instanceof Error) || error.name !== 'Error') throw error;
-    issues.push({ path, message: error.message });
+    if (!isRefusal(error)) throw error;
+    const { faults } = error as Partial<UnusableRevisions>;
+    const found = faults ?? [{ path: [], message: error.message }];
+    issues.push(...found.map((fault) => ({ path: [...path, ...fault.path], message: fault.message })));
     return undefined;
   }
 }
-
-/** By name: in a bundle that loads this on demand, the store that throws has a class of its own. */
-const isUnusable = (error: unknown): error is UnusableRevisions =>
-  error instanceof Error && error.name === ('UnusableRevisions' satisfies UnusableRevisions['name']);

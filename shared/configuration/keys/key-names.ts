@@ -1,7 +1,7 @@
 // A name means one key of a workspace: the one that can be used and was not replaced in a rotation. Revoked and expired keys
 // keep their names beside it, for the records of their calls.
 import { absent, equals, type Item, or, type Store } from '../../storage/store/index.ts';
-import { isKeyExpired, type KeyRecord, readKeyItem, recordsOf } from './key-record.ts';
+import { isKeyExpired, type KeyRecord, readKeyItem, recordsOf, type WantedKey } from './key-record.ts';
 
 export const holdsName = (record: Pick<KeyRecord, 'status' | 'replacedBy' | 'expiresAtMs'>, nowMs: number): boolean =>
   record.status === 'active' && record.replacedBy === null && !isKeyExpired(record, nowMs);
@@ -13,6 +13,13 @@ export const holdersOf = (
   nowMs: number,
 ): KeyRecord[] =>
   records.filter((record) => record.workspace === workspace && record.name === name && holdsName(record, nowMs));
+
+/** Whether a write gives the key a name that it does not have yet. */
+export function takesName(former: KeyRecord | undefined, wanted: WantedKey, nowMs: number): boolean {
+  const { status = former?.status ?? 'active', expiresAtMs = former?.expiresAtMs ?? null } = wanted;
+  const hasName = former?.name === wanted.name && holdsName(former, nowMs);
+  return !hasName && holdsName({ status, expiresAtMs, replacedBy: former?.replacedBy ?? null }, nowMs);
+}
 
 /** Items of names stand in the table of keys. No public id has this character. */
 const namePrefix = 'name#';

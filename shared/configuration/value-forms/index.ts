@@ -90,3 +90,9 @@ export const regions = listOf(
 export const notEmpty = z.refine((value) => Object.keys(value as object).length > 0, {
   error: 'must change something',
 });
+
+/** Only the members that are written: undefined is left out. */
+export const written = <Members extends object>(members: Members) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Members]?: Exclude<Members[Name], undefined>;
+  };

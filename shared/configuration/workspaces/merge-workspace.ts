@@ -1,6 +1,7 @@
 // What a gateway file makes of a stored workspace: what it leaves out stays, entries and members alike, and
 // what it writes wins. Pure.
 import { noLimits } from '../keys/index.ts';
+import { written } from '../value-forms/index.ts';
 import type {
   MemberKeys,
   PresetChanges,
@@ -75,12 +76,6 @@ function mergePresets(stored: readonly PresetDocument[], changes: readonly Prese
   }
   return [...bySlug.values()];
 }
-
-/** Only the members that are written: undefined is left out. */
-export const written = <Members extends object>(members: Members) =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Members]?: Exclude<Members[Name], undefined>;
-  };
 
 const withoutNulls = <Members extends object>(members: Members) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null)) as {
