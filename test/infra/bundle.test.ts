@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { globSync, statSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import { type AddressInfo, connect } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,6 +19,7 @@ import { onDemand } from '../../infra/build/on-demand.ts';
 import { pageMaxBytes, writePage } from '../../infra/build/page.ts';
 import type { Bundle } from '../../infra/build/write-bundles.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
+import { ChangeFailed } from '../../shared/configuration/administration/index.ts';
 import { environmentNames, rootPaths } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type DynamoTestStore, describeOnDynamo, startDynamoTestStore } from '../support/dynamodb.ts';
@@ -471,6 +473,15 @@ describe('the build of the project', () => {
       const kindOf = (text: string) => answerCheck({ type: 'integer' }, text, limits).value.kind;
       expect([kindOf('1'), kindOf('"one"')]).toEqual(['valid', 'invalid']);
     }
+  });
+
+  it('knows a change that a file loaded on demand refuses, and takes no fault of it for one', async () => {
+    const { planListUpdate } = createRequire(import.meta.url)(join(output, 'operator', 'gateway-file.cjs'));
+    const errorOf = (read: () => unknown) => planListUpdate({ read }, ['acme/none']).catch((error: unknown) => error);
+    const refused = await errorOf(async () => undefined);
+    expect(refused).toBeInstanceOf(ChangeFailed);
+    expect(refused).toMatchObject({ failure: 'absent', param: 'models' });
+    expect(await errorOf(() => Promise.reject(new TypeError('no answer')))).not.toBeInstanceOf(ChangeFailed);
   });
 
   it('puts the thread that checks schemas beside the code that starts it, ready to work', async () => {

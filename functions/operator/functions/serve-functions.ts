@@ -1,12 +1,6 @@
 // GET /v1/manage/functions, and below it of one function: what it holds, its switches, and POST …/revisions, which publishes one.
 import * as z from 'zod/mini';
-import {
-  changeFunction,
-  modelsOfFunctions,
-  publishFunction,
-  readFunctions,
-  showFunction,
-} from '../../../shared/configuration/administration/index.ts';
+import { changeFunction, readFunctions, showFunction } from '../../../shared/configuration/administration/index.ts';
 import { id } from '../../../shared/configuration/value-forms/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { mayRead } from '../request/allowed.ts';
@@ -52,15 +46,15 @@ export const activateRevision: Work<'POST /functions/{workspace}/{id}/activate'>
 export const publishRevision: Work<'POST /functions/{workspace}/{id}/revisions'> = async (deps, request) => {
   const { workspace, id: functionId } = checkName(request.names);
   const { kind, revision, id: revisionId, activate = false, skip_cases: skipsCases = false } = request.body;
-  const { formatProblem, readPublication } = await loadGatewayFile();
-  const models = await modelsOfFunctions(deps, workspace);
-  const read = readPublication({ functionId, kind, revision, revisionId, activates: activate, ...models });
-  if (!read.ok) {
-    const [problem = { path: '', message: 'is not valid' }] = read.problems;
+  const { formatProblem, planPublication } = await loadGatewayFile();
+  const asked = { workspace, functionId, kind, revision, revisionId, activates: activate, skipsCases };
+  const plan = await planPublication(deps, asked);
+  if (!plan.ok) {
+    const [problem = { path: '', message: 'is not valid' }] = plan.problems;
     throw fail('invalid_request', { message: formatProblem(problem, 'revision'), param: problem.path || 'revision' });
   }
-  const { change, record } = await publishFunction(deps, workspace, read.document, { skipsCases });
-  const what = `revision ${read.document.revisions[0]?.id} ${activate ? 'published and activated' : 'published'}`;
+  const { change, record } = await plan.write();
+  const what = `revision ${plan.revision.id} ${activate ? 'published and activated' : 'published'}`;
   if (change !== 'unchanged') request.tellChange(what, `${workspace}/${functionId}`);
   return { data: functionDocument(record, deps.clock.nowMs()) };
 };

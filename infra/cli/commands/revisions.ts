@@ -1,12 +1,8 @@
 // `functions publish`: a revision without a gateway file around it.
 import { readFile } from 'node:fs/promises';
 import { functionDocument } from '../../../functions/operator/functions/function-documents.ts';
-import {
-  changeFunction,
-  modelsOfFunctions,
-  publishFunction,
-} from '../../../shared/configuration/administration/index.ts';
-import { readPublication } from '../../../shared/configuration/gateway-file/index.ts';
+import { changeFunction } from '../../../shared/configuration/administration/index.ts';
+import { planPublication } from '../../../shared/configuration/gateway-file/index.ts';
 import type { FunctionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readText, UsageError } from '../args/option-values.ts';
@@ -61,24 +57,22 @@ async function publish(
   if (url !== undefined && skipsCases) throw new UsageError('--url runs the cases that --skip-cases leaves out');
   const revisionText = await readRevision(session, path);
   const administration = await openAdministration(session, { writes: true });
-  const kind = (await administration.functionStore.read(workspace, id))?.kind;
   // Until its cases were run it is a draft.
   const servesAtOnce = activates && url === undefined;
-  const models = await modelsOfFunctions(administration, workspace);
-  const read = readPublication({
+  const plan = await planPublication(administration, {
+    workspace,
     functionId: id,
-    kind,
     revision: revisionText,
     revisionId,
     activates: servesAtOnce,
-    ...models,
+    skipsCases,
   });
-  if (!read.ok) return problemsOutcome(path === '-' ? 'standard input' : path, read.problems);
-  const [{ id: revision = '', cases = [] } = {}] = read.document.revisions;
+  if (!plan.ok) return problemsOutcome(path === '-' ? 'standard input' : path, plan.problems);
+  const { id: revision, cases = [] } = plan.revision;
   const runsCases = url !== undefined && cases.length > 0;
   // Without a key nothing is stored.
   if (runsCases) await readCaseKey(session, workspace);
-  const { change, record } = await publishFunction(administration, workspace, read.document, { skipsCases });
+  const { change, record } = await plan.write();
   const judging = runsCases ? judgeRevision(session, url, { names: { workspace, id }, revision }) : undefined;
   const judged = await judging?.catch((cause: Error) => {
     const stored = `gw/function/${id}@${revision} is stored: ${afterFailedCases(record, revision)}`;

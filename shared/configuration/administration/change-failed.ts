@@ -13,6 +13,11 @@ export type ChangeFailure = 'absent' | 'taken' | 'invalid' | 'conflict' | 'insuf
 
 /** A change that an operator asked for was not made; nothing was written, unless the store gave no answer. One line. */
 export class ChangeFailed extends Error {
+  /** By name: what a bundle loads on demand has a class of its own. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    return error instanceof Error && error.name === 'ChangeFailed';
+  }
+
   override readonly name = 'ChangeFailed';
   readonly failure: ChangeFailure;
   /** The member of the change that is at fault, where one is. */
@@ -26,10 +31,15 @@ export class ChangeFailed extends Error {
 
 /**
  * Whether an error says, in a text for the operator, why a change cannot be made: a fault of ours, and a store that gave no answer, have
- * names of their own. By name, because what a bundle loads on demand has classes of its own.
+ * names of their own. By name, as above.
  */
 export const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && ['Error', 'ChangeFailed', 'UnusableRevisions'].includes(error.name);
+
+/** Of a write that a store refused with a text for the operator. */
+export const refuseInvalid = (cause: unknown): never => {
+  throw isRefusal(cause) ? new ChangeFailed('invalid', cause.message, { cause }) : cause;
+};
 
 /** Of a write that the store may have done although it gave no answer. */
 export const refuseUnanswered =

@@ -1,8 +1,7 @@
 // Stored functions, and the transitions that an operator asks for. Which are allowed is decided beside their records.
 import { collect } from '../../foundation/parallel/index.ts';
-import type { FunctionDocument, FunctionRecord, ShownFunction } from '../stored-functions/index.ts';
-import { ChangeFailed, isRefusal } from './change-failed.ts';
-import { readWorkspace } from './change-workspaces.ts';
+import type { FunctionRecord, ShownFunction } from '../stored-functions/index.ts';
+import { ChangeFailed, refuseInvalid } from './change-failed.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'functionStore' | 'clock'>;
@@ -54,10 +53,6 @@ export async function changeFunction(
   return carryOut(deps, name, change).catch(refuseInvalid);
 }
 
-const refuseInvalid = (cause: unknown): never => {
-  throw isRefusal(cause) ? new ChangeFailed('invalid', cause.message, { cause }) : cause;
-};
-
 function carryOut(
   { functionStore, clock }: Dependencies,
   { workspace, id }: FunctionName,
@@ -65,44 +60,4 @@ function carryOut(
 ): Promise<FunctionRecord> {
   if (change.kind === 'activate') return functionStore.activate(workspace, id, change.revision, clock.nowMs());
   return functionStore[change.kind](workspace, id);
-}
-
-interface PublishedFunction {
-  readonly change: 'created' | 'changed' | 'unchanged';
-  readonly record: FunctionRecord;
-}
-
-/** Ids of the models that a function may call: all of them, and those of its workspace where that has not all. */
-export async function modelsOfFunctions(
-  { catalogues, workspaceStore }: Pick<AdministrationDependencies, 'catalogues' | 'workspaceStore'>,
-  workspace: string,
-): Promise<{ readonly models: readonly string[]; readonly workspaceModels: readonly string[] | undefined }> {
-  const [catalogue, document] = await Promise.all([catalogues.read(), workspaceStore.read(workspace)]);
-  const { models: own = 'all' } = document ?? {};
-  return {
-    models: catalogue?.models.map(({ id }) => id) ?? [],
-    workspaceModels: own === 'all' ? undefined : own,
-  };
-}
-
-interface PublishOptions {
-  /** A revision that shall serve does so whether its test cases were passed or not. */
-  readonly skipsCases: boolean;
-}
-
-/**
- * Throws ChangeFailed: for a revision that no call could use, for one that is activated and says something else, and for one
- * that shall serve and whose test cases were not passed.
- */
-export async function publishFunction(
-  deps: Dependencies & Pick<AdministrationDependencies, 'workspaceStore'>,
-  workspace: string,
-  document: FunctionDocument,
-  { skipsCases }: PublishOptions,
-): Promise<PublishedFunction> {
-  const { functionStore, clock } = deps;
-  await readWorkspace(deps, workspace);
-  const options = { needsQualified: !skipsCases };
-  const change = await functionStore.apply(workspace, document, clock.nowMs(), options).catch(refuseInvalid);
-  return { change, record: await readFunction(deps, { workspace, id: document.id }) };
 }

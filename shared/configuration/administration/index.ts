@@ -1,9 +1,7 @@
 export { addCredit, readCredit, readCredits, type WorkspaceCredit } from './add-credit.ts';
-export { ChangeFailed, type ChangeFailure, isRefusal, refuseUnansweredKey } from './change-failed.ts';
+export { ChangeFailed, type ChangeFailure, isRefusal, refuseInvalid, refuseUnansweredKey } from './change-failed.ts';
 export {
   changeFunction,
-  modelsOfFunctions,
-  publishFunction,
   readFunction,
   readFunctions,
   showFunction,

@@ -6,7 +6,7 @@ export { type GatewayFile, type ReadResult, readGatewayFile } from './gateway-fi
 export { type ListDifference, listDifferences, withListValues } from './list-differences.ts';
 export * from './plan-gateway-file.ts';
 export { planListUpdate, shippedListDifferences } from './plan-list-update.ts';
+export { planPublication } from './plan-publication.ts';
 export type { ConfigurationStores, CreatedKey, PlannedChange } from './planning.ts';
 export { formatProblem, looksLikeCredential, type Problem } from './problems.ts';
-export { readPublication } from './read-function.ts';
 export { yamlText } from './yaml-text.ts';

@@ -1,0 +1,107 @@
+// A revision as operators publish it, without a gateway file around it: in the words of one.
+import { autoModelId } from '../../foundation/constants/index.ts';
+import type { JsonObject } from '../../protocol/wire/index.ts';
+import {
+  type AdministrationDependencies,
+  readFunction,
+  readWorkspace,
+  refuseInvalid,
+} from '../administration/index.ts';
+import type { FunctionDocument, FunctionRecord } from '../stored-functions/index.ts';
+import { checkFunction } from './check-functions.ts';
+import { toIssues } from './fields.ts';
+import { functionSchema } from './function-schema.ts';
+import type { KnownModels } from './node.ts';
+import { checkWith, type Issue, oncePerPlace, type Path, type Problem, toProblem } from './problems.ts';
+import { isMapping, readYaml } from './yaml-source.ts';
+
+export interface Publication {
+  readonly workspace: string;
+  readonly functionId: string;
+  /** Of the function. Left out: as it is stored. A text that says another one wins. */
+  readonly kind?: FunctionDocument['kind'];
+  /** As the file writes it: its fields, or their text (YAML or JSON), in which its kind may be too. */
+  readonly revision: string | JsonObject;
+  /** Its id, where it says none or another one. */
+  readonly revisionId?: string | undefined;
+  /** It is the one that serves from then on. */
+  readonly activates: boolean;
+  /** Whether its test cases were passed or not. */
+  readonly skipsCases: boolean;
+}
+
+type Refused = { readonly ok: false; readonly problems: readonly Problem[] };
+
+export interface PublicationPlan {
+  readonly ok: true;
+  readonly revision: FunctionDocument['revisions'][number];
+  /**
+   * Throws ChangeFailed for a revision that no call could use, for one that is activated and says something else, and for one that
+   * shall serve and whose test cases were not passed.
+   */
+  write(): Promise<{ readonly change: 'created' | 'changed' | 'unchanged'; readonly record: FunctionRecord }>;
+}
+
+/** A problem of the revision has a path below `revision`, one of the text as a whole none. Throws ChangeFailed. */
+export async function planPublication(
+  deps: Pick<AdministrationDependencies, 'catalogues' | 'workspaceStore' | 'functionStore' | 'clock'>,
+  { workspace, functionId: id, skipsCases, ...asked }: Publication,
+): Promise<PublicationPlan | Refused> {
+  const { functionStore, clock } = deps;
+  const [catalogue, { models }] = await Promise.all([deps.catalogues.read(), readWorkspace(deps, workspace)]);
+  const all = new Set([...(catalogue?.models ?? []).map((model) => model.id), autoModelId]);
+  const known = { all, own: models === 'all' ? undefined : models };
+  const { kind = (await functionStore.read(workspace, id))?.kind, revision } = asked;
+  const read =
+    typeof revision === 'string' ? readText(revision, kind) : { members: revision, kind, lineOf: () => undefined };
+  if ('problems' in read) return { ok: false, ...read };
+  const checked = checkRevision({ ...asked, id }, read, known);
+  if (!checked.ok) return checked;
+  const { document } = checked;
+  return {
+    ok: true,
+    revision: document.revisions[0] as PublicationPlan['revision'],
+    async write() {
+      const options = { needsQualified: !skipsCases };
+      const change = await functionStore.apply(workspace, document, clock.nowMs(), options).catch(refuseInvalid);
+      return { change, record: await readFunction(deps, { workspace, id }) };
+    },
+  };
+}
+
+interface ReadRevision {
+  readonly kind: unknown;
+  readonly members: JsonObject;
+  readonly lineOf: (path: Path) => number | undefined;
+}
+
+function readText(text: string, stored: unknown): ReadRevision | Pick<Refused, 'problems'> {
+  const source = readYaml(text);
+  const refused = (issues: readonly Issue[]) => ({ problems: issues.map((issue) => toProblem(issue)) });
+  if (source.issues.length > 0 || source.kind === 'unreadable') return refused(source.issues);
+  const { value, lineOf } = source;
+  if (!isMapping(value)) return refused([{ path: [], message: 'must be a mapping: what a revision holds' }]);
+  const { kind = stored, ...members } = value;
+  return { kind, members, lineOf };
+}
+
+function checkRevision(
+  { id, revisionId, activates }: Pick<Publication, 'revisionId' | 'activates'> & { readonly id: string },
+  { kind, members, lineOf }: ReadRevision,
+  known: KnownModels,
+): { readonly ok: true; readonly document: FunctionDocument } | Refused {
+  const revision: JsonObject = revisionId === undefined ? members : { ...members, id: revisionId };
+  const state = activates ? { state: 'activated' } : {};
+  const active = activates ? { active: revision.id } : {};
+  const declared = { id, kind, ...active, revisions: [{ ...revision, ...state }] };
+  const checked = checkWith(functionSchema, declared);
+  const issues: Issue[] = checked.ok ? [] : toIssues(checked.issues);
+  checkFunction({ value: declared, path: [] }, known, ({ path }, message) => void issues.push({ path, message }));
+  if (checked.ok && issues.length === 0) return { ok: true, document: checked.value };
+  const problems = oncePerPlace(issues).map(({ path, message }) => {
+    const isOfRevision = path[0] === 'revisions';
+    const within = isOfRevision ? path.slice(2) : path;
+    return toProblem({ path: isOfRevision ? ['revision', ...within] : path, message }, lineOf(within));
+  });
+  return { ok: false, problems };
+}
