@@ -1,5 +1,5 @@
-// What one call owes: a charge for every answer a provider gave for it, also for those that no client saw (a retried
-// structured output). Belongs to one request; written by the stages that call providers, read by settlement.
+// The cost of one call: a charge for every answer of a provider, also for those that no client saw (a retried
+// structured output). It belongs to one request; stages that call providers write it, settlement reads it.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { type CallSize, isJsonObject, type JsonObject, type UsageReport } from '../../protocol/wire/index.ts';
@@ -17,7 +17,7 @@ export interface Charge {
   /** At catalogue prices, paid by the workspace or by the client. */
   readonly cost: Cost;
   readonly payer: Payer;
-  /** Of input, that the body can have. A provider that reports more is believed, because it is paid so. */
+  /** The most input that the body can have. A higher report of a provider is believed, because it is paid by that. */
   readonly inputTokensMax: number;
 }
 
@@ -27,18 +27,18 @@ export interface ChargedAnswer {
   readonly reported: UsageReport | undefined;
   readonly output: ObservedOutput;
   readonly payer: Payer;
-  /** Of the call: the ground of estimates, and the bound of what is billed. */
+  /** Size of the call, on which estimates are based and by which the bill is bounded. */
   readonly size: CallSize;
 }
 
 export interface Bill {
-  /** Prices what a provider reported, or what was observed where it reported nothing. */
+  /** Prices the provider's report, or observed tokens where it reported nothing. */
   charge(answer: ChargedAnswer): Charge;
   readonly charges: readonly Charge[];
-  /** Of all charges, paid by the workspace or by the client. */
+  /** Usage of all charges, paid by the workspace or by the client. */
   usage(): BilledUsage;
   upstreamCost(): Cost;
-  /** What this payer owes, of one provider or of all. */
+  /** Cost for this payer, at one provider or at all. */
   totalOf(payer: Payer, provider?: string): PicoUsd;
 }
 
@@ -72,10 +72,10 @@ export function openBill(): Bill {
   };
 }
 
-// The usage of several provider calls as one: counts are added, at any depth, under the names that the
-// providers use. The members of the gateway itself are merged in afterwards.
+// Adds up the usage of several provider calls: counts at any depth, under the names that the providers use. The
+// gateway's own fields are merged in afterwards.
 
-/** `completion_tokens_details` is the deepest in use. What nests further is left out. */
+/** `completion_tokens_details` is the deepest in use. Deeper objects are dropped. */
 const depthMax = 3;
 
 /** Undefined where no provider reported anything. */
@@ -85,7 +85,7 @@ export function sumUsage(reported: readonly (JsonObject | undefined)[]): JsonObj
 }
 
 function add(sum: JsonObject, usage: JsonObject, depth: number): JsonObject {
-  // By entries: a member may be called __proto__.
+  // As a Map, because a field may be called __proto__.
   const members = new Map(Object.entries(sum));
   for (const [name, value] of Object.entries(usage)) {
     const former = members.get(name);

@@ -1,5 +1,5 @@
-// What a provider says was used, made safe to bill: negative and non-numeric counts are estimated from what the gateway saw
-// itself, and a count beyond what the call can have used is billed at that bound.
+// Makes a provider's usage report safe to bill: negative and non-numeric counts are estimated from the gateway's own
+// observation, and a count beyond the call's bound is billed at that bound.
 import {
   type MediaKind,
   type MediaTokens,
@@ -19,7 +19,7 @@ export interface BilledUsage {
   readonly cacheWrite1hTokens: number;
   /** Everything generated, reasoning included. */
   readonly completionTokens: number;
-  /** Parts of what is neither cached nor written of the input, and of what was generated. */
+  /** Parts of the input that is neither cached nor written, and of the output. */
   readonly media: MediaTokens;
   /** True where a count rests on an estimate instead of the provider's word. */
   readonly estimated: boolean;
@@ -27,13 +27,13 @@ export interface BilledUsage {
 
 export interface ObservedOutput {
   readonly outputBytes: number;
-  /** Of them what came after the report, so that the report cannot know of it. */
+  /** Bytes after the report, which therefore cannot include them. */
   readonly bytesAfterUsage?: number;
   /** Written before anything was seen, by a provider whose client left. In no report. */
   readonly unseenTokens?: number;
 }
 
-/** What the gateway saw itself: the ground of every estimate. */
+/** The gateway's own observation, on which every estimate is based. */
 export interface Observed extends ObservedOutput {
   readonly promptTokens: number;
 }
@@ -42,7 +42,7 @@ export interface Observed extends ObservedOutput {
 export interface UsageBounds {
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Its input can have images or sound: what a provider tells apart without is text. */
+  /** Set where its input may have images or audio: without a separate report all of it is text. */
   readonly hasMedia: boolean;
 }
 
@@ -104,7 +104,8 @@ export const sumBilledUsage = (usages: readonly BilledUsage[]): BilledUsage => (
 const sumOf = (usages: readonly BilledUsage[], kind: MediaKind): number =>
   usages.reduce((sum, { media }) => sum + (media[kind] ?? 0), 0);
 
-// What a model has written before anything of it was seen. A provider that is left tells no count, and charges for its work.
+// Output that a model has written before any of it was seen. A provider whose call is abandoned reports no count, and
+// charges for its work.
 
 /** A model that does not think begins to answer within it, as a rule. */
 const answersWithinMs = 5_000;

@@ -26,7 +26,7 @@ export function costOf(usage: BilledUsage, candidatePrices: CandidatePrices): Co
   return { prompt, completion, total: prompt + completion };
 }
 
-/** What has no price of its own is text. */
+/** Media without a price of their own cost the same as text. */
 function mixedCost(
   tokens: number,
   textPrice: TokenPrice | null,

@@ -1,10 +1,10 @@
-// The members merged into a provider's `usage`.
+// The fields merged into a provider's `usage`.
 import { formatUsd, type PicoUsd, toUsdNumber } from '../../foundation/money/index.ts';
 import type { UsageReport } from '../../protocol/wire/index.ts';
 import type { BilledUsage } from './billed-usage.ts';
 import type { Cost } from './cost.ts';
 
-/** What of the counts is told where the provider gave none. */
+/** Counts reported where the provider gave none. */
 type ToldTokens = Pick<BilledUsage, 'promptTokens' | 'completionTokens' | 'estimated'>;
 
 export interface ServedBy {
@@ -18,13 +18,15 @@ export interface ServedBy {
 }
 
 export interface Charged {
-  /** What the workspace pays: nothing where a client's own key or the cache did. */
+  /** Price for the workspace: zero where a client's own key or the cache paid. */
   readonly total: PicoUsd;
-  /** What the provider charges, paid by the workspace or by the client. */
+  /** The provider's charge, paid by the workspace or by the client. */
   readonly upstream: Cost;
 }
 
-/** The provider's own usage with our members. `cost` is a number: a popular client rejects the answer otherwise. */
+/**
+ * Adds the gateway's fields to the provider's usage. `cost` is a number: a popular client rejects the answer otherwise.
+ */
 export function mergeUsage(
   reported: UsageReport['members'] | undefined,
   billed: ToldTokens,
@@ -48,7 +50,7 @@ export function mergeUsage(
   };
 }
 
-/** Where the provider gave no usable count, clients still find the standard members, and that they are estimates. */
+/** Standard fields where the provider gave no usable count, marked as estimates. */
 const tokenMembers = (billed: ToldTokens): Record<string, unknown> => ({
   prompt_tokens: billed.promptTokens,
   completion_tokens: billed.completionTokens,

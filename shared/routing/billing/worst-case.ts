@@ -1,5 +1,5 @@
-// The most a call can cost: what is held before any provider is called, so that no number of parallel calls can spend
-// more than there is. An estimate of what a call has used rests on the same size, and is never more.
+// The highest possible cost of a call, reserved before any provider is called, so that no number of parallel calls can
+// spend more than the balance. An estimate of a call's usage is based on the same size, and never higher.
 import type { Candidate, TokenPrices } from '../../configuration/catalogue/index.ts';
 import { responsesOutputMinTokens } from '../../foundation/constants/index.ts';
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
@@ -9,7 +9,7 @@ import { inputMedia, outputMedia, pricesUpTo } from './cost.ts';
 /** A quintillion dollars: no credit covers it, and the store keeps numbers of up to 38 digits. */
 const worstCaseMax: PicoUsd = 10n ** 30n;
 
-/** At the dearest candidate's price: which one will answer is not known yet. At most `worstCaseMax`. */
+/** At the dearest candidate's price, because the one that answers is not known yet. At most `worstCaseMax`. */
 export function worstCaseCost(candidates: readonly Candidate[], size: CallSize): PicoUsd {
   let dearest: PicoUsd = 0n;
   for (const candidate of candidates) {
@@ -31,7 +31,7 @@ function costAt(candidate: Candidate, size: CallSize): PicoUsd {
   return dearest * BigInt(size.answersMax);
 }
 
-/** What of an input a provider reads from its cache, and what it writes there, is known afterwards only. */
+/** The dearest kind of input, because reads from a provider's cache, and writes to it, are known afterwards only. */
 const dearestInput = (
   { input, cachedInput, cacheWrite, cacheWrite1h, media }: TokenPrices,
   size: InputSize,
@@ -60,7 +60,7 @@ export const inputTokensMax = (target: Target, size: InputSize): number => input
 /** English text is about four bytes a token in every common tokenizer. */
 const bytesPerToken = 4;
 
-/** What the input takes as a rule. Media count as they are held: their bytes say nothing about their tokens. */
+/** Usual tokens of the input. Media count as they are reserved: their bytes say nothing about their tokens. */
 export const estimateInputTokens = (target: Target, size: InputSize): number =>
   inputTokens(target, size, bytesPerToken);
 
@@ -72,18 +72,18 @@ function inputTokens(target: Target, size: InputSize, bytesAToken: number): numb
   return Math.min(Math.ceil(textBytes / bytesAToken) + mediaTokens + toolTokens, max);
 }
 
-/** On any host: by what the host and the catalogue call it, and by who serves it. */
+/** Whether it is a Claude on any host: by the names at host and catalogue, and by its maker. */
 const isClaude = ({ entry, model, provider }: Target): boolean =>
   provider.kind === 'anthropic' || [entry.upstream_model, model.id].some((name) => /claude/i.test(name));
 
-/** It fetches what a URL names, and takes a film for an image. */
+/** Whether it fetches a URL's content, and accepts a film in place of an image. */
 const takesAnyMedia = ({ provider }: Target): boolean => provider.apis.includes('generate-content');
 
 /** More input than this no provider can have read. */
 export const contextTokensMax = (entry: Entry, { contexts }: Pick<InputSize, 'contexts'>): number =>
   entry.context_length * contexts;
 
-/** Of one answer. */
+/** Output tokens of one answer. */
 export const askedOutputTokens = (
   entry: BoundedEntry,
   { maxOutputTokens = 0, isOutputOpen, namesNoBound = false }: AskedOutput,
@@ -99,7 +99,8 @@ type AskedOutput = Pick<OutputSize, 'maxOutputTokens' | 'isOutputOpen' | 'namesN
 export function outputTokensMax({ entry, provider }: Pick<Candidate, 'entry' | 'provider'>, size: OutputSize): number {
   const bound = askedOutputTokens(entry, size);
   const asked = size.keepsBound === true ? bound : raised(bound, provider);
-  // Additive reasoning comes on top of what was asked for, within the provider's own limit. A call for no output has none.
+  // Additive reasoning comes on top of the requested output, within the provider's own limit. A call without output has
+  // none.
   const reasoning = asked > 0 && provider.reasoning_tokens === 'additive' ? entry.max_output_tokens : 0;
   const beside = (size.answersBeside ?? 0) * entry.max_output_tokens;
   return (asked + reasoning + size.predictionBytes) * size.choices + beside;
@@ -109,5 +110,8 @@ export function outputTokensMax({ entry, provider }: Pick<Candidate, 'entry' | '
 const raised = (asked: number, { apis }: Candidate['provider']): number =>
   asked > 0 && apis.includes('responses') ? Math.max(asked, responsesOutputMinTokens) : asked;
 
-/** Of a workflow's step before it runs: answers of other steps come into its messages, so only the context bounds them. */
+/**
+ * Size of a workflow's step before it runs: answers of other steps become part of its messages, so only the context
+ * bounds them.
+ */
 export const withUnknownInput = (size: CallSize): CallSize => ({ ...size, mediaTokens: undefined });

@@ -22,17 +22,17 @@ import {
 } from '../../protocol/wire/index.ts';
 import { type ByokConnection, findVisible, isBillable, mayBringKey, satisfies, totalPrice } from '../planner/index.ts';
 
-/** What stands for a price that is not set: such an entry cannot be billed. */
+/** Shown for a price that is not set: such an entry cannot be billed. */
 const noPrice = '0';
 
-/** What of a workspace decides which entries its calls can use. */
+/** The workspace's settings that decide which entries its calls can use. */
 type ListingWorkspace = Pick<WorkspaceDocument, 'models' | 'data_policy' | 'features'>;
 
 export interface ListingInput {
   readonly catalogue: Catalogue;
   readonly statistics: Statistics;
   readonly workspace: ListingWorkspace;
-  /** Of the workspace. Only an entry without prices asks for them. */
+  /** Connections of the workspace, needed for entries without prices only. */
   readonly connections: readonly ByokConnection[];
 }
 
@@ -41,7 +41,7 @@ export function listModels(input: ListingInput, functions: readonly FunctionMode
   return { object: 'list', data: [autoModelObject, ...visible, ...functions] };
 }
 
-/** Undefined: no such model for this workspace. */
+/** Undefined when the workspace has no such model. */
 export function findModel(id: string, input: ListingInput): typeof autoModelObject | ModelObject | undefined {
   if (id === autoModelId) return autoModelObject;
   const model = findVisible(id, input);
@@ -88,7 +88,7 @@ function toModelObject(
   };
 }
 
-/** What the OpenAI SDKs expect of every model is not said. */
+/** Omits the interfaces that OpenAI's SDKs expect of every model. */
 function apisOf(candidates: readonly Candidate[]): Pick<ModelObject, 'apis' | 'translated_apis'> {
   const apis = listedInterfaceIds.filter((id) => candidates.some((candidate) => serves(candidate, id)));
   const translated = apis.filter((id) => !candidates.some((candidate) => speaksOwn(candidate, id)));
@@ -107,7 +107,7 @@ const toStats = (figures: Figures | undefined): StatsObject =>
         uptime: String(figures.uptime),
       };
 
-/** What a call without preferences would cost: the price of the candidate that is tried first. */
+/** The candidate that is tried first without preferences, whose price is listed. */
 const cheapestOf = (candidates: readonly Candidate[]): Candidate | undefined =>
   candidates
     .filter(isBillable)

@@ -26,7 +26,7 @@ export interface ModelListingDependencies {
   readonly statistics: StatisticsReader;
 }
 
-/** GET /models; with `functions=true` the callable functions of the workspace come behind the models. */
+/** GET /models; with `functions=true` the callable functions of the workspace follow the models. */
 const serveModels = (deps: ModelListingDependencies): Endpoint =>
   serveListing(deps, async (input, request) => {
     const asksFunctions = new URLSearchParams(request.query).get('functions') === 'true';
@@ -50,14 +50,14 @@ export const modelRoutes = (deps: ModelListingDependencies) => ({
   routeRules: { [routePaths.models]: { messagesFormWith: headerNames.anthropicVersion } },
 });
 
-/** Its SDKs send the header with every request. */
+/** Anthropic's SDKs send the header with every request. */
 const isOfAnthropic = ({ headers }: GatewayRequest): boolean => headers[headerNames.anthropicVersion] !== undefined;
 
 interface CallerListing extends ListingInput {
   readonly workspaceId: string;
 }
 
-/** Those that a call without a revision would run now. Functions are not narrowed by the `models` of a key or workspace. */
+/** Revisions that a call without one would run now. The `models` of a key or workspace do not restrict functions. */
 async function listFunctions(
   { functionList, clock }: ModelListingDependencies,
   { catalogue, workspaceId }: CallerListing,

@@ -1,37 +1,37 @@
-// Bring your own key: what the planner must know of it, and the rules of the key header.
+// Bring your own key: the planner's view of it, and the rules of the key header.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { RoutedRequest } from '../../protocol/wire/index.ts';
 import { type VisibilityInput, visibleCandidates } from './visible-candidates.ts';
 
-/** Where a credential of the client's own comes from. */
+/** Origin of a client's own credential. */
 export type ByokSource = 'header' | 'connection';
 
 export interface ByokSources {
-  /** Whose key calls this candidate. Undefined: ours. */
+  /** Origin of the client's key for this candidate; undefined for the gateway's own credential. */
   readonly sourceOf: (candidate: Candidate) => ByokSource | undefined;
   /** A connection with `policy: always` applies: no provider may be called with our key. */
   readonly isRequired: boolean;
 }
 
-/** Who pays the provider of this candidate: our credential stands for the workspace's credit. */
+/** Payer of this candidate's provider: with the gateway's credential, the workspace's credit. */
 export const payerOf = (byok: ByokSources | undefined, candidate: Candidate): 'workspace' | 'client' =>
   byok?.sourceOf(candidate) === undefined ? 'workspace' : 'client';
 
 export interface ByokConnection {
   readonly provider: string;
   readonly policy: 'always' | 'allowed';
-  /** Its key can be read. Where it cannot, the policy binds all the same. */
+  /** Set where its key can be read. Otherwise its policy still applies. */
   readonly isAuthorised: boolean;
 }
 
-/** What a workspace with the feature switched on brings along. */
+/** Keys of a workspace that has the feature enabled. */
 export interface ByokKeys {
   readonly hasHeaderKey: boolean;
   readonly connections: readonly ByokConnection[];
 }
 
-/** Call it after `checkByokHeader`, which sees to it that a header's key meets one provider only. */
+/** Call it after `checkByokHeader`, which ensures that a header's key reaches one provider only. */
 export function readByokSources({ hasHeaderKey, connections }: ByokKeys): ByokSources {
   const connected = new Set(connections.filter(({ isAuthorised }) => isAuthorised).map(({ provider }) => provider));
   return {
@@ -60,7 +60,7 @@ export interface ByokHeaderInput extends VisibilityInput {
   readonly connections: readonly ByokConnection[];
 }
 
-/** What is wrong with a key header beside this request. Undefined: nothing. An unknown model is not its business. */
+/** Faults of a key header with this request; undefined when there are none. An unknown model is reported elsewhere. */
 export function checkByokHeader(
   { provider, model }: Pick<RoutedRequest, 'provider' | 'model'>,
   input: ByokHeaderInput,

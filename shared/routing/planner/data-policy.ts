@@ -1,8 +1,8 @@
-// Data policies: what a workspace enforces, what a request adds, what a provider declares.
+// Data policies: enforced by a workspace, added by a request, declared by a provider.
 import type { DeclaredPolicy } from '../../configuration/catalogue/index.ts';
 import type { PolicyOptions } from '../../protocol/wire/index.ts';
 
-/** The member by which a request asks for less than the workspace enforces. Absent members ask for nothing. */
+/** The field by which a request asks for less than the workspace enforces. Absent fields ask for nothing. */
 export function looseningMember(asked: PolicyOptions, enforced: PolicyOptions): string | undefined {
   if (enforced.zdr === true && asked.zdr === false) return 'provider.zdr';
   if (enforced.data_collection === 'deny' && asked.data_collection === 'allow') return 'provider.data_collection';
@@ -11,7 +11,7 @@ export function looseningMember(asked: PolicyOptions, enforced: PolicyOptions): 
   return isWider ? 'provider.data_residency' : undefined;
 }
 
-/** The member of the request that excludes these providers. Undefined: what the workspace enforces does it alone. */
+/** The field of the request that excludes these providers; undefined when the workspace's policy alone does. */
 export function excludingMember(
   declared: readonly DeclaredPolicy[],
   asked: PolicyOptions,
@@ -24,11 +24,11 @@ export function excludingMember(
   return name && `provider.${name}`;
 }
 
-/** What binds in the end: the stricter of both, member by member. Only for requests that loosen nothing. */
+/** The policy that applies: the stricter of both, field by field. Only for requests that loosen nothing. */
 export const tighten = (asked: PolicyOptions, enforced: PolicyOptions): PolicyOptions => ({
   zdr: enforced.zdr === true || asked.zdr,
   data_collection: enforced.data_collection === 'deny' ? 'deny' : asked.data_collection,
-  // What is asked lies within what is enforced, so it is the narrower of the two.
+  // The request's choice is within the enforced one, so it is the narrower of the two.
   data_residency: asked.data_residency ?? enforced.data_residency,
 });
 

@@ -1,4 +1,4 @@
-// Whether a candidate can do what a request needs.
+// Checks whether a candidate supports the features of a request.
 
 import type { EntryLimits, LimitedEntry } from '../../accounting/limits/index.ts';
 import { type Candidate, speaksOwn } from '../../configuration/catalogue/index.ts';
@@ -16,7 +16,7 @@ const abilities: Readonly<Record<AbilityName, (candidate: Candidate) => boolean>
   streaming: ({ entry }) => entry.streaming,
 };
 
-/** A translation leaves out what costs more than tokens, or is none: only a relay carries it to the provider. */
+/** A translation drops features that cost more than tokens: only a relay passes them to the provider. */
 const supports = (candidate: Candidate, feature: Feature, interfaceId: InterfaceId): boolean => {
   if ('name' in feature) return abilities[feature.name](candidate);
   const { extras = [] } = candidate.entry.supported_params;
@@ -26,7 +26,10 @@ const supports = (candidate: Candidate, feature: Feature, interfaceId: Interface
 export const supportsAll = (candidate: Candidate, features: readonly Feature[], interfaceId: InterfaceId): boolean =>
   features.every((feature) => supports(candidate, feature, interfaceId));
 
-/** What no candidate can do; where each can do a part, all that is asked for. Says what the operator has to write. */
+/**
+ * Fields that no remaining candidate supports; where each supports a part, all that are requested. The message says
+ * what the operator must configure.
+ */
 export function failUnsupported(
   left: readonly Candidate[],
   features: readonly Feature[],
@@ -67,7 +70,7 @@ function extrasHint(features: readonly Feature[]): string {
     : `This costs more than the catalogue's prices, so the operator has to allow it in the model's entry of the gateway file: supported_params.extras: [${extras.join(', ')}].`;
 }
 
-/** What the formats of all candidates left have no words for; where each lacks another part, all that any lacks. */
+/** Fields that no remaining format supports; where each lacks another part, all that any lacks. */
 export function failUntranslatable(lacks: readonly (readonly HubNeed[])[]): GatewayError {
   const lacked = [
     ...new Map(
@@ -86,11 +89,11 @@ export function failUntranslatable(lacks: readonly (readonly HubNeed[])[]): Gate
   });
 }
 
-// What the provider limiter is asked for a candidate.
+// Token estimates for the provider limiter.
 
 /**
- * What a call may take of a provider's token limits: its prompt, and all the output it may ask for, up to what the
- * provider ever writes. One request for a billion tokens must not exhaust a day's limit while it runs. The real count
+ * Upper bound of a call against a provider's token limits: its prompt, and all the output it may ask for, up to the
+ * provider's maximum. One request for a billion tokens must not exhaust a day's limit while it runs. The real count
  * corrects the counters afterwards.
  */
 export function estimateTokens(size: CallSize, candidate: Candidate): number {
@@ -99,7 +102,7 @@ export function estimateTokens(size: CallSize, candidate: Candidate): number {
   return estimateInputTokens(candidate, size) + outputTokens * size.choices;
 }
 
-/** At the candidate that takes most: which one will answer is not known yet. */
+/** At the candidate with the highest estimate, because the one that answers is not known yet. */
 export const mostTokens = ({ plan, size }: { readonly plan: readonly Candidate[]; readonly size: CallSize }): number =>
   Math.max(...plan.map((candidate) => estimateTokens(size, candidate)));
 

@@ -2,20 +2,20 @@
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { ProviderPreferences, SortOrder } from '../../protocol/wire/index.ts';
 
-/** What the live statistics say of a candidate. */
+/** Live statistics of a candidate. */
 export interface CandidateStats {
-  /** Undefined: nothing succeeded lately. */
+  /** Undefined when nothing succeeded lately. */
   readonly medianLatencyMs: number | undefined;
   readonly throughputRpm: number;
 }
 
 export interface OrderInput {
-  /** Undefined: nothing was measured lately. */
+  /** Undefined when nothing was measured lately. */
   readonly statsOf: (candidate: Candidate) => CandidateStats | undefined;
   readonly isCooling: (candidate: Candidate) => boolean;
 }
 
-/** Candidates without measurements come last: who asks for speed gets speed that was measured. */
+/** Candidates without measurements come last, because a client that asks for speed gets measured speed. */
 const sortRanks: Record<SortOrder, (stats: CandidateStats | undefined) => number> = {
   price: () => 0,
   latency: (stats) => stats?.medianLatencyMs ?? Number.POSITIVE_INFINITY,
@@ -26,9 +26,9 @@ const sortRanks: Record<SortOrder, (stats: CandidateStats | undefined) => number
 type Rank = readonly (number | bigint)[];
 
 /**
- * Named providers as named, then by `sort`, then the cheapest. Cooling candidates come last, under `sort` too: only who
- * names an order gets it as it is. Before them stand those with a doubtful chance, where a request asks for neither.
- * Without fallbacks and without names, the first alone.
+ * Named providers as named, then by `sort`, then the cheapest. Cooling candidates come last, under `sort` too: only a
+ * named order is kept as it is. Candidates that may not fit come just before cooling ones, where a request asks for
+ * neither. Without fallbacks and without names, the first alone.
  */
 export function orderCandidates(
   candidates: readonly Candidate[],
@@ -70,8 +70,8 @@ function compareRanks(a: Rank, b: Rank): number {
   return 0;
 }
 
-// Does a prompt fit? Only the provider's tokenizer knows. So no candidate is refused here: one that most likely
-// cannot hold the prompt is asked last, and a prompt that none can hold gets the providers' own answer.
+// Estimates whether a prompt fits, which only the provider's tokenizer knows. So no candidate is refused here: one that
+// most likely cannot fit the prompt is called last, and a prompt that fits none gets the providers' own answer.
 
 /** Today's tokenizers take three to five bytes of prose or code into a token: beyond this a prompt hardly ever fits. */
 const bytesPerToken = 5;
@@ -79,12 +79,15 @@ const bytesPerToken = 5;
 export const probablyFits = ({ entry }: Candidate, promptBytes: number): boolean =>
   promptBytes <= entry.context_length * bytesPerToken;
 
-// What a candidate costs, as far as planning asks. A price that is null is unknown, never free.
+// Cost of a candidate, as far as planning needs it. A price that is null is unknown, never free.
 
-/** Without both prices nothing can be billed, so such an entry serves BYOK calls only. */
+/** Nothing can be billed without both prices, so such an entry serves BYOK calls only. */
 export const isBillable = ({ prices }: Candidate): boolean => prices.input !== null && prices.output !== null;
 
-/** Input plus output price, in pico-USD per token: what `auto` and the default order go by. Unknown prices add nothing. */
+/**
+ * Input plus output price, in pico-USD per token, by which `auto` and the default order sort. Unknown prices add
+ * nothing.
+ */
 export const totalPrice = ({ prices }: Candidate): bigint => (prices.input ?? 0n) + (prices.output ?? 0n);
 
 const tokensPerCap = 1_000_000n;

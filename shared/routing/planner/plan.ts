@@ -1,5 +1,6 @@
-// The planner: input in, an ordered list of candidates or the one right error out. No I/O. The conditions stand in the
-// order of precedence of errors, so the first check that leaves no candidate names the error. A provider outside the plan gets nothing of a request.
+// The planner: input in, an ordered list of candidates or the one right error out. No I/O. The conditions are in the
+// order of precedence of errors, so the first check that leaves no candidate determines the error. A provider outside
+// the plan gets nothing of a request.
 import { type Candidate, serves } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
 import { listedAs } from '../../foundation/constants/index.ts';
@@ -15,20 +16,20 @@ import { failUnknownModel, type VisibilityInput, visibleCandidates } from './vis
 
 export interface PlanInput extends OrderInput, VisibilityInput {
   readonly workspace: VisibilityInput['workspace'] & { readonly data_policy: PolicyOptions };
-  /** Whether we hold a credential for the provider, or it needs none. */
+  /** Whether there is a credential for the provider, or it needs none. */
   readonly isConfigured: (candidate: Candidate) => boolean;
-  /** Undefined: every candidate is called with our credential and billed. */
+  /** Undefined when every candidate is called with the gateway's credential and billed. */
   readonly byok?: ByokSources | undefined;
-  /** The provider that keeps what the request refers to. Undefined: none is known. */
+  /** The provider that keeps the referenced input, if known. */
   readonly keeper?: string | undefined;
-  /** What it refers to and this workspace did not make. Undefined: nothing. */
+  /** A reference that this workspace did not create, if any. */
   readonly unknownInput?: KeptInput | undefined;
 }
 
 /** Never empty. In the order of trying. */
 export type Plan = readonly [Candidate, ...Candidate[]];
 
-/** Candidates of the model, then those of its fallback models: the first error counts where none is left. */
+/** Candidates of the model, then those of its fallback models: the first error counts where none remains. */
 export function makePlan(request: RoutedRequest, input: PlanInput): Plan | GatewayError {
   const unknownPin = refuseUnknownPin(request, input.catalogue);
   if (unknownPin !== undefined) return unknownPin;
@@ -55,7 +56,7 @@ function planModel(request: RoutedRequest, input: PlanInput): readonly Candidate
 }
 
 interface Condition {
-  /** The error where no candidate is left, for those that were left before. */
+  /** The error where no candidate remains, for those that remained before. */
   readonly refuse: (left: readonly Candidate[]) => GatewayError;
   readonly keeps: (candidate: Candidate) => boolean;
 }
@@ -118,7 +119,7 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
       refuse: () => failUnstructured(needs.schemaMember),
       keeps: ({ entry }) => needs.schemaMember === undefined || entry.supported_params.json_schema,
     },
-    // A connection must be able to serve the model and the features, so it is looked for among those.
+    // A connection must serve the model and the features, so it is searched for among the remaining.
     {
       refuse: () => fail('byok_no_eligible_connection'),
       keeps: (candidate) => !mustBringKey || bringsKey(candidate),
@@ -131,7 +132,7 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
   ];
 }
 
-/** What of the request its format cannot be told. */
+/** Features of the request that its format lacks. */
 function lacksOf(candidate: Candidate, request: RoutedRequest): readonly HubNeed[] {
   const way = wayTo(candidate, request);
   return way?.kind === 'hub' ? way.lacks : [];

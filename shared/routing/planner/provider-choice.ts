@@ -3,7 +3,7 @@ import type { Catalogue } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError, quote } from '../../errors/index.ts';
 import type { ProviderPreferences, RoutedRequest } from '../../protocol/wire/index.ts';
 
-/** The first id in `only` that no provider of the catalogue has: a slip of the pen, so the client should hear of it. */
+/** Reports the first id in `only` that no provider of the catalogue has, because it is most likely a typing error. */
 export function refuseUnknownPin({ provider }: RoutedRequest, { providers }: Catalogue): GatewayError | undefined {
   const index = provider.only?.findIndex((id) => !providers.has(id)) ?? -1;
   const id = provider.only?.[index];
@@ -16,7 +16,7 @@ export function refuseUnknownPin({ provider }: RoutedRequest, { providers }: Cat
 
 export interface ProviderChoice {
   readonly admits: (providerId: string) => boolean;
-  /** The member that leaves none of these providers. Undefined: none does. */
+  /** The field that excludes all of these providers, if any. */
   readonly excludingMember: (providerIds: readonly string[]) => string | undefined;
 }
 

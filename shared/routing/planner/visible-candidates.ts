@@ -1,4 +1,4 @@
-// Which candidates a model id stands for in a workspace. What the workspace may not use does not exist for it.
+// Candidates for a model id in a workspace. Models that the workspace may not use do not exist for it.
 import {
   type Candidate,
   type Catalogue,
@@ -16,8 +16,8 @@ export interface VisibilityInput {
 }
 
 /**
- * In catalogue order. Undefined: no such model. `auto` is always there, and stands for every model marked so; where the
- * whole catalogue marks none, for every model.
+ * Candidates in catalogue order, or undefined for an unknown model. `auto` always exists, and covers every model marked
+ * for it; where the whole catalogue marks none, every model.
  */
 export function visibleCandidates(
   modelId: string,
@@ -32,7 +32,7 @@ export function visibleCandidates(
     .flatMap(({ candidates }) => candidates);
 }
 
-/** Undefined: no such model, or a bare name of several. */
+/** Returns undefined for an unknown model, or a bare name of several. */
 export function findVisible(name: string, input: VisibilityInput): CatalogueModel | undefined {
   const [id, ...others] = idsMeant(name, input);
   return id === undefined || others.length > 0 || !visibilityIn(input.workspace)(id)
@@ -63,12 +63,12 @@ export const mayBeTranslated = (
 
 const bareName = (id: string): string => id.slice(id.lastIndexOf('/') + 1);
 
-/** Of the ids that a bare name may mean. */
+/** Bound of the ids that a bare name may mean. */
 const namedMax = 16;
 
 // unknown_model quotes the id that was asked for, and the nearest one that the workspace has.
 
-/** Without a request no member of a body is at fault. */
+/** Without a request, no field of a body is named. */
 export function failUnknownModel(
   id: string,
   { catalogue, workspace }: VisibilityInput,
@@ -83,7 +83,7 @@ export function failUnknownModel(
     const named = meant.slice(0, namedMax).map(quote).join(', ');
     return fail('unknown_model', { message: `${quote(id)} may be one of several models: ${named}.`, param });
   }
-  // A bare name is compared with bare names, and the id is told.
+  // Compares a bare name with bare names, and reports the id.
   const named = id.includes('/') ? known : [...known, ...known.map(bareName)];
   const near = nearestOf(id, named);
   const nearest = known.find((model) => model === near) ?? known.find((model) => bareName(model) === near);

@@ -1,5 +1,6 @@
-// Statistics, cooldowns and limit counters learn of each attempt exactly once. Attempts that a client's own key pays for
-// are left out: their limits are not ours, and one client's wrong key must not cool a provider for the others.
+// Reports each attempt exactly once to statistics, cooldowns and limit counters. Attempts that a client's own key pays
+// for are skipped: their limits are not the gateway's, and one client's wrong key must not cool a provider for the
+// others.
 import type { Permit, ProviderLimiter } from '../../accounting/limits/index.ts';
 import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../accounting/provider-health/index.ts';
 import type { Candidate } from '../../configuration/catalogue/index.ts';
@@ -33,7 +34,7 @@ export interface CallIdentity {
   readonly callId: string;
 }
 
-/** In memory and at once, so that the next plan of this process knows it. */
+/** Reports in memory and synchronously, so that the next plan of this process knows it. */
 export function reportAttempt(
   { recorder, cooldowns }: ProviderMetricsDependencies,
   attempt: Attempt,
@@ -64,7 +65,7 @@ export function reportAttempt(
 }
 
 /**
- * After the last byte: corrects the limit counters to the real tokens and writes what is due. Everything is awaited: a
+ * After the last byte: corrects the limit counters to the real tokens and writes pending data. Everything is awaited: a
  * process that Lambda freezes halfway through a refresh would leave it to the next request.
  */
 export async function settleAttempts(deps: ProviderMetricsDependencies, attempts: readonly Attempt[]): Promise<void> {
@@ -85,10 +86,10 @@ export async function settleAttempts(deps: ProviderMetricsDependencies, attempts
 /** A candidate that may be called now: its limits were asked. */
 export interface AdmittedCandidate {
   readonly candidate: Candidate;
-  /** Undefined: the call is paid with a key of the client's, whose limits are not ours to count. */
+  /** Undefined where a client's key pays, whose limits the gateway does not count. */
   readonly permit: Permit | undefined;
   readonly startedAtMs: number;
-  /** Of its trace. Undefined: telemetry is off. */
+  /** Id of its span; undefined when telemetry is off. */
   readonly spanId?: string | undefined;
 }
 
@@ -96,16 +97,16 @@ export interface Attempt extends AdmittedCandidate {
   readonly outcome: 'ok' | AttemptFailure;
   /** Until the whole answer was there. */
   readonly latencyMs: number;
-  /** Of a stream: until its first output. */
+  /** Time to the first output of a stream. */
   readonly firstOutputMs?: number | undefined;
-  /** What the provider's token limits count: 0 for a call that failed before any output. */
+  /** Tokens for the provider's limits: 0 for a call that failed before any output. */
   readonly tokens: number;
-  /** Undefined: there was no answer that is charged. */
+  /** Undefined when no answer is charged. */
   readonly charge?: Charge | undefined;
-  /** Where and by which rule its answer fails the schema of the call. Undefined: it satisfies it, or there is none. */
+  /** Where and by which rule its answer fails the schema of the call, if it does. */
   readonly schemaMismatch?: string | undefined;
   /** How its provider was asked, where it answered. */
   readonly spoken?: Spoken | undefined;
-  /** What the answer says of itself. */
+  /** Metadata of the answer. */
   readonly said?: AnswerDetails | undefined;
 }

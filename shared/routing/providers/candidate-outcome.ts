@@ -1,4 +1,4 @@
-// What comes of a call of one candidate, in the form of the client's interface.
+// Outcome of a call of one candidate, in the form of the client's interface.
 
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import type { JsonAnswer } from '../../protocol/interfaces/index.ts';
@@ -30,7 +30,7 @@ export interface CandidateRequest {
   /** Behind the provider's base URL. */
   readonly path: string;
   readonly accept: string;
-  /** Beside those of `send`; never a credential. */
+  /** Headers beside those of `send`; never a credential. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Made by `send`: a fault in it is the gateway's, not the provider's. */
   readonly body: () => string;
@@ -39,9 +39,9 @@ export interface CandidateRequest {
 /** A success, as far as its status says. */
 export interface CandidateAnswer extends StreamSource {
   readonly contentType: string;
-  /** Reads a body to its end. Undefined: it is larger than any answer, and was closed. */
+  /** Reads a body to its end; undefined when it was larger than any answer, and was closed. */
   readonly readText: () => Promise<string | undefined>;
-  /** In place of `readText`. Leaving it early keeps the socket: `drain` what is left. */
+  /** Alternative to `readText`. Leaving it early keeps the socket: `drain` the rest. */
   readonly body: AsyncIterable<Uint8Array>;
   /** Everything that is wanted came: no limit ends the call any more. */
   readonly drain: () => void;

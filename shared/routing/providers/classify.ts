@@ -19,7 +19,7 @@ export interface AttemptFailure {
   readonly kind: FailureKind;
   /** Only of `invalid`, and only where the cause is recognised. */
   readonly reason?: RejectionReason | undefined;
-  /** Only of `invalid`: the member that the provider complains about, in its spelling. */
+  /** The field about which the provider complains, in its spelling; only of `invalid`. */
   readonly param?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
   /** The provider refused the credential it was called with. */
@@ -28,15 +28,20 @@ export interface AttemptFailure {
   readonly hasNoQuota?: boolean | undefined;
   /** A fault of the gateway itself: it is logged, and counts neither in statistics nor for cooling. */
   readonly isOurFault?: boolean | undefined;
-  /** What is needed before the provider can be called did not answer: it was not called. */
+  /** Set where a precondition of the call did not answer, so that the provider was not called. */
   readonly isUnavailable?: boolean | undefined;
-  /** What the call is answered with, whatever other candidates said: there is no memory for what is sent, or for the answer that came. */
+  /**
+   * Final answer to the call, whatever other candidates said: there is no memory for the request, or for the answer.
+   */
   readonly refusal?: GatewayError | undefined;
   /** The provider did its work and is paid for it, though the gateway cannot hand it on: charged, and no other provider is asked. */
   readonly refusedAnswer?: RefusedAnswer | undefined;
-  /** It was sent on a kept socket that broke at once: most likely it was not read, and it says nothing about the provider. */
+  /**
+   * Set where it was sent on a kept socket that broke at once: most likely it was not read, and it says nothing about
+   * the provider.
+   */
   readonly wasDead?: boolean | undefined;
-  /** Of an answer that came. */
+  /** Status of an answer. */
   readonly status?: number | undefined;
   /** Only of `invalid`: the word that Anthropic has for the fault. */
   readonly providerCode?: string | undefined;
@@ -54,7 +59,7 @@ const credentialStatuses = new Set([401, 403]);
 const quotaStatus = 402;
 
 /**
- * Classifies an answer that is no success, by its status, what its body says, and `x-amzn-errortype` where it has one.
+ * Classifies an unsuccessful answer by its status, its body, and `x-amzn-errortype` where it has one.
  * `statedRetrySeconds`: of its headers.
  */
 export function classifyStatus(
@@ -107,7 +112,7 @@ export function classifyErrorObject(body: unknown): AttemptFailure {
   return { kind: 'failed', cause };
 }
 
-/** Of a message only the beginning is looked at: it may be the whole prompt. */
+/** Part of a message that is searched: a message may be the whole prompt. */
 const messageBytesMax = 2_000;
 
 function readErrorDetails(body: unknown): ErrorDetails {
@@ -151,19 +156,16 @@ function paramOf(body: unknown): string | undefined {
   return typeof message === 'string' ? paramInWords.exec(message.slice(0, messageBytesMax))?.[1] : undefined;
 }
 
-/** `messages.0.content: …`, as providers write that have no member for it. */
+/** `messages.0.content: …`, as providers write that have no field for it. */
 const paramInWords = /^([a-z_]\w{0,63}(?:\.\w{1,64}){0,8}): /;
 
-/**
- * The member that all of them complain about, where it is the request's own: a provider may name what it was sent
- * under another name.
- */
+/** The field about which all of them complain, if the request has it: a provider may use another name for it. */
 export function agreedParam(failures: readonly AttemptFailure[], json: JsonText): string | undefined {
   const [param, ...others] = new Set(failures.map((failure) => failure.param));
   return others.length > 0 ? undefined : ownParam(param, json);
 }
 
-/** Undefined: the request has no such member. */
+/** Returns undefined when the request has no such field. */
 export const ownParam = (param: string | undefined, json: JsonText): string | undefined =>
   param === undefined || findMember(json, /^\w+/.exec(param)?.[0] ?? '') === undefined ? undefined : param;
 
@@ -173,8 +175,8 @@ const retryAfterMaxSeconds = 86_400;
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * When a provider wants to be called again: seconds from now, rounded up, at least 1. Three spellings are in use.
- * Undefined: it did not say, or what it said is no time.
+ * Seconds from now until a provider wants to be called again, rounded up, at least 1. Three spellings are in use.
+ * Returns undefined where it sent none, or no valid time.
  */
 export function readRetryAfterSeconds(headers: Headers, nowMs: number): number | undefined {
   const milliseconds = Number(textOf(headers['retry-after-ms']) ?? Number.NaN);

@@ -1,11 +1,11 @@
-// A provider without its credential is passed over by every plan, so that calls go elsewhere and nothing fails: its operator
-// hears of it here, when the process starts and whenever the catalogue has changed.
+// Reports providers without a credential. Every plan skips them, so that calls go elsewhere and nothing fails: their
+// operator learns of it here, when the process starts and whenever the catalogue has changed.
 import type { Catalogue, ProviderDocument } from '../../configuration/catalogue/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
 import { type CredentialSource, secretReferenceOf } from './credential-source.ts';
 
 export interface CredentialCheck {
-  /** Cheap where the catalogue is the one of the last look. Logs what is newly missing; does no I/O, never throws. */
+  /** Cheap for an unchanged catalogue. Logs newly missing credentials; does no I/O, never throws. */
   look(catalogue: Catalogue): void;
 }
 
@@ -26,7 +26,7 @@ export function createCredentialCheck({ credentials, log, onChecked }: Credentia
   let looked: Catalogue | undefined;
   let known: readonly string[] = [];
 
-  /** Undefined: the credentials could not be read yet. */
+  /** Returns undefined when the credentials could not be read yet. */
   function findMissing(providers: readonly ProviderDocument[]): readonly ProviderDocument[] | undefined {
     try {
       return providers.filter((provider) => credentials.find(provider) === undefined);
@@ -58,7 +58,7 @@ function describeReference(auth: ProviderDocument['auth'], fault = 'is not set')
   return name === undefined ? 'the process has no AWS credentials' : `the gateway file names ${name}, which ${fault}`;
 }
 
-/** What the file names: a variable, or a name in the secret of a stage. Undefined: it names nothing. */
+/** The name in the file: of a variable, or in the secret of a stage; undefined for none. */
 export function credentialName(auth: ProviderDocument['auth']): string | undefined {
   const reference = secretReferenceOf(auth);
   return reference && ('env' in reference ? reference.env : reference.secret);

@@ -1,4 +1,4 @@
-// Where a provider's credential comes from. The catalogue stores references; the secrets stay in their source.
+// Sources of provider credentials. The catalogue stores references; the secrets stay in their source.
 import type { ProviderAuth, ProviderDocument, SecretReference } from '../../configuration/catalogue/index.ts';
 
 /** A call as it will be sent. */
@@ -8,17 +8,17 @@ export interface SignableCall {
   readonly body: string;
 }
 
-/** What authenticates a provider call. */
+/** Authentication of a provider call. */
 export interface Credential {
   /** None where the provider asks for none, or the call is signed. Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Gives all headers of the call, its signature among them. Rejects where the process has no credentials of AWS. */
   readonly sign?: ((call: SignableCall) => Promise<Record<string, string>>) | undefined;
-  /** What signs asks the provider's own token endpoint, within a limit of its own. */
+  /** Set where signing calls the provider's own token endpoint, within a limit of its own. */
   readonly fetchesToken?: boolean | undefined;
 }
 
-/** What a provider's calls are made with could not be fetched: a failure of that provider. The cause holds no secret. */
+/** A token for a provider's calls could not be fetched: a failure of that provider. The cause contains no secret. */
 export class TokenUnavailable extends Error {
   override readonly name = 'TokenUnavailable';
   constructor(cause: unknown) {
@@ -27,26 +27,29 @@ export class TokenUnavailable extends Error {
 }
 
 export interface CredentialSource {
-  /** Undefined: nothing is configured for this provider. Cheap: planning looks at every candidate. */
+  /** Returns undefined when nothing is configured for this provider. Cheap: planning calls it for every candidate. */
   find(provider: ProviderDocument): Credential | undefined;
   /** Why nothing is found, where the source knows more than that nothing is set: words behind the name of the secret. */
   faultOf?(provider: ProviderDocument): string | undefined;
-  /** While the process starts: reads what calls will need. A failure is forgotten. Never rejects. */
+  /** Reads the credentials for coming calls while the process starts. A failure is forgotten. Never rejects. */
   warm(): Promise<void>;
-  /** Before a plan: waits where nothing was read yet. Never rejects. */
+  /** Called before a plan: waits where nothing was read yet. Never rejects. */
   ready(): Promise<void>;
   /** When a provider refused our credential: a newer one may be there. Never rejects. */
   refresh(): Promise<void>;
 }
 
-/** What the gateway file names as the place of the secret. Undefined: it names none. */
+/** Place of the secret that the gateway file names; undefined for none. */
 export function secretReferenceOf(auth: ProviderAuth): SecretReference | undefined {
   if (auth === 'none' || 'sigv4' in auth) return undefined;
   if ('gcp' in auth) return auth.gcp;
   return 'bearer' in auth ? auth.bearer : auth.header;
 }
 
-/** As the gateway holds it: of a service account the whole text, from which tokens are made; else as a key is sent. */
+/**
+ * Form in which the gateway keeps it: for a service account the whole text, from which tokens are made; else the key as
+ * it is sent.
+ */
 export function storedCredential(auth: ProviderAuth, secret: string): Credential | undefined {
   if (auth !== 'none' && 'gcp' in auth) return { headers: { authorization: secret } };
   return headerValue.test(secret) ? credentialWith(auth, secret) : undefined;
@@ -54,7 +57,7 @@ export function storedCredential(auth: ProviderAuth, secret: string): Credential
 /** No JSON: a private key is sent nowhere. */
 const headerValue = /^(?!\s*\{)[\x20-\x7e]+$/;
 
-/** What is wrong with a secret that is set, in words behind its name. Undefined: it can be sent. */
+/** Fault of a secret that is set, in words that follow its name; undefined when it can be sent. */
 export function faultOfSecret(auth: ProviderAuth, secret: string | undefined): string | undefined {
   if (secret === undefined || secret === '') return 'is not set';
   if (storedCredential(auth, secret) !== undefined) return undefined;
@@ -62,7 +65,10 @@ export function faultOfSecret(auth: ProviderAuth, secret: string | undefined): s
   return 'is no key: it has characters that no header can carry, or is JSON';
 }
 
-/** The key of a client goes where the provider expects its own: a signed provider, or one without a key, takes it as a bearer. */
+/**
+ * A client's key is sent where the provider expects its own: a signed provider, or one without a key, gets it as a
+ * bearer token.
+ */
 export const credentialWith = (auth: ProviderAuth, key: string): Credential =>
   auth !== 'none' && 'header' in auth
     ? { headers: { [auth.header.name]: key } }

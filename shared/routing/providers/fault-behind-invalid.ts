@@ -14,8 +14,8 @@ const failed: FaultBehindInvalid = { kind: 'failed' };
 const rateLimited: FaultBehindInvalid = { kind: 'rate_limited' };
 
 /**
- * Codes of Anthropic that are about our account, whatever the status: those of `resources/shared` in its SDK (1.12.0). Codes
- * of a user profile, of a version or of the body are about what the client sent.
+ * Anthropic's codes about the gateway's account, whatever the status: those of `resources/shared` in its SDK (1.12.0).
+ * Codes about a user profile, a version or the body concern the client's request.
  */
 const accountCodes: Readonly<Record<string, FaultBehindInvalid>> = {
   contract_spend_limit_reached: hasNoQuota,
@@ -34,7 +34,7 @@ const accountCodes: Readonly<Record<string, FaultBehindInvalid>> = {
 export const faultOfCode = (code: string | undefined): FaultBehindInvalid | undefined =>
   code !== undefined && Object.hasOwn(accountCodes, code) ? accountCodes[code] : undefined;
 
-/** AWS names what is wrong in a header. */
+/** AWS names the fault in a header. */
 const awsTypes: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
   [
     /^(AccessDenied|ExpiredToken|UnrecognizedClient|InvalidSignature|IncompleteSignature|MissingAuthenticationToken)/,
@@ -44,14 +44,14 @@ const awsTypes: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
   [/^(Throttling|TooManyRequests)/, rateLimited],
 ];
 
-/** How providers begin to say, in lower case, that the account has spent what it may, with whatever status. */
+/** Beginnings, in lower case, of providers' messages about an exhausted account, with whatever status. */
 const accountLimits =
   /^(your credit balance is too low|you have reached your specified (workspace )?api usage limits|billing hard limit has been reached|you exceeded your current quota|insufficient (balance|credits)|your (team|project|organization|account|workspace)[^.]{0,80}(spending (limit|cap)|available credits|credit limit)|your prepayment credits are depleted)/;
 
 /** `message` in lower case. */
 export const accountLimit = (message: string): boolean => accountLimits.test(message);
 
-/** Where only the words tell, by how they begin, in lower case: the rest may quote the request. */
+/** Beginnings, in lower case, of messages that are the only evidence: the rest may quote the request. */
 const messages: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
   [accountLimits, hasNoQuota],
   [/^this organization has been disabled/, refusedCredential],
@@ -60,7 +60,7 @@ const messages: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
   [/^the provided model identifier is invalid|^invocation of model id .{1,200} isn.t supported/, failed],
 ];
 
-/** Undefined: the request is at fault, as the status says. `message` in lower case. */
+/** Returns undefined where the request is at fault, as the status says. `message` in lower case. */
 export function faultBehindInvalid(
   body: unknown,
   message: string,
@@ -80,7 +80,7 @@ function googleDetails(body: unknown): readonly Record<string, unknown>[] {
   return (Array.isArray(error.details) ? error.details : []).filter(isJsonObject);
 }
 
-/** Google tells in the body when it wants to be called again: `{"@type": "…RetryInfo", "retryDelay": "34.07s"}`. */
+/** Google's retry delay in the body: `{"@type": "…RetryInfo", "retryDelay": "34.07s"}`. */
 export function readRetryDelaySeconds(body: unknown): number | undefined {
   const delay = googleDetails(body)
     .map(({ retryDelay }) => retryDelay)

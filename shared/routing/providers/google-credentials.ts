@@ -4,13 +4,13 @@ import { type Credential, type CredentialSource, TokenUnavailable } from './cred
 import type { GoogleTokens } from './google-tokens.ts';
 
 export interface GoogleCredentialsOptions {
-  /** For every provider, and for the text of the service account. */
+  /** Source for every provider, and for the text of the service account. */
   readonly source: CredentialSource;
   readonly clock: Clock;
 }
 
 interface Account {
-  /** Its JSON: another one makes tokens of its own. */
+  /** The account's JSON: another text makes tokens of its own. */
   readonly text: string;
   readonly credential: Credential;
 }

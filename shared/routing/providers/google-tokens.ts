@@ -1,5 +1,5 @@
-// Access tokens of Google Cloud for a service account. Loaded with the first call of such a provider: Google's library makes
-// and keeps the tokens, the request that fetches one goes out like every other.
+// Access tokens of Google Cloud for a service account. Loaded with the first call of such a provider: Google's library
+// makes and keeps the tokens, the request that fetches one is sent like every other.
 import { createPrivateKey } from 'node:crypto';
 import { JWT } from 'google-auth-library';
 import { keepAliveIdleMs } from '../../foundation/constants/index.ts';
@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject } from '../../protocol/wire/index.ts';
 import { TokenUnavailable } from './credential-source.ts';
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform';
-/** A token comes within a fraction of a second, or other candidates should have the time. */
+/** A token arrives within a fraction of a second, or other candidates should have the time. */
 const tokenLimitMs = 5_000;
 const connectTimeoutMs = 3_000;
 /** A token has two kilobytes. */
@@ -54,7 +54,7 @@ export function googleTokens(text: string, clock: Clock): GoogleTokens {
     }
   }
 
-  // Of the library's own transport only this is called.
+  // The only method of its own transport that the library calls.
   const transporter = { request } as unknown as NonNullable<ConstructorParameters<typeof JWT>[0]>['transporter'];
   const client = new JWT({
     email,
@@ -100,7 +100,7 @@ function pemOf(text: string): string {
   }
 }
 
-/** Without the parser's own error, which quotes the text. */
+/** Hides the parser's own error, which quotes the text. */
 function parse(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,5 +1,5 @@
 // Provider credentials of a deployed stage: a copy of the secret in memory, read again in the background while the old
-// copy serves. Nothing secret stands in the function's environment, so `{env: NAME}` means NAME in the secret here.
+// copy serves. The function's environment contains no secret, so `{env: NAME}` means NAME in the secret here.
 import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
@@ -15,11 +15,11 @@ const refreshIntervalMs = 10_000;
 
 export interface ProviderCredentials extends CredentialSource {
   /**
-   * Undefined: the provider is not configured. Throws StoreUnavailable for a provider that needs a credential while
-   * none could be read since this instance started.
+   * Returns undefined when the provider is not configured. Throws StoreUnavailable for a provider that needs a
+   * credential while none could be read since this instance started.
    */
   find: CredentialSource['find'];
-  /** Before a plan: waits for the first copy of a cold instance, else not at all. Never rejects: `find` throws. */
+  /** Called before a plan: waits for the first copy of a cold instance only. Never rejects: `find` throws. */
   ready(): Promise<void>;
   /** When a provider refused our credential: reads at once, unless that was done a moment ago. Never rejects. */
   refresh(): Promise<void>;
@@ -83,7 +83,7 @@ export function providerCredentials({ readSecret, clock, log }: ProviderCredenti
   };
 }
 
-/** While the secret is unreadable its former values stay in use; those of a secret that was deleted do not. */
+/** Former values stay in use while the secret cannot be read, but not after it was deleted. */
 function valuesOf(
   reading: SecretReading,
   former: ReadonlyMap<string, string> | undefined,
@@ -92,7 +92,7 @@ function valuesOf(
   if (reading.kind !== 'values') log.error({ event: `provider_secret_${reading.kind}` });
   if (reading.kind === 'absent') return new Map();
   if (reading.kind === 'unreadable') return former ?? new Map();
-  // Counted, not named: a key may stand where its name belongs.
+  // Counted, not named: a key may have been put in place of its name.
   if (reading.unusable > 0) {
     log.error({
       event: 'provider_secret_values_unusable',

@@ -14,9 +14,9 @@ import { callWithAttempts } from '../../storage/store/index.ts';
 export type SecretReading =
   /** Credentials by name. `unusable` counts the values that are neither a key nor the JSON of a service account. */
   | { readonly kind: 'values'; readonly values: ReadonlyMap<string, string>; readonly unusable: number }
-  /** No such secret, or one that is being deleted. */
+  /** The secret does not exist, or is being deleted. */
   | { readonly kind: 'absent' }
-  /** It holds something else than a JSON object. */
+  /** Its value is no JSON object. */
   | { readonly kind: 'unreadable' };
 
 /** Throws when Secrets Manager does not answer, or does not let this function read. */
@@ -67,7 +67,7 @@ function readValues(text = ''): SecretReading {
   return { kind: 'values', values: new Map(usable), unusable: all.length - usable.length };
 }
 
-/** Undefined for all else. Without the parser's own error, which quotes the text. */
+/** Returns undefined for anything else, without the parser's own error, which quotes the text. */
 function parseObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);

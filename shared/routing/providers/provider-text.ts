@@ -1,21 +1,21 @@
-// What a provider says of its failure, without what looks like a credential: for the operator's log cut, and without text of the
-// client's; for the client itself without what tells of the gateway's accounts.
+// A provider's words about its failure, without anything that looks like a credential: for the operator's log
+// shortened, and without the client's text; for the client itself without details of the gateway's accounts.
 import { masked, maskSecrets, maskSecretsAcross, redact } from '../../foundation/log/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 
-/** Each undefined where the provider says nothing. */
+/** Texts that are undefined where the provider says nothing. */
 export interface ProviderText {
   readonly forOperator: string | undefined;
-  /** Of a request that was rejected for what the client had sent. */
+  /** Text for a request that was rejected for its own content. */
   readonly forClient: string | undefined;
 }
 
 export interface TextReading {
-  /** What the provider was called with. */
+  /** Secrets that the provider was called with. */
   readonly secrets: readonly string[];
   /** Where the provider is. */
   readonly hostname: string;
-  /** The request, as its client sent it: what stands in it is no secret to the client. */
+  /** The request as its client sent it: its contents are no secret to the client. */
   readonly requestText: () => string;
 }
 
@@ -28,7 +28,10 @@ export function readProviderText(body: unknown, { secrets, hostname, requestText
   };
 }
 
-/** Some providers repeat the whole prompt. Of a body so much is looked at: characters, and members of an object at each depth. */
+/**
+ * How much of an error body is searched, in characters and in fields of an object at each depth: some providers repeat
+ * the whole prompt.
+ */
 const lookedAtMaxCharacters = 16_000;
 const membersMax = 100;
 const depthMax = 8;
@@ -36,19 +39,19 @@ const depthMax = 8;
 const readMaxCharacters = 2_000;
 const textMaxCharacters = 300;
 
-/** A quoted name is a member or a model; a quoted sentence may be the client's. An apostrophe opens no quote. */
+/** A quoted name is a field or a model; a quoted sentence may be the client's. An apostrophe opens no quote. */
 const quotes = /"[^"]*"?|`[^`]*`?|(?<!\w)'[^']*'(?!\w)/g;
 const withoutSentences = (text: string): string => text.replace(quotes, (quote) => (/\s/.test(quote) ? '"…"' : quote));
 const markup = /<[^>]*>/g;
 const codeShape = /^[\w.-]{1,64}$/;
 
-/** As an operator reads it. `secrets`: what the provider was called with. */
+/** Text for an operator. `secrets`: those that the provider was called with. */
 export const describeProviderText = (body: unknown, secrets: readonly string[]): string | undefined =>
   describe(maskTexts(body, secrets), secrets);
 
 function describe(body: unknown, secrets: readonly string[]): string | undefined {
   const { code, words } = wordsOf(body);
-  // First in the texts of the body, which may hold one piece each, then in its words as they are shown.
+  // Masked first in the texts of the body, each of which may contain a piece, then in the shown words.
   const start = cut(maskSecrets(code === undefined ? words : `${code}: ${words}`, secrets), readMaxCharacters);
   const text = inOneLine(withoutSentences(redact(start).replace(markup, ' ')));
   if (text === '') return undefined;
@@ -79,7 +82,7 @@ function tellClient(
     isPage ? start.replace(markup, ' ') : start,
   );
   const text = redact(unnamed, (run) => requestText().includes(run))
-    // What steers a terminal, or hides text from a reader.
+    // Removes characters that control a terminal, or hide text from a reader.
     .replace(/[^\S\n]+|(?!\n)[\p{Cc}\p{Cf}]+/gu, ' ')
     .trim();
   return text === '' ? undefined : text;
@@ -91,7 +94,7 @@ const hostPattern = (hostname: string): RegExp => new RegExp(`${hostname.replace
 const cut = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters ? text : text.slice(0, maxCharacters).replace(/\S*$/, '');
 
-/** The body, cut, without the secrets that its texts hold each or together. */
+/** The body, shortened, without secrets that its texts contain each or together. */
 function maskTexts(body: unknown, secrets: readonly string[]): unknown {
   const texts: string[] = [];
   let left = lookedAtMaxCharacters;
@@ -124,7 +127,7 @@ const nothing: Words = { code: undefined, words: '' };
 
 const isEmpty = (value: unknown): boolean => isJsonObject(value) && Object.keys(value).length === 0;
 
-/** OpenAI's form, those that look like it, or the whole text. Google answers some calls with a list of one error. */
+/** Reads OpenAI's form, similar ones, or the whole text. Google answers some calls with a list of one error. */
 function wordsOf(body: unknown): Words {
   if (typeof body === 'string') return { code: undefined, words: body };
   const first: unknown = Array.isArray(body) ? body[0] : body;

@@ -1,4 +1,4 @@
-// Why a provider rejects a request, read from its code, its type, the member it names, or its words.
+// The reason of a provider's rejection, read from its code, its type, the field it names, or its words.
 import type { RejectionReason } from '../../errors/index.ts';
 
 /** Each in lower case, and empty where the provider gives none. */
@@ -12,8 +12,8 @@ export interface ErrorDetails {
 }
 
 /**
- * The codes with which a response fails for what its request holds: those of `ResponseError` in the package `openai`, less
- * the provider's own failures. `invalid`: no reason has a name for it.
+ * Codes of a failed response that concern the request: those of `ResponseError` in the package `openai`, without the
+ * provider's own failures. `invalid`: no reason has a name for it.
  */
 export const failedResponseCodes: Readonly<Record<string, RejectionReason | 'invalid'>> = {
   invalid_prompt: 'invalid_prompt',
@@ -66,7 +66,8 @@ const reasonSigns: readonly [RejectionReason, (details: ErrorDetails) => boolean
       has(`${code} ${type}`, /content_policy|content_filter|moderation/) ||
       has(message, /content policy|content management policy|content filter|violates the usage polic/),
   ],
-  // A code that says so outweighs the parameter it is about: max_tokens, for instance, where only max_completion_tokens goes.
+  // Such a code outweighs the parameter that it names: max_tokens, for instance, where only max_completion_tokens is
+  // supported.
   ['unsupported_parameter', ({ code }) => has(code, /unsupported_parameter|unknown_parameter/)],
   ['image_too_large', ({ message }) => has(message, /image (is |size )?.{0,20}(too large|exceeds)/)],
   [

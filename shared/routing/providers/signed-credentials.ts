@@ -6,10 +6,10 @@ import type { Credential, CredentialSource } from './credential-source.ts';
 import { googleCredentials } from './google-credentials.ts';
 
 export interface SignedCredentialsOptions {
-  /** For every provider that is not signed. */
+  /** Source for every provider that is not signed. */
   readonly source: CredentialSource;
   readonly awsCredentials: AwsCredentialProvider;
-  /** Whether the process has credentials of AWS: else such a provider is not configured. */
+  /** Whether the process has AWS credentials: else such a provider is not configured. */
   readonly isAvailable: () => boolean;
   readonly clock: Clock;
 }

@@ -10,7 +10,7 @@ import { type EventText, type MidStreamCode, type PlacedRead, readToEnd } from '
 import { type AttemptFailure, classifyErrorObject, type FailureKind } from './classify.ts';
 import type { ProviderText } from './provider-text.ts';
 
-/** Events as they came off the wire together; none is a sign of life. A failure comes alone, and ends the stream. */
+/** Events that arrived together; an empty batch is a sign of life. A failure comes alone, and ends the stream. */
 export interface EventBatch {
   readonly events: readonly AnswerEvent[];
   /** Why the stream broke. */
@@ -20,12 +20,12 @@ export interface EventBatch {
 /** The words of an error. */
 export type DescribeText = (body: unknown) => ProviderText | undefined;
 
-/** Of an answer whose events are read. */
+/** An answer whose events are read. */
 export interface StreamSource {
   readonly describe: DescribeText;
-  /** An event, or a part of what a package reads, is whole: the bytes before it are kept no longer. */
+  /** Called when an event, or a part for a package, is complete: the bytes before it are no longer kept. */
   readonly eventCame: () => void;
-  /** Its end marker came, and its reader waits for what may come behind that. From now on the body ends soon, or breaks. */
+  /** Called at the end marker, while a later event is awaited. From now on the body ends soon, or breaks. */
   readonly endCame: () => void;
 }
 
@@ -58,7 +58,7 @@ export async function* readStream(
     const place = isEndMarker ? 'stop' : isLast ? 'end' : undefined;
     return { read: reading.event, place, isAddition: isEndMarker || (!isMarked && usage !== undefined && !hasOutput) };
   };
-  // Some servers tell what was used behind the end marker; behind an event that ends an answer another answer would tell of itself.
+  // Some servers report the usage after the end marker; an event after a final event would belong to another answer.
   const isWanted = () => isMarked || !hasUsage;
   try {
     for await (const together of readToEnd(batches, read, { isWanted, endCame })) {
@@ -70,7 +70,7 @@ export async function* readStream(
     if (!reader.isComplete()) throw error;
   }
   if (isEnded || reader.isComplete()) return;
-  // Behind the end of every choice a fault takes nothing away.
+  // A fault after the end of every choice loses nothing.
   yield { events: [], failure: fault ?? { kind: 'failed', cause: 'truncated_stream' } };
 }
 
@@ -83,14 +83,14 @@ function faultOf(
   return { ...classifyErrorObject(reading.error), providerText: describe(reading.error) };
 }
 
-/** JSON that holds more than an event may was written, and is paid for. */
+/** JSON that exceeds the bounds of an event was generated, and is paid for. */
 const unreadableEvent = (text: string): AttemptFailure => ({
   kind: 'failed',
   cause: 'unreadable_event',
   ...(isBeyondBounds(text) && { refusedAnswer: { usage: undefined, outputBytes: text.length } }),
 });
 
-/** The code of the error line with which a stream ends, by what ended it. */
+/** Code of the error line that ends a stream, by the failure. */
 export const midStreamCodeOf: Record<FailureKind, MidStreamCode> = {
   failed: 'no_available_provider',
   rate_limited: 'rate_limited',

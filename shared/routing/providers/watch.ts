@@ -6,16 +6,16 @@ type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone' | 'stopped';
 
 export interface WatchSignals {
   readonly clientGone: AbortSignal;
-  /** How long the provider is read on for a client that left: it pays for what it used. Default 0. */
+  /** How long the provider is read on after its client left, who pays for the tokens that were used. Default 0. */
   readonly graceMs?: number;
-  /** Ends the call at once: another step of the workflow has failed. */
+  /** Ends the call at once, when another step of the workflow has failed. */
   readonly stopped?: AbortSignal | undefined;
 }
 
 export interface Watch {
   /** Aborts when the watch ends; the socket to the provider closes with it. */
   readonly signal: AbortSignal;
-  /** What ended it. Undefined: it has not ended. */
+  /** Cause of the end; undefined while it runs. */
   readonly endedBy: () => WatchEnd | undefined;
   /** Ends the call when nothing calls `expect` again within `limitMs`. */
   readonly expect: (what: 'silent' | 'idle', limitMs: number) => void;

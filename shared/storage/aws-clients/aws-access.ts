@@ -1,17 +1,17 @@
-// Who calls AWS, and from where: what every client of the SDK is made with.
+// Credentials, region and limits with which every SDK client is made.
 import { fromNodeProviderChain } from '@aws-sdk/credential-providers';
 import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import { readRegion } from '../../foundation/environment/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 
-/** Asked for each signature. Remembers credentials, and replaces those of a role before they expire. */
+/** Called for each signature. Caches credentials, and replaces those of a role before they expire. */
 export type AwsCredentialProvider = ReturnType<typeof fromNodeProviderChain>;
 
 export interface AwsAccess {
   readonly region: string;
   readonly credentials: AwsCredentialProvider;
   readonly connectTimeoutMs: number;
-  /** Of one call with all its attempts, to whatever service. */
+  /** Limit of one call with all its attempts, to any service. */
   readonly callTimeoutMs: number;
   readonly clock: Clock;
 }
@@ -20,12 +20,12 @@ export interface AwsAccess {
 const connectTimeoutDefaultMs = 500;
 
 /**
- * The SDK's own chain: variables, profiles, single sign-on, containers. The build leaves variables and containers of it
- * in the bundles: Lambda has nothing else.
+ * The SDK's own chain: variables, profiles, single sign-on, containers. The build keeps variables and containers in the
+ * bundles, because Lambda has nothing else.
  */
 export const processCredentials = (): AwsCredentialProvider => fromNodeProviderChain();
 
-/** What is left out is that of the process. Throws where nothing names a region. */
+/** Options default to those of the process. Throws where nothing names a region. */
 export const awsAccess = ({
   region = readRegion(),
   credentials = processCredentials(),

@@ -21,7 +21,7 @@ export const awsClientSettings = (
   ({
     region,
     credentials,
-    // A second try of the SDK's own would repeat conditional writes, which are then refused by their own first try.
+    // A second try of the SDK would repeat conditional writes, which their own first try then refuses.
     maxAttempts: 1,
     // Set here, so that the first call does not look for them in files.
     retryMode: 'standard',

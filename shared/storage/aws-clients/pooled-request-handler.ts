@@ -1,9 +1,9 @@
-// The SDK's own request handler, on sockets that survive a process which was frozen.
+// The SDK's own request handler, on sockets that survive the freezing of a process.
 import { isTransientError } from '@smithy/core/retry';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { SocketPool } from '../../foundation/outgoing/index.ts';
 
-/** For calls without a signal of their own, such as those that create tables. The store ends its calls much earlier. */
+/** Limit of calls without a signal, such as those that create tables. The store ends its calls much earlier. */
 const requestTimeoutMs = 10_000;
 
 export class PooledRequestHandler extends NodeHttpHandler {

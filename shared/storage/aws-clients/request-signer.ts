@@ -42,10 +42,10 @@ export function requestSigner({ service, region, credentials, clock }: RequestSi
 const queryOf = ({ searchParams }: URL): Record<string, string[]> =>
   Object.fromEntries([...new Set(searchParams.keys())].map((name) => [name, searchParams.getAll(name)]));
 
-// SHA-256 for the signer. OpenSSL makes a key out of the bytes of a secret each time, which is seven times the work of the
-// hash itself, and each signature needs the same two secrets. So their keys are kept.
+// SHA-256 for the signer. OpenSSL derives a key from the bytes of a secret each time, which is seven times the work of
+// the hash itself, and each signature needs the same two secrets. So their keys are kept.
 
-/** What a signer takes as text or bytes; it never passes a bare ArrayBuffer. */
+/** Text or bytes; a signer never passes a bare ArrayBuffer. */
 type Source = string | ArrayBuffer | ArrayBufferView;
 
 interface Hashing {

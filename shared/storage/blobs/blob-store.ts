@@ -1,5 +1,5 @@
-// A place for bytes that do not fit into an item. Keys are opaque names chosen by us, what stands under a key never
-// changes, and nothing is ever deleted by a caller: blobs expire by age, a day after the last record that names them.
+// Storage for bytes that do not fit into an item. Keys are opaque names chosen by the gateway, the value of a key never
+// changes, and callers never delete: blobs expire by age, a day after the last record that names them.
 
 import { createCache } from '../../foundation/cache/index.ts';
 
@@ -14,8 +14,8 @@ export interface BlobCallOptions {
 }
 
 /**
- * Every call ends within a limit of the implementation's own, and rejects when the place cannot be reached. Who reads
- * checks the bytes against a hash of its own: a store may lose or damage what it holds.
+ * Every call ends within a limit of the implementation, and rejects when the storage cannot be reached. Readers check
+ * the bytes against a hash of their own, because a store may lose or damage them.
  */
 export interface BlobStore {
   /**
@@ -23,7 +23,7 @@ export interface BlobStore {
    * a used key are a mistake of the caller.
    */
   put(key: string, bytes: Uint8Array, options?: BlobCallOptions): Promise<void>;
-  /** Undefined: nothing stands there, or no longer. */
+  /** Returns undefined when there is no value, or no longer one. */
   get(key: string, options?: BlobCallOptions): Promise<Uint8Array | undefined>;
 }
 

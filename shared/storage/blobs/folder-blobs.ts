@@ -8,7 +8,7 @@ import { type BlobStore, blobLifeSeconds, checkBlobKey } from './blob-store.ts';
 
 /** Files live for days: an hour late is early enough. */
 const sweepEveryMs = 60 * 60 * 1000;
-/** The folder holds what clients sent and models answered: no other user of the machine may read it. */
+/** The folder contains clients' requests and models' answers: no other user of the machine may read it. */
 const folderMode = 0o700;
 const fileMode = 0o600;
 

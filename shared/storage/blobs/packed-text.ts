@@ -1,19 +1,19 @@
-// Long texts at rest, compressed: the one place that packs. Of the common formats gzip packs a JSON answer as small as
-// brotli in half the time, every tool can read it, and its own checksum tells most damage.
+// Compresses long texts at rest, and is the only place that does. Of the common formats gzip makes a JSON answer as
+// small as brotli in half the time, every tool can read it, and its own checksum detects most damage.
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { freeBytes, textOfBytes } from '../../foundation/heap/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 
-/** What a text may grow to when it is unpacked: four times the largest provider answer. */
+/** Bound of an unpacked text: four times the largest provider answer. */
 const textMaxBytes = 64 * 1024 * 1024;
 
-/** Packed texts up to here go into the item itself: DynamoDB refuses items over 400 KB, the rest is for other members. */
+/** Bound of packed texts inside an item: DynamoDB refuses items over 400 KB, the rest is for other attributes. */
 export const inlineMaxBytes = 300 * 1024;
 
 export interface PackedText {
   readonly bytes: Uint8Array;
-  /** Of the packed bytes, hex. */
+  /** Hash of the packed bytes, hex. */
   readonly sha256: string;
 }
 
@@ -26,7 +26,7 @@ export async function packText(text: string): Promise<PackedText> {
   return { bytes, sha256: sha256Hex(bytes) };
 }
 
-/** Of the text that these bytes were packed from, as their last four say. */
+/** Length of the text that these bytes were packed from, in their last four bytes. */
 export const textBytesIn = ({ buffer, byteOffset, byteLength }: Uint8Array): number =>
   byteLength < lengthBytes
     ? 0
@@ -35,8 +35,8 @@ export const textBytesIn = ({ buffer, byteOffset, byteLength }: Uint8Array): num
 const lengthBytes = 4;
 
 /**
- * Undefined: these are not the bytes that were packed. `sha256` left out: what is stored beside the text proves it in
- * another way.
+ * Returns undefined when these are not the bytes that were packed. Without `sha256` another value beside the text
+ * proves it.
  */
 export async function unpackText({ bytes, sha256 }: Partial<PackedText>): Promise<string | undefined> {
   if (bytes === undefined || (sha256 !== undefined && sha256Hex(bytes) !== sha256)) return undefined;

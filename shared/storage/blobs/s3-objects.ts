@@ -5,12 +5,12 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 import { type AwsAccess, awsClientSettings } from '../aws-clients/index.ts';
 import { type AttemptOptions, callWithAttempts } from '../store/index.ts';
 
-/** Some megabytes at the pace of a small function. It stands between a whole answer and its end, so not longer. */
+/** Time for some megabytes at the pace of a small function. It delays the end of a complete answer, so not longer. */
 const putTimeoutMs = 3_000;
-/** Within the time that a call has before it is refused, other reads of it included. */
+/** Within the time that a call has before it is refused, with its other reads. */
 const getTimeoutMs = 1_500;
 const socketsMax = 64;
-/** Of answers that are no object: errors. */
+/** Bound of answers that are no object: errors. */
 const answerMaxBytes = 64 * 1024;
 
 export interface S3ObjectsOptions {
@@ -23,7 +23,7 @@ export interface S3ObjectsOptions {
 
 export interface S3Objects {
   put(key: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
-  /** Undefined: there is no such object. */
+  /** Returns undefined when there is no such object. */
   get(key: string, signal?: AbortSignal): Promise<Uint8Array | undefined>;
 }
 
@@ -32,7 +32,7 @@ export function createS3Objects({ access, bucket, isBucketInPath, randomness, ma
   const client = new S3Client({
     ...awsClientSettings(access, { socketsMax, answerMaxBytes }),
     forcePathStyle: isBucketInPath,
-    // What is read is checked against a hash of our own.
+    // Checked against a hash of the gateway's own instead.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });

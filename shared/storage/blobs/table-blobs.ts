@@ -1,5 +1,5 @@
-// Blobs as items of the table whose records name them, cut to what an item holds: for gateways that share a DynamoDB server
-// and nothing else. The head names the number of parts, and is written when all of them are there.
+// Blobs as items of the table whose records name them, split to the size of an item: for gateways that share a DynamoDB
+// server and nothing else. The head names the number of parts, and is written after all of them.
 import type { Item, Store } from '../store/index.ts';
 import { type BlobStore, blobLifeSeconds, checkBlobKey } from './blob-store.ts';
 

@@ -1,14 +1,14 @@
-// The thread of checkpoints.ts. Writers go on while it copies the log into the file; at its end it starts the log anew,
-// for which they wait for a moment, by the clock.
+// The thread of checkpoints.ts. Writers continue while it copies the log into the file; at its end it restarts the log,
+// for which they wait a bounded moment.
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CheckpointFile } from './checkpoints.ts';
 
-/** For readers and writers at the end of a checkpoint: writers wait as long. */
+/** Time that readers and writers may be waited for at the end of a checkpoint: writers wait as long. */
 const lockWaitMs = 20;
-/** Each pass takes what was written during the one before. */
+/** Each pass copies the pages written during the one before. */
 const passesMax = 4;
-/** Pages of the log that may be left for its end, for which writers wait. */
+/** Pages of the log that may remain for its end, for which writers wait. */
 const lastPagesMax = 32;
 
 const { path, formVersion } = workerData as CheckpointFile;

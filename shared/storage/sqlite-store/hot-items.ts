@@ -1,11 +1,11 @@
-// Items as they were last read or written here. They are the file's as long as no other process has written to it, which
-// SQLite knows by a number.
+// Items as they were last read or written here. They equal the file's as long as no other process has written to it,
+// which a number of SQLite's shows.
 import type { DatabaseSync } from 'node:sqlite';
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Item } from '../store/index.ts';
 import type { Address } from './table-rows.ts';
 
-/** Of their texts: some thousand accounts and keys with what they hold. */
+/** Characters of their texts: some thousand accounts and keys with their reservations. */
 const charactersMax = 8 * 1024 * 1024;
 /** A larger one is read again: it would displace many. */
 const itemMaxCharacters = 64 * 1024;
@@ -18,7 +18,7 @@ export function createHotItems(database: DatabaseSync, isShared: boolean) {
   let version: unknown;
 
   return {
-    /** Before they are used: forgets them where another process wrote. */
+    /** Called before they are used: forgets them where another process wrote. */
     check(): void {
       if (!isShared) return;
       const now = versionStatement.get()?.data_version;

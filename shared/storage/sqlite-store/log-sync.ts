@@ -23,7 +23,7 @@ export function createLogSync(databasePath: string): LogSync {
     // Windows syncs no file that is open for reading alone. Where it cannot be opened now, the next sync may.
     log ??= await open(`${databasePath}-wal`, 'r+');
     await log.datasync().catch((cause: unknown) => {
-      // The system drops what it could not write, and its next sync says nothing of that.
+      // The system drops data that it could not write, and its next sync does not report that.
       failure = new Error('the disk did not take the log of the store: nothing is written until a new start', {
         cause,
       });

@@ -10,9 +10,9 @@ import { databasePath, formVersion, openStoreFile } from './store-file.ts';
 import { createTransactions } from './transactions.ts';
 
 export interface SqliteStoreOptions {
-  /** Left out: in memory. */
+  /** In memory if absent. */
   readonly folder?: string | undefined;
-  /** Whether what was answered survives a loss of power too. */
+  /** Whether acknowledged writes survive a loss of power too. */
   readonly isDurable?: boolean;
   readonly clock?: Clock;
   /** How long a call waits for a file that another process has locked. Default `storeCallTimeoutMs`. */
@@ -25,7 +25,7 @@ export interface SqliteStore {
   readonly store: Store;
   /** How many items a table has, and the bytes of their texts. Reads all of its rows: for the operator. */
   countItems(table: TableName): { readonly items: number; readonly bytes: number };
-  /** What was asked for before is done. Each later call is refused. */
+  /** Finishes earlier calls. Each later call is refused. */
   close(): Promise<void>;
 }
 

@@ -24,7 +24,7 @@ import type { Transactions } from './transactions.ts';
 /** A page of a scan or a query ends with the first of them: it is read in one turn of the event loop. */
 const pageItemsMax = 100;
 const pageCharactersMax = 1024 * 1024;
-/** Of a batch, in one transaction. */
+/** Items of a batch in one transaction. */
 const batchItemsMax = 100;
 
 export interface SqliteStoreParts {
@@ -40,7 +40,7 @@ export function createSqliteStore({ items, transactions, wait }: SqliteStorePart
       return whileBusy({ ...wait, signal: options.signal }, attempt);
     });
 
-  /** `prepare` works before the transaction, and makes what works in it. */
+  /** `prepare` runs before the transaction, and returns the work inside it. */
   const write = <Value>(options: CallOptions, weight: number, prepare: () => () => Value): Promise<Value> =>
     orUnavailable(async () => transactions.ask({ weight, run: prepare(), signal: options.signal }));
 

@@ -6,9 +6,9 @@ import { type TableDefinition, tableDefinitions, tableNames } from '../../founda
 import { type BusyWait, isBusy, whileBusy } from './busy.ts';
 
 const databaseFile = 'gw.sqlite';
-/** "gw" and a number of our choice: SQLite keeps it in the head of the file, for programs to tell their files by. */
+/** "gw" and an arbitrary number: SQLite keeps it in the head of the file, by which programs recognize their files. */
 const applicationId = 0x67_77_00_01;
-/** Of the form of the tables. A file of another one is refused. */
+/** Version of the tables' form. A file of another one is refused. */
 export const formVersion = 1;
 const folderMode = 0o700;
 const fileMode = 0o600;
@@ -56,7 +56,7 @@ const notADatabase = 26;
 const notOurs = (folder: string): string =>
   `${databasePath(folder)} was made by another program: choose another folder`;
 
-/** A folder that is made, and all files of the store, are readable by their owner alone. */
+/** Makes a new folder, and all files of the store, readable by their owner alone. */
 function makePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: folderMode });
   // SQLite gives the files that it makes beside this one the mode of this one.

@@ -1,13 +1,14 @@
 // The forms of an item: a copy that only this store has, and JSON text. An object with one field whose name begins with
-// `$` is what JSON has no form for: an integer beyond 2^53, a set of texts, bytes, a map that looks like one of these.
+// `$` is a value that JSON cannot express: an integer beyond 2^53, a set of texts, bytes, a map that looks like one of
+// these.
 import type { Item } from '../store/index.ts';
 
 /** Integers of 38 digits, as DynamoDB keeps them exactly. */
 const integerMax = 10n ** 38n - 1n;
 const safeMax = BigInt(Number.MAX_SAFE_INTEGER);
-/** DynamoDB refuses more, by its own count: what works here works there. */
+/** DynamoDB refuses larger items, by its own count, so this store does too. */
 const itemMaxBytes = 400 * 1024;
-/** Of a character of the text, at most: three bytes in UTF-8, or four for a nested list of nothing. */
+/** Bytes for a character of the text, at most: three in UTF-8, or four for a nested empty list. */
 const bytesPerCharacterMax = 4;
 
 /** A copy that shares nothing with the value. Throws a TypeError where DynamoDB refuses it. */
@@ -60,7 +61,7 @@ export function mapForm(map: Item): Item {
   return form;
 }
 
-/** Of a stored form. Throws a TypeError beyond the size of DynamoDB's items. */
+/** Serializes an item. Throws a TypeError beyond the size of DynamoDB's items. */
 export function writeItem(item: Item): string {
   const text = JSON.stringify(isPlain(item) ? item : tagged(item));
   if (text.length * bytesPerCharacterMax > itemMaxBytes && mapBytes(item) > itemMaxBytes)
@@ -91,7 +92,7 @@ function tagged(value: unknown): unknown {
 
 export function readItem(text: string): Item {
   const parsed: unknown = JSON.parse(text);
-  // In a text of JSON a quote inside a string is escaped: only a tag looks so.
+  // In a text of JSON a quote inside a string is escaped, so only a tag looks like this.
   return (text.includes('{"$') ? untagged(parsed) : parsed) as Item;
 }
 
@@ -116,7 +117,10 @@ function untagged(value: unknown): unknown {
 const untaggedMap = (map: Item): Item =>
   Object.fromEntries(Object.entries(map).map(([name, member]) => [name, untagged(member)]));
 
-/** As DynamoDB counts: names and texts in UTF-8, two digits a byte, three bytes for a list or map and one for each of its elements. */
+/**
+ * Size by DynamoDB's count: names and texts in UTF-8, two digits a byte, three bytes for a list or map and one for each
+ * of its elements.
+ */
 function bytesOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value === 'number' || typeof value === 'bigint') return Math.ceil(String(value).length / 2) + 1;

@@ -7,7 +7,7 @@ import type { Item } from '../store/index.ts';
 export interface Address {
   readonly table: TableName;
   readonly key: string;
-  /** '' in a table whose partitions hold one item. */
+  /** '' in a table whose partitions have one item. */
   readonly sortKey: string;
 }
 
@@ -73,7 +73,7 @@ export function createTableRows(database: DatabaseSync, table: TableName) {
 
     remove: (address: Address): void => void statement(remove).run(...keysOf(address)),
 
-    /** Those whose life ended before `nowSeconds`, `count` at most. Returns where they were. */
+    /** Removes rows that expired before `nowSeconds`, `count` at most. Returns their addresses. */
     removeExpired(nowSeconds: number, count: number): Address[] {
       if (timeToLiveAttribute === undefined) return [];
       const rows = statement(removeExpired).all(nowSeconds, count) as unknown as Row[];
@@ -91,7 +91,7 @@ export function createTableRows(database: DatabaseSync, table: TableName) {
       after: Row | undefined,
       count: number,
     ): Iterable<Row> => {
-      // Bytes come after every text.
+      // Bytes sort after every text.
       const to = range.to ?? new Uint8Array();
       const from = after?.sk ?? range.from ?? '';
       return statement(query(after === undefined)).iterate(key, from, to, count) as unknown as Iterable<Row>;

@@ -7,7 +7,7 @@ import { StoreUnavailable } from './store.ts';
 
 /** One for a socket that died while the process was frozen, and one more: a throttled service needs less load, not more. */
 const attemptsMax = 3;
-/** Before the second attempt 0 to 20 ms, before the third 0 to 40 ms: a call takes 5 to 10 ms. */
+/** Pause of 0 to 20 ms before the second attempt, of 0 to 40 ms before the third: a call takes 5 to 10 ms. */
 const backoffBaseMs = 20;
 
 /** 'repeatable' calls do no harm when they run twice: every read, and writes that say so. */
@@ -16,7 +16,7 @@ export type CallKind = 'repeatable' | 'once';
 export interface AttemptOptions {
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** For all attempts together. */
+  /** Limit of all attempts together. */
   readonly limitMs: number;
   readonly kind: CallKind;
   readonly callerSignal?: AbortSignal | undefined;
@@ -54,7 +54,7 @@ export async function callWithAttempts<Value>(
       signal.throwIfAborted();
     }
   };
-  // Both bound also what ignores the signal, such as credentials that do not arrive.
+  // Both bound work that ignores the signal too, such as credentials that do not arrive.
   return budget.wait(callerSignal === undefined ? attempts() : Promise.race([attempts(), rejectionOf(signal)]));
 }
 
@@ -78,7 +78,7 @@ export function neverConnected(error: unknown): boolean {
   return errors.every((each) => each?.syscall === 'connect' || each?.syscall === 'getaddrinfo');
 }
 
-/** The error of a JSON parser quotes what it could not read, and answers hold keys and credentials. */
+/** Hides the error of a JSON parser, which quotes its input: answers contain keys and credentials. */
 const withoutAnswerText = (error: unknown): unknown =>
   error instanceof SyntaxError ? new Error('the answer is not the JSON that was expected') : error;
 

@@ -1,12 +1,15 @@
-// Changes of an update as values. An attribute is in one of the records only. But `remove` may name it too: it yields to
-// what writes the attribute, which is still in use, and wins over `removeElements`.
+// Changes of an update as values. An attribute is in one of the records only. But `remove` may name it too: it is
+// skipped where another change writes the attribute, which is still in use, and wins over `removeElements`.
 import type { Item } from './item.ts';
 
 export interface Changes {
   readonly set?: Item;
   /** Only where the attribute is absent. A stored null is not absent. */
   readonly setIfAbsent?: Item;
-  /** By target: takes the value that another attribute has before this write, unless the target has one. The source exists. */
+  /**
+   * By target: copies the value that another attribute has before this write, unless the target has one. The source
+   * exists.
+   */
   readonly copyIfAbsent?: Readonly<Record<string, string>>;
   /** Moves a number; an absent one is 0. Integers of up to 38 digits. */
   readonly add?: Readonly<Record<string, number | bigint>>;

@@ -38,7 +38,7 @@ export const updateInput = (nameOf: NameTable, update: Update) =>
     ReturnValues: update.returnsNoItem === true ? 'NONE' : update.returnOld === true ? 'ALL_OLD' : 'ALL_NEW',
   }) as const;
 
-/** What DynamoDB takes in one batch. */
+/** DynamoDB's limit for one batch. */
 const batchItemsMax = 25;
 
 type PutWrite = { readonly PutRequest: { readonly Item: Item } };

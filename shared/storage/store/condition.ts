@@ -1,11 +1,11 @@
 // Conditions of a write as values: one adapter renders them as DynamoDB's expressions, the other evaluates them, and a
-// rule that also decides in the process asks `holds`.
+// rule that also decides in the process calls `holds`.
 import { type Item, isEqual, isNumber } from './item.ts';
 
 /** An attribute, or a field of a map in one. */
 export type AttributePath = string | readonly [attribute: string, field: string];
 
-/** What has an order. Two values of different types are never less than one another. */
+/** Values with an order. Two values of different types are never less than one another. */
 export type Ordered = string | number | bigint;
 
 /** Evaluated against the item under the key; where there is none, every attribute is absent. A stored null is not absent. */
@@ -30,12 +30,12 @@ export const less = (at: AttributePath, value: Ordered): Condition => ({ kind: '
 export const atMost = (at: AttributePath, value: Ordered): Condition => ({ kind: 'atMost', at, value });
 export const more = (at: AttributePath, value: Ordered): Condition => ({ kind: 'more', at, value });
 export const atLeast = (at: AttributePath, value: Ordered): Condition => ({ kind: 'atLeast', at, value });
-/** Of a set of texts. False where the attribute is absent. */
+/** For a set of texts. False where the attribute is absent. */
 export const contains = (at: AttributePath, element: string): Condition => ({ kind: 'contains', at, element });
 /** The attribute is as it was seen: `value`, or absent where that is undefined. */
 export const unchanged = (at: AttributePath, value: unknown): Condition =>
   value === undefined ? absent(at) : equals(at, value);
-/** Of one condition at least. */
+/** Combines at least one condition. */
 export const and = (...of: readonly Condition[]): Condition => ({ kind: 'and', of });
 export const or = (...of: readonly Condition[]): Condition => ({ kind: 'or', of });
 export const not = (of: Condition): Condition => ({ kind: 'not', of });
@@ -86,7 +86,7 @@ const isMap = (value: unknown): value is Record<string, unknown> =>
   !(value instanceof Set) &&
   !(value instanceof Uint8Array);
 
-/** Undefined: they have no order. */
+/** Returns undefined when they have no order. */
 function orderOf(left: unknown, right: Ordered): number | undefined {
   if (isNumber(left) && isNumber(right)) return left < right ? -1 : left > right ? 1 : 0;
   if (typeof left !== 'string' || typeof right !== 'string') return undefined;

@@ -6,7 +6,7 @@ import { type AwsAccess, awsAccess, awsClientSettings, createSha256 } from '../a
 
 /** Sockets to DynamoDB. A Lambda environment uses a few; a local run or a container needs one per running request. */
 const socketsMax = 256;
-/** A page is 1 MB as DynamoDB counts; the tags of small attributes and base64 make a few times that of it. */
+/** A page is 1 MB by DynamoDB's count; the type tags of small attributes and base64 multiply that. */
 const answerMaxBytes = 16 * 1024 * 1024;
 /** Servers outside AWS check no credentials, but DynamoDB Local keeps separate tables per access key and region. */
 const accessOutsideAws = {
@@ -14,14 +14,19 @@ const accessOutsideAws = {
   credentials: async () => ({ accessKeyId: 'local', secretAccessKey: 'local' }),
 };
 
-/** They work on every command: for a log that is off, a list of features in the user agent, a header of X-Ray. */
+/**
+ * Middleware that costs time in every command: for a log that is off, a list of features in the user agent, a header of
+ * X-Ray.
+ */
 const notNeeded = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
-/** Each command is sent once. */
+/** A client that sends each command once. */
 export type DynamoClient = Pick<DynamoDBDocumentClient, 'send' | 'destroy'>;
 
 export interface DynamoClientOptions extends Partial<AwsAccess> {
-  /** URL of a DynamoDB-compatible server outside AWS. Without it: what the variables of the process name, or AWS. */
+  /**
+   * URL of a DynamoDB-compatible server outside AWS. Default: the one that the variables of the process name, or AWS.
+   */
   readonly endpoint?: string | undefined;
 }
 
@@ -40,7 +45,7 @@ export function createDynamoClient(clientOptions: DynamoClientOptions = {}): Dyn
     signer: new SignatureV4({ ...access, service: 'dynamodb', sha256 }),
   });
   for (const middleware of notNeeded) client.middlewareStack.remove(middleware);
-  // Others stand in relation to it, so it is replaced: its one attempt costs a UUID and an error with its stack.
+  // Replaced, because others are ordered relative to it: its one attempt costs a UUID and an error with its stack.
   client.middlewareStack.add((next) => next, {
     name: 'retryMiddleware',
     step: 'finalizeRequest',

@@ -31,11 +31,11 @@ import { type CallOptions, type ConditionalResult, type Store, StoreUnavailable 
 export interface DynamoStoreOptions {
   readonly client: DynamoClient;
   readonly stage: string;
-  /** Of restored tables in place of those of the stage. */
+  /** Suffix of restored tables that replace those of the stage. */
   readonly tableSuffix?: string | undefined;
   readonly clock?: Clock;
   readonly randomness?: Randomness;
-  /** Of one call with all its attempts. Default `storeCallTimeoutMs`. */
+  /** Limit of one call with all its attempts. Default `storeCallTimeoutMs`. */
   readonly callTimeoutMs?: number;
 }
 

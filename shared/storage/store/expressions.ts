@@ -10,7 +10,7 @@ export interface Expressions {
   readonly ExpressionAttributeValues?: Record<string, unknown>;
 }
 
-/** Changes of nothing are left out: DynamoDB then makes an item of its key alone where there is none. */
+/** Omits empty changes: DynamoDB then creates an item of its key alone where there is none. */
 export function renderExpressions(changes: Changes | undefined, condition: Condition | undefined): Expressions {
   const placeholders = new Placeholders();
   const update = changes === undefined ? '' : renderChanges(changes, placeholders);
@@ -26,7 +26,7 @@ export function renderExpressions(changes: Changes | undefined, condition: Condi
 
 class Placeholders {
   readonly #names = new Map<string, string>();
-  /** A Map tells 1, 1n and '1' apart, and finds objects by identity. */
+  /** A Map distinguishes 1, 1n and '1', and finds objects by identity. */
   readonly #values = new Map<unknown, string>();
 
   get names(): Record<string, string> {

@@ -1,6 +1,5 @@
-// Work that many callers want at the same time: one run at a time, and what is asked for while it is under way gathers
-// and goes together in the next. A request that is alone waits for no other, unless its caller waits for nothing and the
-// process is busy.
+// Batches work: while one run is active, new requests wait and share the next. A single request waits for no other,
+// unless its caller does not wait and the process is busy.
 import { type Clock, nextTurn } from '../../foundation/time/index.ts';
 
 /** How long requests wait that are not awaited: one that is awaited takes them along. */
@@ -14,8 +13,8 @@ export interface Gathering {
 export type AskForRun<Request> = (request: Request, isAwaited?: boolean) => void;
 
 /**
- * Returns how to ask for a request. `run` never rejects, and answers its requests itself; those that it returns are the
- * first of the next run.
+ * Returns a function that adds a request. `run` never rejects, and answers its requests itself; those that it returns
+ * are the first of the next run.
  */
 export function gatherRuns<Request>(
   run: (gathered: readonly Request[]) => Promise<readonly Request[]>,
@@ -23,11 +22,11 @@ export function gatherRuns<Request>(
 ): AskForRun<Request> {
   let waiting: Request[] = [];
   let isRunning = false;
-  /** Of those that wait. */
+  /** Whether a caller waits for a queued request. */
   let isOneAwaited = false;
   let cancelTimer: (() => void) | undefined;
 
-  /** 0: those that wait are served now. */
+  /** 0: queued requests are served now. */
   const delayMs = (): number => (isOneAwaited ? 0 : (gathering?.gatherMs() ?? 0));
 
   async function serve(): Promise<void> {
@@ -63,7 +62,7 @@ export function gatherRuns<Request>(
   };
 }
 
-/** The same for runs with one result: every caller gets that of the run that its request went into. */
+/** The same for runs with one result: every caller gets that of the run with its request. */
 export function shareRuns<Request, Result>(
   run: (requests: readonly Request[]) => Promise<Result>,
   gathering?: Gathering,

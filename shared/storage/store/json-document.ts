@@ -1,4 +1,4 @@
-// A document in an item of the configuration: canonical JSON beside its hash, by which a change is recognised.
+// A document in an item of the configuration: canonical JSON beside its hash, by which a change is recognized.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { absent, equals } from './condition.ts';
 import type { Item } from './item.ts';
@@ -8,7 +8,7 @@ export type DocumentWrite = 'created' | 'changed' | 'unchanged';
 
 export const documentIn = <Document>({ document_json: json }: Item): Document => JSON.parse(String(json)) as Document;
 
-/** Unless nothing changes. Undefined: refused, for another write was made since `former` was read. */
+/** Writes only a change. Returns undefined when refused, because another write was made since `former` was read. */
 export async function writeDocument(
   store: Pick<Store, 'put'>,
   key: string,

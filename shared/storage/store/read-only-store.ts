@@ -23,7 +23,7 @@ export const readOnly = (store: Reads): Store => ({
   delete: refuseWrite,
 });
 
-/** Every write is answered as done and goes nowhere: for what would write in passing, and for a dry run. */
+/** Reports every write as done and makes none: for incidental writes, and for a dry run. */
 export const withoutWrites = (store: Reads): Store => ({
   ...readsOf(store),
   put: async ({ item }) => ({ kind: 'written', item }),
@@ -34,5 +34,5 @@ export const withoutWrites = (store: Reads): Store => ({
 
 async function* nothing(): AsyncGenerator<Item> {}
 
-/** Before there are any tables. */
+/** Used before there are any tables. */
 export const emptyStore = withoutWrites({ get: async () => undefined, scan: nothing, query: nothing });

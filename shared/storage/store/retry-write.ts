@@ -1,4 +1,4 @@
-// Writes after the last byte of an answer (settlement, releases) are repeated while the store is unavailable: the client
+// Repeats writes after the last byte of an answer (settlement, releases) while the store is unavailable: the client
 // does not wait for them, and no other process makes them.
 import { type Clock, type Deadline, sleep } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from './store.ts';
@@ -13,7 +13,7 @@ export interface RetryWriteOptions {
   readonly deadline?: Deadline;
 }
 
-/** For writes that may be made twice. Throws the last StoreUnavailable, and any other error at once. */
+/** Only for writes that may be made twice. Throws the last StoreUnavailable, and any other error at once. */
 export async function retryWrite(
   clock: Clock,
   write: () => Promise<unknown>,
@@ -35,14 +35,14 @@ export async function retryWrite(
 // Optimistic locking: read, plan, write on condition that nothing was written in between, and again where something was.
 
 /**
- * A try is refused only where another write was made, so that of this many writers at the same moment each gets its turn. Gateways
- * that start together apply the same file together; operators change different members of one thing.
+ * A try is refused only where another write was made, so of this many writers at the same moment each succeeds.
+ * Gateways that start together apply the same file together; operators change different fields of one document.
  */
 const triesMax = 64;
 
 /**
- * `tryOnce` reads anew and gives undefined where its write was refused. `what` begins the sentence for the operator where
- * other writes keep coming in between: `the catalogue is`.
+ * `tryOnce` reads again and returns undefined where its write was refused. `what` begins the sentence for the operator
+ * where other writes keep coming in between: `the catalogue is`.
  */
 export async function writeOptimistically<Value extends object | string>(
   what: string,

@@ -1,5 +1,5 @@
-// The port to the store. Reads and writes are single calls with short limits of their own; what a condition refuses is a
-// value, what the store cannot do is a StoreUnavailable.
+// The port to the store. Reads and writes are single calls with short limits of their own; a refused condition is a
+// value, an unavailable store a StoreUnavailable.
 import type { StageResource, TableName, tableDefinitions } from '../../foundation/constants/index.ts';
 import type { Changes } from './changes.ts';
 import type { Condition } from './condition.ts';
@@ -9,25 +9,25 @@ export type ConditionalResult =
   | {
       readonly kind: 'written';
       /**
-       * The item after the write. With `returnOld` the one before it: without members other than the key, or undefined,
-       * when there was none (engines differ).
+       * The item after the write. With `returnOld` the one before it: without attributes other than the key, or
+       * undefined, when there was none (engines differ).
        */
       readonly item: Item | undefined;
     }
   | { readonly kind: 'refused' /** The item that stood in the way, if any. */; readonly item: Item | undefined };
 
-/** What every call takes. All calls end within `storeCallTimeoutMs`; the signal may end one earlier. */
+/** Options of every call. All calls end within `storeCallTimeoutMs`; the signal may end one earlier. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
 type Definitions = typeof tableDefinitions;
-/** Tables whose partitions hold many items. */
+/** Tables whose partitions have many items. */
 export type SortedTableName = {
   [Name in TableName]: Definitions[Name] extends { readonly sortKey: string } ? Name : never;
 }[TableName];
 
-/** Of a table whose partitions hold many items: which of them. */
+/** Sort key of the item, in a table whose partitions have many. */
 export interface GetOptions extends CallOptions {
   readonly sortKey?: string | undefined;
 }
@@ -36,7 +36,7 @@ export interface GetOptions extends CallOptions {
 export interface QueryOptions extends CallOptions {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** What of the items is read. Left out: all. */
+  /** Attributes to read; all if absent. */
   readonly attributes?: readonly string[] | undefined;
 }
 
@@ -71,13 +71,13 @@ export type BatchPut = Pick<Put, 'table' | 'item'>;
 
 /** Members that are undefined are not stored. Integers of up to 38 digits are exact: beyond 2^53 they are bigint. */
 export interface Store {
-  /** Strongly consistent read of one item. Numbers beyond 2^53 come as bigint. */
+  /** Strongly consistent read of one item. Numbers beyond 2^53 are returned as bigint. */
   get(table: TableName, key: string, options?: GetOptions): Promise<Item | undefined>;
   put(put: Put, options?: CallOptions): Promise<ConditionalResult>;
   update(update: Update, options?: CallOptions): Promise<ConditionalResult>;
   /**
-   * In as few requests as possible, and repeatable: where it rejects, some of the items may have been written. No two
-   * puts have the same key.
+   * Uses as few requests as possible, and is repeatable: where it rejects, some of the items may have been written. No
+   * two puts have the same key.
    */
   batchPut(puts: readonly BatchPut[], options?: CallOptions): Promise<void>;
   delete(table: TableName, key: string, options?: CallOptions): Promise<void>;
