@@ -1,7 +1,15 @@
 // Lines about a started gateway: anything that calls still need, and a command that makes one, where it can succeed.
+
+import { calledName } from '../../shared/accounting/call-records/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
 import { workspaceConnections } from '../../shared/configuration/byok/index.ts';
-import type { Catalogue, ProviderDocument } from '../../shared/configuration/catalogue/index.ts';
+import {
+  type CalledProvider,
+  type Catalogue,
+  type ProviderDocument,
+  poolOf,
+  secretReferenceOf,
+} from '../../shared/configuration/catalogue/index.ts';
 import { isKeyExpired, type KeyRecord, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import type { WorkspaceDocument } from '../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../shared/errors/index.ts';
@@ -9,7 +17,6 @@ import { type PicoUsd, parseUsd } from '../../shared/foundation/money/index.ts';
 import { readChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import { worstCaseCost } from '../../shared/routing/billing/index.ts';
 import { makePlan, readByokSources } from '../../shared/routing/planner/index.ts';
-import { secretReferenceOf } from '../../shared/routing/providers/index.ts';
 
 /** A start looks at so many workspaces and keys: it describes a gateway, it does not audit one. */
 const workspacesMax = 50;
@@ -70,11 +77,16 @@ const describeApis = ({ id, apis }: ProviderDocument): string[] =>
 function describeUse({ credentials }: Composition, provider: ProviderDocument): string[] {
   if (provider.status === 'disabled')
     return [`note: provider ${provider.id} is disabled (gw providers enable ${provider.id})`];
-  if (credentials.find(provider) !== undefined) return [];
-  return [`note: provider ${provider.id} is not configured: ${whatIsMissing(provider, credentials)}`];
+  return poolOf(provider).flatMap((called) =>
+    credentials.find(called) === undefined
+      ? [
+          `note: provider ${calledName({ ...called, provider: called.id })} is not configured: ${whatIsMissing(called, credentials)}`,
+        ]
+      : [],
+  );
 }
 
-function whatIsMissing(provider: ProviderDocument, credentials: Composition['credentials']): string {
+function whatIsMissing(provider: CalledProvider, credentials: Composition['credentials']): string {
   const { auth } = provider;
   if (auth === 'none') return 'it cannot be called';
   const reference = secretReferenceOf(auth);
@@ -165,6 +177,7 @@ async function findCallableModel(
     isConfigured: ({ provider }: { provider: ProviderDocument }) => credentials.find(provider) !== undefined,
     statsOf: () => undefined,
     isCooling: () => false,
+    session: () => '',
   };
   return [...catalogue.models.keys()].find((model) => {
     if (models !== null && !models.includes(model)) return false;

@@ -80,6 +80,7 @@ export const factsOf = (catalogue: Catalogue): PlanInput => ({
   isConfigured: () => true,
   statsOf: () => undefined,
   isCooling: () => false,
+  session: () => 'one',
 });
 
 const messages = [{ role: 'user', content: 'Hello' }];

@@ -7,17 +7,20 @@ import { newSpanId } from '../../../shared/foundation/telemetry/index.ts';
 import { sleep, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import { entryOf, estimateTokens, limitsOf, payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
+import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall } from '../provider-call.ts';
 
 export interface CandidateQueue {
-  /** Candidates that were not called yet, or are to be called again. */
+  /** Entries that have candidates which were not called yet, or are to be called again. */
   readonly waiting: () => number;
   /** Takes the next candidate out, admitted; or says after how long one would be free. */
   readonly next: () => Promise<AdmittedCandidate | { readonly retryAfterSeconds: number }>;
   /** Puts a candidate back at the front. */
   readonly again: (candidate: Candidate) => void;
+  /** What a credential has met, for the others of its entry. */
+  readonly failed: (candidate: Candidate, failure: AttemptFailure) => void;
   /** The same once more from now on, in the slot that it has. */
   readonly renewed: (admitted: AdmittedCandidate) => AdmittedCandidate;
   readonly queuedMs: () => number;
@@ -79,7 +82,15 @@ export function createCandidateQueue(
   const isCancelled = () => ends.some(({ aborted }) => aborted);
 
   return {
-    waiting: () => candidates.length,
+    waiting: () => new Set(candidates.map(({ entry }) => entry)).size,
+    failed({ entry, provider: { credential } }, { kind, refusedCredential, hasNoQuota }) {
+      const isOfCredential = kind === 'rate_limited' || refusedCredential === true || hasNoQuota === true;
+      if (credential === undefined || isOfCredential) return;
+      const others = candidates.filter((candidate) => candidate.entry === entry);
+      for (const other of others) candidates.splice(candidates.indexOf(other), 1);
+      // None takes what the provider rejects. Whatever else it does another provider should have its turn first.
+      if (kind !== 'invalid') candidates.push(...others);
+    },
     again: (candidate) => void candidates.unshift(candidate),
     renewed: (admitted) => traced({ ...admitted, startedAtMs: clock.nowMs() }),
     queuedMs: () => queuedMs,

@@ -109,7 +109,7 @@ function limitedByAll({ request }: ProviderCall, failures: readonly AttemptFailu
   const waits = failures.map(({ retryAfterSeconds }) => Math.max(1, Math.ceil(retryAfterSeconds ?? 1)));
   const retryAfterSeconds = Math.min(...waits);
   const isOwnLimit = failures.some(({ cause }) => cause === 'own_limit');
-  const limits = isOwnLimit ? request.plan.map(limitsText).filter((text) => text !== undefined) : [];
+  const limits = isOwnLimit ? [...new Set(request.plan.map(limitsText))].filter((text) => text !== undefined) : [];
   const why =
     limits.length === 0 ? 'All eligible providers are rate limited' : `Limits are reached: ${limits.join('; ')}`;
   return fail('rate_limited', { retryAfterSeconds, message: `${why}; try again in ${retryAfterSeconds} s.` });

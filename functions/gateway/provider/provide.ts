@@ -45,6 +45,7 @@ async function callUntilAnswered(
     if (outcome.kind === 'failure') {
       const { failure } = outcome;
       failures.push({ ...failure, byok: payment.byok?.sourceOf(admitted.candidate) });
+      queue.failed(admitted.candidate, failure);
       const { refusedAnswer } = failure;
       // It is paid for: another provider would be paid once more.
       const charge = refusedAnswer && chargeRefused(call, admitted, refusedAnswer);

@@ -1,5 +1,6 @@
 // Which provider keeps an answer, for the calls that will refer to it: written before the client has its end, so that it is known
 // when the client asks again.
+import { accountOf } from '../../../shared/configuration/catalogue/index.ts';
 import { servingApis } from '../../../shared/foundation/constants/index.ts';
 import { startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import type { AnswerDetails } from '../../../shared/protocol/interfaces/index.ts';
@@ -37,7 +38,7 @@ export function openKeeperMemory(
     const ids = { made: unwritten, referred: writing === undefined && isOwn ? unmadeInput : [] };
     if (unwritten.length === 0) return writing;
     unwritten = [];
-    const remember = () => providerAffinity.remember(workspace.id, ids, candidate.provider.id);
+    const remember = () => providerAffinity.remember(workspace.id, ids, accountOf(candidate.provider));
     const deadline = startDeadline(clock, clock.nowMs(), writesMaxMs);
     const written = retryWrite(clock, remember, { deadline }).catch((error: unknown) =>
       log.error({ event: 'keeper_not_remembered', correlation_id: scope.correlationId }, error),

@@ -18,6 +18,7 @@ import {
   mayBeTranslated,
   type PlanInput,
   readByokSources,
+  sessionOf,
   tighten,
 } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -45,7 +46,8 @@ export async function route(
     byok,
     ...kept,
     isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
-    statsOf: ({ provider, model }) => statistics.of(model.id, provider.id),
+    statsOf: (candidate) => statistics.of(candidate.model.id, entryOf(candidate).provider),
+    session: () => sessionOf(call, request),
     isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate), workspace.id),
   });
   if (plan instanceof GatewayError) return plan;

@@ -27,6 +27,7 @@ export function logFailedAttempts(log: Log, call: LoggedCall, attempts: readonly
         correlation_id: scope.correlationId,
         workspace_id: workspace.id,
         provider,
+        credential: candidate.provider.credential,
         model: candidate.model.id,
         outcome: outcome.cause,
         status: outcome.status,

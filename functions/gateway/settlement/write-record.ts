@@ -101,6 +101,7 @@ function toAttemptLog(call: PolicedCall, attempts: readonly Attempt[], model: st
   const keepsText = keepsProviderText(call);
   return attempts.map(({ candidate, outcome, latencyMs, schemaMismatch }) => ({
     provider: candidate.provider.id,
+    credential: candidate.provider.credential,
     ...(outcome === 'ok' ? { outcome, status: okStatus } : { outcome: outcome.cause, status: outcome.status }),
     ms: latencyMs,
     ...(schemaMismatch === undefined ? {} : { schemaMismatch }),

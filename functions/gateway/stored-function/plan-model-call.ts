@@ -4,7 +4,7 @@
 import type { FunctionRequest } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { type ChatRequest, readChatRequest } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import { entryOf, makePlan, type Plan } from '../../../shared/routing/planner/index.ts';
+import { entryOf, makePlan, type Plan, sessionOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, PlannedModelCall } from '../stages.ts';
 
@@ -37,5 +37,6 @@ const planModel = (deps: GatewayDependencies, call: IdentifiedCall, request: Cha
     isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
     // Revisions name their models: statistics are not needed to sort by.
     statsOf: () => undefined,
+    session: () => sessionOf(call, call.request),
     isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate), call.workspace.id),
   });

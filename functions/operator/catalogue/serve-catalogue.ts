@@ -48,7 +48,9 @@ const modelDocument = (
 ): Documents['ManagedModel'] => ({
   ...model,
   providers: model.providers.map((entry) => {
-    const health = healths.find((one) => one.model === model.id && one.provider === entry.provider);
+    const own = healths.filter((one) => one.model === model.id && one.provider === entry.provider);
+    // Of several credentials one that serves is enough.
+    const health = own.find(({ state }) => state === 'serving') ?? own[0];
     const { model: _model, ...state } = health === undefined ? { model: '' } : healthDocument(health, operator);
     const provider = providers.find(({ id }) => id === entry.provider);
     return { ...entry, apis: entry.apis ?? provider?.apis ?? [], ...state };

@@ -3,7 +3,11 @@ import { readLimitUse } from '../../../shared/accounting/limits/index.ts';
 import { awaitStatistics } from '../../../shared/accounting/provider-health/index.ts';
 import { type ProviderHealth, readProviderHealth } from '../../../shared/accounting/reports/index.ts';
 import { configuredProviders, planProviderStatus } from '../../../shared/configuration/administration/index.ts';
-import type { CatalogueDocument, ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
+import type {
+  CalledProvider,
+  CatalogueDocument,
+  ProviderDocument,
+} from '../../../shared/configuration/catalogue/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import type { ManagementDependencies } from '../dependencies.ts';
@@ -46,7 +50,7 @@ export async function readHealths(
   { statistics, cooldowns, credentials }: ManagementDependencies,
   document: CatalogueDocument | undefined,
 ): Promise<ProviderHealth[]> {
-  const lacksCredential = (provider: ProviderDocument) =>
+  const lacksCredential = (provider: CalledProvider) =>
     credentials !== undefined && credentials.find(provider) === undefined;
   const [current] = await Promise.all([awaitStatistics(statistics), cooldowns.refresh()]);
   return readProviderHealth(configuredProviders(document, lacksCredential), { statistics: current, cooldowns });
@@ -69,8 +73,9 @@ async function show(
       tpm: entry?.rate_limit_tpm ?? null,
       tpd: entry?.rate_limit_tpd ?? null,
     };
-    const use = await readLimitUse(store, { provider: id, model: health.model }, limits, clock.nowMs());
-    return { ...healthDocument(health, operator), limits: use };
+    const use = await readLimitUse(store, { provider: health.account, model: health.model }, limits, clock.nowMs());
+    const { credential } = health;
+    return { ...healthDocument(health, operator), ...(credential && { credential }), limits: use };
   });
   return { id, display_name, status, base_url, data_policy, models };
 }

@@ -1,5 +1,7 @@
 // `credentials set`: puts a provider credential into the secret of a stage. It comes from standard input, so that it
 // stands in no process list and no shell history, and it is never printed.
+
+import { poolOf } from '../../../shared/configuration/catalogue/index.ts';
 import { looksLikeCredential } from '../../../shared/configuration/gateway-file/index.ts';
 import { credentialName, isProviderCredential } from '../../../shared/routing/providers/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
@@ -68,5 +70,5 @@ async function setCredential(session: Session, name: string): Promise<Outcome> {
 async function isNamed(session: Session, name: string): Promise<boolean> {
   const { catalogues } = await openAdministration(session);
   const document = await catalogues.read().catch(() => undefined);
-  return document === undefined || document.providers.some(({ auth }) => credentialName(auth) === name);
+  return document === undefined || document.providers.flatMap(poolOf).some(({ auth }) => credentialName(auth) === name);
 }

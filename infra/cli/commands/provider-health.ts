@@ -1,4 +1,5 @@
 // How each provider of each model does, for `status`.
+import { calledName } from '../../../shared/accounting/call-records/index.ts';
 import {
   awaitStatistics,
   createCooldowns,
@@ -6,7 +7,7 @@ import {
 } from '../../../shared/accounting/provider-health/index.ts';
 import { type ProviderHealth, readProviderHealth } from '../../../shared/accounting/reports/index.ts';
 import { configuredProviders } from '../../../shared/configuration/administration/index.ts';
-import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { type CalledProvider, poolOf } from '../../../shared/configuration/catalogue/index.ts';
 import { withoutWrites } from '../../../shared/storage/store/index.ts';
 import type { Session } from '../args/session.ts';
 import type { Field } from '../output/table.ts';
@@ -28,15 +29,19 @@ export async function readProviders(session: Session, opened: OpenTarget) {
     readCredentialStatus(session, opened, all),
     cooldowns.refresh(),
   ]);
-  const missing = (provider: ProviderDocument) => credentials.missing(provider);
+  const missing = (provider: CalledProvider) => credentials.missing(provider);
   const configured = configuredProviders(document, (provider) => missing(provider) !== undefined);
   const providers = readProviderHealth(configured, { statistics, cooldowns });
-  const lacking = all.filter((provider) => provider.status === 'enabled' && missing(provider) !== undefined);
+  const called = all.flatMap(poolOf);
+  const lacking = called.filter((provider) => provider.status === 'enabled' && missing(provider) !== undefined);
   const notes = [
-    ...lacking.map((provider) => `provider ${provider.id} has no credential: ${missing(provider)}`),
+    ...lacking.map(
+      (provider) =>
+        `provider ${calledName({ ...provider, provider: provider.id })} has no credential: ${missing(provider)}`,
+    ),
     ...(credentials.unknown === undefined ? [] : [`credentials could not be looked at: ${credentials.unknown}`]),
   ];
-  return { version: pointer?.version, statistics, providers, notes };
+  return { version: pointer?.version, statistics, document, called, missing, providers, notes };
 }
 
 const isCooling = ({ coolingFor }: ProviderHealth): boolean => coolingFor.length > 0;
@@ -47,7 +52,14 @@ const coolingWorkspaces = ({ coolingFor }: ProviderHealth): string | undefined =
 
 export const providerFields: readonly Field<ProviderHealth>[] = [
   { member: 'model', title: 'model', isFlexible: true, value: ({ model }) => model },
-  { member: 'provider', title: 'provider', isFlexible: true, value: ({ provider }) => provider },
+  {
+    member: 'provider',
+    title: 'provider',
+    isFlexible: true,
+    value: ({ provider }) => provider,
+    shown: calledName,
+  },
+  { member: 'credential', value: ({ credential }) => credential },
   { member: 'state', title: 'state', value: ({ state }) => state },
   {
     member: 'cooling',

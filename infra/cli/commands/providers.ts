@@ -1,6 +1,8 @@
 // `providers list | disable | enable`: takes a provider out of every plan, and back.
+import { calledName } from '../../../shared/accounting/call-records/index.ts';
+import type { ProviderHealth, ProviderState } from '../../../shared/accounting/reports/index.ts';
 import { modelsServedBy, planProviderStatus } from '../../../shared/configuration/administration/index.ts';
-import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { accountOf, type CalledProvider } from '../../../shared/configuration/catalogue/index.ts';
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { credentialName } from '../../../shared/routing/providers/index.ts';
 import { addCallCommands, type CallCommand, input, type LineInput } from '../args/call-command.ts';
@@ -8,41 +10,46 @@ import type { CommandLine } from '../args/command-line.ts';
 import { readProviderId } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
-import { readCredentialStatus } from '../target/credential-status.ts';
-import { openAdministration } from '../target/stores.ts';
+import { readProviders } from './provider-health.ts';
 
 export function addProviders(program: CommandLine): void {
   const providers = program.command('providers').description('providers of the applied gateway file, on and off');
   providers
     .command('list')
-    .description('every provider: whether it is enabled, whether its credential is there, and what it serves')
+    .description('every provider and credential: whether it is enabled and there, how it does, and what it serves')
     .does(listProviders);
   addCallCommands<'providers'>(providers, { 'providers disable': disable, 'providers enable': enable });
 }
 
 interface ListedProvider {
-  readonly provider: ProviderDocument;
+  readonly provider: CalledProvider;
   readonly models: readonly string[];
   readonly missing: string | undefined;
+  /** At its models. */
+  readonly states: readonly ProviderState[];
 }
 
 async function listProviders(session: Session): Promise<Outcome> {
   const opened = await session.open();
   session.terminal.showProgress('reading providers …');
-  const document = await (await openAdministration(session)).catalogues.read();
-  const all = document?.providers ?? [];
-  const credentials = await readCredentialStatus(session, opened, all);
-  const listed = all.map((provider) => ({
+  const { document, called, missing, providers, notes } = await readProviders(session, opened);
+  const listed = called.map((provider) => ({
     provider,
     models: modelsServedBy(document, provider.id),
-    missing: credentials.missing(provider),
+    missing: missing(provider),
+    states: statesOf(providers.filter(({ account }) => account === accountOf(provider))),
   }));
-  const notes = credentials.unknown === undefined ? [] : [`credentials could not be looked at: ${credentials.unknown}`];
   return {
     json: { providers: listed.map((one) => fieldJson(listedFields, one)), notes },
     lines: (style) =>
       listed.length === 0 ? ['there are no providers'] : [...fieldTable(listedFields, listed, style), ...notes],
   };
+}
+
+/** Drops that of unused models beside others. */
+function statesOf(healths: readonly ProviderHealth[]): readonly ProviderState[] {
+  const states = [...new Set(healths.map(({ state }) => state))];
+  return states.length > 1 ? states.filter((state) => state !== 'unused') : states;
 }
 
 const provider: LineInput = input('PROVIDER', 'names.id', readProviderId);
@@ -83,9 +90,17 @@ const credentialOf = ({ provider, missing }: ListedProvider): string =>
   missing !== undefined ? 'missing' : provider.auth === 'none' ? 'not needed' : 'present';
 
 const listedFields: readonly Field<ListedProvider>[] = [
-  { member: 'provider', title: 'provider', isFlexible: true, value: ({ provider }) => provider.id },
+  {
+    member: 'provider',
+    title: 'provider',
+    isFlexible: true,
+    value: ({ provider }) => provider.id,
+    shown: ({ provider: { id, credential } }) => calledName({ provider: id, credential }),
+  },
+  { member: 'position', value: ({ provider }) => provider.credential },
   { member: 'display_name', title: 'name', isFlexible: true, value: ({ provider }) => provider.display_name },
   { member: 'status', title: 'status', value: ({ provider }) => provider.status },
+  { member: 'states', title: 'state', value: ({ states }) => states, shown: ({ states }) => states.join(', ') },
   {
     member: 'apis',
     title: 'apis',

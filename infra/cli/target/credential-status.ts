@@ -1,8 +1,13 @@
 // Which providers have no credential where the gateway runs, as far as it can be known from here: of a stage its secret
 // tells, of a local store the gateway that ran there last, and before that the variables of this shell.
 
-import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
-import { credentialName, faultOfSecret, secretReferenceOf } from '../../../shared/routing/providers/index.ts';
+import {
+  accountOf,
+  type CalledProvider,
+  type ProviderDocument,
+  secretReferenceOf,
+} from '../../../shared/configuration/catalogue/index.ts';
+import { credentialName, faultOfSecret } from '../../../shared/routing/providers/index.ts';
 import { readCredentialReport } from '../../local/credential-report.ts';
 import type { Session } from '../args/session.ts';
 import { describeFailure } from '../output/describe-failure.ts';
@@ -12,7 +17,7 @@ import { describeTarget } from './target.ts';
 
 export interface CredentialStatus {
   /** What is missing, and what to do. Undefined: nothing, or it cannot be known. */
-  missing(provider: ProviderDocument): string | undefined;
+  missing(provider: CalledProvider): string | undefined;
   /** Why nothing is known. */
   readonly unknown?: string;
 }
@@ -30,8 +35,8 @@ export async function readCredentialStatus(
   const shell = shellCredentials(session);
   return {
     missing(provider) {
-      if (report?.present.includes(provider.id) === true) return undefined;
-      if (report?.missing.includes(provider.id) !== true) return shell.missing(provider);
+      if (report?.present.includes(accountOf(provider)) === true) return undefined;
+      if (report?.missing.includes(accountOf(provider)) !== true) return shell.missing(provider);
       const name = credentialName(provider.auth);
       const what = name === undefined ? 'there were no AWS credentials' : `${name} was not set`;
       return `${what} when the gateway started`;

@@ -49,6 +49,7 @@ type Derived = {
 const word: Schema = { type: 'string' };
 const attemptMembers: Readonly<Record<keyof DerivedMembers['attempts'][number], Schema>> = {
   provider: word,
+  credential: count.schema,
   outcome: word,
   status: count.schema,
   ms: count.schema,

@@ -2,6 +2,7 @@
 import { type CallDocument, callDocument } from './call-document.ts';
 import type { CallAttempt } from './call-record.ts';
 import type { CallRecord } from './record-members.ts';
+import { calledName } from './stored-kinds.ts';
 
 const columns = [
   'created_at',
@@ -65,7 +66,7 @@ export function describePath({
   const steps =
     attemptLog === undefined
       ? [...attemptCauses, ...(provider === undefined ? [] : [provider])]
-      : attemptLog.map((attempt) => `${attempt.provider}${suffixOf(attempt)}`);
+      : attemptLog.map((attempt) => `${calledName(attempt)}${suffixOf(attempt)}`);
   return steps.join(' → ') || undefined;
 }
 

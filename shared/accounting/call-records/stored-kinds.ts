@@ -89,10 +89,15 @@ export const paths = (countMax: number): StoredKind<readonly string[], readonly 
 });
 
 /** `provider:outcome:status:ms`, the status empty where there was none: in log lines, and in records of old. */
-const attemptText = /^([a-z0-9][a-z0-9._-]{0,63}):([a-z0-9_]{1,40}):([1-5]\d\d)?:(\d{1,12})$/;
+const attemptText = /^([a-z0-9][a-z0-9._-]{0,63})(?:#([1-9]\d?))?:([a-z0-9_]{1,40}):([1-5]\d\d)?:(\d{1,12})$/;
+
+/** `openai#2`: with the position of its credential, where it has several. */
+export const calledName = ({ provider, credential }: Pick<CallAttempt, 'provider' | 'credential'>): string =>
+  credential === undefined ? provider : `${provider}#${credential}`;
 
 export function toAttemptText(value: unknown): string[] {
-  const { provider, outcome, status, ms } = (value ?? {}) as Partial<CallAttempt>;
+  const { outcome, status, ms, ...named } = (value ?? {}) as Partial<CallAttempt>;
+  const provider = named.provider === undefined ? undefined : calledName({ ...named, provider: named.provider });
   if (typeof provider !== 'string') return [];
   const word = typeof outcome === 'string' && shortWord.test(outcome) ? outcome : 'unnamed';
   const text = [provider, word, typeof status === 'number' ? status : '', duration.toScalar(ms) ?? 0].join(':');
@@ -100,9 +105,17 @@ export function toAttemptText(value: unknown): string[] {
 }
 
 function fromAttemptText(text: string): CallAttempt[] {
-  const [, provider, outcome, status, ms] = attemptText.exec(text) ?? [];
+  const [, provider, credential, outcome, status, ms] = attemptText.exec(text) ?? [];
   if (provider === undefined || outcome === undefined) return [];
-  return [{ provider, outcome, ...(status === undefined ? {} : { status: Number(status) }), ms: Number(ms) }];
+  return [
+    {
+      provider,
+      ...(credential && { credential: Number(credential) }),
+      outcome,
+      ...(status === undefined ? {} : { status: Number(status) }),
+      ms: Number(ms),
+    },
+  ];
 }
 
 const shareName = text(128);

@@ -8,7 +8,12 @@ export {
   findCalls,
   matchesFilter,
 } from './find-calls.ts';
-export { type ConfiguredProvider, type ProviderHealth, readProviderHealth } from './provider-state.ts';
+export {
+  type ConfiguredProvider,
+  type ProviderHealth,
+  type ProviderState,
+  readProviderHealth,
+} from './provider-state.ts';
 export { readOverview } from './usage-overview.ts';
 export { isTagGrouping, type UsageGrouping, usageGroupings } from './usage-shares.ts';
 export { readUsage, summarizeUsage, type UsageSummary } from './usage-summary.ts';

@@ -5,6 +5,10 @@ import type { Cooldowns, Figures, Statistics } from '../provider-health/index.ts
 export interface ConfiguredProvider {
   readonly model: string;
   readonly provider: string;
+  /** Names its credential in counters and marks. */
+  readonly account: string;
+  /** Position of that. Undefined: the provider has one. */
+  readonly credential?: number | undefined;
   readonly isDisabled: boolean;
   /** The gateway has no credential for it, and passes it over. */
   readonly lacksCredential: boolean;
@@ -31,10 +35,11 @@ export function readProviderHealth(
   { statistics, cooldowns }: MeasuredHealth,
 ): ProviderHealth[] {
   return configured.map((one) => {
-    const { model, provider } = one;
-    const coolingFor = cooldowns.coolingFor({ model, provider });
-    const figures = statistics.ofCandidate(model, provider);
-    const cause = coolingFor.length === 0 ? undefined : (cooldowns.lastFailure({ model, provider }) ?? 'failing');
+    const { model, account } = one;
+    const entry = { model, provider: account };
+    const coolingFor = cooldowns.coolingFor(entry);
+    const figures = statistics.ofCandidate(model, account);
+    const cause = coolingFor.length === 0 ? undefined : (cooldowns.lastFailure(entry) ?? 'failing');
     return { ...one, coolingFor, figures, state: stateOf(one, figures, cause) };
   });
 }

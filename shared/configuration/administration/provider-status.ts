@@ -2,7 +2,13 @@
 // deployment or a restart.
 import type { ConfiguredProvider } from '../../accounting/reports/index.ts';
 import { nearestOf } from '../../errors/index.ts';
-import type { CatalogueDocument, ProviderDocument } from '../catalogue/index.ts';
+import {
+  accountOf,
+  type CalledProvider,
+  type CatalogueDocument,
+  type ProviderDocument,
+  poolOf,
+} from '../catalogue/index.ts';
 import { ChangeFailed } from './change-failed.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
@@ -43,21 +49,24 @@ export const modelsServedBy = (document: CatalogueDocument | undefined, id: stri
     providers.some(({ provider }) => provider === id) ? [model] : [],
   ) ?? [];
 
-/** Each model at each of its providers. `lacksCredential`: whether the gateway passes the provider over. */
+/** Each model at each of its providers, once per credential. `lacksCredential`: whether the gateway skips it. */
 export function configuredProviders(
   document: CatalogueDocument | undefined,
-  lacksCredential: (provider: ProviderDocument) => boolean,
+  lacksCredential: (provider: CalledProvider) => boolean,
 ): ConfiguredProvider[] {
   const byId = new Map(document?.providers.map((provider) => [provider.id, provider]));
   return (document?.models ?? []).flatMap(({ id: model, providers }) =>
-    providers.map(({ provider: id }) => {
+    providers.flatMap(({ provider: id }) => {
       const provider = byId.get(id);
-      return {
+      if (provider === undefined) return [];
+      return poolOf(provider).map((called) => ({
         model,
         provider: id,
-        isDisabled: provider?.status === 'disabled',
-        lacksCredential: provider !== undefined && lacksCredential(provider),
-      };
+        account: accountOf(called),
+        credential: called.credential,
+        isDisabled: called.status === 'disabled',
+        lacksCredential: lacksCredential(called),
+      }));
     }),
   );
 }

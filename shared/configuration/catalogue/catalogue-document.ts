@@ -37,7 +37,10 @@ export interface ProviderDocument {
   base_url: string;
   /** The interfaces it speaks. */
   apis: ProviderApi[];
+  /** With several credentials that of the first. */
   auth: ProviderAuth;
+  /** Secrets of several accounts, in place of the one in `auth`. Absent: it has one. */
+  credentials?: SecretReference[] | undefined;
   /** Sent on each call as they are: names in lower case, none of them a credential. */
   headers?: Record<string, string> | undefined;
   accepts_byok_header: boolean;
@@ -108,6 +111,8 @@ export interface ModelProviderDocument extends MediaPrices {
   default_output_tokens?: number | undefined;
   /** `auto`: the gateway marks prompts for the cache of the provider. Left out: as of the model. */
   prompt_cache?: PromptCache | undefined;
+  /** Its share of the calls beside other entries with a weight. Absent: it follows these, by price. */
+  weight?: number | undefined;
   /** Of the interfaces of its provider. Left out: all. */
   apis?: ProviderApi[] | undefined;
   supported_params: SupportedParams;

@@ -11,6 +11,7 @@ import type {
   ProviderDocument,
   ServiceDocument,
 } from './catalogue-document.ts';
+import { type CalledProvider, poolOf } from './credential-pool.ts';
 
 /** Pico-USD per token. Null: the entry cannot be billed. */
 export interface TokenPrices {
@@ -36,10 +37,10 @@ export interface CandidatePrices extends TokenPrices {
   readonly tiers: readonly PriceTier[];
 }
 
-/** One provider that can serve one model: what a plan is made of. */
+/** One provider, with one of its credentials, that can serve one model: what a plan is made of. */
 export interface Candidate {
   readonly model: ModelDocument;
-  readonly provider: ProviderDocument;
+  readonly provider: CalledProvider;
   readonly entry: ModelProviderDocument;
   readonly prices: CandidatePrices;
   /** True: only clients of chat completions reach it in another interface than their own. */
@@ -112,7 +113,8 @@ function toCandidate(
   // An entry narrows the interfaces of its provider, so what asks which of them the provider speaks gets the narrower answer.
   const narrowed = entry.apis === undefined ? provider : { ...provider, apis: entry.apis };
   const isTranslationOff = translation === 'disabled' ? { isTranslationOff: true } : {};
-  return [{ model, provider: narrowed, entry, prices: { ...base, tiers }, ...isTranslationOff }];
+  const prices = { ...base, tiers };
+  return poolOf(narrowed).map((called) => ({ model, provider: called, entry, prices, ...isTranslationOff }));
 }
 
 /** With what it leaves to its model and the service. The output bound of a call without one is never more than the model writes. */

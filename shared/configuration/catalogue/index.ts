@@ -19,6 +19,7 @@ export {
 export * from './catalogue-document.ts';
 export { type CatalogueReader, createCatalogueReader, refuseWhilePaused } from './catalogue-reader.ts';
 export { type CataloguePointer, type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';
+export * from './credential-pool.ts';
 export {
   type AskedReasoning,
   byAnyEffort,

@@ -25,7 +25,7 @@ export function catalogueInFile(
 /** An enabled provider says nothing of it: a file that did would enable one again that was disabled since. */
 function providerInFile({ status, ...provider }: ProviderDocument, isShort: boolean): Members {
   const members: Members = status === 'enabled' ? provider : { ...provider, status };
-  return isShort ? without(members, bareProvider(provider), ['id', 'kind', 'region']) : members;
+  return isShort ? without(members, bareProvider(provider), ['id', 'kind', 'region', 'credentials']) : members;
 }
 
 /** Less the members that are the same in the other one. */

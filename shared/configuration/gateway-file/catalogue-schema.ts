@@ -55,6 +55,8 @@ const priceTiers = z
 
 const promptCache = z.enum(promptCaches, { error: 'must be auto, off, or be left out' });
 
+const weight = positiveInteger.max(1_000, { error: 'must be at most 1000' });
+
 const modelProvider = mapping('models[].providers[]', {
   provider: providerId,
   upstream_model: z.optional(text(256)),
@@ -67,6 +69,7 @@ const modelProvider = mapping('models[].providers[]', {
   max_output_tokens: positiveInteger.optional(),
   default_output_tokens: positiveInteger.optional(),
   prompt_cache: promptCache.optional(),
+  weight: weight.optional(),
   supported_params: supportedParams.prefault({}),
   streaming: z.boolean().optional(),
   rate_limit_rpm: z._default(limit, null),

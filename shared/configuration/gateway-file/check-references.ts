@@ -88,10 +88,11 @@ function checkProvider(provider: Node, report: Report): void {
   if (kind !== undefined && !isKind(kind)) return;
   const known = kind && providerKinds[kind];
   const [baseUrl, auth] = [member(provider, 'base_url'), member(provider, 'auth')];
+  const hasPool = member(provider, 'credentials').value !== undefined;
   if (baseUrl.value === undefined && known?.baseUrl === undefined) {
     report(baseUrl, known === undefined ? 'is required' : `is required at kind ${kind}, such as ${known.example}`);
   }
-  if (auth.value === undefined && known?.auth?.form === 'written') {
+  if (auth.value === undefined && known?.auth?.form === 'written' && !hasPool) {
     report(auth, `is required at kind ${kind}, such as ${known.auth.example}`);
   }
 }

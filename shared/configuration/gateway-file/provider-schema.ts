@@ -6,7 +6,14 @@ import {
   type ProviderApi,
   providerApis,
 } from '../../foundation/constants/index.ts';
-import type { ProviderAuth, ProviderDocument } from '../catalogue/index.ts';
+import { canonicalJson } from '../../foundation/ids/index.ts';
+import {
+  type ProviderAuth,
+  type ProviderDocument,
+  type SecretReference,
+  secretReferenceOf,
+  withReference,
+} from '../catalogue/index.ts';
 import { type ProviderKind, providerKindNames, providerKinds } from '../model-list/index.ts';
 import { text } from '../value-forms/index.ts';
 import { policySchema } from '../workspaces/index.ts';
@@ -30,6 +37,19 @@ const ownHeader = mapping('providers[].auth', {
 });
 const serviceAccount = mapping('providers[].auth', { gcp: secretReference });
 const signed = mapping('providers[].auth', { sigv4: mapping('providers[].auth.sigv4', { service: text(64), region }) });
+
+/** More accounts than this at one provider are spread over several providers. */
+const credentialsMax = 32;
+const credentials = z
+  .array(secretReference)
+  .min(1, { error: 'must name one, such as { env: NAME }' })
+  .max(credentialsMax, { error: `must be at most ${credentialsMax} credentials` })
+  .superRefine((written, context) => {
+    const names = written.map(canonicalJson);
+    for (const [index, name] of names.entries()) {
+      if (names.indexOf(name) < index) context.addIssue({ code: 'custom', path: [index], message: 'is there twice' });
+    }
+  });
 
 export const apis = z
   .array(z.enum(providerApis))
@@ -90,6 +110,7 @@ const writtenProvider = mapping('providers[]', {
   base_url: baseUrl.optional(),
   apis: apis.optional(),
   auth: auth.optional(),
+  credentials: credentials.optional(),
   headers: constantHeaders.optional(),
   accepts_byok_header: z.boolean().default(false),
   /** What is left out is unknown, and unknown satisfies no policy. */
@@ -130,12 +151,30 @@ function faultsOf(written: WrittenProvider): Fault[] {
   if (isSigned && accepts_byok_header) {
     fault(['accepts_byok_header'], 'must be false beside sigv4: a call that is signed carries no key');
   }
+  faults.push(...credentialFaults(written));
   const carrier = headerOfKey(auth ?? authOf(kind));
   if (carrier !== undefined && headers?.[carrier] !== undefined) {
     fault(['headers', carrier], 'carries the credential, as auth says');
   }
   return faults;
 }
+
+/** `auth` then says how a credential is sent, and names one of them. */
+function credentialFaults({ kind, auth, credentials }: WrittenProvider): Fault[] {
+  if (credentials === undefined || credentials.length === 0) return [];
+  const isSigned = auth === undefined && kind !== undefined && providerKinds[kind].auth?.form === 'sigv4';
+  const reference = auth && secretReferenceOf(auth);
+  if (isSigned || (auth !== undefined && reference === undefined))
+    return [{ path: ['credentials'], message: 'belong to an auth with a secret: bearer, header or gcp' }];
+  if (reference === undefined || credentials.some((one) => isSame(one, referenceIn(reference)))) return [];
+  return [{ path: ['auth'], message: 'names a secret that is not among credentials' }];
+}
+
+const isSame = (one: SecretReference, other: SecretReference): boolean => canonicalJson(one) === canonicalJson(other);
+
+/** Without the name of a header. */
+const referenceIn = (reference: SecretReference): SecretReference =>
+  'env' in reference ? { env: reference.env } : { secret: reference.secret };
 
 const headerOfKey = (auth: ProviderAuth | undefined): string | undefined =>
   typeof auth === 'object' && 'header' in auth ? auth.header.name : undefined;
@@ -148,11 +187,22 @@ function authOf(kind: ProviderKind | undefined): ProviderAuth | undefined {
   return known.form === 'header' ? { header: { name: known.name, env: known.env } } : undefined;
 }
 
+/** The form that is written or usual, with the first of the credentials. Undefined: there are none. */
+function authOfCredentials({ kind, auth, credentials }: WrittenProvider): ProviderAuth | undefined {
+  const first = credentials?.[0];
+  if (first === undefined) return undefined;
+  const usual = authOf(kind);
+  const isWritten = kind !== undefined && providerKinds[kind].auth?.form === 'written';
+  const form =
+    auth ?? (isWritten ? { gcp: first } : usual === 'none' || usual === undefined ? { bearer: first } : usual);
+  return withReference(form, first);
+}
+
 /** What the file writes wins. */
 function withKind({ display_name, region: writtenRegion, ...written }: WrittenProvider): ProviderInFile {
   const known = written.kind && providerKinds[written.kind];
   const headers = known?.headers === undefined ? written.headers : { ...known.headers, ...written.headers };
-  const auth = written.auth ?? authOf(written.kind);
+  const auth = authOfCredentials(written) ?? written.auth ?? authOf(written.kind);
   const signedFor = typeof auth === 'object' && 'sigv4' in auth ? auth.sigv4.region : undefined;
   const isRegional = known?.auth?.form === 'sigv4';
   return {
@@ -192,8 +242,13 @@ export function inRegion(
   };
 }
 
-/** As a file has it that says no more than its kind, and where that needs one its region. */
-export function bareProvider({ id, kind, region }: Pick<ProviderDocument, 'id' | 'kind' | 'region'>) {
-  const bare = provider.parse({ id, kind, ...(region === undefined ? {} : { region }) });
+/** As a file has it that says no more than its kind and its credentials, and where it needs one its region. */
+export function bareProvider({
+  id,
+  kind,
+  region,
+  credentials,
+}: Pick<ProviderDocument, 'id' | 'kind' | 'region' | 'credentials'>) {
+  const bare = provider.parse({ id, kind, credentials, ...(region === undefined ? {} : { region }) });
   return { ...bare, ...inRegion(bare, undefined, region) };
 }

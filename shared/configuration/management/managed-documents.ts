@@ -66,6 +66,7 @@ const health = z.object({
   uptime: numberOrNull,
 });
 const limitUse = z.nullable(z.object({ limit: count, used: count }));
+const credential = z.optional(count).check(z.describe('Its position, from 1. Absent: the provider has one.'));
 const limits = z.object({ rpm: limitUse, tpm: limitUse, tpd: limitUse });
 
 const providerDocument = z.object({
@@ -74,7 +75,7 @@ const providerDocument = z.object({
   status: z.enum(['enabled', 'disabled']),
   base_url: text,
   data_policy: policySchema,
-  models: z.array(z.extend(health, { model: text, limits })),
+  models: z.array(z.extend(health, { model: text, credential, limits })).check(z.describe('Once per credential.')),
 });
 
 const prices = {
@@ -129,6 +130,7 @@ const modelDocument = z.object({
       context_length: count,
       max_output_tokens: count,
       default_output_tokens: z.optional(count),
+      weight: z.optional(count),
       prompt_cache: z.optional(text),
       apis: z.array(text).check(z.describe('The interfaces that it speaks there.')),
       supported_params: z.object({

@@ -39,6 +39,7 @@ export const logFieldNames = [
   'outcome',
   'model',
   'provider',
+  'credential',
   'attempts',
   // All provider calls: one field for people, one with status and milliseconds of each.
   'provider_path',

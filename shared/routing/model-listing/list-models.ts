@@ -83,10 +83,14 @@ function toModelObject(
     modalities: model.modalities,
     routable: candidates.some(isRoutable),
     ...apisOf(candidates),
-    providers: candidates.map((candidate) => toProviderEntry(candidate, isRoutable(candidate))),
+    providers: withoutPools(candidates).map((candidate) => toProviderEntry(candidate, isRoutable(candidate))),
     stats: toStats(statistics.ofModel(model.id)),
   };
 }
+
+/** An entry once, however many credentials call it. */
+const withoutPools = (candidates: readonly Candidate[]): readonly Candidate[] =>
+  candidates.filter(({ provider: { credential = 1 } }) => credential === 1);
 
 /** Omits the interfaces that OpenAI's SDKs expect of every model. */
 function apisOf(candidates: readonly Candidate[]): Pick<ModelObject, 'apis' | 'translated_apis'> {

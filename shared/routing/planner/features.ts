@@ -1,7 +1,7 @@
 // Checks whether a candidate supports the features of a request.
 
 import type { EntryLimits, LimitedEntry } from '../../accounting/limits/index.ts';
-import { type Candidate, speaksOwn } from '../../configuration/catalogue/index.ts';
+import { accountOf, type Candidate, speaksOwn } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import type { AbilityName, CallSize, Feature, HubNeed } from '../../protocol/wire/index.ts';
@@ -106,7 +106,11 @@ export function estimateTokens(size: CallSize, candidate: Candidate): number {
 export const mostTokens = ({ plan, size }: { readonly plan: readonly Candidate[]; readonly size: CallSize }): number =>
   Math.max(...plan.map((candidate) => estimateTokens(size, candidate)));
 
-export const entryOf = ({ provider, model }: Candidate): LimitedEntry => ({ provider: provider.id, model: model.id });
+/** Each credential is limited, measured and cools on its own. */
+export const entryOf = ({ provider, model }: Candidate): LimitedEntry => ({
+  provider: accountOf(provider),
+  model: model.id,
+});
 
 export const limitsOf = ({ entry }: Candidate): EntryLimits => ({
   rpm: entry.rate_limit_rpm,

@@ -7,6 +7,7 @@ export {
   payerOf,
   readByokSources,
 } from './byok.ts';
+export { sessionOf } from './call-session.ts';
 export { satisfies, tighten } from './data-policy.ts';
 export { entryOf, estimateTokens, limitsOf, mostTokens } from './features.ts';
 export { type CandidateStats, isBillable, totalPrice } from './order.ts';

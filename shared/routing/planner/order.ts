@@ -1,5 +1,6 @@
 // The order in which candidates are tried. Ties keep catalogue order.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
+import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { ProviderPreferences, SortOrder } from '../../protocol/wire/index.ts';
 
 /** Live statistics of a candidate. */
@@ -13,6 +14,8 @@ export interface OrderInput {
   /** Undefined when nothing was measured lately. */
   readonly statsOf: (candidate: Candidate) => CandidateStats | undefined;
   readonly isCooling: (candidate: Candidate) => boolean;
+  /** Calls with the same text go to the same entry of several with a weight, and to the same credential. */
+  readonly session: () => string;
 }
 
 /** Candidates without measurements come last, because a client that asks for speed gets measured speed. */
@@ -26,9 +29,10 @@ const sortRanks: Record<SortOrder, (stats: CandidateStats | undefined) => number
 type Rank = readonly (number | bigint)[];
 
 /**
- * Named providers as named, then by `sort`, then the cheapest. Cooling candidates come last, under `sort` too: only a
- * named order is kept as it is. Candidates that may not fit come just before cooling ones, where a request asks for
- * neither. Without fallbacks and without names, the first alone.
+ * Named providers as named, then by `sort`, then those with a weight, as they are drawn, then the cheapest. Cooling
+ * candidates come last, under `sort` too: only a named order is kept as it is. Candidates that may not fit come just
+ * before cooling ones, where a request asks for neither. Credentials of an entry follow each other, as they are drawn.
+ * Without fallbacks and without names, the first entry alone.
  */
 export function orderCandidates(
   candidates: readonly Candidate[],
@@ -40,20 +44,52 @@ export function orderCandidates(
   const namesOrder = preferences.order.length > 0;
   const isDefault = preferences.sort === undefined && !namesOrder;
   const sortRank = sortRanks[preferences.sort ?? 'price'];
+  const statsRank = (candidate: Candidate): number =>
+    Math.min(...credentialsOf(candidate, candidates).map((one) => sortRank(input.statsOf(one))));
+  // `auto` compares models by price: what an entry weighs among those of its model says nothing about others.
+  const drawsEntries = isDefault && candidates.every(({ model }) => model === candidates[0]?.model);
+  const entryPlaces = new Map(candidates.map(({ entry }, index) => [entry, index] as const).toReversed());
   const rankOf = (candidate: Candidate): Rank => [
     Number(!namesOrder && input.isCooling(candidate)),
     Number(isDefault && isDoubtful(candidate)),
     placeOf(candidate.provider.id),
-    sortRank(input.statsOf(candidate)),
+    statsRank(candidate),
+    drawsEntries ? drawEntry(candidate, input) : 0,
     // An unknown price is no low price.
     Number(!isBillable(candidate)),
     totalPrice(candidate),
+    entryPlaces.get(candidate.entry) ?? 0,
+    ...drawCredential(candidate, input),
   ];
   const sorted = candidates
     .map((candidate) => ({ candidate, rank: rankOf(candidate) }))
     .toSorted((a, b) => compareRanks(a.rank, b.rank))
     .map(({ candidate }) => candidate);
-  return preferences.allowFallbacks || namesOrder ? sorted : sorted.slice(0, 1);
+  return preferences.allowFallbacks || namesOrder ? sorted : sorted.filter(({ entry }) => entry === sorted[0]?.entry);
+}
+
+const credentialsOf = (candidate: Candidate, all: readonly Candidate[]): readonly Candidate[] =>
+  candidate.provider.credential === undefined ? [candidate] : all.filter(({ entry }) => entry === candidate.entry);
+
+/** Behind every one with a weight. */
+const drawEntry = ({ entry: { weight }, provider: { id } }: Candidate, { session }: OrderInput): number =>
+  weight === undefined ? Number.POSITIVE_INFINITY : draw(session(), id) / weight;
+
+/** One that cools comes behind the others of its entry, whatever a request names. */
+const drawCredential = (candidate: Candidate, { session, isCooling }: OrderInput): Rank =>
+  candidate.provider.credential === undefined
+    ? []
+    : [Number(isCooling(candidate)), draw(session(), `${candidate.provider.id} ${candidate.provider.credential}`)];
+
+const drawDigits = 12;
+
+/**
+ * An exponentially distributed number that session and name determine. The least of several, each divided by its weight, is
+ * drawn with a chance in proportion to the weight; where one is taken out, all sessions of the others stay.
+ */
+function draw(session: string, name: string): number {
+  const drawn = Number.parseInt(sha256Hex(`${name} ${session}`).slice(0, drawDigits), 16);
+  return -Math.log((drawn + 1) / 16 ** drawDigits);
 }
 
 /** The place of a provider in `order`; behind all of them where it is not named. Its first mention counts. */

@@ -1,7 +1,7 @@
 // The planner: input in, an ordered list of candidates or the one right error out. No I/O. The conditions are in the
 // order of precedence of errors, so the first check that leaves no candidate determines the error. A provider outside
 // the plan gets nothing of a request.
-import { type Candidate, serves } from '../../configuration/catalogue/index.ts';
+import { accountOf, type Candidate, serves } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
 import { listedAs } from '../../foundation/constants/index.ts';
 import { bringsInput } from '../../protocol/interfaces/index.ts';
@@ -20,7 +20,7 @@ export interface PlanInput extends OrderInput, VisibilityInput {
   readonly isConfigured: (candidate: Candidate) => boolean;
   /** Undefined when every candidate is called with the gateway's credential and billed. */
   readonly byok?: ByokSources | undefined;
-  /** The provider that keeps the referenced input, if known. */
+  /** The account that keeps the referenced input, if known. */
   readonly keeper?: string | undefined;
   /** A reference that this workspace did not create, if any. */
   readonly unknownInput?: KeptInput | undefined;
@@ -45,7 +45,10 @@ export function makePlan(request: RoutedRequest, input: PlanInput): Plan | Gatew
 }
 
 function planModel(request: RoutedRequest, input: PlanInput): readonly Candidate[] | GatewayError {
-  let left = visibleCandidates(request.model, input) ?? [];
+  // A key of the client's takes the place of each credential alike.
+  const isAsked = (candidate: Candidate) =>
+    (candidate.provider.credential ?? 1) === 1 || input.byok?.sourceOf(candidate) === undefined;
+  let left = visibleCandidates(request.model, input)?.filter(isAsked) ?? [];
   for (const { refuse, keeps } of readConditions(request, input)) {
     const kept = left.filter(keeps);
     if (kept.length === 0) return refuse(left);
@@ -79,7 +82,7 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
   return [
     {
       refuse: () => failUnkept(keeper),
-      keeps: ({ provider }) => keeper === undefined || provider.id === keeper,
+      keeps: ({ provider }) => keeper === undefined || accountOf(provider) === keeper,
     },
     {
       refuse: (left) =>

@@ -59,7 +59,7 @@ export function reportAttempt(
   if (kind !== 'failed' && kind !== 'rate_limited') return;
   cooldowns.report(entry, {
     ...call,
-    isRateLimited: kind === 'rate_limited',
+    isRateLimited: kind === 'rate_limited' || (isRefused && candidate.provider.credential !== undefined),
     retryAfterMs: retryAfterSeconds * 1_000,
   });
 }

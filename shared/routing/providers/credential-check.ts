@@ -1,15 +1,21 @@
 // Reports providers without a credential. Every plan skips them, so that calls go elsewhere and nothing fails: their
 // operator learns of it here, when the process starts and whenever the catalogue has changed.
-import type { Catalogue, ProviderDocument } from '../../configuration/catalogue/index.ts';
+import {
+  accountOf,
+  type CalledProvider,
+  type Catalogue,
+  poolOf,
+  secretReferenceOf,
+} from '../../configuration/catalogue/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
-import { type CredentialSource, secretReferenceOf } from './credential-source.ts';
+import type { CredentialSource } from './credential-source.ts';
 
 export interface CredentialCheck {
   /** Cheap for an unchanged catalogue. Logs newly missing credentials; does no I/O, never throws. */
   look(catalogue: Catalogue): void;
 }
 
-/** Ids of providers that are not disabled. */
+/** Credentials of providers that are not disabled. */
 export interface CheckedCredentials {
   readonly present: readonly string[];
   readonly missing: readonly string[];
@@ -27,7 +33,7 @@ export function createCredentialCheck({ credentials, log, onChecked }: Credentia
   let known: readonly string[] = [];
 
   /** Returns undefined when the credentials could not be read yet. */
-  function findMissing(providers: readonly ProviderDocument[]): readonly ProviderDocument[] | undefined {
+  function findMissing(providers: readonly CalledProvider[]): readonly CalledProvider[] | undefined {
     try {
       return providers.filter((provider) => credentials.find(provider) === undefined);
     } catch {
@@ -38,28 +44,29 @@ export function createCredentialCheck({ credentials, log, onChecked }: Credentia
   return {
     look(catalogue) {
       if (catalogue === looked) return;
-      const enabled = [...catalogue.providers.values()].filter(({ status }) => status === 'enabled');
+      const enabled = [...catalogue.providers.values()].filter(({ status }) => status === 'enabled').flatMap(poolOf);
       const missing = findMissing(enabled);
       if (missing === undefined) return;
       looked = catalogue;
-      for (const provider of missing.filter(({ id }) => !known.includes(id))) {
+      for (const provider of missing.filter((one) => !known.includes(accountOf(one)))) {
         const message = `${describeReference(provider.auth, credentials.faultOf?.(provider))}: no call goes there`;
-        log.error({ event: 'provider_without_credential', provider: provider.id, message });
+        const { id, credential } = provider;
+        log.error({ event: 'provider_without_credential', provider: id, credential, message });
       }
-      known = missing.map(({ id }) => id);
-      const present = enabled.flatMap(({ id }) => (known.includes(id) ? [] : [id]));
+      known = missing.map(accountOf);
+      const present = enabled.map(accountOf).filter((name) => !known.includes(name));
       onChecked?.({ present, missing: known });
     },
   };
 }
 
-function describeReference(auth: ProviderDocument['auth'], fault = 'is not set'): string {
+function describeReference(auth: CalledProvider['auth'], fault = 'is not set'): string {
   const name = credentialName(auth);
   return name === undefined ? 'the process has no AWS credentials' : `the gateway file names ${name}, which ${fault}`;
 }
 
 /** The name in the file: of a variable, or in the secret of a stage; undefined for none. */
-export function credentialName(auth: ProviderDocument['auth']): string | undefined {
+export function credentialName(auth: CalledProvider['auth']): string | undefined {
   const reference = secretReferenceOf(auth);
   return reference && ('env' in reference ? reference.env : reference.secret);
 }

@@ -1,5 +1,5 @@
 // Sources of provider credentials. The catalogue stores references; the secrets stay in their source.
-import type { ProviderAuth, ProviderDocument, SecretReference } from '../../configuration/catalogue/index.ts';
+import { type CalledProvider, type ProviderAuth, secretReferenceOf } from '../../configuration/catalogue/index.ts';
 
 /** A call as it will be sent. */
 export interface SignableCall {
@@ -28,22 +28,15 @@ export class TokenUnavailable extends Error {
 
 export interface CredentialSource {
   /** Returns undefined when nothing is configured for this provider. Cheap: planning calls it for every candidate. */
-  find(provider: ProviderDocument): Credential | undefined;
+  find(provider: CalledProvider): Credential | undefined;
   /** Why nothing is found, where the source knows more than that nothing is set: words behind the name of the secret. */
-  faultOf?(provider: ProviderDocument): string | undefined;
+  faultOf?(provider: CalledProvider): string | undefined;
   /** Reads the credentials for coming calls while the process starts. A failure is forgotten. Never rejects. */
   warm(): Promise<void>;
   /** Called before a plan: waits where nothing was read yet. Never rejects. */
   ready(): Promise<void>;
   /** When a provider refused our credential: a newer one may be there. Never rejects. */
   refresh(): Promise<void>;
-}
-
-/** Place of the secret that the gateway file names; undefined for none. */
-export function secretReferenceOf(auth: ProviderAuth): SecretReference | undefined {
-  if (auth === 'none' || 'sigv4' in auth) return undefined;
-  if ('gcp' in auth) return auth.gcp;
-  return 'bearer' in auth ? auth.bearer : auth.header;
 }
 
 /**

@@ -1,4 +1,5 @@
 // `auth: { gcp: … }`: provider calls with a token of Google Cloud, made with the service account that the file refers to.
+import { accountOf } from '../../configuration/catalogue/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type Credential, type CredentialSource, TokenUnavailable } from './credential-source.ts';
 import type { GoogleTokens } from './google-tokens.ts';
@@ -38,14 +39,14 @@ export function googleCredentials({ source, clock }: GoogleCredentialsOptions): 
   return {
     ...source,
     find(provider) {
-      const { auth, id } = provider;
+      const { auth } = provider;
       if (auth === 'none' || !('gcp' in auth)) return source.find(provider);
       const text = source.find(provider)?.headers.authorization;
       if (text === undefined) return undefined;
-      const known = accounts.get(id);
+      const known = accounts.get(accountOf(provider));
       if (known?.text === text) return known.credential;
       const credential = tokensOf(text);
-      accounts.set(id, { text, credential });
+      accounts.set(accountOf(provider), { text, credential });
       return credential;
     },
     async refresh() {

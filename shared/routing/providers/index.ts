@@ -12,7 +12,6 @@ export {
   credentialWith,
   environmentCredentials,
   faultOfSecret,
-  secretReferenceOf,
   TokenUnavailable,
 } from './credential-source.ts';
 export { readRetryDelaySeconds } from './fault-behind-invalid.ts';

@@ -1,9 +1,10 @@
 // Provider credentials of a deployed stage: a copy of the secret in memory, read again in the background while the old
 // copy serves. The function's environment contains no secret, so `{env: NAME}` means NAME in the secret here.
+import { secretReferenceOf } from '../../configuration/catalogue/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
-import { type CredentialSource, noCredential, secretReferenceOf, storedCredential } from './credential-source.ts';
+import { type CredentialSource, noCredential, storedCredential } from './credential-source.ts';
 import type { ReadSecret, SecretReading } from './provider-secret.ts';
 
 /** How old a copy may be before it is read again: how long a rotation without a 401 takes to arrive. */

@@ -37,12 +37,14 @@ const providerMembers = some<unknown>({
   headers: fc.constant({ 'x-acme-version': '2' }),
   idle_timeout_ms: fc.constant(14_000),
   drops: fc.constant({ members: ['metadata'] }),
+  credentials: fc.constant([{ env: 'A' }, { secret: 'b' }]),
 });
 const entryMembers = some<unknown>({
   cached_input_price_per_million: price,
   max_output_tokens: fc.constant(1_000),
   default_output_tokens: fc.constant(900),
   rate_limit_rpm: fc.constant(7),
+  weight: fc.constant(20),
 });
 const modelMembers = some<unknown>({
   display_name: fc.constant('Large'),

@@ -64,6 +64,17 @@ describe('a provider of a kind', () => {
     expect(providerOf(kind)).toMatchObject({ base_url, auth });
   });
 
+  it.each([
+    ['openai', '', { bearer: { env: 'A' } }],
+    ['anthropic', '', { header: { name: 'x-api-key', env: 'A' } }],
+    ['vertex', ', base_url: "https://g.example"', { gcp: { env: 'A' } }],
+    ['ollama', ', base_url: "http://127.0.0.1:11434/v1"', { bearer: { env: 'A' } }],
+  ])('%s takes several credentials where it takes one', (kind, more, auth) => {
+    const credentials = [{ env: 'A' }, { secret: 'b' }];
+    const text = `, credentials: [{ env: A }, { secret: b }]${more}`;
+    expect(providerOf(kind, text)).toMatchObject({ auth, credentials });
+  });
+
   it('keeps its region where the next apply knows none, and needs one at the first', () => {
     const text = 'providers: [{ id: p, kind: bedrock }]\nmodels: []';
     const former = catalogueOf(text);

@@ -39,6 +39,12 @@ a constant header with a control character | reasoning_style: effort → headers
 a constant header that is a number | reasoning_style: effort → headers: { x-version: 1 } | providers[0].headers.x-version | in quotes
 a constant header twice | reasoning_style: effort → headers: { x-title: a, X-Title: b } | providers[0].headers.X-Title | is there twice
 a key of a client where calls are signed | { bearer: { env: ACME_API_KEY } } → { sigv4: { service: bedrock, region: eu-west-1 } } | providers[0].accepts_byok_header | must be false beside sigv4
+credentials of calls that are signed | { bearer: { env: ACME_API_KEY } } → none\n    credentials: [{ env: A }] | providers[0].credentials | an auth with a secret
+a credential twice | { bearer: { env: ACME_API_KEY } } → { bearer: { env: A } }\n    credentials: [{ env: A }, { env: B }, { env: A }] | providers[0].credentials[2] | is there twice
+credentials without the one of auth | reasoning_style: effort → credentials: [{ env: A }, { env: B }] | providers[0].auth | not among credentials
+no credential | reasoning_style: effort → credentials: [] | providers[0].credentials | must name one
+a credential itself | reasoning_style: effort → credentials: [sk-key] | providers[0].credentials[0] | must not be the credential itself
+a weight of nothing | streaming: true → weight: 0 | models[0].providers[0].weight | at least 1
 a dropped output bound | reasoning_style: effort → drops: { members: [user, max_completion_tokens] } | providers[0].drops.members[1] | bounds the output
 a dropped group with the output bound | reasoning_style: effort → drops: { members: [inferenceConfig] } | providers[0].drops.members[0] | bounds the output
 a dropped store where it would be stored | reasoning_style: effort → apis: [responses]\n    drops: { members: [store] } | providers[0].drops.members[0] | nothing is to be stored

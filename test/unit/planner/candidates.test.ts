@@ -1,8 +1,19 @@
 import { describe, expect, it } from '#jest';
 import type { SupportedParams } from '../../../shared/configuration/catalogue/index.ts';
 import type { GatewayError } from '../../../shared/errors/index.ts';
-import { makePlan } from '../../../shared/routing/planner/index.ts';
-import { ableTo, entryOf, planFactsOf, planned, priced, providerOf, requestOf } from '../../support/planning.ts';
+import { makePlan, type Plan } from '../../../shared/routing/planner/index.ts';
+import {
+  ableTo,
+  catalogueOf,
+  entryOf,
+  factsOf,
+  modelOf,
+  planFactsOf,
+  planned,
+  priced,
+  providerOf,
+  requestOf,
+} from '../../support/planning.ts';
 
 /** In catalogue order dear, cheap, middling; `idle` is known but serves nothing. */
 const defaultInput = planFactsOf(
@@ -144,5 +155,77 @@ describe('who may serve', () => {
       );
       expect((error as GatewayError).param).toBe('tools');
     });
+  });
+});
+
+describe('a draw', () => {
+  const sessions = 1_000;
+  /** Who comes first, by session. */
+  const firsts = (input: ReturnType<typeof planFactsOf>, members: Record<string, unknown> = {}) => {
+    const counts = new Map<string, number>();
+    for (let session = 0; session < sessions; session += 1) {
+      const plan = makePlan(requestOf(members), { ...input, session: () => `session-${session}` });
+      if (!Array.isArray(plan)) throw new Error('no plan');
+      const { id, credential } = (plan as Plan)[0].provider;
+      const name = credential === undefined ? id : `${id}#${credential}`;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    return (name: string) => (counts.get(name) ?? 0) / sessions;
+  };
+  const weighed = planFactsOf([
+    entryOf('cheap', priced('1')),
+    entryOf('few', { ...priced('9'), weight: 20 }),
+    entryOf('most', { ...priced('5'), weight: 70 }),
+    entryOf('least', { ...priced('2'), weight: 10 }),
+  ]);
+
+  it('spreads sessions over entries by weight, within a twentieth, whatever they cost', () => {
+    const shareOf = firsts(weighed);
+    for (const [name, weight] of [
+      ['few', 0.2],
+      ['most', 0.7],
+      ['least', 0.1],
+      ['cheap', 0],
+    ] as const) {
+      expect(Math.abs(shareOf(name) - weight)).toBeLessThan(0.05);
+    }
+    // Behind the one that is drawn come the rest of them, then the others by price.
+    expect(planned({}, weighed).at(-1)).toBe('cheap');
+  });
+
+  it('is made by nobody who names a sort or an order', () => {
+    expect(firsts(weighed, { provider: { sort: 'price' } })('cheap')).toBe(1);
+    expect(firsts(weighed, { provider: { order: ['few'] } })('few')).toBe(1);
+  });
+
+  it('gives each session the same whenever it comes, and moves only those of an entry that cools', () => {
+    const firstOf = (session: number, input = weighed) =>
+      planned({}, { ...input, session: () => `session-${session}` })[0];
+    for (let session = 0; session < 100; session += 1) {
+      const first = firstOf(session);
+      const without = firstOf(session, { ...weighed, isCooling: ({ provider }) => provider.id === 'few' });
+      if (first !== 'few') expect(without).toBe(first);
+      else expect(without).not.toBe('few');
+    }
+  });
+
+  it('spreads sessions evenly over the credentials of an entry, its own beside the other entries', () => {
+    const credentials = ['A', 'B', 'C', 'D'].map((env) => ({ env }));
+    const pooled = planFactsOf(
+      [entryOf('pool', { weight: 1 }), entryOf('other', { weight: 1 })],
+      [providerOf('pool', { auth: { bearer: { env: 'A' } }, credentials })],
+    );
+    const shareOf = firsts(pooled);
+    for (const position of [2, 3, 4]) expect(Math.abs(shareOf(`pool#${position}`) - 1 / 8)).toBeLessThan(0.05);
+    expect(Math.abs(shareOf('other') - 1 / 2)).toBeLessThan(0.05);
+  });
+
+  it('says nothing about models: auto takes the cheapest one', () => {
+    const models = [
+      modelOf('dear', { auto: true, providers: [entryOf('one', { ...priced('9'), weight: 1_000 })] }),
+      modelOf('cheap', { auto: true, providers: [entryOf('two', priced('1'))] }),
+    ];
+    const input = factsOf(catalogueOf(models, [providerOf('one'), providerOf('two')]));
+    expect(planned({ model: 'auto' }, input)).toEqual(['cheap@two', 'dear@one']);
   });
 });

@@ -24,6 +24,7 @@ const factsOf = (configuration: Configuration): PlanInput => ({
   workspace: configuration.workspace,
   isConfigured: ({ provider }) => configuration.configured.includes(provider.id),
   isCooling: ({ provider }) => configuration.cooling.includes(provider.id),
+  session: () => 'one',
   statsOf: ({ model, provider }) => configuration.stats[`${model.id}@${provider.id}`],
   byok: {
     sourceOf: ({ provider }) => (configuration.keys.connected.includes(provider.id) ? 'connection' : undefined),

@@ -122,6 +122,13 @@ describe('what providers lack', () => {
     ]);
   });
 
+  it('is named by the position of a credential where a provider has several', () => {
+    const { check, lines, reports } = start(['A']);
+    check.look(catalogueOf([], [bearer('A', { credentials: [{ env: 'A' }, { env: 'B' }] })]));
+    expect(lines).toMatchObject([{ provider: 'a', credential: 2, message: expect.stringContaining('names B') }]);
+    expect(reports).toEqual([{ present: ['a'], missing: ['a#2'] }]);
+  });
+
   it.each([
     ['', 'which is not set'],
     ['sk-key\n', 'which has a line end'],

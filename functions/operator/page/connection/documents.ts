@@ -23,6 +23,6 @@ export interface List<Value> {
 export type Figures = Overview['totals'];
 /** One model at one provider. */
 export type ProviderModel = Provider['models'][number];
-export type Health = Omit<ProviderModel, 'model' | 'limits'>;
+export type Health = Omit<ProviderModel, 'model' | 'credential' | 'limits'>;
 export type LimitUse = NonNullable<ProviderModel['limits']['rpm']>;
 export type Attempt = Call['attempts'][number];

@@ -69,6 +69,7 @@ const AtProvider = ({ entry }: { readonly entry: Entry }) => {
     'Context, tokens': count(entry.context_length),
     'Output, tokens at most': count(entry.max_output_tokens),
     'Output, tokens where none are asked for': count(entry.default_output_tokens ?? null),
+    ...(entry.weight === undefined ? {} : { Weight: count(entry.weight) }),
     Features: [...has, ...extras].join(', ') || none,
     Interfaces: entry.apis.join(', '),
     Limits: bounded.join(', ') || none,

@@ -37,7 +37,7 @@ export const ModelsView = ({ address }: { readonly address: Address }) => {
         loaded={providers}
         columns={providerColumns}
         rowsOf={(all) => all.flatMap((provider) => provider.models.map((one): ProviderRow => ({ ...one, provider })))}
-        keyOf={({ provider, model }) => `${provider.id} ${model}`}
+        keyOf={({ provider, credential, model }) => `${provider.id} ${credential} ${model}`}
         empty={() => `There is no provider that serves a model. ${howToConfigure}`}
         moreTitle="More providers"
       />
@@ -57,10 +57,10 @@ interface ProviderRow extends ProviderModel {
 const providerColumns: readonly Column<ProviderRow>[] = [
   {
     title: 'Provider',
-    show: ({ provider: { id, display_name } }) => (
+    show: ({ provider: { id, display_name }, credential }) => (
       <span class="lines">
         <Link view="calls" parameters={{ provider: id }} text={id} />
-        <span class="muted">{display_name}</span>
+        <span class="muted">{credential === undefined ? display_name : `credential ${credential}`}</span>
       </span>
     ),
   },

@@ -1,0 +1,18 @@
+// What the calls of one conversation have in common, so that they find their prompt where it is cached.
+import { findMember, type RoutedRequest } from '../../protocol/wire/index.ts';
+
+export interface SessionSource {
+  readonly scope: { readonly correlationId: string; readonly correlation: { readonly sessionId?: string | undefined } };
+}
+
+/** The session id of the headers, `prompt_cache_key`, or the user; a call without any of them is its own. */
+export const sessionOf = ({ scope }: SessionSource, request: Pick<RoutedRequest, 'text' | 'user'>): string =>
+  scope.correlation.sessionId ?? promptCacheKeyOf(request) ?? request.user ?? scope.correlationId;
+
+/** As it is written. */
+function promptCacheKeyOf({ text }: Pick<RoutedRequest, 'text'>): string | undefined {
+  const json = text();
+  const at = findMember(json, 'prompt_cache_key');
+  const written = at === undefined ? '' : json.slice(at);
+  return written.startsWith('"') ? written : undefined;
+}

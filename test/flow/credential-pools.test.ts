@@ -1,0 +1,231 @@
+// One provider with several credentials, and entries with weights: no client sees which of them cannot serve, a conversation
+// stays where its prompt is cached, and sessions spread as they are weighed.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { type Account, type AccountProvider, startAccountProvider } from '../support/account-provider.ts';
+import { expectError } from '../support/expect-error.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
+
+const secrets = ['pool-secret-one', 'pool-secret-two', 'pool-secret-three'] as const;
+const names = secrets.map((_, index) => `GW_TEST_POOL_${index + 1}`);
+const credentials = names.map((env) => ({ env }));
+/** Longer than any cooldown, and than what is stored of one lives. */
+const forgottenMs = 2 * 3_600_000;
+
+describe('a provider with three credentials', () => {
+  const clock = manualClock();
+  let provider: AccountProvider;
+  let harness: Harness;
+
+  beforeAll(async () => {
+    for (const [index, name] of names.entries()) process.env[name] = secrets[index];
+    provider = await startAccountProvider(Object.fromEntries(secrets.map((secret) => [secret, 200 as Account])));
+    const pooled = { provider: 'pool', upstream: 'scripted' };
+    const dear = { input_price_per_million: '9', output_price_per_million: '9' };
+    harness = await startHarness({
+      clock,
+      service: { queue_ms: 0 },
+      models: {
+        'acme/model': [pooled],
+        'acme/backed': [pooled, { provider: 'backup', upstream: 'echo', more: dear }],
+        'acme/limited': [{ ...pooled, more: { rate_limit_rpm: 1 } }],
+        'acme/equal': [{ provider: 'backup', upstream: 'echo' }, pooled],
+      },
+      providers: {
+        pool: {
+          base_url: provider.url,
+          apis: ['chat-completions', 'responses'],
+          auth: { bearer: credentials[0] },
+          credentials,
+          accepts_byok_header: true,
+        },
+      },
+      workspace: { features: { byok: true } },
+    });
+  });
+  afterAll(async () => {
+    await harness.stop();
+    await provider.stop();
+    for (const name of names) delete process.env[name];
+  });
+  beforeEach(() => {
+    clock.advance(forgottenMs);
+    provider.calls.length = 0;
+    harness.simulator.clear();
+  });
+  afterEach(() => setAccounts(200, 200, 200));
+
+  const setAccounts = (...accounts: readonly Account[]) => {
+    for (const [index, account] of accounts.entries()) provider.accounts.set(secrets[index] ?? '', account);
+  };
+  const ask = (model = 'acme/model', headers: Record<string, string> = {}, more = {}) =>
+    harness.post(hello(model, more), headers);
+  const inSession = (session: string | number) => ({ 'x-gw-session-id': `session-${session}` });
+  const keysAsked = () => provider.calls.map(({ key }) => key);
+  const attempts = async () =>
+    (await harness.records())
+      .toSorted((a, b) => a.arrivedAtMs - b.arrivedAtMs || a.correlationId.localeCompare(b.correlationId))
+      .map(({ attemptLog = [] }) => attemptLog);
+  /** A session that is drawn to a credential while all serve. */
+  async function sessionAt(secret: string): Promise<Record<string, string>> {
+    for (let session = 0; ; session += 1) {
+      expect((await ask('acme/model', inSession(session))).status).toBe(200);
+      if (provider.calls.at(-1)?.key !== secret) continue;
+      clock.advance(forgottenMs);
+      provider.calls.length = 0;
+      return inSession(session);
+    }
+  }
+
+  it('serves every client while one is at its limit and one is refused, and records which were asked', async () => {
+    setAccounts(429, 401, 200);
+    for (let session = 0; session < 20; session += 1) {
+      const answer = await ask('acme/model', inSession(session));
+      expect(answer.status).toBe(200);
+      await answer.text();
+    }
+    await harness.settled();
+    // Each is asked once, then comes behind the one that serves.
+    const asked = keysAsked();
+    expect(asked.filter((key) => key === secrets[0])).toHaveLength(1);
+    expect(asked.filter((key) => key === secrets[1])).toHaveLength(1);
+    expect(asked.filter((key) => key === secrets[2])).toHaveLength(20);
+    const logged = (await attempts()).slice(-20).flat();
+    expect(logged).toContainEqual(expect.objectContaining({ provider: 'pool', credential: 1, outcome: 'status_429' }));
+    expect(logged).toContainEqual(expect.objectContaining({ provider: 'pool', credential: 2, outcome: 'status_401' }));
+    expect(logged.filter(({ credential, outcome }) => credential === 3 && outcome === 'ok')).toHaveLength(20);
+  });
+
+  it('answers with the failure of all where none serves: limited by all is rate_limited', async () => {
+    setAccounts(429, 429, 429);
+    await expectError(await ask(), 429, 'rate_limited');
+    expect(new Set(keysAsked())).toEqual(new Set(secrets));
+    setAccounts(401, 402, 401);
+    clock.advance(forgottenMs);
+    await expectError(await ask(), 502, 'no_available_provider');
+  });
+
+  it('asks no second credential for what the provider rejects', async () => {
+    setAccounts(400, 400, 400);
+    await expectError(await ask(), 400, 'invalid_request');
+    expect(provider.calls).toHaveLength(1);
+  });
+
+  it('is asked with another credential behind other providers where it fails for other reasons', async () => {
+    setAccounts(500, 500, 500);
+    expect((await ask('acme/backed')).status).toBe(200);
+    expect(provider.calls).toHaveLength(1);
+    expect(harness.simulator.calls.map((call) => call.provider)).toEqual(['backup']);
+    clock.advance(forgottenMs);
+    await expectError(await ask(), 502, 'no_available_provider');
+    expect(provider.calls).toHaveLength(1 + secrets.length);
+  });
+
+  it('is tried whole before another provider where credentials cannot serve, and without fallbacks too', async () => {
+    setAccounts(429, 429, 200);
+    const pinned = { provider: { allow_fallbacks: false } };
+    for (let session = 0; session < 4; session += 1) {
+      clock.advance(forgottenMs);
+      expect((await ask('acme/backed', inSession(session))).status).toBe(200);
+      clock.advance(forgottenMs);
+      expect((await ask('acme/backed', inSession(session), pinned)).status).toBe(200);
+    }
+    expect(harness.simulator.calls).toEqual([]);
+  });
+
+  it('comes in its place of the catalogue beside an entry of the same price', async () => {
+    for (let session = 0; session < 10; session += 1) await ask('acme/equal', inSession(session));
+    expect(provider.calls).toEqual([]);
+  });
+
+  it.each([
+    ['its session id', inSession('agent'), {}],
+    ['its prompt_cache_key', {}, { prompt_cache_key: 'thread-7' }],
+    ['its user', {}, { user: 'ada' }],
+  ])(
+    'keeps a conversation on one credential by %s: nine tenths of its prompts are read from the cache',
+    async (_by, headers, more) => {
+      const messages = [{ role: 'system', content: 'You work in a repository. '.repeat(400) }];
+      for (let turn = 0; turn < 12; turn += 1) {
+        messages.push({ role: 'user', content: `Turn ${turn}: go on` });
+        const answer = await harness.post(
+          { model: 'acme/model', messages, ...more },
+          headers as Record<string, string>,
+        );
+        expect(answer.status).toBe(200);
+        messages.push({ role: 'assistant', content: 'done' });
+        // Others come in between.
+        await ask();
+      }
+      const own = provider.calls.filter(({ promptTokens }) => promptTokens > 1_000);
+      expect(new Set(own.map(({ key }) => key)).size).toBe(1);
+      const sum = (of: (call: (typeof own)[number]) => number) => own.reduce((total, call) => total + of(call), 0);
+      expect(sum(({ cachedTokens }) => cachedTokens)).toBeGreaterThan(0.9 * sum(({ promptTokens }) => promptTokens));
+    },
+  );
+
+  it('asks another credential for a conversation while its own cools, and its own again afterwards', async () => {
+    const session = await sessionAt(secrets[1]);
+    setAccounts(200, 429, 200);
+    expect((await ask('acme/model', session)).status).toBe(200);
+    expect((await ask('acme/model', session)).status).toBe(200);
+    const [own, other, third, ...more] = keysAsked();
+    expect([own, other === third, more]).toEqual([secrets[1], true, []]);
+    setAccounts(200, 200, 200);
+    clock.advance(forgottenMs);
+    await ask('acme/model', session);
+    expect(keysAsked().at(-1)).toBe(secrets[1]);
+  });
+
+  it('keeps a stored response on the credential that made it', async () => {
+    for (let call = 0; call < 6; call += 1) {
+      const first = await harness.postTo('/responses', { model: 'acme/model', input: 'Hello' });
+      const { id } = (await first.json()) as { readonly id: string };
+      const made = provider.calls.at(-1)?.key;
+      const next = await harness.postTo('/responses', {
+        model: 'acme/model',
+        input: 'Go on',
+        previous_response_id: id,
+      });
+      expect([next.status, provider.calls.at(-1)?.key]).toEqual([200, made]);
+    }
+    expect(new Set(keysAsked()).size).toBeGreaterThan(1);
+  });
+
+  it('is limited by the limits of an entry once per credential', async () => {
+    for (const _secret of secrets) expect((await ask('acme/limited')).status).toBe(200);
+    expect(new Set(keysAsked())).toEqual(new Set(secrets));
+    await expectError(await ask('acme/limited'), 429, 'rate_limited');
+    expect(provider.calls).toHaveLength(secrets.length);
+  });
+
+  it('is asked once with a key of the client, whatever credentials it has', async () => {
+    const own = { 'x-byok-key': 'client-key' };
+    await expectError(await ask('acme/model', own, { provider: { only: 'pool' } }), 502, 'no_available_provider');
+    expect(keysAsked()).toEqual(['client-key']);
+  });
+
+  it('is never asked with a credential that is not set', async () => {
+    delete process.env[names[0] as string];
+    try {
+      for (let session = 0; session < 6; session += 1)
+        expect((await ask('acme/model', inSession(session))).status).toBe(200);
+      expect(keysAsked()).not.toContain(secrets[0]);
+    } finally {
+      process.env[names[0] as string] = secrets[0];
+    }
+  });
+
+  it('has one entry in the list of models', async () => {
+    const { data } = (await (await harness.get('/models')).json()) as {
+      readonly data: readonly { readonly id: string; readonly providers: readonly unknown[] }[];
+    };
+    expect(data.find(({ id }) => id === 'acme/model')?.providers).toHaveLength(1);
+  });
+
+  it('leaves no secret in tables and log lines', async () => {
+    const dump = (await harness.testStore.dumpTables()) + harness.logLines.join('\n');
+    for (const secret of secrets) expect(dump).not.toContain(secret);
+    expect(dump).toContain(names[0]);
+  });
+});
