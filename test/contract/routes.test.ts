@@ -2,11 +2,11 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createGateway } from '../../functions/gateway/routes.ts';
-import { nextTurn } from '../../shared/foundation/time/index.ts';
 import { callGateway } from '../support/call-gateway.ts';
 import { expectError, uuid } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { exchangeBytes } from '../support/raw-http.ts';
+import { eventually } from '../support/watched-clock.ts';
 import { description, differencesOf, operationOf } from './api-description.ts';
 
 describe('the routes', () => {
@@ -57,12 +57,11 @@ describe('the routes', () => {
       return callGateway(served, { method: 'GET', path: '/openapi.json', headers: {}, arrivedAtMs, body: Buffer.of() });
     };
     const refused = [ask(), ask()];
-    await nextTurn();
-    expect(reads).toHaveLength(1);
+    await eventually(() => reads.length > 0);
     reads[0]?.reject(new Error('the file cannot be read'));
     expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([500, 500]);
     const answered = [ask(), ask()];
-    await nextTurn();
+    await eventually(() => reads.length > 1);
     reads[1]?.resolve('{}');
     expect((await Promise.all([...answered, ask()])).map(({ text }) => text)).toEqual(['{}', '{}', '{}']);
     expect(reads).toHaveLength(2);

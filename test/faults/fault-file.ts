@@ -43,7 +43,13 @@ export const badProviderFor = (spoken: Spoken): string => (isTranslated(spoken) 
 /** Dearer, so that it comes second. */
 const spare: Route = { provider: 'good', upstream: 'echo', more: { output_price_per_million: '9.00' } };
 
-const impatient = { first_chunk_timeout_ms: 400, idle_timeout_ms: 400, accepts_byok_header: true };
+/** Of what never comes; far longer than a busy machine takes for what does. */
+const silenceLimitMs = 3_000;
+const impatient = {
+  first_chunk_timeout_ms: silenceLimitMs,
+  idle_timeout_ms: silenceLimitMs,
+  accepts_byok_header: true,
+};
 
 export const keyNames = ['team', 'limited', 'rateLimited', 'poor', 'sharded', 'capped', 'own'] as const;
 export type KeyName = (typeof keyNames)[number];

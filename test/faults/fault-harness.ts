@@ -40,6 +40,8 @@ export interface FaultHarness {
   stop(): Promise<void>;
 }
 
+/** Time limits of the store are counted in pieces of this length. */
+const storeSliceMs = 100;
 const creditShards = 3;
 /** The provider key that workspace `own` has stored. */
 const connectionKey = 'sk-stored-connection';
@@ -57,7 +59,11 @@ export async function startFaultHarness(options: FaultHarnessOptions = {}): Prom
   const keys = makeKeys(systemRandomness);
   const witness = createWitness();
   let aheadMs = 0;
-  const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
+  const clock: Clock = {
+    nowMs: () => systemClock.nowMs() + aheadMs,
+    // A busy machine must not make faults of its own: limits of the store are longer, as those of providers in their file.
+    after: (delayMs, callback) => systemClock.after(delayMs === storeSliceMs ? 5 * delayMs : delayMs, callback),
+  };
 
   function openComposition({ plan = () => undefined, wrap }: GatewayOptions): Composition {
     const own = wrap?.clock(clock) ?? clock;

@@ -17,7 +17,7 @@ export interface Server extends GatewayServer {
 }
 
 /** So long a call has been on its way, of the 55 s that are its budget. */
-const arrivedBeforeMs = 45_000;
+const arrivedBeforeMs = 10_000;
 /** Where no more is to come from a silent provider, and nothing but the budget ends the call. */
 const silentArrivedBeforeMs = 54_000;
 const isSilent = ({ model }: PlannedCall['body']): boolean =>

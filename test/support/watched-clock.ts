@@ -4,7 +4,7 @@ import { nextTurn } from '../../shared/foundation/time/index.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 
 /** Far longer than anything takes that a test waits for, and less than a test may take. */
-const eventuallyMaxMs = 30_000;
+const eventuallyMaxMs = 120_000;
 
 export interface WatchedClock extends ManualClock {
   /** Resolves once so many timers of such a delay were set, counted from the last call of `forget`. */
