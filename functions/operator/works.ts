@@ -1,5 +1,6 @@
 // What each route of the management interface does, for the router and for the command line.
 import { changeKey, listKeys, makeKey, rotate } from './accounts/serve-keys.ts';
+import { endOperator, listOperators, makeOperator } from './accounts/serve-operators.ts';
 import {
   changeCredit,
   editWorkspace,
@@ -38,6 +39,9 @@ export const works: Works = {
   'POST /keys': makeKey,
   'PATCH /keys/{public_id}': changeKey,
   'POST /keys/{public_id}/rotate': rotate,
+  'GET /operators': listOperators,
+  'POST /operators': makeOperator,
+  'POST /operators/{public_id}/revoke': endOperator,
   'GET /workspaces': listWorkspaces,
   'POST /workspaces': makeWorkspace,
   'GET /workspaces/{id}': showWorkspace,

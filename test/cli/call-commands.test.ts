@@ -1,6 +1,6 @@
 // Commands that are one request of the management interface: every row of them, by the example that its help shows.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { createKeyStore } from '../../shared/configuration/keys/index.ts';
+import { createKeyStore, createOperatorStore } from '../../shared/configuration/keys/index.ts';
 import {
   type CommandWords,
   type ManagementRoute,
@@ -31,18 +31,23 @@ beforeAll(async () => {
     workspaces: [{ id: 'team-a', credit_usd: '5', functions: [{ id: 'label', kind: 'prompt', revisions }] }],
   };
   expect(await operate(`apply -f ${local.write('gateway.yaml', file)} ${local.option}`)).toMatchObject({ code: 0 });
-  await createKeyStore(local.store).write({
-    publicId: 'ek0f2eiHeJiNSCrK',
-    workspace: 'team-a',
-    name: 'ci',
-    secretSha256: '0'.repeat(64),
-    status: 'active',
+  const key = { publicId: 'ek0f2eiHeJiNSCrK', secretSha256: '0'.repeat(64), status: 'active' } as const;
+  await createKeyStore(local.store).write({ ...key, workspace: 'team-a', name: 'ci' });
+  await createOperatorStore(local.store).write({
+    ...key,
+    name: 'grace',
+    createdAtMs: 0,
+    role: 'owner',
+    workspaces: 'all',
   });
   before = await stored();
 });
 afterAll(() => local.stop());
 
-const stored = async () => (await operate(`export --full ${local.option}`)).out;
+const stored = async () => {
+  const lines = ['export --full', 'keys list', 'operators list'].map((line) => operate(`${line} ${local.option}`));
+  return (await Promise.all(lines)).map(({ out }) => out).join('\n');
+};
 
 async function exampleOf(words: string): Promise<string> {
   const { out } = await operate(`${words} --help`);
@@ -77,14 +82,15 @@ describe('a command that is one request of the management interface', () => {
         expect(await stored()).toBe(unchanged);
       }
       const first = await operate(`${line} --json`);
-      if (/disable|update team|create|activate/.test(line)) expect(await stored()).not.toBe(unchanged);
+      if (/disable|update team|create|activate|rotate|revoke/.test(line)) expect(await stored()).not.toBe(unchanged);
       if (line.includes('--dry-run') || words === 'models diff') expect(await stored()).toBe(unchanged);
       expect(first).toMatchObject({ code: 0, error: '' });
       const again = await operate(`${line} --json`);
       const [done, repeated] = [JSON.parse(first.out), again.code === 0 ? JSON.parse(again.out) : undefined];
       if ('change' in done)
         expect([done.change, repeated?.change]).toEqual([expect.stringMatching(/ed$/), 'unchanged']);
-      else if (repeated === undefined) expect(again.error).toMatch(/already|is taken/);
+      else if (repeated === undefined) expect(again.error).toMatch(/already|is taken|is the active/);
+      else if (words === 'keys rotate') expect(repeated.former.public_id).toBe(done.public_id);
       else expect(repeated).toEqual(done);
     },
   );

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { managementRoutes, type RouteName, routeNames } from '../../shared/configuration/management/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
@@ -86,6 +87,9 @@ const routeTable: Readonly<Record<RouteName, { readonly body?: object; readonly 
   'POST /keys': { body: { workspace: 'team', name: 'NAME' }, statuses: '403 200 403 200 200 200 200' },
   'PATCH /keys/{public_id}': { body: { rpm: 5 }, statuses: '403 404 403 200 200 200 200' },
   'POST /keys/{public_id}/rotate': { body: { grace: '1h' }, statuses: '403 404 403 200 200 200 200' },
+  'GET /operators': { statuses: '403 403 403 403 403 403 200' },
+  'POST /operators': { body: { name: 'NAME' }, statuses: '403 403 403 403 403 403 200' },
+  'POST /operators/{public_id}/revoke': { statuses: '403 403 403 403 403 403 200' },
   'GET /workspaces': { statuses: '403 403 200 200 200 200 200' },
   'GET /workspaces/{id}': { statuses: '403 403 200 200 200 200 200' },
   'POST /workspaces/{id}/credits': { body: { amount_usd: '1', id: 'i' }, statuses: '403 403 403 403 200 403 200' },
@@ -119,6 +123,8 @@ async function pathOf(path: string, workspace = 'team'): Promise<string> {
     const { body } = await (await operatorOfAll()).send('POST', '/keys', { workspace, name: `number ${made}` });
     parts = [body.data.public_id];
   }
+  if (path.startsWith('/operators/'))
+    parts = [parseApiKey((await operatorOf(gateway, `number ${made++}`)).key)?.publicId];
   return path.replaceAll(/\{\w+\}/g, () => String(parts.shift()));
 }
 let everything: Promise<Operator> | undefined;
@@ -158,7 +164,7 @@ describe('every route of the management interface', () => {
     expect(found.join(' ')).toBe(statuses);
   });
 
-  it.each(routeNames.filter((route) => route.includes('{') && !route.includes('/providers/')))(
+  it.each(routeNames.filter((route) => route.includes('{') && !managementRoutes[route].role.endsWith('of all')))(
     'is answered for a workspace that is not theirs as for one that does not exist: %s',
     async (route) => {
       const [method = '', path = ''] = route.split(' ');

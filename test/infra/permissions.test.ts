@@ -375,6 +375,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
     for (const path of [...lists, 'calls/01a20259-a9d1-7658-8559-d8e0dce60050']) await ask('GET', `/${path}`);
     const published = { id: 'r9', model: 'acme/echo', messages: [{ role: 'user', content: '{{input}}' }] };
     const [made, key] = await ask('POST', '/keys', { workspace: 'team', name: 'made', spend_limit_usd: '1' });
+    const [operatorMade, operator] = await ask('POST', '/operators', { name: 'grace' });
     const statuses = [
       made,
       (await ask('PATCH', `/keys/${key.public_id}`, { rpm: 5 }))[0],
@@ -388,6 +389,8 @@ describe('the roles of the functions, while the gateway serves every kind of req
       (await ask('POST', '/functions/team/answer/revisions', { kind: 'prompt', revision: published }))[0],
       (await ask('POST', '/workspaces', { id: 'made', credit_usd: '1' }))[0],
       (await ask('PATCH', '/workspaces/made', { spend_limit_usd: '2' }))[0],
+      operatorMade,
+      (await ask('POST', `/operators/${operator.public_id}/revoke`))[0],
       (await ask('POST', '/providers/acme/disable'))[0],
       (await ask('POST', '/providers/acme/enable'))[0],
       ...(await replaceConfiguration(`${base}/configuration`, text)),

@@ -1,5 +1,4 @@
 // The management interface of a gateway, as an operator's program calls it.
-import type { Grant } from '../../shared/configuration/access/index.ts';
 import { createOperator } from '../../shared/configuration/administration/index.ts';
 import type { Harness } from './harness.ts';
 
@@ -17,7 +16,11 @@ export interface Operator {
 }
 
 /** Makes an operator of this name. Paths begin behind /v1/manage. */
-export async function operatorOf(gateway: Harness, name: string, grant?: Grant): Promise<Operator> {
+export async function operatorOf(
+  gateway: Harness,
+  name: string,
+  grant?: Parameters<typeof createOperator>[2],
+): Promise<Operator> {
   const { text } = await createOperator(gateway.composition, name, grant);
   return asOperator(gateway, text);
 }

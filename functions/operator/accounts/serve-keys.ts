@@ -14,7 +14,7 @@ import { fromWrittenKey, isKeyExpired, type KeyRecord, writtenKey } from '../../
 import type { Documents, ReadBody } from '../../../shared/configuration/management/index.ts';
 import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
-import { dayMs } from '../../../shared/foundation/time/index.ts';
+import { dayMs, instantOf } from '../../../shared/foundation/time/index.ts';
 import { formatTags } from '../../../shared/protocol/wire/index.ts';
 import type { ManagementDependencies } from '../dependencies.ts';
 import { mayRead } from '../request/allowed.ts';
@@ -66,9 +66,10 @@ export const rotate: Work<'POST /keys/{public_id}/rotate'> = async (deps, reques
   const expiresAtMs = typeof end === 'string' ? Date.parse(end) : end;
   const { claim } = await allowChange(deps, request.operator, former, { expiresAtMs });
   const rotation = { workspace: former.workspace, name: former.name, publicId: former.publicId };
-  const { publicId, text } = await rotateKey(deps, { ...rotation, graceMs, expiresAtMs, claim });
+  const { publicId, text, former: ending } = await rotateKey(deps, { ...rotation, graceMs, expiresAtMs, claim });
   request.tellChange('key rotated', `${former.workspace}/${former.publicId}`);
-  return { data: { ...(await newKeyDocument(deps, publicId)), key: text } };
+  const ends = { public_id: ending.publicId, expires_at: instantOf(ending.expiresAtMs) };
+  return { data: { ...(await newKeyDocument(deps, publicId)), key: text, former: ends } };
 };
 
 /** The key that the path names. Throws ChangeFailed where there is none that the operator may see. */

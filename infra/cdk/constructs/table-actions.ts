@@ -35,8 +35,8 @@ export const operatorTableActions = {
   // Workspaces, and the pointer of the catalogue, where providers are switched.
   config: ['GetItem', 'PutItem', 'Scan'],
   keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
-  // The command line makes operators; no function does.
-  operators: ['GetItem'],
+  // An owner of all workspaces makes and revokes operators.
+  operators: ['GetItem', 'PutItem', 'Scan'],
   // Policies and budgets of BYOK connections are in the gateway file. Their keys are encrypted, and this function may
   // not decrypt them.
   connections: ['GetItem', 'PutItem'],

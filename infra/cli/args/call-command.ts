@@ -70,6 +70,8 @@ export interface CallCommand<Name extends RouteName> {
   /** Behind the words of the command, and before the store. */
   readonly example: string;
   readonly notes?: readonly string[];
+  /** Where what the line names makes it another request, with an answer that `shows` reads too. */
+  readonly route?: (request: LineRequest) => RouteName | undefined;
   /** Settles what options say together. Throws UsageError. */
   readonly checks?: (request: LineRequest) => void;
   /** Finds what the request names in another way. */
@@ -128,13 +130,13 @@ function declare(command: CommandLine, input: LineInput): void {
 async function call(
   session: Session,
   words: CommandWords,
-  { takes = [], query = {}, checks, resolves, asks, shows }: CallCommand<RouteName>,
+  { takes = [], query = {}, route: otherRoute, checks, resolves, asks, shows }: CallCommand<RouteName>,
   said: readonly unknown[],
 ): Promise<Outcome> {
   const request = requestOf(session, takes, said);
   Object.assign(request.query, query);
   checks?.(request);
-  const route = routeOf(words);
+  const route = otherRoute?.(request) ?? routeOf(words);
   if (route.startsWith('PATCH') && Object.keys(request.body).length === 0) {
     throw new UsageError(`say what to change: see ${words} --help`);
   }

@@ -1,28 +1,12 @@
 // `credits add | show | history`: the credit of workspaces, to the last digit.
 import type { Documents } from '../../../shared/configuration/management/index.ts';
-import { addCallCommands, type CallCommands, input, performOn, shownList } from '../args/call-command.ts';
+import { addCallCommands, type CallCommands, input, shownList } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readUsdChange } from '../args/option-values.ts';
-import type { Outcome, Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 
-export function addCredits(program: CommandLine): void {
-  const credits = program.command('credits').description('the credit of workspaces');
-  addCallCommands<'credits'>(credits, creditCommands);
-  credits
-    .command('show')
-    .description('the credit of a workspace, or of all: granted, spent, held, available')
-    .takesArgument('[WORKSPACE]', readId)
-    .does(showCredits);
-}
-
-async function showCredits(session: Session, id: string | undefined): Promise<Outcome> {
-  const { data } =
-    id === undefined
-      ? await performOn(session, 'GET /workspaces', {})
-      : await performOn(session, 'GET /workspaces/{id}', { names: { id } });
-  return shownList('credits', creditFields, 'there are no workspaces')({ data: [data].flat() });
-}
+export const addCredits = (program: CommandLine): void =>
+  addCallCommands<'credits'>(program.command('credits').description('the credit of workspaces'), creditCommands);
 
 type WorkspaceCredit = Documents['ManagedWorkspace'];
 
@@ -72,6 +56,13 @@ const creditCommands: CallCommands<'credits'> = {
         ...fieldTable(creditFields, [workspace], style),
       ],
     }),
+  },
+  'credits show': {
+    summary: 'the credit of a workspace, or of all: granted, spent, held, available',
+    takes: [input('[WORKSPACE]', 'names.id', readId)],
+    example: 'team-a',
+    route: ({ names: { id } }) => (id === undefined ? undefined : 'GET /workspaces/{id}'),
+    shows: ({ data }) => shownList('credits', creditFields, 'there are no workspaces')({ data: [data].flat() }),
   },
   'credits history': {
     takes: [input('WORKSPACE', 'names.id', readId)],

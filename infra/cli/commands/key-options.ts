@@ -1,6 +1,7 @@
 // What a key may be used for, and until when, as options of `keys create`, `keys rotate` and `keys update`.
 import { spendLimitResets } from '../../../shared/accounting/holds/index.ts';
 import { isKeyExpired } from '../../../shared/configuration/keys/index.ts';
+import { duration } from '../../../shared/configuration/value-forms/index.ts';
 import { instantOf } from '../../../shared/foundation/time/index.ts';
 import { type Tags, tagsMax } from '../../../shared/protocol/wire/index.ts';
 import { input, type LaterValue, type LineInput } from '../args/call-command.ts';
@@ -31,6 +32,12 @@ export const readExpires = readOrNone(
     };
   },
 );
+
+/** As requests write it. */
+export function readGrace(name: string, text: string): string {
+  if (duration.safeParse(text).success) return text;
+  throw new UsageError(`${name} is a length of time of at most a year: 90s, 15m, 24h, 7d`);
+}
 
 export const readReset = readOrNone(readChoice([...spendLimitResets, 'none']));
 

@@ -1,6 +1,7 @@
-// `keys create | list | revoke | rotate | update`: API keys with their limits and what they have spent. A key is printed when it is made, the
-// only time that its text is known.
-import type { OperatorStores } from '../../../shared/configuration/administration/index.ts';
+// `keys create | list | update | rotate | revoke`: API keys with their limits and what they have spent. A key is printed when it is
+// made, the only time that its text is known.
+import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
+import { perform } from '../../../functions/operator/perform.ts';
 import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { collect } from '../../../shared/foundation/parallel/index.ts';
@@ -17,11 +18,10 @@ import type { CommandLine } from '../args/command-line.ts';
 import { readId, readKeyName, readOwner, readText, UsageError } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
-import { openAdministration } from '../target/stores.ts';
-import { keyOptions } from './key-options.ts';
+import { openManagement } from '../target/stores.ts';
+import { expiresForm, keyOptions, readExpires, readGrace } from './key-options.ts';
 import { keyNote, readNamedKey, toNamedKey, workspaceOfName } from './named-key.ts';
 import { addReconcile } from './reconcile.ts';
-import { addRotate } from './rotate.ts';
 
 export function addKeys(program: CommandLine): void {
   const keys = program.command('keys').description('API keys with their limits and what they have spent');
@@ -35,10 +35,10 @@ export function addKeys(program: CommandLine): void {
     .asks()
     .notes(keyNote)
     .does(revoke);
-  addRotate(keys);
   addReconcile(keys);
 }
 
+/** Of one key, or of all that a person made who has left. */
 async function revoke(
   session: Session,
   written: string | undefined,
@@ -46,33 +46,34 @@ async function revoke(
 ): Promise<Outcome> {
   if ((written === undefined) === (owner === undefined)) throw new UsageError('give a KEY, or --owner EMAIL');
   const wanted = written === undefined ? undefined : toNamedKey(written, workspace);
-  const administration = await openAdministration(session, { writes: true });
+  const deps = await openManagement(session, { writes: true });
   if (wanted !== undefined) {
-    const key = await readNamedKey(administration, wanted);
+    const key = await readNamedKey(deps, wanted);
     const { publicId } = key;
     const named = `key ${key.name} of ${key.workspace} (${publicId})`;
-    const change = await revokeAll(session, administration, [key], named);
+    const change = await revokeAll(session, deps, [key], named);
     return {
       json: { workspace: key.workspace, name: key.name, public_id: publicId, status: 'revoked', change },
       lines: () => [`${named} ${change === 'changed' ? 'is revoked' : 'was revoked before'}`],
     };
   }
-  // Of a person who has left, for example.
-  const keys = await collect(administration.keys.list());
+  const keys = await collect(deps.keys.list());
   const active = keys.filter((key) => key.owner === owner && key.status === 'active');
   const named = `${active.length} keys of ${owner}`;
-  const change = await revokeAll(session, administration, active, named);
+  const change = await revokeAll(session, deps, active, named);
   return {
     json: { owner, revoked: active.map((key) => key.publicId) },
     lines: () => [change === 'changed' ? `${named} are revoked` : `${owner} has no active key`],
   };
 }
 
-async function revokeAll(session: Session, deps: OperatorStores, keys: readonly KeyRecord[], named: string) {
+async function revokeAll(session: Session, deps: ManagementDependencies, keys: readonly KeyRecord[], named: string) {
   const active = keys.filter(({ status }) => status === 'active');
   if (active.length === 0) return 'unchanged';
   await confirm(session, `revoke ${named}`);
-  for (const key of active) await deps.keys.update(key, { status: 'revoked' });
+  for (const { publicId } of active) {
+    await perform(deps, 'PATCH /keys/{public_id}', { names: { public_id: publicId }, body: { status: 'revoked' } });
+  }
   return 'changed';
 }
 
@@ -114,6 +115,19 @@ const name: LineInput = input('--name <N>', 'body.name', readKeyName, 'what peop
 const named = ({ names: { public_id: key = '' }, shown: { workspace } }: LineRequest) =>
   toNamedKey(key, workspace as string | undefined);
 
+const keyInputs: readonly LineInput[] = [
+  input('KEY', 'names.public_id', readText),
+  input('--workspace <W>', 'shown.workspace', readId, workspaceOfName),
+];
+
+/** A row whose key is named by its name or its public id. */
+const namesKey = {
+  checks: (request: LineRequest) => void named(request),
+  async resolves(request: LineRequest, deps: ManagementDependencies) {
+    request.names.public_id = (await readNamedKey(deps, named(request))).publicId;
+  },
+};
+
 const keyCommands: CallCommands<'keys'> = {
   'keys create': {
     summary: 'make an API key for a workspace and print it once',
@@ -125,7 +139,7 @@ const keyCommands: CallCommands<'keys'> = {
       ...keyOptions('left out'),
     ],
     example: '--workspace team-a --name nightly --rpm 60 --spend-limit 5.00',
-    notes: ['The key is stored as a hash only: what is not kept now cannot be shown again.'],
+    notes: ['The key is stored as a hash only: copy it now, it cannot be shown again.'],
     shows: ({ data: { workspace, name, public_id, key, rpm, spend_limit_usd } }) => ({
       json: { workspace, name, public_id, key, rpm, spend_limit_usd },
       lines: () => [`key ${name} of ${workspace} (shown once):`, key],
@@ -144,25 +158,49 @@ const keyCommands: CallCommands<'keys'> = {
   },
   'keys update': {
     summary: 'change the name, the limits or the rules of a key',
-    takes: [
-      input('KEY', 'names.public_id', readText),
-      input('--workspace <W>', 'shown.workspace', readId, workspaceOfName),
-      name,
-      ...keyOptions('none'),
-    ],
+    takes: [...keyInputs, name, ...keyOptions('none')],
     example: 'ci --workspace team-a --rpm 120 --expires 2099-01-01',
     notes: [
       keyNote,
       'What is not named stays; --tag stands in place of all that the key has.',
       'Changes count from the next request on; spending counts from the day a limit is set.',
     ],
-    checks: (request) => void named(request),
-    async resolves(request, deps) {
-      request.names.public_id = (await readNamedKey(deps, named(request))).publicId;
-    },
+    ...namesKey,
     shows: ({ data }, { change }) => ({
       json: { change, ...fieldJson(keyFields, data) },
       lines: (style) => fieldTable(keyFields, [data], style),
+    }),
+  },
+  'keys rotate': {
+    takes: [
+      ...keyInputs,
+      input(
+        '--grace <TIME>',
+        'body.grace',
+        readGrace,
+        'how long the former key goes on: 90s, 15m, 24h, 7d; left out: 24h',
+      ),
+      input(
+        '--expires <WHEN>',
+        'body.expires_at',
+        readExpires,
+        `of the new key: ${expiresForm}, or none; left out: as the former`,
+      ),
+    ],
+    example: 'ci --workspace team-a --grace 7d',
+    notes: [
+      keyNote,
+      'The new key has the name, the limits and the rules of the former, and what that one has spent counts on it too.',
+      'From then on a gateway file, keys rotate and export mean the new key by the name.',
+    ],
+    ...namesKey,
+    shows: ({ data: { workspace, name, public_id, key, expires_at, former } }) => ({
+      json: { workspace, name, public_id, key, expires_at, former },
+      lines: () => [
+        `the former key ${former.public_id} ends ${former.expires_at}`,
+        `key ${name} of ${workspace} (shown once):`,
+        key,
+      ],
     }),
   },
 };

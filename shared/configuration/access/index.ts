@@ -16,6 +16,9 @@ import {
  */
 export const roles = ['member', 'viewer', 'editor', 'owner'] as const;
 export type Role = (typeof roles)[number];
+/** An operator key owns no API keys, so that it has nothing of a member. */
+export const operatorRoles = ['viewer', 'editor', 'owner'] as const satisfies readonly Role[];
+export type OperatorRole = (typeof operatorRoles)[number];
 
 export interface Grant {
   readonly role: Role;

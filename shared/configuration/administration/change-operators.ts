@@ -1,10 +1,8 @@
-// Who may open the management interface and the console. Made and revoked by the command line and by a local start alone.
+// Operator keys, which open the management interface and the console: made, listed and revoked.
 
 import { collect } from '../../foundation/parallel/index.ts';
-import type { Grant } from '../access/index.ts';
 import { newApiKey, type OperatorRecord } from '../keys/index.ts';
 import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
-import type { NewKey } from './change-keys.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'operators' | 'clock' | 'randomness' | 'cell'>;
@@ -15,22 +13,27 @@ export async function readOperators({ operators }: Pick<Dependencies, 'operators
   return records.sort((a, b) => (a.name === b.name ? a.createdAtMs - b.createdAtMs : a.name < b.name ? -1 : 1));
 }
 
+interface NewOperator extends Omit<OperatorRecord, 'secretSha256'> {
+  /** Stored nowhere: show it once. */
+  readonly text: string;
+}
+
 /** Throws ChangeFailed where another active operator has the name: a log line names who made a change. */
 export async function createOperator(
   deps: Dependencies,
   name: string,
-  { role, workspaces }: Grant = { role: 'owner', workspaces: 'all' },
-): Promise<NewKey> {
+  { role, workspaces }: Pick<OperatorRecord, 'role' | 'workspaces'> = { role: 'owner', workspaces: 'all' },
+): Promise<NewOperator> {
   const holder = (await readOperators(deps)).find((one) => one.name === name && one.status === 'active');
   if (holder !== undefined) {
-    const advice = `give another name, or revoke that one (operators revoke ${holder.publicId})`;
+    const advice = 'give another name, or revoke that one first';
     throw new ChangeFailed('taken', `${name} is the active operator ${holder.publicId}: ${advice}`);
   }
   const { text, publicId, secretSha256 } = newApiKey(deps.randomness, deps.cell);
   const createdAtMs = deps.clock.nowMs();
-  const record = { publicId, name, status: 'active', secretSha256, createdAtMs, role, workspaces } as const;
-  await deps.operators.write(record).catch(refuseUnansweredKey('operators', publicId));
-  return { publicId, text };
+  const record = { publicId, name, status: 'active', createdAtMs, role, workspaces } as const;
+  await deps.operators.write({ ...record, secretSha256 }).catch(refuseUnansweredKey('operators', publicId));
+  return { ...record, text };
 }
 
 /** Throws ChangeFailed where there is none. */

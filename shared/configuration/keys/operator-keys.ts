@@ -1,5 +1,5 @@
-// Operator keys: the shape of API keys, another role. They stand in a table of their own, so that no key opens what the
-// other one does, and no function can make one:
+// Operator keys: the shape of API keys, another role. They have a table of their own, which the functions that serve clients
+// cannot reach, so that no key opens what the other one does:
 //
 //   pk             the 16 characters after `sk-gw-`
 //   name, status   active | revoked
@@ -9,10 +9,11 @@
 import { fail } from '../../errors/index.ts';
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
-import type { Grant } from '../access/index.ts';
+import type { Grant, OperatorRole } from '../access/index.ts';
 import type { ApiKey } from './api-key.ts';
 
 export interface OperatorRecord extends Grant {
+  readonly role: OperatorRole;
   readonly publicId: string;
   readonly name: string;
   readonly status: 'active' | 'revoked';
@@ -61,7 +62,7 @@ const recordOf = (item: Item): OperatorRecord => ({
   status: item.status as OperatorRecord['status'],
   secretSha256: item.secret_sha256 as string,
   createdAtMs: Number(item.created_at_ms),
-  role: (item.role as Grant['role'] | undefined) ?? 'owner',
+  role: (item.role as OperatorRole | undefined) ?? 'owner',
   workspaces: (item.workspaces as Grant['workspaces'] | undefined) ?? 'all',
 });
 

@@ -1,6 +1,7 @@
 // The bodies of changes that come over HTTP, in the words of the gateway file. What the description of the interface says of them follows from here.
 import * as z from 'zod/mini';
 import { type JsonObject, listOf } from '../../protocol/wire/index.ts';
+import { operatorRoles } from '../access/index.ts';
 import { keyChanges, keyName } from '../keys/index.ts';
 import { duration, id, instant, matching, notEmpty, text, usd, usdAboveZero, usdChange } from '../value-forms/index.ts';
 import { memberKeysSchema, workspaceChanges } from '../workspaces/index.ts';
@@ -19,6 +20,15 @@ const workspaceMembers = {
 };
 export const newWorkspaceSchema = z.strictObject({ id, credit_usd: z.optional(usd), ...workspaceMembers });
 export const workspaceChangesSchema = z.strictObject(workspaceMembers).check(notEmpty);
+
+/** Left out: an owner of all workspaces. */
+export const newOperatorSchema = z.strictObject({
+  name: keyName,
+  role: z.optional(z.enum(operatorRoles, { error: `must be one of ${operatorRoles.join(', ')}` })),
+  workspaces: z.optional(
+    z.union([z.literal('all'), listOf(id, { itemsMin: 1 })], { error: 'must be all or a list of workspaces' }),
+  ),
+});
 
 /** `id` names the addition, as the number of an invoice does. */
 export const creditSchema = z.strictObject({ amount_usd: usdChange, id });

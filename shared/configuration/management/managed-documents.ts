@@ -2,6 +2,7 @@
 // makes the documents is held to them by its types. Money is exact decimal text.
 import * as z from 'zod/mini';
 import type { operatorCallDocument } from '../../accounting/call-records/index.ts';
+import { operatorRoles } from '../access/index.ts';
 import { keySchema } from '../keys/index.ts';
 import { policySchema, workspaceSettings } from '../workspaces/index.ts';
 
@@ -174,6 +175,24 @@ const newKeyDocument = z.extend(keyDocument, {
   key: text.check(z.describe('Its text: in this answer only.')),
 });
 
+const rotatedKeyDocument = z.extend(newKeyDocument, {
+  former: z
+    .object({ public_id: text, expires_at: instant })
+    .check(z.describe('The key that was rotated, and when it ends.')),
+});
+
+const operatorDocument = z.object({
+  public_id: text,
+  name: text,
+  status: z.enum(['active', 'revoked']),
+  role: z.enum(operatorRoles),
+  workspaces: allOrSome,
+  created_at: instant,
+});
+const newOperatorDocument = z.extend(operatorDocument, {
+  key: text.check(z.describe('Its text: in this answer only.')),
+});
+
 const workspaceDocument = z.extend(workspaceSettings, {
   id: text,
   granted_usd: amount,
@@ -284,6 +303,9 @@ export const documents = {
   ManagedListUpdate: listUpdateDocument,
   ManagedKey: keyDocument,
   NewKey: newKeyDocument,
+  RotatedKey: rotatedKeyDocument,
+  ManagedOperator: operatorDocument,
+  NewOperator: newOperatorDocument,
   ManagedWorkspace: workspaceDocument,
   ManagedCredit: creditDocument,
   ManagedFunction: functionDocument,
