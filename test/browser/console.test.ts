@@ -3,6 +3,7 @@
 import type { Download, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { createKey, createOperator, readKeys, updateKey } from '../../shared/configuration/administration/index.ts';
+import { collect } from '../../shared/foundation/parallel/index.ts';
 import { hello } from '../support/harness.ts';
 import { startChromium } from './chromium.ts';
 import { type ConsoleWindow, openWindow, type WindowOptions, watchWindows } from './console-window.ts';
@@ -82,6 +83,7 @@ if (typeof browser === 'string') {
       ['calls', 'Calls', []],
       ['workspaces', 'Workspaces', ['Make a workspace', 'Credit of workspace other']],
       ['keys', 'Keys', ['Make a key', `Rotate key ${hostile}`, `Revoke key ${hostile}`]],
+      ['operators', 'Operators', ['Make an operator key', 'Revoke operator key ada']],
       ['models', 'Models and providers', ['Details of listed/gpt-5.4']],
       ['functions', 'Functions', ['Make a function']],
       ['configuration', 'Configuration', []],
@@ -546,6 +548,46 @@ if (typeof browser === 'string') {
       await page.getByRole('row').filter({ hasText: hostile }).getByText('ending', { exact: true }).waitFor();
     });
 
+    it('makes an operator key that is shown once, and stands in no table, address, line of the log or store; then ends it', async () => {
+      const { gateway } = served;
+      const at = gateway.logLines.length;
+      const { page, findAllBarriers } = await open('view=operators');
+      const requests: string[] = [];
+      page.on('request', (request) => requests.push(`${request.url()} ${request.postData()}`));
+      await page.getByRole('button', { name: 'Make an operator key' }).click();
+      await page.getByLabel('Name').fill(`${hostile} eve`);
+      await page.getByLabel('Role').selectOption('editor');
+      await page.getByLabel('Workspaces').fill('other');
+      await page.keyboard.press('Enter');
+      const made = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
+      const secret = made.slice(-49, -6);
+      expect(secret).toHaveLength(43);
+      const row = page.getByRole('row').filter({ hasText: `${hostile} eve` });
+      await row.getByText('other', { exact: true }).waitFor();
+      expect(await row.textContent()).not.toContain(secret);
+      expect(await findAllBarriers()).toEqual([]);
+      const { page: eve } = await openWindowOf({});
+      await eve.goto(`/console?view=operators#key=${made}`);
+      await eve.getByText('Your role does not open this view.').waitFor();
+      expect(await eve.locator('nav').getByText('Operators').count()).toBe(0);
+      await page.getByRole('button', { name: 'Hide it' }).click();
+      expect(await page.content()).not.toContain(secret);
+      await row.getByRole('button', { name: 'Revoke' }).click();
+      await page.keyboard.press('Escape');
+      await page.locator('dialog').waitFor({ state: 'detached' });
+      await row.getByText('active', { exact: true }).waitFor();
+      await row.getByRole('button', { name: 'Revoke' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+      await row.getByText('revoked', { exact: true }).waitFor();
+      await eve.reload();
+      await eve.getByLabel('Operator key').waitFor();
+      await gateway.settled();
+      const stored = await collect(gateway.testStore.store.scan('operators'));
+      const seen = [...requests, page.url(), ...gateway.logLines.slice(at), JSON.stringify(stored)].join('\n');
+      expect(seen).toContain(made.slice(6, 22));
+      expect(seen).not.toContain(secret);
+    });
+
     it('makes a workspace, changes what is changed in the form and nothing else, and adds credit', async () => {
       const { page } = await open('view=workspaces');
       await page.getByRole('button', { name: 'Make a workspace' }).click();
@@ -611,6 +653,11 @@ if (typeof browser === 'string') {
       await page.getByRole('button', { name: 'Make a key' }).click();
       await page.getByLabel('Workspace').selectOption('team');
       await page.getByLabel('Name').fill('first');
+      await page.keyboard.press('Enter');
+      await seeError();
+      await show(page, 'view=operators');
+      await page.getByRole('button', { name: 'Make an operator key' }).click();
+      await page.getByLabel('Name').fill('ada');
       await page.keyboard.press('Enter');
       await seeError();
       await show(page, 'view=workspaces');

@@ -14,6 +14,7 @@ import { FunctionView } from './views/function.tsx';
 import { FunctionsView } from './views/functions.tsx';
 import { KeysView } from './views/keys.tsx';
 import { ModelsView } from './views/models.tsx';
+import { OperatorsView } from './views/operators.tsx';
 import { OverviewView } from './views/overview.tsx';
 import { PlaygroundView } from './views/playground.tsx';
 import { SignIn } from './views/sign-in.tsx';
@@ -29,6 +30,7 @@ interface View {
 
 const allRoles = () => true;
 const viewers = ({ holds }: Rights) => holds('viewer');
+const ownersOfAll = ({ holdsInAll }: Rights) => holdsInAll('owner');
 
 const views: Readonly<Record<ViewName, View>> = {
   overview: { title: 'Overview', isFor: allRoles, show: (address) => <OverviewView address={address} /> },
@@ -36,6 +38,7 @@ const views: Readonly<Record<ViewName, View>> = {
   call: { title: 'Call', isIn: 'calls', isFor: allRoles, show: (address) => <CallView address={address} /> },
   workspaces: { title: 'Workspaces', isFor: viewers, show: () => <WorkspacesView /> },
   keys: { title: 'Keys', isFor: allRoles, show: (address) => <KeysView address={address} /> },
+  operators: { title: 'Operators', isFor: ownersOfAll, show: (address) => <OperatorsView address={address} /> },
   models: { title: 'Models and providers', isFor: viewers, show: (address) => <ModelsView address={address} /> },
   functions: { title: 'Functions', isFor: viewers, show: () => <FunctionsView /> },
   function: {
@@ -44,11 +47,7 @@ const views: Readonly<Record<ViewName, View>> = {
     isFor: viewers,
     show: (address) => <FunctionView address={address} />,
   },
-  configuration: {
-    title: 'Configuration',
-    isFor: ({ holdsInAll }) => holdsInAll('owner'),
-    show: () => <ConfigurationView />,
-  },
+  configuration: { title: 'Configuration', isFor: ownersOfAll, show: () => <ConfigurationView /> },
   playground: { title: 'Playground', isFor: allRoles, show: (address) => <PlaygroundView address={address} /> },
 };
 

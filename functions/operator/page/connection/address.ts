@@ -8,6 +8,7 @@ export const viewNames = [
   'call',
   'workspaces',
   'keys',
+  'operators',
   'models',
   'functions',
   'function',

@@ -11,8 +11,10 @@ export type Session = Documents['ManagedSession'];
 export type Workspace = Documents['ManagedWorkspace'];
 export type Overview = Documents['ManagedOverview'];
 export type ShownFunction = Documents['ShownFunction'];
+export type Operator = Documents['ManagedOperator'];
 /** `key` is the text, which no other answer has. */
 export type NewKey = Documents['NewKey'];
+export type NewOperator = Documents['NewOperator'];
 export type Call = Documents['ManagedCall'];
 
 export interface List<Value> {

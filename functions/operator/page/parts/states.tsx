@@ -21,7 +21,7 @@ export const Failure = ({ failure, retry }: FailureProperties) => {
     failure && (
       <div ref={shown} class="failure" role="alert">
         <p>
-          <strong>{failure.code}</strong> {failure.message}
+          {failure.message} <code class="muted">{failure.code}</code>
         </p>
         {retry && <Button text="Try again" onClick={retry} />}
       </div>

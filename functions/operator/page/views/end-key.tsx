@@ -1,11 +1,9 @@
 // A key ends: at once, or after another one has taken its place.
 import type { Key, NewKey } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { Choice } from '../parts/field.tsx';
 import { FormDialog, formValues } from '../parts/form.tsx';
-import { Failure } from '../parts/states.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 
 interface EndKeyProperties {
@@ -37,23 +35,16 @@ export const RotateKey = ({ apiKey, close, done }: EndKeyProperties & { readonly
   );
 };
 
-export const RevokeKey = ({ apiKey, close, done }: EndKeyProperties & { readonly done: () => void }) => {
-  const { isRunning, failure, run } = useRequests();
-  const revoke = async () => {
-    const body = { status: 'revoked' } as const;
-    const answer = await run(() => manage('PATCH /keys/{public_id}', { names: apiKey, body }));
-    if (answer !== undefined) done();
-  };
-  return (
-    <Dialog title={`Revoke key ${apiKey.name}?`} onClose={close}>
-      <p>
-        Clients with key {apiKey.name} of {apiKey.workspace} are refused from their next request on.
-      </p>
-      <Failure failure={failure} />
-      <p class="actions">
-        <Button text="Revoke" kind="danger" disabled={isRunning} onClick={revoke} />
-        <Button text="Keep it" onClick={close} />
-      </p>
-    </Dialog>
-  );
-};
+export const RevokeKey = ({ apiKey, close, done }: EndKeyProperties & { readonly done: () => void }) => (
+  <ConfirmDialog
+    title={`Revoke key ${apiKey.name}?`}
+    act="Revoke"
+    send={() => manage('PATCH /keys/{public_id}', { names: apiKey, body: { status: 'revoked' } })}
+    close={close}
+    done={done}
+  >
+    <p>
+      Clients with key {apiKey.name} of {apiKey.workspace} are refused from their next request on.
+    </p>
+  </ConfirmDialog>
+);

@@ -4,10 +4,11 @@ import type { Address } from '../connection/address.ts';
 import type { Key, NewKey } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
-import { Button, CopyButton } from '../parts/button.tsx';
+import { Button } from '../parts/button.tsx';
 import { CheckField } from '../parts/field.tsx';
 import { changeAddress, Search, searchOf } from '../parts/filters.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
+import { SecretOnce } from '../parts/secret-once.tsx';
 import { RevokeKey, RotateKey } from './end-key.tsx';
 import { type KeyTask, keyColumns } from './key-columns.tsx';
 import { KeyForm } from './key-form.tsx';
@@ -38,7 +39,11 @@ export const KeysView = ({ address }: { readonly address: Address }) => {
         />
         <Search address={address} />
       </div>
-      {made && <MadeKey made={made} hide={() => setMade(undefined)} />}
+      {made && (
+        <SecretOnce secret={made.key} hide={() => setMade(undefined)}>
+          Key {made.name} of {made.workspace}.
+        </SecretOnce>
+      )}
       <PagedTable
         caption="API keys"
         loaded={loaded}
@@ -76,16 +81,3 @@ export const KeysView = ({ address }: { readonly address: Address }) => {
     </>
   );
 };
-
-const MadeKey = ({ made, hide }: { readonly made: NewKey; readonly hide: () => void }) => (
-  <section class="made" aria-label="The new key">
-    <p role="status">
-      Key {made.name} of {made.workspace}. Copy it now: it is stored as a hash only and cannot be shown again.
-    </p>
-    <code>{made.key}</code>
-    <p class="actions">
-      <CopyButton text={made.key} kind="main" />
-      <Button text="Hide it" onClick={hide} />
-    </p>
-  </section>
-);

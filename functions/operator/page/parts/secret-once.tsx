@@ -1,0 +1,21 @@
+// The text of a key that was made: shown until it is hidden, and nowhere afterwards.
+import type { ComponentChildren } from 'preact';
+import { Button, CopyButton } from './button.tsx';
+
+interface SecretOnceProperties {
+  readonly secret: string;
+  readonly hide: () => void;
+  /** Whose it is. */
+  readonly children: ComponentChildren;
+}
+
+export const SecretOnce = ({ secret, hide, children }: SecretOnceProperties) => (
+  <section class="made" aria-label="The new key">
+    <p role="status">{children} Copy it now: it is stored as a hash only and cannot be shown again.</p>
+    <code>{secret}</code>
+    <p class="actions">
+      <CopyButton text={secret} kind="main" />
+      <Button text="Hide it" onClick={hide} />
+    </p>
+  </section>
+);

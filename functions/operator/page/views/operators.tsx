@@ -1,0 +1,146 @@
+// Operator keys: made and revoked by owners of all workspaces. The text of a key is shown once, after it was made.
+import { useState } from 'preact/hooks';
+import type { Address } from '../connection/address.ts';
+import type { NewOperator, Operator } from '../connection/documents.ts';
+import { manage, useManaged } from '../connection/management.ts';
+import { Button } from '../parts/button.tsx';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { Choice, TextField } from '../parts/field.tsx';
+import { Search, searchOf } from '../parts/filters.tsx';
+import { FormDialog, formValues } from '../parts/form.tsx';
+import { allRows, PagedTable } from '../parts/paged-table.tsx';
+import { SecretOnce } from '../parts/secret-once.tsx';
+import { none } from '../parts/shown-values.ts';
+import type { Column } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+import { useRequests } from '../parts/use-requests.ts';
+
+type Task = { readonly kind: 'make' } | { readonly kind: 'revoke'; readonly operator: Operator };
+
+export const OperatorsView = ({ address }: { readonly address: Address }) => {
+  const loaded = useManaged('GET /operators', { query: { search: searchOf(address) } });
+  const [task, setTask] = useState<Task>();
+  const [made, setMade] = useState<NewOperator>();
+  const close = () => setTask(undefined);
+  const done = (operator?: NewOperator) => {
+    if (operator !== undefined) setMade(operator);
+    close();
+    loaded.reload();
+  };
+  return (
+    <>
+      <div class="filters">
+        <Button text="Make an operator key" kind="main" onClick={() => setTask({ kind: 'make' })} />
+        <Search address={address} />
+      </div>
+      {made && (
+        <SecretOnce secret={made.key} hide={() => setMade(undefined)}>
+          Operator key {made.name}.
+        </SecretOnce>
+      )}
+      <PagedTable
+        caption="Operator keys"
+        loaded={loaded}
+        columns={columns(setTask)}
+        rowsOf={allRows}
+        keyOf={({ public_id }) => public_id}
+        empty={() => 'No operator key has this text. Search for another one, or make a key.'}
+        moreTitle="More operator keys"
+      />
+      {task?.kind === 'make' && <OperatorForm close={close} saved={done} />}
+      {task?.kind === 'revoke' && <RevokeOperator operator={task.operator} close={close} done={done} />}
+    </>
+  );
+};
+
+const columns = (setTask: (task: Task) => void): readonly Column<Operator>[] => [
+  {
+    title: 'Name',
+    show: ({ name, public_id }) => (
+      <span class="lines">
+        {name}
+        <code class="muted">{public_id}</code>
+      </span>
+    ),
+  },
+  { title: 'Role', show: ({ role }) => role },
+  { title: 'Workspaces', show: ({ workspaces }) => [workspaces].flat().join(', ') },
+  {
+    title: 'State',
+    show: ({ status }) => <span class={`state ${status === 'active' ? 'serving' : status}`}>{status}</span>,
+  },
+  { title: 'Made', show: ({ created_at }) => <Time instant={created_at} /> },
+  {
+    title: 'Actions',
+    show: (operator) =>
+      operator.status === 'revoked' ? (
+        none
+      ) : (
+        <span class="actions">
+          <Button
+            text="Revoke"
+            kind="danger"
+            label={`Revoke operator key ${operator.name}`}
+            onClick={() => setTask({ kind: 'revoke', operator })}
+          />
+        </span>
+      ),
+  },
+];
+
+const roles = {
+  viewer: 'viewer: reads',
+  editor: 'editor: and changes keys and functions',
+  owner: 'owner: and changes credit and limits',
+} as const;
+
+interface OperatorFormProperties {
+  readonly close: () => void;
+  readonly saved: (made: NewOperator) => void;
+}
+
+const OperatorForm = ({ close, saved }: OperatorFormProperties) => {
+  const requests = useRequests();
+  const save = async (form: HTMLFormElement) => {
+    const { text, list } = formValues(form);
+    const workspaces = list('workspaces');
+    const body = {
+      name: text('name'),
+      role: text('role') as keyof typeof roles,
+      workspaces: workspaces.length === 0 ? ('all' as const) : workspaces,
+    };
+    const answer = await requests.run(() => manage('POST /operators', { body }));
+    if (answer !== undefined) saved(answer.data);
+  };
+  return (
+    <FormDialog title="Make an operator key" close={close} submit={save} requests={requests} send="Make the key">
+      <TextField title="Name" name="name" required maxLength={64} autocomplete="off" aria-describedby="name-help" />
+      <p id="name-help" class="muted">
+        Each change that is made with the key is logged under this name.
+      </p>
+      <Choice title="Role" name="role" initial="viewer" options={Object.entries(roles)} />
+      <TextField title="Workspaces" name="workspaces" placeholder="all" aria-describedby="workspaces-help" />
+      <p id="workspaces-help" class="muted">
+        Ids with commas between them. An owner of all workspaces may do everything, and make operators.
+      </p>
+    </FormDialog>
+  );
+};
+
+interface RevokeOperatorProperties {
+  readonly operator: Operator;
+  readonly close: () => void;
+  readonly done: () => void;
+}
+
+const RevokeOperator = ({ operator, close, done }: RevokeOperatorProperties) => (
+  <ConfirmDialog
+    title={`Revoke operator key ${operator.name}?`}
+    act="Revoke"
+    send={() => manage('POST /operators/{public_id}/revoke', { names: operator })}
+    close={close}
+    done={done}
+  >
+    <p>Whoever uses it is refused from the next request on, in this console too.</p>
+  </ConfirmDialog>
+);
