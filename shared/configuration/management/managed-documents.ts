@@ -2,20 +2,21 @@
 // makes the documents is held to them by its types. Money is exact decimal text.
 import * as z from 'zod/mini';
 import type { operatorCallDocument } from '../../accounting/call-records/index.ts';
-import { operatorRoles } from '../access/index.ts';
-import { keySchema } from '../keys/index.ts';
-import { policySchema, workspaceSettings } from '../workspaces/index.ts';
+import { policySchema } from '../workspaces/index.ts';
+import { accountDocuments } from './account-documents.ts';
+import {
+  allOrSome,
+  count,
+  countOrNull,
+  decimal,
+  flag,
+  instant,
+  instantOrNull,
+  numberOrNull,
+  text,
+  textOrNull,
+} from './document-forms.ts';
 
-const text = z.string();
-const textOrNull = z.nullable(text);
-const flag = z.boolean();
-const count = z.int().check(z.minimum(0));
-const countOrNull = z.nullable(count);
-const numberOrNull = z.nullable(z.number());
-const instant = z.string().check(z.meta({ format: 'date-time' }));
-const instantOrNull = z.nullable(instant);
-const decimal = z.string().check(z.regex(/^\d+(\.\d+)?$/));
-const amount = z.string().check(z.regex(/^-?\d+(\.\d+)?$/));
 const figures = z.object({
   calls: count,
   failed: count.check(
@@ -27,17 +28,6 @@ const figures = z.object({
   tokens: count,
   p50_ms: numberOrNull.check(z.describe('Of calls that a provider answered well. Null: there are none.')),
   p95_ms: numberOrNull,
-});
-
-const allOrSome: z.ZodMiniType<'all' | readonly string[]> = z.union([z.literal('all'), z.array(text)]);
-
-const sessionDocument = z.object({
-  name: text,
-  is_person: flag.check(z.describe('False: an operator key.')),
-  ends_at: instantOrNull.check(z.describe('When a sign-in ends. Null: an operator key.')),
-  workspaces: z
-    .object({ member: allOrSome, viewer: allOrSome, editor: allOrSome, owner: allOrSome })
-    .check(z.describe('Where the role, or a higher one, is held.')),
 });
 
 const overviewDocument = z.object({
@@ -159,55 +149,6 @@ const listUpdateDocument = z.object({
   differences: z.array(z.extend(listDifference, { model: text })).check(z.describe('What was taken over.')),
 });
 
-const keyDocument = z.extend(keySchema, {
-  public_id: text,
-  workspace: text,
-  state: z
-    .enum(['active', 'ending', 'expired', 'revoked'])
-    .check(z.describe('`ending`: it was rotated, and goes on until `expires_at`.')),
-  owner: textOrNull.check(z.describe('The person who made it for themselves. Null: an operator made it.')),
-  expires_at: instantOrNull,
-  spent_usd: textOrNull.check(z.describe('Null where nothing limits, and so counts, its spending.')),
-  held_usd: textOrNull,
-  replaced_by: textOrNull,
-});
-const newKeyDocument = z.extend(keyDocument, {
-  key: text.check(z.describe('Its text: in this answer only.')),
-});
-
-const rotatedKeyDocument = z.extend(newKeyDocument, {
-  former: z
-    .object({ public_id: text, expires_at: instant })
-    .check(z.describe('The key that was rotated, and when it ends.')),
-});
-
-const operatorDocument = z.object({
-  public_id: text,
-  name: text,
-  status: z.enum(['active', 'revoked']),
-  role: z.enum(operatorRoles),
-  workspaces: allOrSome,
-  created_at: instant,
-});
-const newOperatorDocument = z.extend(operatorDocument, {
-  key: text.check(z.describe('Its text: in this answer only.')),
-});
-
-const workspaceDocument = z.extend(workspaceSettings, {
-  id: text,
-  granted_usd: amount,
-  spent_usd: amount,
-  held_usd: amount.check(z.describe('By calls that may still be running.')),
-  available_usd: amount.check(z.describe('Neither spent nor held: with both, what was granted.')),
-  under_spend_limit_usd: z.nullable(amount).check(z.describe('What the spend limit leaves. Null: there is none.')),
-});
-const creditDocument = z.object({
-  id: text,
-  amount_usd: amount,
-  change: z.enum(['added', 'unchanged']),
-  workspace: workspaceDocument,
-});
-
 const revisionDocument = z.object({
   id: text,
   state: z.enum(['draft', 'activated', 'expired']),
@@ -283,31 +224,17 @@ const replacementDocument = z.object({
     .check(z.describe('Keys that were made: their texts are in this answer only.')),
 });
 
-const additionDocument = z.object({
-  id: textOrNull.check(z.describe('Null: the first grant, with all that was added more than 30 days ago.')),
-  amount_usd: amount,
-  time: instantOrNull,
-});
-
 /** By the names that the description of the interface gives them. That of a call is made beside its record. */
 export const documents = {
+  ...accountDocuments,
   ManagedReplacement: replacementDocument,
   ManagedSwitch: switchDocument,
-  ManagedAddition: additionDocument,
   ManagedCases: casesDocument,
   ShownFunction: shownFunctionDocument,
-  ManagedSession: sessionDocument,
   ManagedOverview: overviewDocument,
   ManagedProvider: providerDocument,
   ManagedModel: modelDocument,
   ManagedListUpdate: listUpdateDocument,
-  ManagedKey: keyDocument,
-  NewKey: newKeyDocument,
-  RotatedKey: rotatedKeyDocument,
-  ManagedOperator: operatorDocument,
-  NewOperator: newOperatorDocument,
-  ManagedWorkspace: workspaceDocument,
-  ManagedCredit: creditDocument,
   ManagedFunction: functionDocument,
 };
 type Schemas = typeof documents;

@@ -124,7 +124,7 @@ export const managementRoutes = {
     query: pageQuery,
     answer: { list: 'ManagedOperator' },
   },
-  // Whoever may make operators already has every right that one can have.
+  // An owner of all workspaces already has every right that an operator key can have.
   'POST /operators': {
     operation: 'createOperator',
     summary: 'Make an operator key, whose text is in this answer only',

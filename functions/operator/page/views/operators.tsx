@@ -141,6 +141,6 @@ const RevokeOperator = ({ operator, close, done }: RevokeOperatorProperties) => 
     close={close}
     done={done}
   >
-    <p>Whoever uses it is refused from the next request on, in this console too.</p>
+    <p>Requests with it are refused from now on, in this console too.</p>
   </ConfirmDialog>
 );
