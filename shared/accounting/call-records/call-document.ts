@@ -1,5 +1,5 @@
-// A call record as its owner and the operator read it: decimal strings for money, ISO instants, null for what does not
-// apply. Most members are those of the record; here are the ones that follow from several of them.
+// A call record for its owner and the operator: decimal strings for money, ISO instants, null for values that do not
+// apply. Most fields are those of the record; this file adds those derived from several of them.
 import { type ErrorCode, errorCatalogue, okStatus } from '../../errors/index.ts';
 import type { CallAttempt } from './call-record.ts';
 import { type CallRecord, type MemberName, type Members, memberNames, members as recorded } from './record-members.ts';
@@ -10,7 +10,7 @@ type JsonOf<One extends MemberName> =
   | ReturnType<Members[One]['kind']['toJson']>
   | (Members[One]['isRequired'] extends true ? never : null);
 
-/** What stands in the document of a call as it stands in its record. */
+/** Fields that a document takes unchanged from the record. */
 type RecordedMembers = {
   readonly [One in ShownName as NonNullable<Members[One]['document']>]: JsonOf<One>;
 };
@@ -21,9 +21,9 @@ type AttemptDocument = Omit<CallAttempt, 'providerText' | 'schemaMismatch'> & {
 };
 
 interface DerivedMembers {
-  /** Of the error that the client got, or with which its stream was cut. */
+  /** Code of the error that the client got, or that ended its stream. */
   readonly error_code: ErrorCode | null;
-  /** Of the answer. A stream that was cut had begun as a good one. Null: the client did not wait for it. */
+  /** Status of the answer; that of a broken stream is 200. Null when the client left before. */
   readonly status: number | null;
   readonly attempts: readonly AttemptDocument[];
 }
@@ -39,7 +39,7 @@ interface DocumentMember {
 
 type Derived = {
   readonly [Name in keyof DerivedMembers]: {
-    /** The member of the record that it stands behind. */
+    /** The record's field that it follows. */
     readonly after: keyof CallRecord;
     readonly schema: Schema;
     readonly toJson: (record: CallRecord) => DerivedMembers[Name];
@@ -87,10 +87,10 @@ interface ShownMember {
   readonly toJson: (record: CallRecord) => unknown;
 }
 
-/** The members of a document that a record has, in their order. */
+/** The record's fields that a document shows, in order. */
 const shownMembers = memberNames.flatMap((name): ShownMember[] => {
   const { document, isRequired } = recorded[name];
-  // Each member's kind takes its own values, which a loop over all of them cannot say.
+  // Each field's kind converts its own values, which a loop over all of them cannot type.
   const kind = recorded[name].kind as StoredKind<unknown, unknown>;
   if (document === undefined) return [];
   const schema = isRequired ? kind.schema : orNull(kind.schema);
@@ -108,11 +108,11 @@ const members: readonly DocumentMember[] = shownMembers.flatMap((shown) => [
 export const callDocument = (record: CallRecord): CallDocument =>
   Object.fromEntries(members.map(({ document, toJson }) => [document, toJson(record)])) as unknown as CallDocument;
 
-/** What a description of the interface says of each member. */
+/** Schema of each field, for the API description. */
 export const callDocumentSchemas = () =>
   Object.fromEntries(members.map(({ document, schema }) => [document, schema])) as Record<keyof CallDocument, Schema>;
 
-/** The same for the operator: with what providers said of their failures. */
+/** The same for the operator, with providers' words about their failures. */
 export const operatorCallDocument = (record: CallRecord) => ({
   ...callDocument(record),
   attempts: (record.attemptLog ?? []).map((attempt) => ({

@@ -17,18 +17,18 @@ export interface CallAttempt {
   readonly credential?: number | undefined;
   /** `ok`, or one short word for the failure: `status_500`, `timeout`, `connection`. */
   readonly outcome: string;
-  /** Of the provider's answer; undefined: there was none. */
+  /** Status of the provider's answer; undefined when there was none. */
   readonly status?: number | undefined;
   readonly ms: number;
   /** Catalogue id. Only where a call went to others than the one that answered last, or was asked for. */
   readonly model?: string | undefined;
   /** Where and by which rule the answer fails the schema of the call: `/items/0/price: required`. */
   readonly schemaMismatch?: string | undefined;
-  /** What the provider said of its failure, as `describeProviderText` leaves it. For the operator alone. */
+  /** The provider's words about its failure, as `describeProviderText` returns them. For the operator alone. */
   readonly providerText?: string | undefined;
 }
 
-/** What one model of one provider answered, as part of a call. */
+/** The share of one model at one provider in a call. */
 export interface CallShare {
   readonly model: string;
   readonly provider: string;

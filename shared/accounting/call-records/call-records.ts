@@ -19,7 +19,7 @@ import type { CallRecord, MemberName } from './record-members.ts';
 import { isUtcDay } from './utc-day.ts';
 
 const lifeDaysDefault = 90;
-/** Of one day at a time: while one page is read here, the store makes the next. */
+/** Concurrent reads of one day: while one page is read here, the store prepares the next. */
 const shardReads = 2;
 
 interface ReadOptions<Name extends MemberName> extends CallOptions {
@@ -27,21 +27,20 @@ interface ReadOptions<Name extends MemberName> extends CallOptions {
   readonly sinceMs?: number;
   /** Only calls that arrived before this instant. */
   readonly beforeMs?: number;
-  /** What of the records is read: the rest is neither sent nor parsed. Left out: all. */
+  /** Fields to read: others are neither sent nor parsed. All if absent. */
   readonly members?: readonly Name[] | undefined;
 }
 
 /** All calls throw StoreUnavailable. */
 export interface CallRecords {
   /**
-   * Resolves when the record is written. Records that come while a write is under way go together in the next. May be
-   * repeated, with the same record: its key follows from the call. Throws a TypeError for a record that lacks what it
-   * must have.
+   * Resolves when the record is written. Records that arrive during a write share the next. May be repeated with the
+   * same record: its key follows from the call. Throws a TypeError for a record without a required field.
    */
   write(record: CallRecord): Promise<void>;
   /**
-   * One call of a workspace by its execution id. Undefined: there is no such record, or the id is no UUIDv7. One read:
-   * the id says where its record is.
+   * Finds one call of a workspace by its execution id; undefined when there is no such record, or the id is no UUIDv7.
+   * One read: the key follows from the id.
    */
   find(workspace: string, executionId: string, options?: CallOptions): Promise<CallRecord | undefined>;
   /**
@@ -57,11 +56,11 @@ export interface CallRecords {
 
 export interface CallRecordsOptions {
   readonly store: Pick<Store, 'batchPut' | 'query' | 'get'>;
-  /** Only tells which records are over. */
+  /** Used for the expiry of records only. */
   readonly clock?: Clock;
   /** Days from the arrival, a whole number from 1; of records written from now on. */
   readonly lifeDays?: number;
-  /** Left out: a record that is alone is written at once. */
+  /** If absent, a single record is written at once. */
   readonly gathering?: Gathering | undefined;
 }
 
@@ -100,8 +99,8 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
   };
 }
 
-// How many refused calls of a key leave a record: a client that repeats a call which cannot succeed must not fill the
-// table at the price of nothing. What is beyond stands in the log only.
+// Bounds the records of a key's refused calls: a client that repeats a call which cannot succeed must not fill the
+// table for free. Further ones are only logged.
 
 export interface RefusalQuota {
   /** Whether one more refused call of this key is recorded. In any second at most `refusalRecordsPerSecond` are. */
@@ -110,7 +109,7 @@ export interface RefusalQuota {
 
 const windowMs = 1_000;
 
-/** Of one process. */
+/** Quota of one process. */
 export function createRefusalQuota(clock: Clock): RefusalQuota {
   /** When the last ones were recorded. A key without calls for a second is as good as a new one. */
   const recorded = createCache<readonly number[]>({ sizeMax: cachedKeysMax, age: { freshMs: windowMs, clock } });

@@ -1,4 +1,4 @@
-// A call as a line of CSV. What a spreadsheet takes for the beginning of a formula stands behind an apostrophe.
+// A call as a line of CSV. Text that a spreadsheet would read as a formula gets an apostrophe before it.
 import { type CallDocument, callDocument } from './call-document.ts';
 import type { CallAttempt } from './call-record.ts';
 import type { CallRecord } from './record-members.ts';
@@ -53,7 +53,7 @@ const tagsText = (tags: object): string =>
 
 // The way of a call through its providers in one line, for people: `globex status_500 → acme`.
 
-/** What is not known of an attempt is left out. Undefined: it came to none. */
+/** Describes the attempts by their known values; undefined when there were none. */
 export function describePath({
   attemptLog,
   attemptCauses,

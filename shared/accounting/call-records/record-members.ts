@@ -1,6 +1,6 @@
-// What is remembered of a call of a known key, also of one that was refused: the ledger behind usage reports. Who, what,
-// how long and how much; never a prompt, an answer or a key. This table is the only list of members: the type of a record, its
-// item and its document follow from it.
+// Fields of a call record, which usage reports read. Each call of a known key has one, also a refused call: who, what,
+// how long and how much; never a prompt, an answer or a key. This table is the only list of fields: the type of a
+// record, its item and its document follow from it.
 import { type ErrorCode, errorCatalogue } from '../../errors/index.ts';
 import {
   type BasePath,
@@ -35,12 +35,12 @@ import {
 interface Member<Value, Json, Document extends string | undefined, IsRequired extends boolean> {
   readonly attribute: string;
   readonly kind: StoredKind<Value, Json>;
-  /** Its name in documents. Undefined: it stands in none. */
+  /** Its name in documents; undefined for a field that is in none. */
   readonly document: Document;
   readonly isRequired: IsRequired;
   /**
-   * As it is stored. What most calls have is left out of the item: of a record it is attributes that cost most to write.
-   * Flags only, whose absence former releases take for false.
+   * Value that is not stored, because most calls have it: attributes are most of the cost of a write. Flags only, whose
+   * absence former releases read as false.
    */
   readonly usual?: false | undefined;
 }
@@ -78,9 +78,9 @@ const sessionText = text(256);
 const attributionMaxCharacters = 512;
 /** Catalogue ids have at most 128 characters, function aliases 141. */
 const modelText = text(160);
-/** The longest ones list paths or names; what is behind that stands in the answer. */
+/** The longest messages list paths or names; the answer has the rest. */
 const errorMessageMaxCharacters = 512;
-/** A function may make many provider calls; the first ones show what was wrong. */
+/** A function may make many provider calls; the first ones show the fault. */
 const attemptsMax = 16;
 /** A workflow has fewer models as a rule; of more, the rest counts for the one that answered last. */
 const otherSharesMax = 16;
@@ -100,29 +100,31 @@ export const members = {
 
   outcome: required('outcome', outcome),
   cutCode: optional('cut_code', errorCode, hidden),
-  /** Catalogue id of the model that answered. Undefined: none did. */
+  /** Catalogue id of the model that answered, if any. */
   modelServed: optional('model', modelText),
-  /** `auto` and function aliases included. Undefined: the body names none that could be read. */
+  /**
+   * The requested model, `auto` and function aliases included; undefined when the body names none that could be read.
+   */
   modelAsked: optional('model_asked', modelText),
-  /** Undefined: no provider answered. */
+  /** Undefined when no provider answered. */
   provider: optional('provider', text(64)),
   /** The message of the error that the client got instead of an answer. */
   errorMessage: optional('error_message', text(errorMessageMaxCharacters)),
   /** The answer is the stored one of this call, by its execution id: nothing was done or charged for it. */
   replayOf: optional('replay_of', id),
-  /** The attempts in their order, the failed ones too. Undefined: not recorded. */
+  /** All attempts in their order; undefined when not recorded. */
   attemptLog: optional('attempt_log', attempts(attemptsMax), hidden),
   /** Provider calls made. */
   attempts: required('attempts', count, { document: 'attempt_count' }),
-  /** Why the attempts that failed did so, one short word each, such as `status_503`. */
+  /** Causes of the failed attempts, one short word each, such as `status_503`. */
   attemptCauses: required('attempt_causes', words(attemptsMax), hidden),
-  /** Undefined: of a release that had chat completions only. */
+  /** Undefined in records of a release with chat completions only. */
   interfaceId: optional('interface', interfaceId),
-  /** The interface that was spoken to the provider that answered. Undefined: none answered, or a release that did not tell. */
+  /** Interface of the provider that answered; undefined when none did, or in records of a release without the field. */
   format: optional('format', providerApi),
   /** Members of the request that this format has no words for, as paths. */
   leftOut: optional('left_out', paths(leftOutMax)),
-  /** Of the base URL that the client used. Undefined: of a release that did not tell. */
+  /** Base URL that the client used; undefined in records of a release without the field. */
   basePath: optional('base_path', basePath),
   functionId: optional('function_id', id),
   revisionId: optional('revision_id', id),
@@ -134,22 +136,25 @@ export const members = {
   promptTokens: required('prompt_tokens', count),
   /** Part of promptTokens. */
   cachedTokens: required('cached_tokens', count),
-  /** Part of promptTokens, and none of cachedTokens. Undefined, as the next but one: of a release that did not tell. */
+  /**
+   * Part of promptTokens, and none of cachedTokens. Undefined, as the next but one, in records of a release without the
+   * field.
+   */
   cacheWriteTokens: optional('cache_write_tokens', count),
   completionTokens: required('completion_tokens', count),
-  /** As reported: part of completionTokens. */
+  /** As reported; part of completionTokens. */
   reasoningTokens: optional('reasoning_tokens', count),
   /** A count rests on bytes instead of the provider's word. */
   estimated: required('estimated', flag, { usual: false }),
   costPicoUsd: required('cost_pico_usd', amount, { document: 'cost_usd' }),
   /**
-   * The part of tokens and cost that others than `modelServed` of `provider` answered: other steps of a workflow, answers
-   * that were no result. The rest belongs to those two. Undefined: there were no others.
+   * Shares of tokens and cost of models other than `modelServed` of `provider`: other steps of a workflow, answers that
+   * were no result. The rest belongs to those two. Undefined when there were none.
    */
   otherShares: optional('other_shares', shares(otherSharesMax), hidden),
 
   totalMs: required('total_ms', duration),
-  /** From the arrival to the first output. Undefined: there was none. */
+  /** From the arrival to the first output, if there was one. */
   firstOutputMs: optional('first_output_ms', duration),
   queuedMs: required('queued_ms', duration),
   /** The part of totalMs that the gateway itself took. */
@@ -157,16 +162,16 @@ export const members = {
 
   keyName: optional('key_name', text(128)),
   keyPublicId: required('key_id', id, { document: 'key_public_id' }),
-  /** The request's own member `user` as sent. */
+  /** The request's own field `user` as sent. */
   user: optional('user', text(attributionMaxCharacters)),
   /** The X-Title header as sent. */
   title: optional('title', text(attributionMaxCharacters)),
-  /** The HTTP-Referer header as sent, without credentials, query and fragment: they may hold secrets. */
+  /** The HTTP-Referer header as sent, without credentials, query and fragment, which may contain secrets. */
   referer: optional('referer', address(attributionMaxCharacters)),
-  /** Those of its key, and those of the request under other names. Undefined: it has none. */
+  /** Tags of its key, and those of the request under other names, if any. */
   tags: optional('tags', tags(2 * tagsMax)),
   traceId: required('trace_id', correlationText),
-  /** This and the next two: as sent. */
+  /** This and the next two as sent. */
   spanId: optional('span_id', correlationText),
   parentSpanId: optional('parent_span_id', correlationText),
   sessionId: optional('session_id', sessionText),
@@ -190,7 +195,7 @@ export const memberNames = Object.keys(members) as MemberName[];
 export const attemptsText = (attempts: CallRecord['attemptLog']): string | undefined =>
   attempts?.slice(0, attemptsMax).flatMap(toAttemptText).join(' ');
 
-/** Throws a TypeError that names a required member whose value is not of its kind: a mistake of the caller. */
+/** Throws a TypeError that names a required field with a value of another kind: a mistake of the caller. */
 export function toScalars(record: CallRecord): Record<string, Scalar> {
   const scalars: Record<string, Scalar> = {};
   for (const name of memberNames) {
@@ -203,7 +208,7 @@ export function toScalars(record: CallRecord): Record<string, Scalar> {
   return scalars;
 }
 
-/** Of these members. */
+/** Reads these fields. */
 export function fromScalars(scalars: JsonObject, names: readonly MemberName[]): CallRecord {
   const record: Partial<Record<MemberName, unknown>> = {};
   for (const name of names) {

@@ -1,5 +1,5 @@
-// The kinds of values a record may hold. Each is stored as one scalar, and what is not of its kind is not stored at
-// all: types hold at compile time only, and a body passed off as a text or a number must find no place here.
+// Kinds of a record's values. Each is stored as one scalar, and a value of another kind is not stored at all: types
+// hold at compile time only, and a body passed off as a text or a number must not be stored.
 
 import { maskKeys } from '../../foundation/log/index.ts';
 import { formatUsd } from '../../foundation/money/index.ts';
@@ -8,24 +8,24 @@ import type { CallAttempt, CallShare } from './call-record.ts';
 
 export type Scalar = string | number | bigint | boolean;
 
-/** JSON Schema of what stands in a document. */
+/** JSON Schema of a value in a document. */
 export type Schema = JsonObject;
 
 export const orNull = ({ type, ...schema }: Schema): Schema => ({ type: [type, 'null'], ...schema });
 
 export interface StoredKind<Value, Json = unknown> {
-  /** Undefined: the value is not of this kind. */
+  /** Returns undefined for a value of another kind. */
   readonly toScalar: (value: unknown) => Scalar | undefined;
-  /** Of what `toScalar` gave. */
+  /** Reads the result of `toScalar`. */
   readonly fromScalar: (stored: unknown) => Value;
-  /** In a document. */
+  /** Value in a document. */
   readonly toJson: (value: Value) => Json;
   readonly schema: Schema;
 }
 
 const asItIs = <Value>(value: Value): Value => value;
 const shownAsText = { toJson: asItIs<string>, schema: { type: 'string' } };
-/** Of what no document shows as it is stored. */
+/** Values that no document shows. */
 const notShown = { toJson: () => undefined, schema: {} };
 
 /** Client text and names; some clients put their API key there. Cut first, then made well-formed: half a surrogate pair is no text for the store. */
@@ -60,7 +60,7 @@ export const textLike = <Text extends string>(fits: (value: string) => boolean):
 
 const shortWord = /^[a-z0-9_]{1,40}$/;
 
-/** Short words, stored as one text. What is no such word (a provider's sentence, say) leaves only a mark. */
+/** Short words, stored as one text. A longer text (a provider's sentence, say) is replaced by a mark. */
 export const words = (countMax: number): StoredKind<readonly string[], undefined> => ({
   ...notShown,
   toScalar: (value) =>
@@ -75,7 +75,7 @@ export const words = (countMax: number): StoredKind<readonly string[], undefined
 
 const memberPath = /^[\w.[\]-]{1,80}$/;
 
-/** Paths of members of a request, stored as one text. What is no such path is not kept. */
+/** Paths of fields of a request, stored as one text. Other texts are dropped. */
 export const paths = (countMax: number): StoredKind<readonly string[], readonly string[]> => ({
   toScalar: (value) => {
     const kept = (Array.isArray(value) ? value : []).filter(
@@ -125,8 +125,9 @@ const attemptMismatch = text(300);
 type StoredAttempt = [attempt: string, model: string | null, providerText: string | null, mismatch?: string | null];
 
 /**
- * Stored as one text: a JSON list of `provider:outcome:status:ms`, each followed by its model, by what the provider
- * said, and by where its answer fails the schema, where they are kept. An outcome that is no short word leaves only a mark; what names no provider is left out.
+ * Attempts, stored as one text: a JSON list of `provider:outcome:status:ms`, each followed by its model, the provider's
+ * words, and where its answer fails the schema, as far as they are kept. An outcome that is no short word is replaced
+ * by a mark; an attempt without a provider is dropped.
  */
 export const attempts = (countMax: number): StoredKind<readonly CallAttempt[], undefined> => ({
   ...notShown,
@@ -157,7 +158,7 @@ const fromStoredAttempt = ([attemptText, model, providerText, schemaMismatch = n
 const tagText = text(64);
 const separators = /[,=]/;
 
-/** Stored as one text, `feature=rerank,team=search`. What is no tag is left out. */
+/** Tags, stored as one text, `feature=rerank,team=search`. Invalid ones are dropped. */
 export const tags = (countMax: number): StoredKind<Tags, Tags> => ({
   toJson: asItIs,
   schema: { type: 'object', additionalProperties: { type: 'string' } },
@@ -228,7 +229,7 @@ export const flag: StoredKind<boolean, boolean> = {
 
 type StoredShare = [model: string, provider: string, prompt: number, cached: number, completion: number, cost: string];
 
-/** Stored as one JSON text. What is not of its kind in any member is left out. */
+/** Shares, stored as one JSON text. A share with an invalid field is dropped. */
 export const shares = (countMax: number): StoredKind<readonly CallShare[], undefined> => ({
   ...notShown,
   toScalar: (value) => {

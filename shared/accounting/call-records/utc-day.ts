@@ -1,12 +1,12 @@
-// Days of UTC as texts such as "2026-11-20": they sort as they follow each other.
+// Days of UTC as texts such as "2026-11-20", which sort in their order.
 import { dayMs } from '../../foundation/time/index.ts';
 
 const dayLength = 'YYYY-MM-DD'.length;
 
-/** Of a time as ISO 8601 writes it in UTC. */
+/** Day of an ISO 8601 time in UTC. */
 export const dayIn = (time: string): string => time.slice(0, dayLength);
 
-/** Throws a RangeError for what is no time. */
+/** Throws a RangeError for an invalid time. */
 export const utcDayOf = (epochMs: number): string => dayIn(new Date(epochMs).toISOString());
 
 /** Whether the text is a day that exists: "2026-02-30" is none. */

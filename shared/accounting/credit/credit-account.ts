@@ -1,12 +1,12 @@
-// Where the credit of a workspace stands: one item, or several shards where one item cannot take the writes of all
-// calls: a partition takes 1,000 write units a second, and a call is two writes of one unit.
+// Items with the credit of a workspace: one, or several shards where one item cannot take the writes of all calls: a
+// partition takes 1,000 write units a second, and a call is two writes of one unit.
 //
-// What is true of all shards together, at any moment:
-//   granted = balances + held + spent + what is on its way between two shards
-//   spend limit - held - spent = sum over the shards of their headroom + what is on its way
-// Shard 0 has the key that an unsharded workspace has, and all of the spend limit: other shards have only what was moved
-// to them. So shards may be added at any time, while some processes do not know of them yet, and the sum of what the
-// shards may spend is never above the limit. They must not be taken away: what stands in them would not be found.
+// Invariants of all shards together, at any moment:
+//   granted = balances + held + spent + pending transfers between shards
+//   spend limit - held - spent = sum over the shards of their headroom + pending transfers
+// Shard 0 has the key of an unsharded workspace, and all of the spend limit: other shards have only transferred amounts.
+// So shards may be added at any time, while some processes do not know of them yet, and the shards together never spend
+// more than the limit. They must not be removed, because their amounts would not be found.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import { type Counter, readAmount, readAvailable } from '../holds/index.ts';
@@ -20,7 +20,7 @@ export interface CreditAccount {
   readonly shards?: number | undefined;
   /** Cap on all that the workspace spends, null for none. Configuration: a changed cap counts from the next call on. */
   readonly spendLimit: PicoUsd | null;
-  /** Calls in flight, whose slots go with holds in one shard. Left out or null: none are limited here. */
+  /** Limit of calls in flight, whose slots are taken with reservations in one shard. Null or absent: no limit here. */
   readonly concurrency?: number | null | undefined;
 }
 
@@ -28,7 +28,7 @@ export const creditAttributes = {
   /** All that was ever given to the workspace. Only in shard 0. */
   granted: 'granted_pico_usd',
   balance: 'balance_pico_usd',
-  /** Headroom that other shards gave, less what the shard gave, holds and has spent. */
+  /** Headroom received from other shards, minus the headroom that it sent, reserves and has spent. */
   limitBalance: 'spend_limit_balance_pico_usd',
   spent: 'spent_pico_usd',
 } as const;
@@ -55,11 +55,11 @@ export const creditCounter = (account: CreditAccount, shard: number): Counter =>
   slotsMax: account.concurrency ?? null,
 });
 
-/** What of the spend limit stands in a shard without having been moved there. */
+/** Part of the spend limit that a shard has without a transfer. */
 export const ownLimit = ({ spendLimit }: CreditAccount, shard: number): PicoUsd | null =>
   spendLimit !== null && shard > 0 ? 0n : spendLimit;
 
-/** What a shard could hold now. */
+/** Amount that a shard could reserve now. */
 export interface ShardBalance {
   readonly credit: PicoUsd;
   /** Under the spend limit; null where there is none. */

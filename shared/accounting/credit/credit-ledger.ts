@@ -1,4 +1,4 @@
-// The credit of workspaces with what operators do with it: set when a workspace is made, added to, taken from.
+// The credit of workspaces for operators: set when a workspace is created, added to, removed.
 import { createCache } from '../../foundation/cache/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { gatherRuns } from '../../storage/store/index.ts';
@@ -8,9 +8,11 @@ import { type Addition, addCredit, type CreditAddition, createCredit, readAdditi
 export interface CreditLedger extends CreditPayments {
   /** Sets the credit of a new workspace; one that exists keeps its own. */
   create(workspace: string, credit: PicoUsd): Promise<'created' | 'existing'>;
-  /** Adds credit, or takes some away, once per id. */
+  /** Adds credit, or removes some, once per id. */
   add(addition: Addition): AdditionOutcome;
-  /** What was granted, the newest first: additions and removals of 30 days, and before them the first grant with all older ones. */
+  /**
+   * Grants, the newest first: additions and removals of 30 days, and before them the first grant with all older ones.
+   */
   additions(workspace: string): Promise<CreditAddition[]>;
 }
 
@@ -26,7 +28,7 @@ const addedWorkspacesMax = 1_000;
 
 export function createCreditLedger(options: CreditOptions): CreditLedger {
   const { store, counters, clock } = options;
-  /** Additions of one workspace, one after the other: each finishes what the one before it has begun. */
+  /** Additions of one workspace run in turn: each finishes the one before it if necessary. */
   const additions = createCache<(addition: AskedAddition) => void>({ sizeMax: addedWorkspacesMax });
 
   async function addInTurn(asked: readonly AskedAddition[]): Promise<[]> {

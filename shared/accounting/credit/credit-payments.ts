@@ -1,5 +1,5 @@
-// The credit of workspaces as calls use it: held before a provider is called, settled to the real cost after the last byte. The rules of
-// holds are those of `holds`; what is here is where they stand and how shards share.
+// The credit of workspaces for calls: reserved before a provider is called, charged with the real cost after the last
+// byte. The rules are those of `holds`; this file decides which shards hold a reservation and how they share.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -13,9 +13,9 @@ import { type CreditHold, type CreditTake, createCreditTake } from './take-credi
 export interface CreditPayments {
   /** Throws StoreUnavailable, and a RangeError for an amount that is not above 0. */
   take(account: CreditAccount, hold: Hold): Promise<CreditTake>;
-  /** Charges the real cost and gives back the rest, exactly once. Throws StoreUnavailable; asking again is safe. */
+  /** Charges the real cost and releases the rest, exactly once. Throws StoreUnavailable; calling it again is safe. */
   settle(hold: CreditHold, actual: PicoUsd, options?: SettlementOptions): Promise<SettlementOutcome>;
-  /** Gives all of it back. */
+  /** Releases all of it. */
   giveBack(hold: CreditHold): Promise<SettlementOutcome>;
   /** Exact while nothing moves between shards. */
   show(account: CreditAccount): Promise<CreditSummary>;
@@ -23,7 +23,7 @@ export interface CreditPayments {
 
 export interface CreditOptions {
   readonly store: Store;
-  /** Tells which holds have expired. */
+  /** Decides which reservations have expired. */
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly counters: Counters;
   readonly randomness: Randomness;
@@ -48,11 +48,12 @@ export function createCreditPayments(options: CreditOptions): CreditPayments {
   };
 }
 
-/** What a settlement has seen of the shards. Best effort: the settlement itself is done. */
+/** Levels shards by the state that a settlement has seen. Best effort: the settlement itself is done. */
 async function evenOut(context: ShardContext, hold: CreditHold, item: Item): Promise<void> {
   try {
     if (isInDebt(readBalance(context.account, hold.shard, item))) {
-      // A late cost, more than was held, or a lower limit: what other shards have left pays it before a call holds that.
+      // After a late cost, a cost above the reservation, or a lower limit, other shards' headroom pays before a call
+      // reserves it.
       await gather(context, await readShards(context), hold.shard, 0n);
     } else if (hold.shortShard !== undefined) {
       await level(context, hold.shard, hold.shortShard, item, hold.amount);

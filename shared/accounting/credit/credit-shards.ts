@@ -1,4 +1,4 @@
-// Evens out the shards of an account, so that credit which stands in one can be used by a call that met another.
+// Levels the shards of an account, so that credit in one can be used by a call at another.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import type { Counters } from '../holds/index.ts';
@@ -12,7 +12,7 @@ import {
 } from './credit-account.ts';
 import { finishTransfer, move, readTransfer, type TransferContext } from './transfer.ts';
 
-/** A short shard is given half of what a call's own shard has left, if that is enough for many such calls. */
+/** A short shard gets half of the headroom of a call's own shard, if that is enough for many such calls. */
 const levelledFromHolds = 8n;
 
 export interface Shard {
@@ -24,7 +24,7 @@ export interface ShardContext extends TransferContext {
   readonly counters: Counters;
 }
 
-/** Every shard as it stands, after transfers under way have arrived and expired holds were given back. */
+/** Every shard's current state, after pending transfers have arrived and expired reservations were released. */
 export async function readShards(context: ShardContext): Promise<readonly Shard[]> {
   const { account, counters } = context;
   const shards = await forEachShard(context, async (index) => ({
@@ -68,7 +68,7 @@ const lackOf = (balance: ShardBalance | undefined, amount: PicoUsd) => ({
   headroom: balance?.headroom == null ? 0n : greaterOfZero(amount - balance.headroom),
 });
 
-/** Gives half of what `from` has to a shard that was met empty. `amount`: the size of the calls that run there. */
+/** Transfers half of the amount of `from` to a shard that was found empty. `amount`: the size of the calls there. */
 export async function level(context: TransferContext, from: number, to: number, item: Item, amount: PicoUsd) {
   if (readSpendable(context.account, from, item) < amount * levelledFromHolds) return;
   const { credit, headroom } = readBalance(context.account, from, item);

@@ -6,19 +6,19 @@ import { type CreditAccount, creditAttributes, readBalance } from './credit-acco
 import type { Shard } from './credit-shards.ts';
 import { readTransfer, type Transfer } from './transfer.ts';
 
-/** granted = available + held + spent, at any moment at which nothing moves between shards. */
+/** granted = available + held + spent, whenever nothing moves between shards. */
 export interface CreditSummary {
   /** All that was ever given. */
   readonly granted: PicoUsd;
   /** Credit that no running call and no cost has taken, `expired` included; negative where real costs went beyond it. */
   readonly available: PicoUsd;
-  /** What is left under the spend limit, `expired` included; null where there is none. */
+  /** Rest of the spend limit, `expired` included; null where there is none. */
   readonly underSpendLimit: PicoUsd | null;
-  /** By calls that may still be running. */
+  /** Reserved by calls that may still be running. */
   readonly held: PicoUsd;
-  /** The end of the oldest of them, to five seconds. Undefined: nothing is held. */
+  /** End of the oldest reservation, to five seconds; undefined when nothing is reserved. */
   readonly firstEndMs: number | undefined;
-  /** Held by calls that died: the next call that needs it, or that meets the shard in which it stands, gives it back. */
+  /** Reserved by calls that died: the next call that needs it, or that uses its shard, releases it. */
   readonly expired: PicoUsd;
   readonly spent: PicoUsd;
 }

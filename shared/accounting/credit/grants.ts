@@ -38,14 +38,14 @@ const grantedAtAttribute = 'granted_at_ms';
 const triesMax = 100;
 /** Tries to read two items between additions. */
 const readTriesMax = 10;
-/** Tries to take credit away while calls take it too. */
+/** Tries of a removal while calls reserve the same credit. */
 const removalTriesMax = 3;
 
 export interface Addition {
   readonly workspace: string;
-  /** Of the account. Credit is taken away from all of them. Default 1. */
+  /** Shards of the account, from all of which credit is removed. Default 1. */
   readonly shards?: number | undefined;
-  /** Below 0: takes credit away, never what is held or spent. */
+  /** Below 0, it removes credit, but never reserved or spent credit. */
   readonly amount: PicoUsd;
   /** The same id adds once, within 30 days. */
   readonly id: string;
@@ -62,15 +62,15 @@ export async function createCredit(
   nowMs: number,
 ): Promise<'created' | 'existing'> {
   if (credit < 0n) throw new RangeError(`a credit of ${credit}: it must not be negative`);
-  // 0 is granted too: it tells that the workspace exists.
+  // 0 is granted too, because it shows that the workspace exists.
   const changes = { ...grant(credit), set: { [grantedAtAttribute]: nowMs } };
   const { kind } = await writeCredit(store, workspace, changes, absent(creditAttributes.granted));
   return kind === 'written' ? 'created' : 'existing';
 }
 
 /**
- * 'known': this id was added before; 'other_amount': it was, with another amount. 'absent': the workspace has no credit yet, create it first. 'insufficient': less than
- * what should be taken away is neither held nor spent; nothing was.
+ * 'known': this id was added before; 'other_amount': it was, with another amount. 'absent': the workspace has no credit
+ * yet, create it first. 'insufficient': less than the amount to remove is free; nothing was removed.
  */
 export async function addCredit(
   context: Omit<ShardContext, 'account'>,
@@ -131,7 +131,7 @@ interface AdditionUnderWay {
   readonly number: number;
 }
 
-/** Returns the additions as they stand then: these, where none is under way. */
+/** Returns the additions afterwards, or the given ones where none is pending. */
 async function finishAddition(context: Omit<ShardContext, 'account'>, workspace: string, seen: Item): Promise<Item> {
   const underWay = seen.addition_out as AdditionUnderWay | undefined;
   if (underWay === undefined) return seen;
@@ -165,7 +165,7 @@ async function arrive(context: ShardContext, amount: PicoUsd, number: number): P
   }
 }
 
-/** Expired holds are given back, and the other shards give what they have. False: not enough. */
+/** Releases expired reservations and transfers credit of the other shards. Returns false when that is not enough. */
 async function cover(context: ShardContext, amount: PicoUsd): Promise<boolean> {
   const shards = await readShards(context);
   const available = shards.reduce((sum, shard) => sum + readAmount(shard.item[creditAttributes.balance]), 0n);
@@ -181,13 +181,13 @@ const grant = (amount: PicoUsd): Changes => ({
 export interface CreditAddition {
   /** Null: the first grant, with all that was added so long ago that it is not remembered. */
   readonly id: string | null;
-  /** Below 0: it was taken away. */
+  /** Below 0 for a removal. */
   readonly amount: PicoUsd;
   /** Null: of a first grant whose time was not noted. */
   readonly atMs: number | null;
 }
 
-/** What was granted, added and taken away, the newest first: together all that was granted. Empty: there is no credit. */
+/** Grants, additions and removals, the newest first; their sum is the granted total. Empty when there is no credit. */
 export async function readAdditions(store: Store, workspace: string): Promise<CreditAddition[]> {
   for (let tried = 0; tried < readTriesMax; tried += 1) {
     const noted = (await store.get('ledger', additionsKey(workspace))) ?? {};

@@ -1,4 +1,4 @@
-// Takes a hold on the credit of a workspace. One write where the first shard covers it.
+// Reserves credit of a workspace, with one write where the first shard has enough.
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
@@ -26,20 +26,20 @@ const accountsMax = 1_000;
 export interface CreditHold extends Hold {
   readonly account: CreditAccount;
   readonly shard: number;
-  /** A shard that could not cover it. Settling gives it some of what this one has left. */
+  /** A shard that had too little. The settlement transfers some of this shard's headroom to it. */
   readonly shortShard?: number;
 }
 
 export type CreditTake =
   | { readonly kind: 'taken'; readonly hold: CreditHold }
-  /** `short`: which of the two does not cover it. `available` is of all shards. May be negative. */
+  /** `short`: which of the two is too low. `available`: of all shards, may be negative. */
   | {
       readonly kind: 'insufficient';
       readonly short: 'credit' | 'spend_limit';
       readonly needed: PicoUsd;
       readonly available: PicoUsd;
     }
-  /** Of the hold's slot: the account has no other. */
+  /** No slot is free; the account has no other. */
   | { readonly kind: 'no_slot' };
 
 export interface CreditTakeOptions {
@@ -48,7 +48,7 @@ export interface CreditTakeOptions {
   readonly randomness: Randomness;
 }
 
-/** Throws StoreUnavailable. What it may have taken before that ends by itself. */
+/** Throws StoreUnavailable. Amounts that may have been reserved before expire. */
 export function createCreditTake({ store, counters, randomness }: CreditTakeOptions) {
   /** One shortage of an account looks and gathers for all calls that are short at the time. */
   const shortages = createCache<(amount: PicoUsd) => Promise<ShardBalance>>({ sizeMax: accountsMax });

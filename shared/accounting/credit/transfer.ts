@@ -77,7 +77,7 @@ export async function move(context: TransferContext, from: number, to: number, a
   }
 }
 
-/** Adds it to the target and deletes the note in the source. Returns the source as it stands then. */
+/** Adds the amount to the target and deletes the note in the source. Returns the source afterwards. */
 export async function finishTransfer(context: TransferContext, transfer: Transfer): Promise<Item> {
   await write(context, transfer.to, putIn(transfer));
   const { item = {} } = await write(context, transfer.from, deleteNote(transfer));

@@ -1,5 +1,5 @@
-// What a counter looks like inside its item: balances, the sum spent, and what is held, summed by the time it expires.
-// The size of the item does not depend on how many calls hold something.
+// The form of a counter inside its item: balances, the sum spent, and reserved amounts, summed by the time they expire.
+// The size of the item does not depend on the number of reservations.
 import { idPattern, type TableName } from '../../foundation/constants/index.ts';
 import { absent, atLeast, atMost, type Condition, type Item, or } from '../../storage/store/index.ts';
 
@@ -8,38 +8,38 @@ export interface ItemAddress {
   readonly key: string;
 }
 
-/** Where a counter stands and what limits it. Amounts are integers: pico-USD, slots. */
+/** Address and limits of a counter. Amounts are integers: pico-USD, slots. */
 export interface Counter extends ItemAddress {
   readonly balances: readonly Balance[];
-  /** Attribute that sums up what was settled. Left out where nothing is consumed, as with slots. */
+  /** Attribute that sums up settled amounts. Absent where nothing is consumed, as with slots. */
   readonly spentAttribute?: string;
-  /** How many calls may hold a slot of it at once, beside what they hold of the balances. Left out or null: any number. */
+  /** Number of calls that may have a slot at the same time, beside their amounts. Null or absent: any number. */
   readonly slotsMax?: number | null;
-  /** So many free slots are enough for one to come back a moment later. Left out: half of a shard of a large pool. */
+  /** Free slots that are enough to delay the release of one for a moment. Default: half of a shard of a large pool. */
   readonly spareSlotsMin?: bigint;
 }
 
-/** A number in the item: what was put in, less what is held, less what was spent. An absent one is 0. */
+/** A number in the item: the granted amount less reserved and spent amounts. An absent one is 0. */
 export interface Balance {
   readonly attribute: string;
   /**
-   * A limit that stands outside and is added: 0 where the balance itself is what may be spent. Null: nothing limits it,
-   * and the balance only counts.
+   * A limit outside the item that is added: 0 where the balance itself may be spent. Null: no limit, and the balance
+   * only counts.
    */
   readonly limit: bigint | null;
 }
 
 export interface Hold {
-  /** Unique per request, `idPattern`. Not stored: it tells a repeated settlement from another one. */
+  /** Unique per request, `idPattern`. Not stored: it distinguishes a repeated settlement from another one. */
   readonly owner: string;
-  /** Above 0, or 0 where only a slot is held. */
+  /** Above 0, or 0 where only a slot is reserved. */
   readonly amount: bigint;
   readonly expiresAtMs: number;
-  /** A slot goes with it, taken and returned by the same writes. */
+  /** Whether the same writes take and release a slot too. */
   readonly slot?: boolean | undefined;
 }
 
-/** What expires at one moment, of any number of holds. */
+/** The amounts of any number of reservations that expire at one moment. */
 export interface HeldAmount {
   readonly amount: bigint;
   readonly expiresAtMs: number;
@@ -49,7 +49,7 @@ export interface HeldAmount {
 export interface SeenItem {
   /** {} where there is none. */
   readonly item: Item;
-  /** When it was asked for: what the item says was true then or later. */
+  /** Time of the read: the item was current then or later. */
   readonly atMs: number;
 }
 
@@ -59,14 +59,14 @@ export interface SeenItem {
  */
 export type TimedKind = keyof typeof timedKinds;
 const timedKinds = {
-  /** What is held until then. */
+  /** Amounts reserved until then. */
   held: 'H',
-  /** Slots that are held until then, in an item that holds amounts too. */
+  /** Slots reserved until then, in an item that has amounts too. */
   heldSlots: 'S',
   /** Marks of settlements, kept until then; two sets, because one write adds to one and deletes from the other. */
   evenMarks: 'M',
   oddMarks: 'N',
-  /** What was spent when the period of the spend limit began. */
+  /** Amount spent when the period of the spend limit began. */
   periodStart: 'P',
   /** Requests of the part of a minute that begins then. */
   requests: 'R',
@@ -78,7 +78,7 @@ const timedKinds = {
   lastInDayPart: 'E',
 } as const;
 
-/** What stands in buckets by the time it expires. */
+/** Contents of buckets by the time they expire. */
 export type HeldKind = 'held' | 'heldSlots';
 
 const base = 36;
@@ -98,23 +98,23 @@ export const readTimed = (item: Item, kind: TimedKind): TimedAttribute[] =>
 
 const msPerSecond = 1_000;
 
-/** A hold ends 70 to 75 seconds after its call arrived, or within a fifteenth of a longer life. */
+/** A reservation expires 70 to 75 seconds after its call arrived, or within a fifteenth of a longer life. */
 export const bucketSecondsOf = (holdLifeMs: number): number => Math.max(5, Math.floor(holdLifeMs / (15 * msPerSecond)));
 
-/** The attribute that counts a hold of that expiry: the first end of a bucket that is not before it. */
+/** The attribute that counts a reservation of that expiry: the first end of a bucket that is not before it. */
 export const heldAttribute = (kind: HeldKind, expiresAtMs: number, bucketSeconds: number): string =>
   timedName(kind, Math.ceil(expiresAtMs / (bucketSeconds * msPerSecond)) * bucketSeconds);
 
 export const readHeld = (item: Item, kind: HeldKind = 'held'): HeldAmount[] =>
   readTimed(item, kind).map(({ atMs, value }) => ({ amount: readAmount(value), expiresAtMs: atMs }));
 
-/** Minus the slots that are taken, in an item that holds amounts too. */
+/** Minus the taken slots, in an item that has amounts too. */
 export const slotBalance = (max: number | null): Balance => ({
   attribute: 'balance_slots',
   limit: max === null ? null : BigInt(max),
 });
 
-/** Slots that calls hold at a moment, as an item says. */
+/** Slots in use at a moment, by the item. */
 export const readSlotsInUse = (item: Item, nowMs: number): number =>
   Number(
     readHeld(item, 'heldSlots').reduce(
@@ -133,7 +133,7 @@ export const amountAtLeast = (attribute: string, floor: bigint): Condition =>
 export const amountAtMost = (attribute: string, max: bigint): Condition =>
   max < 0n ? atMost(attribute, max) : or(absent(attribute), atMost(attribute, max));
 
-/** What a further hold may draw: the least of all limited balances. Null: nothing limits it. May be negative. */
+/** Amount that a further reservation may take: the least of all limited balances. Null: no limit. May be negative. */
 export function readAvailable(balances: readonly Balance[], item: Item): bigint | null {
   const left = balances.flatMap(({ attribute, limit }) =>
     limit === null ? [] : [readAmount(item[attribute]) + limit],
@@ -142,7 +142,7 @@ export function readAvailable(balances: readonly Balance[], item: Item): bigint 
   return least;
 }
 
-/** Throws a RangeError: what a caller must never ask for. */
+/** Throws a RangeError for an invalid reservation, which is a fault of the caller. */
 export function checkHold({ owner, amount, expiresAtMs, slot = false }: Hold): void {
   if (!idPattern.test(owner)) throw new RangeError('the owner of a hold must match idPattern');
   if (amount < 0n || (amount === 0n && !slot)) throw new RangeError(`a hold of ${amount}: the amount must be above 0`);

@@ -1,6 +1,6 @@
-// Holds on counters: what a call may consume is held before, and settled to what it really consumed after. Credit,
-// budgets, spend limits of keys and concurrency slots stand on this. Made once per process: calls that want the same
-// counter at the same time share its writes.
+// Reservations in counters, called holds: the most that a call may consume is reserved before, and settled to its real
+// use after. Credit, budgets, spend limits of keys and concurrency slots use them. Made once per process: concurrent
+// calls of one counter share its writes.
 import { createCache } from '../../foundation/cache/index.ts';
 import { holdLifeMs as holdLifeDefaultMs } from '../../foundation/constants/index.ts';
 import { createEveryNth, type Randomness } from '../../foundation/ids/index.ts';
@@ -31,11 +31,14 @@ import {
 import type { Insufficient, Settlement, SettlementOutcome } from './requests.ts';
 
 export interface Counters {
-  /** Throws StoreUnavailable: a settlement of this owner then does nothing, and what may have been taken expires. */
+  /**
+   * Throws StoreUnavailable: a settlement of this owner then does nothing, and an amount that may have been taken
+   * expires.
+   */
   take(counter: Counter, hold: Hold): Promise<TakeOutcome>;
   /**
-   * Ends a hold at its real cost, exactly once however often it is asked: 0 gives all back, more than was held is
-   * charged too. Throws StoreUnavailable, and asking again is safe; a RangeError for a negative cost.
+   * Ends a reservation at its real cost, exactly once however often it is called: 0 releases all of it, a cost above it
+   * is charged too. Throws StoreUnavailable, and calling it again is safe; a RangeError for a negative cost.
    */
   settle(
     counter: Counter,
@@ -43,30 +46,30 @@ export interface Counters {
     actual: bigint,
     options?: Pick<Settlement, 'looks'> & SettlementOptions,
   ): Promise<SettlementOutcome>;
-  /** Gives back what has expired. Returns the item as it stands then. */
+  /** Releases expired reservations. Returns the item afterwards. */
   giveBackExpired(counter: Counter): Promise<Item>;
   /** One write for a key with limits, and one read for a key without. Throws StoreUnavailable. */
   admitKey(request: PaidKeyRequest): Promise<KeyAdmission>;
-  /** The same for a request that holds no money. */
+  /** The same for a request that reserves no money. */
   countKeyRequest(request: KeyRequest): Promise<KeyCount>;
   settleKey(hold: KeyHold, actual: bigint, options?: SettlementOptions): Promise<SettlementOutcome>;
-  /** So many of its slots are free, as far as this process knows, that one may come back a moment later. */
+  /** Whether so many of its slots are free, as far as this process knows, that the release of one may be delayed. */
   hasSpareSlots(counter: Counter): boolean;
-  /** For counters of other modules. */
+  /** Used by counters of other modules. */
   readonly writer: ItemWriter;
 }
 
 export type TakeOutcome = { readonly kind: 'taken' } | Insufficient;
 
 export interface CountersOptions extends ItemWriterOptions {
-  /** How long after its arrival a call may hold something. */
+  /** Lifetime of a reservation after the arrival of its call. */
   readonly holdLifeMs?: number;
-  /** Of keys that have none of their own. Left out: any number. */
+  /** Limit of keys without one of their own; none if absent. */
   readonly keyRequestsPerMinute?: number | undefined;
   readonly randomness: Pick<Randomness, 'bytes' | 'fraction'>;
 }
 
-/** Half of a shard of a large pool: more than other processes take in the time for which a settlement may gather. */
+/** Half of a shard of a large pool: more than other processes take while a settlement may wait for its batch. */
 const spareSlotsMinDefault = 25n;
 /**
  * A default rate is there to keep one caller from slowing others: where it would be all that a request writes, one of ten is
@@ -76,7 +79,7 @@ const requestsPerCountMax = 10;
 const countsPerMinuteMin = 600;
 /** Keys whose next counted request is remembered. */
 const sampledKeysMax = 5_000;
-/** A write that was made for others gives back what was seen before it; the next look sees the rest. */
+/** A write for other requests releases amounts that were seen before it; the next look sees the rest. */
 const looksMax = 3;
 
 export function createCounters({

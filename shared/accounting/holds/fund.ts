@@ -1,5 +1,5 @@
-// What one write does to one kind of thing that an item counts, money or slots: what settlements and expired holds return,
-// and what new holds take. Both kinds stand beside each other in one item and move in the same instant.
+// Effect of one write on one kind of amount in an item, money or slots: settlements and expired reservations release
+// it, new reservations take it. Both kinds are in one item and change in the same instant.
 import { absent, atLeast, equals, exists, or } from '../../storage/store/index.ts';
 import {
   amountAtLeast,
@@ -35,12 +35,12 @@ export class Fund {
     this.#seen = seen;
   }
 
-  /** What has expired comes back, whatever else is asked. */
+  /** Whether expired reservations are released, whatever else is requested. */
   get givesBack(): boolean {
     return this.#givesBack;
   }
 
-  /** By what the item said after the hold was taken; unknown: the bucket is expected to have it. */
+  /** By the item's state after the reservation; if unknown, the bucket is expected to have it. */
   settle(
     balances: readonly Balance[],
     { bucket, amount: held }: BucketAmount,
@@ -63,7 +63,10 @@ export class Fund {
     return isLate ? 'late' : 'covered';
   }
 
-  /** What was over when the item was seen; what others may still have changed since then waits for a newer copy. */
+  /**
+   * Releases buckets that had expired when the item was seen; those that others may have changed since wait for a newer
+   * copy.
+   */
   giveBackExpired(attributes: ReadonlySet<string>, bucketsInUse: readonly (string | undefined)[]): void {
     if (this.#seen === undefined) return;
     const draft = this.#draft;
@@ -80,7 +83,7 @@ export class Fund {
     }
   }
 
-  /** What is left by the item, what has expired included, and after those of this write. Null: nothing limits it. */
+  /** The rest by the item, expired amounts included, and the rest after those of this write. Null: no limit. */
   available(balances: readonly Balance[]): { readonly now: bigint; readonly here: bigint } | null {
     if (this.#seen === undefined) return null;
     const { item, atMs: seenAtMs } = this.#seen;
@@ -104,7 +107,7 @@ export class Fund {
     }
   }
 
-  /** Conditions cannot add, so a number is compared with what it must be at least. */
+  /** Conditions cannot add, so a number is compared with its minimum. */
   finish(): void {
     const draft = this.#draft;
     for (const [bucket, amount] of this.#outOfBuckets) draft.require(atLeast(bucket, amount));

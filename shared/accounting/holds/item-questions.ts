@@ -1,4 +1,4 @@
-// The questions of an item's writer to the store: the item is read, or written for those that wait for it.
+// The store calls of an item's writer: it reads the item, or writes it for the waiting requests.
 import { admissionTimeoutMs, storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -11,15 +11,15 @@ import { createMark, type Mark, withMarks } from './settlement-mark.ts';
 /** Behind a store that does not answer: one more call must fit into the time of an admission. */
 const unansweredMaxMs = admissionTimeoutMs - storeCallTimeoutMs;
 /**
- * A write is answered without its item where that is known from a look, and what others have done to it since is neither
- * asked for nor in the way: conditions guard what is written. What others leave behind in it is seen at the next look.
+ * If read less than a second ago, the write asks for no item back; its conditions still hold. Changes by others are
+ * seen at the next look.
  */
 const lookEveryMs = 1_000;
 
-/** What this process knows of an item that it writes. */
+/** This process's knowledge of an item that it writes. */
 export interface WrittenItem extends ItemAddress {
   seen: (SeenItem & { readonly number: number }) | undefined;
-  /** Of this process's last settlement here, which was answered. */
+  /** Mark of this process's last settlement here, whose write was answered. */
   deletableMark: Mark | undefined;
 }
 
@@ -42,7 +42,7 @@ interface WriteMoment {
 }
 
 export function createItemQuestions({ store, clock, randomness, settleOnce, nextNumber }: QuestionOptions) {
-  /** Remembers what the store says of the item. `made`: what a write makes of the item as it was seen; as old as that look. */
+  /** Remembers the returned item. `made`: the item as the write makes it from the last look, and as old as that. */
   async function ask(
     written: WrittenItem,
     asking: readonly QueuedRequest[],
@@ -63,7 +63,7 @@ export function createItemQuestions({ store, clock, randomness, settleOnce, next
       await ask(written, asking, async () => ({ kind: 'read', item: await store.get(table, key) }));
     },
 
-    /** 'again': by newer knowledge of the item. What is in no answer was rejected. */
+    /** 'again': after newer knowledge of the item. Requests that the result does not mention were rejected. */
     async write(written: WrittenItem, write: QueuedWrite, { nowMs, areOthersLeft }: WriteMoment): Promise<SentWrite> {
       const { table, key, seen, deletableMark } = written;
       const { reserved, settled, looks } = write;
@@ -80,8 +80,8 @@ export function createItemQuestions({ store, clock, randomness, settleOnce, next
         for (const { owner } of reserved) if (owner !== undefined) settleOnce.taken(written, owner);
         return { kind: 'written', item };
       } catch (error) {
-        // The write may have been made. Beside settlements it was sent once: a reservation is sent again without them, and
-        // at worst it holds twice.
+        // The write may have been made. Beside settlements it was sent once: a reservation is sent again without them,
+        // and at worst it is taken twice.
         const settlements = settled.map(({ waiting }) => waiting);
         if (mark !== undefined) settleOnce.doubt(written, mark, settlements);
         for (const { reject } of settlements) reject(error);

@@ -1,6 +1,5 @@
-// One writer per item and process: while a write of an item is under way, requests that want the same item gather, and
-// go together in the next one. Each is answered as if it had come alone and in its turn. A request that is alone is
-// written at once.
+// One writer per item and process: during a write of an item, requests for the same item wait and share the next one.
+// Each is answered as if it had come alone and in its turn. A single request is written at once.
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -23,17 +22,17 @@ const rememberedMs = 3_600_000;
 
 export interface ItemWriter {
   /**
-   * Throws StoreUnavailable, also for a request that waited too long for its turn. Then it is not known whether anything
-   * was taken, and it cannot be settled: what was taken ends by itself. `owner`: who is to settle it. `known`: an older
-   * copy of the item, which saves a read and decides nothing.
+   * Throws StoreUnavailable, also for a request that waited too long for its turn. Then the amount may have been taken;
+   * it cannot be settled, and expires. `owner`: of the later settlement. `known`: an older copy of the item, which
+   * saves a read and decides nothing.
    */
   reserve<Assessed extends Assessment>(
     address: ItemAddress & { readonly owner?: string | undefined; readonly known?: Item | undefined },
     assess: Assess<Assessed>,
   ): Promise<ReservationOutcome<Assessed>>;
   /**
-   * Once per owner and item, however often it is asked; 'gone': done before, or this process has made no such
-   * reservation. Throws StoreUnavailable: ask again.
+   * Once per owner and item, however often it is called; 'gone': done before, or this process has made no such
+   * reservation. Throws StoreUnavailable: call it again.
    */
   settle(
     address: ItemAddress & { readonly owner: string },
@@ -45,7 +44,7 @@ export interface ItemWriter {
 }
 
 export interface SettlementOptions {
-  /** Default true. False: where the process is busy it is written with what comes next for the item. */
+  /** Default true. False: in a busy process it is written together with the next request of the item. */
   readonly isAwaited?: boolean | undefined;
 }
 
@@ -53,7 +52,7 @@ export interface ItemWriterOptions {
   readonly store: Pick<Store, 'get' | 'update'>;
   readonly clock: Clock;
   readonly randomness: Pick<Randomness, 'bytes'>;
-  /** Of settlements that are not awaited. Left out: they are written at once. */
+  /** Delay of settlements that are not awaited; written at once if absent. */
   readonly gathering?: Gathering | undefined;
 }
 
@@ -64,7 +63,7 @@ interface ItemQueue extends WrittenItem {
 export function createItemWriter({ store, clock, randomness, gathering }: ItemWriterOptions): ItemWriter {
   const queues = createCache<ItemQueue>({ sizeMax: rememberedItemsMax });
   const settleOnce = createSettleOnce({ store, clock });
-  /** Of requests and questions to the store, in their order. */
+  /** Numbers requests and store calls, in their order. */
   let lastNumber = 0;
   const nextNumber = () => {
     lastNumber += 1;
@@ -82,7 +81,7 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
     return queue;
   }
 
-  /** One question to the store at most. Returns those that are not answered yet. */
+  /** Makes one store call at most. Returns the requests without an answer. */
   async function serve(queue: ItemQueue, requests: readonly QueuedRequest[]): Promise<readonly QueuedRequest[]> {
     try {
       const nowMs = clock.nowMs();
@@ -98,7 +97,8 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
       for (const { resolve } of planned.reserved) resolve({ kind: 'reserved', item, atMs: nowMs });
       return left;
     } catch (error) {
-      // The item could not be read; or a mistake of ours, such as a stored limit that is no amount.
+      // The item could not be read, or is invalid by a fault of the gateway's, such as a stored limit that is no
+      // amount.
       for (const { reject } of requests) reject(error);
       return [];
     }
@@ -113,11 +113,11 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
     ): Promise<ReservationOutcome<Assessed>> {
       const queue = queueOf(address);
       const { owner, known } = address;
-      // Of unknown age.
+      // Its age is unknown.
       if (known !== undefined) queue.seen ??= { item: known, atMs: 0, number: 0 };
       const { promise, resolve, reject } = Promise.withResolvers<ReservationOutcome>();
       queue.enter({ assess, owner, resolve, reject, isSeenAfter: false, ...newTurn() });
-      // A queue serves reservations of all kinds, and refuses each only for what it asked for.
+      // A queue serves reservations of all kinds, and refuses each only for its own conditions.
       return promise as Promise<ReservationOutcome<Assessed>>;
     },
 
@@ -132,7 +132,7 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
   };
 }
 
-/** Answers those that need no write. */
+/** Answers requests that need no write. */
 function decide(item: WrittenItem, requests: readonly QueuedRequest[], nowMs: number) {
   const inTime = requests.filter((request) => !isRefused(request, nowMs));
   if (item.seen !== undefined && item.seen.number > 0 && nowMs - item.seen.atMs > rememberedMs) item.seen = undefined;

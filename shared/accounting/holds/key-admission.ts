@@ -1,6 +1,6 @@
-// Admits a request of an API key: one UpdateItem sees that the key is active, counts the request and takes its spend
-// hold, so no limit is passed by requests that look at the same time. The order of the checks is the precedence of
-// their errors: unknown, revoked, requests per minute, money.
+// Admits a request of an API key: one UpdateItem checks that the key is active, counts the request and reserves its
+// spending, so concurrent requests exceed no limit. The order of the checks is the precedence of their errors: unknown,
+// revoked, requests per minute, money.
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
 import { type Item, unchanged } from '../../storage/store/index.ts';
 import { checkHold, type Hold, type SeenItem } from './counter.ts';
@@ -20,9 +20,9 @@ export interface KeyRequest {
    * made it says where the item is.
    */
   readonly known?: Item | undefined;
-  /** Default true. False where an earlier call has counted this request and only the hold is wanted. */
+  /** Default true. False where an earlier call has counted this request and only the reservation is needed. */
   readonly countsRequest?: boolean;
-  /** Of a key that has none of its own. Left out: any number. */
+  /** Limit of a key without one of its own; none if absent. */
   readonly defaultRequestsPerMinute?: number | undefined;
   /**
    * One of so many is counted, for all of them, where the default alone would make the request a write. Left out: each is
@@ -32,17 +32,17 @@ export interface KeyRequest {
 }
 
 export interface PaidKeyRequest extends KeyRequest {
-  /** Its amount is held where the key has a spend limit, its slot where the key has a concurrency. */
+  /** The amount is reserved where the key has a spend limit, the slot where the key has a concurrency. */
   readonly hold?: Hold | undefined;
-  /** Of a key that has none of its own. Null or left out: any number of calls. */
+  /** Limit of a key without one of its own. Null or absent: none. */
   readonly defaultConcurrency?: number | null | undefined;
 }
 
-/** A hold that was taken from a key: what its settlement needs. An amount of 0: the key has no spend limit. */
+/** A reservation from a key: what its settlement needs. An amount of 0: the key has no spend limit. */
 export interface KeyHold extends Hold {
-  /** Of the item. */
+  /** Public id of the item. */
   readonly publicId: string;
-  /** What limits its slots. Null or left out: nothing. */
+  /** Limit of its slots, if any. */
   readonly slotsMax?: number | null | undefined;
 }
 
@@ -58,11 +58,11 @@ export type KeyRefusal =
       readonly item: Item;
     };
 
-/** Of a request that holds no money. */
+/** Outcome of a request that reserves no money. */
 export type KeyCount = { readonly kind: 'counted'; readonly item: Item } | KeyRefusal;
 
 export type KeyAdmission =
-  /** `hold` is undefined where none was asked for, or nothing of it is limited. */
+  /** `hold` is undefined where none was requested, or nothing of it is limited. */
   | { readonly kind: 'admitted'; readonly item: Item; readonly hold: KeyHold | undefined }
   | {
       readonly kind: 'spend_limit';
@@ -70,13 +70,13 @@ export type KeyAdmission =
       readonly available: bigint;
       readonly item: Item;
     }
-  /** So many of its calls are in flight. */
+  /** Number of its calls in flight. */
   | { readonly kind: 'concurrency'; readonly concurrency: number; readonly item: Item }
   | KeyRefusal;
 
 export async function countKeyRequest(writer: ItemWriter, request: KeyRequest): Promise<KeyCount> {
   const address = { table: 'keys', key: itemIdOf(request), known: request.known } as const;
-  // Its caller shows what has been spent.
+  // The caller reports the amount spent.
   const outcome = await writer.reserve(address, (seen, nowMs) => {
     const assessed = assess(request, seen, nowMs);
     return assessed === 'look' || 'reason' in assessed ? assessed : { ...assessed, looks: true };
@@ -84,7 +84,7 @@ export async function countKeyRequest(writer: ItemWriter, request: KeyRequest): 
   return outcome.kind === 'reserved' ? { kind: 'counted', item: outcome.item } : refusalOf(request, outcome);
 }
 
-/** Where a hold is counted. */
+/** Buckets that count a reservation. */
 export interface HoldBuckets {
   readonly bucket: string;
   readonly slotBucket: string | undefined;
@@ -117,7 +117,7 @@ export async function admitKey(
 
 const itemIdOf = ({ publicId, known }: KeyRequest): string => String(known?.pk ?? publicId);
 
-/** A request writes to such a key whatever else is limited. */
+/** Whether a request writes to the key whatever else is limited. */
 export const hasOwnLimits = (item: Item): boolean =>
   [keyAttributes.concurrency, keyAttributes.requestsPerMinute, keyAttributes.spendLimitUsd].some(
     (attribute) => item[attribute] != null,
@@ -129,7 +129,7 @@ export const concurrencyOf = (
   item: Item,
 ): number | null => (item[keyAttributes.concurrency] as number | null | undefined) ?? defaultConcurrency;
 
-/** What of a hold a key limits, and so counts. */
+/** The part of a reservation that a key limits, and so counts. */
 function limitedHold(request: PaidKeyRequest, { amount, slot = false }: Hold, item: Item) {
   return { amount: hasSpendLimit(item) ? amount : 0n, slot: slot && concurrencyOf(request, item) !== null };
 }
@@ -203,10 +203,13 @@ function assessWithHold(
   };
 }
 
-/** All that is configured of a key, and once more what ends it: a restoration brings a former count back, beside a later end. */
+/**
+ * The version of a key's settings, and once more its status and end: a restored backup has a former version, beside a
+ * later end.
+ */
 const settingAttributes = [keyAttributes.settingsVersion, keyAttributes.status, keyAttributes.expiresAtMs] as const;
 
-/** The configuration that the write is made for still stands. */
+/** Requires that the configuration that the write is made for is unchanged. */
 function requireAsSeen(draft: UpdateDraft, item: Item, attributes: readonly string[]): void {
   for (const attribute of attributes) draft.require(unchanged(attribute, item[attribute]));
 }

@@ -1,6 +1,6 @@
-// The item of an API key as admission sees it: status and limits are written by the operator, the counters beside them
-// by requests. A key is given no balance: its spend limit is configuration of the same item, and its balance is minus
-// what it holds and has spent. So a changed limit counts from the next request on, and needs no other write.
+// The item of an API key as admission uses it: the operator writes status and limits, requests write the counters
+// beside them. A key gets no balance: its spend limit is configuration of the same item, and its balance is minus its
+// reserved and spent amounts. So a changed limit counts from the next request on, and needs no other write.
 import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
 import { absent, type Item } from '../../storage/store/index.ts';
 import { type Counter, readAmount, readHeld, readTimed, timedName } from './counter.ts';
@@ -17,7 +17,7 @@ export const keyAttributes = {
   spendLimitReset: 'spend_limit_reset',
   /** Null or absent: never. */
   expiresAtMs: 'expires_at_ms',
-  /** Public id of its text, where a rotation made that. Absent: that of the item. */
+  /** Public id of its text, where a rotation made that; if absent, that of the item. */
   publicId: 'public_id',
   /** Texts that rotations replaced, the newest first, each with an end. */
   formerSecrets: 'former_secrets',
@@ -48,7 +48,7 @@ function readKeyLimits(item: Item): KeyLimits {
 
 export const hasSpendLimit = (item: Item): boolean => readKeyLimits(item).spendLimitUsd !== null;
 
-/** The counter of a key: its balance may fall to minus the limit and what was spent before the period began. */
+/** The counter of a key: its balance may fall to minus the limit and the amount spent before the period began. */
 export const keyCounter = (publicId: string, limit: PicoUsd | null): Counter => ({
   table: 'keys',
   key: publicId,
@@ -56,7 +56,7 @@ export const keyCounter = (publicId: string, limit: PicoUsd | null): Counter => 
   spentAttribute,
 });
 
-/** Of a key whose calls in flight are counted. */
+/** Counter of a key whose calls in flight are limited. */
 export const keySlots = (publicId: string, slotsMax: number | null): Counter => ({
   ...keyCounter(publicId, null),
   slotsMax,
@@ -64,7 +64,7 @@ export const keySlots = (publicId: string, slotsMax: number | null): Counter => 
 
 export interface KeySpending {
   readonly limit: PicoUsd;
-  /** In the period that runs; without a reset, ever. */
+  /** In the current period; without a reset, ever. */
   readonly spent: PicoUsd;
   readonly held: PicoUsd;
 }
@@ -82,7 +82,7 @@ export function readKeySpending(item: Item, nowMs: number): KeySpending | null {
   };
 }
 
-/** By how much the balance may fall below 0. Null: nothing limits it. */
+/** How far the balance may fall below 0. Null: no limit. */
 export function balanceLimit(item: Item, nowMs: number): PicoUsd | null {
   const { spendLimitUsd } = readKeyLimits(item);
   return spendLimitUsd === null ? null : readLimit(spendLimitUsd) + spentBeforePeriod(item, nowMs);
@@ -94,14 +94,14 @@ function readLimit(spendLimitUsd: string): PicoUsd {
   return limit;
 }
 
-/** Before the first write of a period all that was spent. */
+/** Before the first write of a period, everything spent so far. */
 function spentBeforePeriod(item: Item, nowMs: number): PicoUsd {
   const { spendLimitReset } = readKeyLimits(item);
   if (spendLimitReset === null) return 0n;
   return readAmount(item[periodAttribute(spendLimitReset, nowMs)] ?? item[spentAttribute]);
 }
 
-/** The first write of a period notes what was spent before it, whatever else the write does. */
+/** The first write of a period stores the amount spent before it, whatever else the write does. */
 export function openPeriod(draft: UpdateDraft, item: Item, nowMs: number): void {
   const { spendLimitReset } = readKeyLimits(item);
   if (spendLimitReset === null) return;

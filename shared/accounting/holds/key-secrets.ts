@@ -1,5 +1,5 @@
-// The texts of a key: the current one and, until they end, those that rotations replaced. Each has a status and an end of its own;
-// all else of the item, what is counted too, is of the key whichever text a call has.
+// The texts of a key: the current one and, until they end, those that rotations replaced. Each has a status and an end
+// of its own; everything else in the item, counts too, belongs to the key whichever text a call has.
 import type { Item } from '../../storage/store/index.ts';
 import { keyAttributes } from './key-limits.ts';
 
@@ -22,7 +22,7 @@ export interface FormerSecret extends KeySecret {
   readonly expiresAtMs: number;
 }
 
-/** How many are kept, ended ones too. The oldest goes first. */
+/** Number of former texts, ended ones included. The oldest is removed first. */
 const formerSecretsMax = 8;
 
 export const currentSecret = (item: Item): KeySecret => ({

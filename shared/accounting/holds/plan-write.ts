@@ -1,13 +1,13 @@
-// What the next write to an item does for those who wait for it, and which of them is refused. Pure.
+// Plans the next write to an item for the requests that wait for it, and refuses some of them. Pure.
 //
-// What is true of a counter after every write, whichever process stops in between:
-//   1. balance + held + spent = what was put in, where held is the sum of the buckets. Each write moves an amount from
+// Invariants of a counter after every write, whichever process stops in between (a hold is a reservation in a counter):
+//   1. balance + held + spent = total granted, where held is the sum of the buckets. Each write moves an amount from
 //      one term to another, so a crash between two writes loses nothing and creates nothing.
-//   2. A hold is taken only where limit + balance covers it in the same instant: no number of takers at once can hold
+//   2. A hold is taken only where limit + balance covers it in the same instant: no number of concurrent calls can hold
 //      and spend more than the limit. Only real costs go beyond it: above the amount held, or late.
-//   3. A settlement takes its amount out of its bucket. Where the bucket no longer has it the owner is late: the amount
-//      was given back, and the cost is charged although nothing is held for it, because the provider was paid.
-//   4. A bucket that is over is given back once: the write compares it with the amount that it gives back.
+//   3. A settlement removes its amount from its bucket. Where the bucket no longer has it the owner is late: the amount
+//      was released, and the cost is charged although nothing is held for it, because the provider was paid.
+//   4. An expired bucket is released once: the write compares it with the amount that it releases.
 import type { SeenItem } from './counter.ts';
 import type { Assess, Assessment, Correction, Demand, ReservationOutcome, Settlement } from './requests.ts';
 import type { DraftedWrite } from './update-draft.ts';
@@ -15,7 +15,7 @@ import { WriteGroup } from './write-group.ts';
 
 export interface WaitingReservation {
   readonly assess: Assess;
-  /** The item was asked for after the reservation came: what the item says may refuse it. */
+  /** Set where the item was read after the reservation arrived: its state may then refuse the reservation. */
   readonly isSeenAfter: boolean;
 }
 
@@ -24,18 +24,18 @@ export interface WaitingSettlement {
 }
 
 export interface WritePlan<Reservation, Settling> {
-  /** Those that need no write. */
+  /** Requests that need no write. */
   readonly answered: readonly (readonly [Reservation, ReservationOutcome])[];
   readonly gone: readonly Settling[];
   readonly write: PlannedWrite<Reservation, Settling> | undefined;
 }
 
-/** What is written, and for whom. */
+/** The write, and the requests that it serves. */
 export interface PlannedWrite<Reservation, Settling> {
   readonly drafted: DraftedWrite;
   readonly reserved: readonly Reservation[];
   readonly settled: readonly { readonly waiting: Settling; readonly wasLate: boolean }[];
-  /** One of them wants to know what the store has then. */
+  /** Set where one of them needs the item as the store has it afterwards. */
   readonly looks: boolean;
 }
 

@@ -1,10 +1,10 @@
-// What callers ask of an item, and how each question can end.
+// Requests to an item, and their outcomes.
 import type { Item } from '../../storage/store/index.ts';
 import type { Balance, Counter, SeenItem } from './counter.ts';
 import type { UpdateDraft } from './update-draft.ts';
 import type { Window } from './windows.ts';
 
-/** What a reservation wants of an item: a hold, a slot, counts under a limit, or some or none of them. */
+/** Wants of a reservation: an amount, a slot, counts under a limit, or some or none of them. */
 export interface Demand {
   readonly hold?: { readonly bucket: string; readonly amount: bigint } | undefined;
   readonly balances?: readonly Balance[];
@@ -12,7 +12,7 @@ export interface Demand {
   readonly counts?: readonly Count[];
   /** Conditions and changes that go along with it. */
   readonly prepare?: (draft: UpdateDraft) => void;
-  /** Its outcome holds the item as the store has it then. Left out: as this process knows it. */
+  /** Whether its outcome needs the item as the store has it then, not as this process knows it. */
   readonly looks?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Count {
   readonly window: Window;
   readonly amount: bigint;
   readonly limit: bigint;
-  /** Default true. False: another one is counted for it, and it is only held against the limit. */
+  /** Default true. False: another demand is counted for it, and it is only checked against the limit. */
   readonly isCounted?: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface Limited {
   readonly retryAfterMs: number;
 }
 
-/** `available` counts what expired holds give back. A shortage of the amount is told before one of slots. */
+/** `available` includes expired reservations. A shortage of the amount is reported before one of slots. */
 export interface Insufficient {
   readonly kind: 'insufficient';
   readonly item: Item;
@@ -69,7 +69,10 @@ export interface Refused<Reason = unknown> {
   readonly reason: Reason;
 }
 
-/** A reservation without counts is never limited, one without a hold never insufficient, one without reasons never refused. */
+/**
+ * A reservation without counts is never limited, one without an amount never insufficient, one without reasons never
+ * refused.
+ */
 export type ReservationOutcome<Assessed extends Assessment = Assessment> = Reserved | Obstacle<Assessed>;
 
 type Obstacle<Assessed> =
@@ -80,14 +83,14 @@ type Obstacle<Assessed> =
         | ('hold' extends keyof Assessed ? Insufficient : never)
         | ('slot' extends keyof Assessed ? Insufficient : never);
 
-/** Ends a hold at its real cost. */
+/** Ends a reservation at its real cost. */
 export interface Settlement {
   readonly kind: 'settle';
   readonly counter: Counter;
   readonly bucket: string;
   readonly held: bigint;
   readonly actual: bigint;
-  /** Of the slot that was taken with it. */
+  /** Bucket of the slot that was taken with it. */
   readonly slotBucket?: string | undefined;
   readonly prepare?: ((draft: UpdateDraft, item: Item) => void) | undefined;
   readonly looks?: boolean | undefined;
@@ -100,7 +103,10 @@ export interface Correction {
   readonly changes: readonly { readonly window: Window; readonly change: bigint }[];
 }
 
-/** `wasLate`: the hold had expired and was given back, so nothing was held for the cost that was charged. `item`: see `looks`. */
+/**
+ * `wasLate`: the reservation had expired and was released, so nothing was reserved for the charged cost. `item`: see
+ * `looks`.
+ */
 export interface Settled {
   readonly kind: 'settled';
   readonly item: Item;

@@ -1,5 +1,5 @@
-// A settlement counts once, however often its caller asks for it. One whose write was not answered is doubtful: it is
-// repeated together with the others of that write, under the same mark, so that one look at the mark tells of them all.
+// Charges a call exactly once. An unanswered charge is retried with the same mark, so it counts once; all charges of
+// the unanswered write are retried together, so that one look at the mark decides for all of them.
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type Store, StoreUnavailable } from '../../storage/store/index.ts';
@@ -12,7 +12,10 @@ import { hasMark, type Mark, withMarks } from './settlement-mark.ts';
 export const settlementRetryMs = 30_000;
 /** Each after the first follows a write of another process. */
 const writesMax = 10;
-/** How long after it was taken a hold may be settled; a process may have been suspended. Calls run for minutes at most. */
+/**
+ * How long after it was taken a reservation may be settled; a process may have been suspended. Calls run for minutes at
+ * most.
+ */
 const openHoldMaxMs = 86_400_000;
 /** Settlements of doubtful writes that were found to be done, and may be asked for once more. */
 const resolvedMax = 1_000;
@@ -33,7 +36,7 @@ export interface OwnedSettlement {
 }
 
 export interface SettleOnce {
-  /** From here on a settlement of this owner is written. */
+  /** Allows a settlement of this owner from here on. */
   taken(address: ItemAddress, owner: string): void;
   /** The write of these settlements may have been made. */
   doubt(address: ItemAddress, mark: Mark, settlements: readonly OwnedSettlement[]): void;
@@ -52,7 +55,7 @@ interface SettleOnceOptions {
   readonly clock: Clock;
 }
 
-/** Made under the mark of its first try: whichever of them comes through is the one that counts. */
+/** Repeats a write under the mark of its first try: whichever of them arrives is the one that counts. */
 async function repeatWrite(
   { store, clock }: SettleOnceOptions,
   address: ItemAddress,
@@ -72,11 +75,11 @@ async function repeatWrite(
 }
 
 export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnce {
-  /** Holds that were taken and not settled, a few for each running call, by the time they were taken. */
+  /** Reservations that were taken and not settled, a few for each running call, by the time they were taken. */
   const open = new Map<string, number>();
   const resolved = createCache<'untold' | 'told'>({ sizeMax: resolvedMax });
   const underWay = new Map<string, Promise<unknown>>();
-  /** Ends with `settlementRetryMs`. */
+  /** Unanswered writes, kept for `settlementRetryMs`. */
   const doubtful = new Map<string, DoubtfulWrite>();
 
   async function resolve(address: ItemAddress, write: DoubtfulWrite): Promise<void> {
@@ -106,7 +109,7 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
     return tell(name);
   }
 
-  /** One asks for all of a write that was not answered: each of the others is told when it asks again. */
+  /** One caller asks for all of an unanswered write: each of the others gets the outcome when it asks again. */
   function tell(name: string): SettlementOutcome {
     if (resolved.get(name) === 'told') return { kind: 'gone' };
     resolved.set(name, 'told');
@@ -138,7 +141,7 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
         return { kind: 'gone' };
       }
       if (resolved.has(name)) return tell(name);
-      // A hold that was not taken must not be taken out of its bucket: it holds those of others.
+      // A reservation that was not taken must not be removed from its bucket, which contains those of others.
       if (settlement.kind === 'settle' && !open.has(name)) return { kind: 'gone' };
       const settled = settleNow(address, write).finally(() => underWay.delete(name));
       underWay.set(name, settled);

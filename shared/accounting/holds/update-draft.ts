@@ -1,5 +1,5 @@
-// One write, put together by rules that do not know each other: what is checked together is checked in the same instant
-// and costs one write. Amounts that several of them move on one attribute are summed.
+// One write, built by independent rules: conditions checked together are checked in the same instant and cost one
+// write. Amounts that several of them move on one attribute are summed.
 import { and, type Changes, type Condition, type Item, type Update } from '../../storage/store/index.ts';
 
 export type DraftedWrite = Pick<Update, 'changes' | 'condition'>;
@@ -46,6 +46,6 @@ export class UpdateDraft {
   }
 }
 
-/** What JSON has no text for. */
+/** Values that JSON cannot express. */
 const writable = (_name: string, value: unknown): unknown =>
   typeof value === 'bigint' ? { bigint: String(value) } : value instanceof Set ? { set: [...value] } : value;

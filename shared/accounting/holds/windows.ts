@@ -1,7 +1,7 @@
 // Limits per minute and per day: a window of about a dozen parts, each a count in an attribute of its own that is only
-// added to, beside the total of all counts ever made. What counts now is that total less the parts that are over. Parts that
-// are over never change, and a writer whose copy of the item is old subtracts too little, never too much: so one comparison in
-// the write, "the total is at most so much", is enough.
+// added to, beside the total of all counts ever made. The current use is that total less the expired parts. Expired parts
+// never change, and a writer whose copy of the item is old subtracts too little, never too much: so one comparison in the
+// write, of the total with a maximum, is enough.
 //
 //        part     part      part                  A part counts until a window's length after its last call, so
 //   |---·--·--|---------|--·--·---|               never more than the limit fall into any window's length.
@@ -17,7 +17,7 @@ export interface Window {
   readonly totalAttribute: string;
   readonly lengthMs: number;
   readonly partMs: number;
-  /** From the beginning of a part: so long its count may be corrected, and an older copy of it proves nothing. */
+  /** How long after the beginning of a part its count may be corrected, so that an older copy of it proves nothing. */
   readonly correctableMs: number;
 }
 
@@ -58,7 +58,7 @@ const clockSkewMaxMs = 60_000;
 
 export interface WindowUse {
   readonly total: bigint;
-  /** What counts now, by the copy. */
+  /** Current use, by the copy. */
   readonly used: bigint;
   /** Parts that count, the one that ends first at the front. */
   readonly live: readonly { readonly count: bigint; readonly endsAtMs: number }[];
@@ -66,7 +66,7 @@ export interface WindowUse {
   readonly over: readonly string[];
 }
 
-/** What counts now, of an item that was just read. */
+/** Current use, by an item that was just read. */
 export const readWindowUse = (window: Window, item: Item, nowMs: number): bigint =>
   readWindow(window, { item, atMs: nowMs }, nowMs).used;
 
@@ -113,7 +113,7 @@ export function addCount(draft: UpdateDraft, window: Window, amount: bigint, now
   draft.set(timedName(window.last, startMs / 1_000), nowMs - startMs);
 }
 
-/** Changes what was counted at a moment. False: that part may not be corrected any more, and nothing is done. */
+/** Corrects the count of a moment. Returns false, and does nothing, when that part may not be corrected any more. */
 export function correctCount(
   draft: UpdateDraft,
   window: Window,
@@ -124,7 +124,7 @@ export function correctCount(
 ): boolean {
   const startMs = partStartMs(window, countedAtMs);
   const part = timedName(window.counts, startMs / 1_000);
-  // An item that was deleted or tidied since it was counted there has no such part.
+  // An item that was deleted or tidied since it was counted has no such part.
   if (change === 0n || nowMs >= startMs + window.correctableMs || (seen && seen[part] === undefined)) return false;
   draft.add(part, change);
   draft.add(window.totalAttribute, change);

@@ -1,4 +1,4 @@
-// One write in the making, and what is left while requests go into it one after the other.
+// One write in preparation, and the capacity that remains as requests join it in turn.
 import { amountAtMost, readTimed, type SeenItem, slotBalance } from './counter.ts';
 import { Fund } from './fund.ts';
 import type { Correction, Count, Demand, Insufficient, Limited, Reserved, Settlement } from './requests.ts';
@@ -48,7 +48,7 @@ export class WriteGroup {
     return corrected.length === 0 ? 'gone' : 'covered';
   }
 
-  /** Slots come back with every write, amounts with one that knows their balances. */
+  /** Slots are released with every write, amounts with one that knows their balances. */
   giveBackExpired(wanted: readonly Pick<Demand, 'balances' | 'hold' | 'slot'>[]): void {
     if (this.#seen === undefined) return;
     const draft = this.#draft;
@@ -110,7 +110,7 @@ export class WriteGroup {
     return waitMs(window, use, amount, limit, this.#nowMs);
   }
 
-  /** With those of this write. */
+  /** Includes those of this write. */
   #usedOf(window: Window): bigint {
     const use = this.#useOf(window);
     return use === undefined ? 0n : use.used + use.counted;
@@ -139,7 +139,7 @@ export class WriteGroup {
     const draft = this.#draft;
     this.#amounts.finish();
     this.#slots.finish();
-    // Conditions cannot add, so a total is compared with what it must be at most.
+    // Conditions cannot add, so a total is compared with its maximum.
     for (const [{ totalAttribute }, { totalMax, over }] of this.#windows) {
       for (const attribute of over) draft.remove(attribute);
       if (totalMax === undefined) continue;

@@ -1,6 +1,6 @@
-// Claims of one name that come together in one process, as a thousand retries do: one of them asks the store, and what it
-// answers tells the others too, because they came before it was asked. Each is answered as if it had come alone and in its
-// turn. A claim that is alone is written at once.
+// Concurrent claims of one name in one process, as a thousand retries make them: one of them asks the store, and its
+// answer serves the others too, because they came before. Each is answered as if it had come alone and in its turn. A
+// single claim is written at once.
 import { createCache } from '../../foundation/cache/index.ts';
 import {
   type CallOptions,
@@ -17,7 +17,7 @@ const queuesMax = 5_000;
 
 export interface ClaimRules<Claim, Outcome> {
   readonly toPut: (claim: Claim) => Put & { readonly condition: Condition };
-  /** For the claim whose write this was. */
+  /** Outcome for the claim that was written. */
   readonly written: Outcome;
   /** Asked where the item does not meet the condition of the claim's write. */
   readonly judge: (item: Item, claim: Claim) => Outcome;
@@ -30,7 +30,7 @@ interface WaitingClaim<Claim, Outcome> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Throws StoreUnavailable, also for those that went along. */
+/** Throws StoreUnavailable, also for claims that shared the write. */
 export function createClaimQueues<Claim, Outcome>(
   store: Pick<Store, 'put'>,
   { toPut, written, judge }: ClaimRules<Claim, Outcome>,

@@ -50,7 +50,7 @@ export const claimPut = (
       expires_at_epoch_seconds: expiryAfter(nowMs),
     },
     condition: isFree(nowMs),
-    // Its own first try is recognised by the owner in the refused item.
+    // Its own first try is recognized by the owner in the refused item.
     repeatable: true,
   }) satisfies Put;
 
@@ -80,7 +80,7 @@ export const completeUpdate = (
       remove: ['lease_until_ms'],
     },
     condition: isMineAndRunning(owner),
-    // Its own first try is recognised by owner and body in the refused item.
+    // Its own first try is recognized by owner and body in the refused item.
     repeatable: true,
   }) satisfies Update;
 
@@ -89,7 +89,7 @@ const bodyMembers = (body: PackedBody): Item => ({
   ...('bytes' in body ? { body_gzip: body.bytes } : { body_blob_key: body.blobKey, body_text_bytes: body.textBytes }),
 });
 
-/** The lease ends now and has no owner: what the former owner may still write is refused. */
+/** Ends the lease and removes the owner, whose late writes are then refused. */
 export const releaseUpdate = (pk: string, owner: string) =>
   ({
     table: 'idempotency',

@@ -39,7 +39,7 @@ export interface Completion extends KeyOwner {
   readonly nowMs: number;
 }
 
-/** 'fenced': another call took the key over, and what it stores stands. */
+/** 'fenced': another call took over the key, and its result is kept. */
 export type CompletionOutcome = { readonly kind: 'completed' } | { readonly kind: 'fenced' };
 
 /** All calls throw StoreUnavailable. */

@@ -1,4 +1,4 @@
-// What an idempotency record says to a claim that may not take it over. Pure.
+// The answer of an idempotency record to a claim that may not take it over. Pure.
 //
 //   claim            complete                                 expires
 //     |---- running ----|---------------- done ------------------|      ← the stored answer until here
@@ -21,7 +21,7 @@ export interface StoredResult {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text, or the whole transcript of a stream. */
   readonly body: string;
-  /** Which gave it. Undefined: several did. */
+  /** Model that answered; undefined for several. */
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
   /** Function calls only. */
@@ -29,8 +29,8 @@ export interface StoredResult {
 }
 
 /**
- * Where a body is: in the item, or under a key of the blob store. The hash is that of the packed bytes; of a body in the blob store
- * its length is known before it is read (undefined where an earlier release stored it).
+ * Place of a body: in the item, or under a key of the blob store. The hash is that of the packed bytes; of a body in
+ * the blob store its length is known before it is read (undefined where an earlier release stored it).
  */
 export type PackedBody = { readonly sha256: string } & (
   | { readonly bytes: Uint8Array }
@@ -39,7 +39,7 @@ export type PackedBody = { readonly sha256: string } & (
 
 interface CommonMembers {
   readonly fingerprint: string;
-  /** Of the way in which it was made. */
+  /** Version of the fingerprint's algorithm. */
   readonly fingerprintVersion: number;
   readonly expiresAtEpochSeconds: number;
 }
@@ -55,7 +55,7 @@ export interface DoneRecord extends CommonMembers {
   readonly state: 'done';
   readonly owner: string;
   readonly result: Omit<StoredResult, 'body'>;
-  /** Undefined: it was too long to be stored. */
+  /** Undefined when it was too long to be stored. */
   readonly body: PackedBody | undefined;
 }
 
@@ -63,12 +63,12 @@ export type IdempotencyRecord = RunningRecord | DoneRecord;
 
 export interface Claimant {
   readonly fingerprint: Fingerprint;
-  /** Unlike any other call's: it is what fences a late owner off. */
+  /** Unique to this call, to fence off a late owner. */
   readonly owner: string;
   readonly nowMs: number;
 }
 
-/** 'own': the claimant stands in the record already, because the answer to its first try was lost. */
+/** 'own': the claimant's first try was written, but its answer was lost. */
 export type Verdict = 'own' | 'conflict' | 'running' | 'done';
 
 export function judge(record: IdempotencyRecord, claimant: Claimant): Verdict {
@@ -80,7 +80,7 @@ export function judge(record: IdempotencyRecord, claimant: Claimant): Verdict {
 
 export const expiryAfter = (nowMs: number): number => Math.ceil(nowMs / 1000) + recordLifeSeconds;
 
-/** Whether the record holds what this very completion wrote: its answer was lost, its work was not. */
+/** Whether the record contains this completion's own write, whose answer was lost. */
 export const isOwnCompletion = (
   record: IdempotencyRecord | undefined,
   owner: string,

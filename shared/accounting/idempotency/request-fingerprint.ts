@@ -1,5 +1,6 @@
-// Which inputs a retry must repeat: the interface, the body, the correlation headers as the client sent them,
-// and the provider key it brought. The gateway's own ids are no part of it: they differ in every try.
+// Fingerprint of the inputs that a retry must repeat: the interface, the body, the correlation headers as the client
+// sent them, and the client's own provider key. The gateway's own ids are no part of it, because they differ in every
+// try.
 
 import { headerNames, type InterfaceId } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
@@ -16,17 +17,17 @@ interface Inputs {
   readonly passedOn: PassedOn | undefined;
 }
 
-/** What inputs hash to. Whatever is stored says which version made it. */
+/** Hashes of the inputs. Stored ones name their version. */
 export interface Fingerprint {
   readonly version: number;
   readonly hash: string;
-  /** As another version makes it. Undefined: this release does not know it. */
+  /** Hash of another version; undefined for a version unknown to this release. */
   readonly hashOf: (version: number) => string | undefined;
 }
 
 /**
- * SHA-256, hex, by version; the newest is the one that is stored. A change is another version: the one before it stays for as
- * long as what it stored is kept, so that a retry after an upgrade still finds its answer.
+ * SHA-256, hex, by version; the newest is the one that is stored. A change is another version: the one before it stays
+ * as long as its records are kept, so that a retry after an upgrade still finds its answer.
  */
 const versions: ReadonlyMap<number, (inputs: Inputs) => string> = new Map([[1, hashInputs]]);
 export const fingerprintVersions: readonly number[] = [...versions.keys()];
@@ -44,7 +45,7 @@ export function fingerprint(
   return { version, hash, hashOf: (asked) => (asked === version ? hash : hashOf(asked)) };
 }
 
-/** The order of members and white space do not count, every value does. */
+/** The order of fields and white space do not count, every value does. */
 function hashInputs({ interfaceId, body, headers, passedOn }: Inputs): string {
   const sent = (name: string): string | undefined => headers[name]?.[0];
   const byokKey = sent(headerNames.byokKey);
@@ -58,7 +59,7 @@ function hashInputs({ interfaceId, body, headers, passedOn }: Inputs): string {
         parent: sent(headerNames.parentSpanId),
         // Two names for one thing: headers that disagree were refused before.
         session: sent(headerNames.sessionId) ?? sent(headerNames.sessionIdAlias),
-        // Its parent id is new in every try of a tracing client.
+        // A tracing client sends a new parent id in every try.
         traceparent: sent(headerNames.traceparent)?.split('-')[1],
       },
       passed_on: passesAnything(passedOn) ? passedOn : undefined,

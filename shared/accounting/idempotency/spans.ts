@@ -1,13 +1,12 @@
-// A span id belongs to one call and is used once per workspace. Each call of this store is one
-// conditional write, so of any number of calls at the same time exactly one has it. The item remembers which, by the
-// hashes of what a retry of it repeats.
+// A span id belongs to one call and is used once per workspace. Each claim is one conditional write, so of any number of
+// concurrent claims exactly one wins. The item identifies its call by hashes of the parts that a retry repeats.
 //
 //   claim                                 expires (30 days)
 //     |----- used ------------------------|----- free ...
 //                |-- released ------------|        ← free for the same fingerprint or Idempotency-Key, exactly once
 //
-// While it is used the same Idempotency-Key is let through, and changes nothing: whether its call may run is decided by
-// the record of the key, and a call that may not run must not give away the span of the one that does.
+// While it is used the same Idempotency-Key passes, and changes nothing: the record of the key decides whether its call may
+// run, and a call that may not run must not release the span of the one that does.
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import {
@@ -28,7 +27,9 @@ import { type Fingerprint, fingerprintVersions } from './request-fingerprint.ts'
 
 /** A span id names one call of a workspace for so long. */
 const spanLifeSeconds = 30 * 24 * 60 * 60;
-/** Before now on every clock, and not so long ago that DynamoDB ignores it: it deletes what expired in the last five years. */
+/**
+ * In the past on every clock, and recent enough for DynamoDB, which deletes items that expired in the last five years.
+ */
 const withdrawnSeconds = 24 * 60 * 60;
 
 export interface SpanClaim {
@@ -39,7 +40,7 @@ export interface SpanClaim {
   readonly owner: string;
   /** As sent, where the call has one. */
   readonly idempotencyKey?: string | undefined;
-  /** What the inputs of the call hash to. */
+  /** Fingerprint of the call's inputs. */
   readonly fingerprint: Fingerprint;
   readonly nowMs: number;
 }
@@ -57,7 +58,7 @@ export interface SpanStore {
    * span is another call's.
    */
   release(claim: OwnSpan, options?: CallOptions): Promise<void>;
-  /** As if it had never been claimed: for a call that was refused first. Does nothing where the span is another call's. */
+  /** Makes the span free again, for a call that was refused first. Does nothing where the span is another call's. */
   withdraw(claim: OwnSpan, options?: CallOptions): Promise<void>;
 }
 
@@ -107,7 +108,7 @@ function claimPut(claim: SpanClaim) {
       expires_at_epoch_seconds: Math.ceil(nowMs / 1000) + spanLifeSeconds,
     },
     condition: isFreeFor(claim),
-    // Its own first try is recognised by the owner in the refused item.
+    // Its own first try is recognized by the owner in the refused item.
     repeatable: true,
   } satisfies Put;
 }
@@ -131,7 +132,7 @@ const isFreeFor = (claim: SpanClaim): Condition =>
     and(equals('state', 'released'), or(...isOfSameInputs(claim), ...isOfKey(claim))),
   );
 
-/** The claim is in the item: the answer to its first try was lost, or the Idempotency-Key is that of its call. */
+/** The item has the claim already: the answer to its first try was lost, or it has the Idempotency-Key of that call. */
 const isClaimed = (claim: SpanClaim): Condition =>
   and(equals('state', 'used'), or(equals('owner', claim.owner), ...isOfKey(claim)));
 

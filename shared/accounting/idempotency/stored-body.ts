@@ -1,5 +1,5 @@
-// Bodies of results at rest: packed, in the item where they fit, else in the blob store. Both ways give back the very
-// text that was stored, or fail.
+// Bodies of results at rest: packed, in the item where they fit, else in the blob store. Both return exactly the stored
+// text, or fail.
 
 import { storedAnswerMaxBytes } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
@@ -9,8 +9,8 @@ import { type CallOptions, StoreUnavailable } from '../../storage/store/index.ts
 import type { PackedBody } from './record.ts';
 
 /**
- * Packs a body; where it is too large for an item, it is in the blob store when this resolves: no record may name a
- * blob that is not there yet. What a refused completion leaves behind expires by itself. Undefined: it is too long.
+ * Packs a body; when this resolves, one that is too large for an item is in the blob store, because no record may name
+ * a missing blob. Blobs of a refused completion expire. Returns undefined for a text that is too long.
  */
 export async function storeBody(
   blobs: BlobStore,
@@ -21,7 +21,7 @@ export async function storeBody(
   if (textBytes > storedAnswerMaxBytes) return undefined;
   const { bytes, sha256 } = await packText(body);
   if (bytes.byteLength <= inlineMaxBytes) return { bytes, sha256 };
-  // The owner and the content are part of the name: what stands under a name never changes.
+  // The name includes owner and content, because the value of a key never changes.
   const blobKey = sha256Hex(canonicalJson([pk, owner, sha256]));
   try {
     await orUnavailable(blobs.put(blobKey, bytes, options));
@@ -38,7 +38,7 @@ const copiesOfLoaded = 3;
 const unknownTextBytes = 8 * 1024 * 1024;
 
 export interface LoadOptions extends CallOptions {
-  /** Of the call that an answer is loaded for. */
+  /** Memory of the call that loads an answer. */
   readonly memory?: Pick<CallMemory, 'reserve'> | undefined;
 }
 

@@ -1,4 +1,4 @@
-// What is used of a provider's limits now, over all shards of its counters. For the operator, never on a request's path.
+// Current use of a provider's limits, over all shards of its counters. For the operator, never on a request's path.
 import type { Store } from '../../storage/store/index.ts';
 import { readWindowUse } from '../holds/index.ts';
 import { demandsOf, type EntryLimits, hasNoLimit, type LimitedEntry, limitItemKey, shardCountOf } from './limits.ts';
@@ -8,7 +8,7 @@ export interface LimitUse {
   readonly used: number;
 }
 
-/** By limit; null: there is no such limit. */
+/** By limit; null when there is no such limit. */
 export type LimitsUse = { readonly [Name in keyof EntryLimits]: LimitUse | null };
 
 export async function readLimitUse(
@@ -35,7 +35,7 @@ export async function readLimitUse(
 const tryIntervalMinMs = 50;
 
 /**
- * How long a limited call waits before it asks again: until the slot is free. Undefined where that would be after its
+ * Milliseconds until a limited call asks again, when the slot is free. Undefined where that would be after its
  * `queueMs` (of which it has spent `queuedMs`), or would leave nothing of its budget (`remainingMs`) for the provider.
  */
 export function nextTry(

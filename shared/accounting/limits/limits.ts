@@ -1,4 +1,4 @@
-// Whose limits, which limits, and what one call asks of them.
+// Owners of limits, the limits, and one call's demand on them.
 import { requestsPerMinute, tokensPerDay, tokensPerMinute, type Window } from '../holds/index.ts';
 
 /** One provider serving one model: limits belong to this pair. */
@@ -7,7 +7,7 @@ export interface LimitedEntry {
   readonly model: string;
 }
 
-/** Who is limited: an entry, or the owner of a limit of the gateway's own, such as `key#…`. */
+/** Owner of limits: a provider entry, or an owner of limits of the gateway's own, such as `key#…`. */
 export type Limited = LimitedEntry | { readonly owner: string };
 
 /** Requests per minute, tokens per minute, tokens per day; at least 1 each. Null: no such limit. */
@@ -17,14 +17,14 @@ export interface EntryLimits {
   readonly tpd: number | null;
 }
 
-/** What a call asks of one limit. */
+/** A call's demand on one limit. */
 export interface LimitDemand {
   readonly window: Window;
   readonly amount: bigint;
   readonly limit: bigint;
 }
 
-/** Of the item in the table `limits` that counts for one shard. */
+/** Key of the item in the table `limits` that counts one shard. */
 export const limitItemKey = (limited: Limited, shard: number): string =>
   'owner' in limited ? `${limited.owner}#${shard}` : `provider#${limited.provider}#${limited.model}#${shard}`;
 
@@ -43,13 +43,13 @@ export function demandsOf({ rpm, tpm, tpd }: EntryLimits, estimatedTokens: numbe
   );
 }
 
-// An entry that may be asked more often than one item can be written is counted in several items (shards), each with
-// its exact part of every limit. DynamoDB writes one item 1,000 times a second at most; half of that is planned for,
-// the other half is for settlements and refusals.
+// An entry whose limit is above the write rate of one item is counted in several items (shards), each with its exact
+// part of every limit. DynamoDB writes one item 1,000 times a second at most; half of that is planned for, the other
+// half is for settlements and refusals.
 
 /** 500 a second. */
 const admissionsPerShardAndMinute = 30_000;
-/** Where only tokens are limited: calls hold at least this much on average, a short prompt and a short answer. */
+/** Where only tokens are limited: calls reserve at least this much on average, a short prompt and a short answer. */
 const tokensPerAdmissionMin = 100;
 /** A day's tokens are not asked evenly: the busiest minute has this many times the mean. */
 const peakToMean = 10;

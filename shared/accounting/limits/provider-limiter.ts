@@ -3,7 +3,7 @@
 //
 //   pk                         provider#<provider id>#<model id>#<shard>, key#<id>#<shard>, workspace#<id>#<shard>
 //   requests_total …           windows of requests and tokens (shared/accounting/holds)
-//   expires_at_epoch_seconds   when all of it counts no more
+//   expires_at_epoch_seconds   when none of it counts any more
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { type Clock, dayMs } from '../../foundation/time/index.ts';
 import { type ItemWriter, requestsPerMinute, type SettlementOptions, type UpdateDraft } from '../holds/index.ts';
@@ -18,7 +18,7 @@ import {
   shardLimitsOf,
 } from './limits.ts';
 
-/** What one call has taken. Settle it or give it back to the limiter that gave it, once. */
+/** Counts of one call. Settle or release it once, at the limiter that returned it. */
 export interface Permit {
   readonly key: string;
   /** Names the permit. */
@@ -34,12 +34,13 @@ export type Admission =
 
 /**
  * All three reject with StoreUnavailable. `settle` and `giveBack` count once per permit, whichever comes first, and do
- * nothing after that; one that was rejected may be called again. A permit that is never settled counts until its window is over.
+ * nothing after that; one that was rejected may be called again. A permit that is never settled counts until its window
+ * is over.
  */
 export interface ProviderLimiter {
   /** Without any limit the store is not asked. An estimate above a limit is cut to it. */
   admit(limited: Limited, limits: EntryLimits, estimatedTokens: number): Promise<Admission>;
-  /** The provider was called and this is what the call took in tokens: 0 is a count. */
+  /** Corrects the counts to the call's real tokens after the provider was called: 0 is a count. */
   settle(permit: Permit, actualTokens: number, options?: SettlementOptions): Promise<void>;
   /** The provider was never called: its tokens count no more, and nor does the request where it was made just now. */
   giveBack(permit: Permit): Promise<void>;
@@ -70,7 +71,7 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
     return { kind: 'admitted', permit: { key, id: randomness.uuid(), countedAtMs: outcome.atMs, demands } };
   }
 
-  /** `amountOf`: what the call has really taken of a limit. */
+  /** `amountOf`: the call's real use of a limit. */
   async function close(permit: Permit, amountOf: (demand: LimitDemand) => bigint, isAwaited: boolean): Promise<void> {
     if (closed.has(permit)) return;
     closed.add(permit);

@@ -1,5 +1,6 @@
-// Which provider keeps what a later request may refer to: a response, its items, a conversation, a prompt. An item of its own for
-// each, because a later call may refer to any of them; like a span it is a name of a workspace for thirty days.
+// Remembers which provider keeps things that later requests refer to: a response, its items, a conversation, a prompt.
+// Each has an item of its own, because a later call may refer to any of them; like a span it is a name of a workspace
+// for thirty days.
 import { createCache } from '../../foundation/cache/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import { mapParallel } from '../../foundation/parallel/index.ts';
@@ -9,7 +10,7 @@ import type { CallOptions, Store } from '../../storage/store/index.ts';
 const lifeSeconds = 30 * 24 * 60 * 60;
 /** A conversation may be of hundreds of references. */
 const readsAtOnce = 32;
-/** That an instance knows: what was written of an id stays true. */
+/** Ids that an instance remembers: the value of an id stays true. */
 const knownMax = 20_000;
 
 export interface KeptIn {
@@ -19,7 +20,7 @@ export interface KeptIn {
 }
 
 export interface KeptIds {
-  /** Ids of what the call has made. */
+  /** Ids of objects that the call has created. */
   readonly made: readonly string[];
   /** Ids that it referred to. */
   readonly referred?: readonly string[];
@@ -27,14 +28,14 @@ export interface KeptIds {
 
 /** Both throw StoreUnavailable. Ids are as the provider gave them. */
 export interface ProviderAffinity {
-  /** In the order of the ids. Undefined: not known. */
+  /** In the order of the ids; undefined for unknown ones. */
   find(workspace: string, ids: readonly string[], options?: CallOptions): Promise<(KeptIn | undefined)[]>;
   /** May be repeated. */
   remember(workspace: string, ids: KeptIds, provider: string, options?: CallOptions): Promise<void>;
 }
 
 const table = 'spans' as const;
-/** What was made stays so, however often it is referred to. */
+/** A created object stays marked as created, however often it is referred to. */
 const isNotMade = { kind: 'absent', at: 'made' } as const;
 
 interface Known extends KeptIn {
@@ -74,5 +75,5 @@ export function createProviderAffinity(store: Pick<Store, 'get' | 'put' | 'batch
   };
 }
 
-/** What a client sends is no part of a table key. */
+/** Hashed, because no text of a client is part of a table key. */
 const keyOf = (workspace: string, id: string): string => `KEPT#${workspace}#${sha256Hex(id)}`;

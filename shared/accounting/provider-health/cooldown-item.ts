@@ -1,11 +1,11 @@
-// The item that tells instances of each other's failures:
+// The item through which instances share provider failures:
 //
 //   cooling_until <provider> <model>            for all workspaces; written once per cooling, by the instance that begins it
 //   failure_of <workspace> <provider> <model>   { failed_at, cooling_until, limited }: the last failed call of one workspace, how
 //                                               long that workspace waits because of its own calls (0: it does not), and
 //                                               whether the provider had limited that call
 //
-// Every write removes what is over, so that the item stays as small as what is going on.
+// Every write removes expired attributes, so that the item stays as small as the current failures.
 import type { Clock } from '../../foundation/time/index.ts';
 import {
   absent,

@@ -1,13 +1,13 @@
 // Providers that limited a call, or failed two, wait at the end of plans for a while: of the plans of one workspace as
-// long as only its calls failed, of all plans once those of two did. So no workspace moves a provider for another one. What
-// instances learn is shared through one item. Losing it costs nothing but a slower first try, so no failure of the store
-// is ever felt.
+// long as only its calls failed, of all plans once those of two did. So no workspace moves a provider for another one.
+// Instances share their observations through one item. Losing it only makes first tries slower, so no failure of the
+// store is reported.
 import { type Cache, createCache } from '../../foundation/cache/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Store } from '../../storage/store/index.ts';
 import { createCooldownItem, type FailureMark, failuresWithinMs } from './cooldown-item.ts';
 
-/** What is cooled: one model of one provider. A limit on one model says nothing about the others. */
+/** The cooled unit: one model of one provider. A limit on one model says nothing about the others. */
 export interface CooledEntry {
   readonly provider: string;
   readonly model: string;
@@ -19,7 +19,7 @@ export interface ReportedFailure {
   /** Unique to the call of the client: the failures of one call count once. */
   readonly callId: string;
   readonly isRateLimited: boolean;
-  /** As the provider named it; 0 or left out: it named none. */
+  /** As the provider named it; 0 or absent when it named none. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -28,13 +28,13 @@ export interface Cooldowns {
   isCooling(entry: CooledEntry, workspace: string): boolean;
   /** The workspaces for which the entry cools now. */
   coolingFor(entry: CooledEntry): 'all' | readonly string[];
-  /** What the last call met there, as far as its mark is still kept. Undefined: nothing is known. */
+  /** The latest failure there, as far as its mark is still kept. */
   lastFailure(entry: CooledEntry): 'limited' | 'failing' | undefined;
-  /** Asks the store what others reported, where that was long ago. Never rejects. */
+  /** Reads others' reports from the store, where the last read was long ago. Never rejects. */
   refresh(): Promise<void>;
   /** Of overlapping cooldowns the longest counts. Does no I/O. */
   report(entry: CooledEntry, failure: ReportedFailure): void;
-  /** Tells the others what was reported here. Never rejects. */
+  /** Shares the reports made here with other instances. Never rejects. */
   flush(): Promise<void>;
 }
 
@@ -48,13 +48,13 @@ const entriesMax = 1_000;
 const workspacesPerEntryMax = 8;
 
 interface Failure extends FailureMark {
-  /** Undefined: another instance reported it. */
+  /** Undefined when another instance reported it. */
   readonly callId?: string;
   /** How long the entry cools if this failure turns out to be the second of two. */
   readonly coolMs: number;
 }
 
-/** What this instance knows, by the name of an entry. */
+/** Observations of this instance, by the name of an entry. */
 function createCooldownMemory(clock: Clock) {
   const untilMs: Cache<number> = createCache({ sizeMax: entriesMax });
   /** One for each workspace, the latest first. */
@@ -70,7 +70,7 @@ function createCooldownMemory(clock: Clock) {
     failureOf: (name: string, workspace: string): Failure | undefined =>
       failuresAt(name).find((failure) => failure.workspace === workspace),
     learn(name: string, until: number): void {
-      // What has passed must not crowd out what has not.
+      // Past ends must not displace later ones.
       if (until > Math.max(clock.nowMs(), untilMsOf(name))) untilMs.set(name, until);
     },
     remember(name: string, failure: Failure): void {
@@ -82,14 +82,14 @@ function createCooldownMemory(clock: Clock) {
 
 type CooldownMemory = ReturnType<typeof createCooldownMemory>;
 
-/** What instances tell each other. */
+/** Exchange of observations between instances. */
 function createCooldownSharing(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   memory: CooldownMemory,
 ) {
   const shared = createCooldownItem({ store, clock });
   const { untilMsOf, failureOf, coolsForAll, coolsFor, learn, remember } = memory;
-  /** What the others do not know yet. */
+  /** Cooldowns that the others do not know yet. */
   const newCoolings = new Set<string>();
   const newFailures = new Map<string, Set<string>>();
   let askedAtMs = Number.NEGATIVE_INFINITY;
@@ -109,7 +109,7 @@ function createCooldownSharing(
     learnAll();
   }
 
-  /** Together with what other instances have noted lately it may begin a cooling. */
+  /** It may begin a cooldown together with other instances' recent marks. */
   async function sendFailure(name: string, workspace: string): Promise<void> {
     const failure = failureOf(name, workspace);
     if (failure === undefined) return;
@@ -141,7 +141,7 @@ function createCooldownSharing(
     async refresh(): Promise<void> {
       if (clock.nowMs() - askedAtMs < refreshAfterMs) return;
       askedAtMs = clock.nowMs();
-      // What this instance knows itself is enough until the next time.
+      // This instance's own knowledge is enough until the next time.
       await shared.read().then(learnAll, () => {});
     },
     async flush(): Promise<void> {
@@ -163,7 +163,7 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
   const { failuresAt, failureOf, coolsForAll, coolsFor, learn, remember } = memory;
   const { noteCooling, noteFailure, refresh, flush } = createCooldownSharing(options, memory);
 
-  /** Once per cooling: what is reported while the entry cools can make it longer here, and is not written. */
+  /** Once per cooldown: reports while the entry cools may extend it here, and are not written. */
   function cool(name: string, until: number): void {
     const isUnderWay = coolsForAll(name);
     learn(name, until);
@@ -216,6 +216,6 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
 
 const nameOf = ({ provider, model }: CooledEntry): string => `${provider} ${model}`;
 
-/** It counts together with another failure at this time. */
+/** Whether it counts together with another failure at this time. */
 const isRecent = ({ failedAtMs, coolingUntilMs }: FailureMark, atMs: number): boolean =>
   Math.abs(atMs - failedAtMs) <= failuresWithinMs || coolingUntilMs > atMs;

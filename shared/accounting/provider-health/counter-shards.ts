@@ -25,7 +25,7 @@ export interface CounterWritePlace {
 
 export interface CounterShards {
   place(group: number): CounterWritePlace;
-  /** What the item of a place says. */
+  /** Learns from the item of a place. */
   learn(group: number, place: CounterWritePlace, item: Item): void;
 }
 
@@ -37,12 +37,14 @@ interface Seen {
 interface Group {
   readonly window: number;
   readonly shards: number;
-  /** Of one item, where it was seen. */
+  /** Rate of one item, where it was seen. */
   readonly perSecond: number;
   readonly lookedAtMs: number;
-  /** What an item had counted when it was seen, by shard. Since the number of shards changed. */
+  /** Counts of an item when it was seen, by shard, since the number of shards changed. */
   readonly seen: ReadonlyMap<number, Seen>;
-  /** Of every item that was not seen. Undefined: the number of shards has changed, and it says nothing of so many. */
+  /**
+   * Counts assumed for every unseen item; undefined when the number of shards has changed, and they no longer apply.
+   */
   readonly start: Seen | undefined;
 }
 
@@ -52,7 +54,7 @@ export function createCounterShards(clock: Pick<Clock, 'nowMs'>, fraction: () =>
   /** At most one for each group. */
   const groups = new Map<number, Group>();
 
-  /** What was needed in the last window, or half of it. */
+  /** The need of the last window, or half of it. */
   function groupAt(group: number, window: number): Group {
     const known = groups.get(group);
     if (known?.window === window) return known;

@@ -1,5 +1,5 @@
-// Where the counts lie and what they are called. Every key follows from the clock alone, so a rebuild knows what to read
-// without a list of it. Ids never become attribute names: short hashes of them do, because a write costs by item size.
+// Places and names of the counts. Every key follows from the clock alone, so a rebuild knows its reads without a list.
+// Attribute names are short hashes of ids, because a write costs by item size.
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 
@@ -11,9 +11,9 @@ export const windowMs = 15 * 60_000;
 export const windowsRead = 2;
 /**
  * Groups keep items small (a write costs one unit per KB of its item), shards keep them cool: an item of 2 KB takes 500
- * writes a second, so at its most a group takes 8,000, each of which may be many calls. What is throttled above that is lost at
- * random: medians and uptime stay true, the throughput reads too low. A rebuild reads all that there are, and a small Lambda
- * function spends about 3 ms on each, so a group that is written slowly has few.
+ * writes a second, so at its most a group takes 8,000, each of which may be many calls. Writes throttled above that are
+ * lost at random: medians and uptime stay true, the throughput reads too low. A rebuild reads all items, and a small
+ * Lambda function spends about 3 ms on each, so a group that is written slowly has few.
  */
 export const groupCount = 32;
 export const shardsMin = 2;
@@ -34,7 +34,7 @@ export interface CountersPlace {
   readonly shard: number;
 }
 
-/** Counters that still count, 128 of them: with those that they name, the reads of one rebuild. */
+/** The 128 counters in force; with those that they name, the reads of one rebuild. */
 export function countersPlaces(nowMs: number): CountersPlace[] {
   const windows = Array.from({ length: windowsRead }, (_, back) => windowOf(nowMs) - back);
   const groups = Array.from({ length: groupCount }, (_, group) => group);
@@ -48,7 +48,10 @@ export const shardsOf = (of: Omit<CountersPlace, 'shard'>, from: number, to: num
 export const writesName = 'writes';
 const shardsPrefix = 'shards ';
 
-/** Marks in an item how many shards its group has. Each number has a mark of its own: none is taken back by who knows of fewer. */
+/**
+ * Marks in an item how many shards its group has. Each number has a mark of its own, so that a writer that knows of
+ * fewer removes none.
+ */
 export const shardsName = (shards: number): string => shardsPrefix + shards;
 
 export const readShards = (item: Item): number => {
@@ -78,7 +81,7 @@ export const groupOf = (model: string): number => Number.parseInt(sha256Hex(mode
 const shortHash = (id: string, length: number): string =>
   Buffer.from(sha256Hex(id), 'hex').toString('base64url').slice(0, length);
 
-/** What is counted of a candidate. Only `latency` and `firstToken` have buckets. */
+/** Counters of a candidate. Only `latency` and `firstToken` have buckets. */
 export const counterKinds = {
   latency: 'l',
   firstToken: 't',

@@ -27,7 +27,7 @@ export async function measure(store: Pick<Store, 'get'>, clock: Clock, nowMs: nu
   const stop = new AbortController();
   const cancelTimer = clock.after(measureTimeoutMs, () => stop.abort(new Error('the rebuild took too long')));
   const places = countersPlaces(nowMs);
-  /** By window and group: how many shards are to be read. */
+  /** By window and group: the number of shards to read. */
   const shardCounts = new Map<string, number>();
   // The readers draw from one list: each item is read once.
   const readRest = async () => {

@@ -1,5 +1,5 @@
-// The statistics as one instance sees them. No schedule makes them: the requests that ask do, one of them at a time in
-// the whole fleet. What is served is never older than 60 seconds, and there may be none: that is never an error.
+// The statistics as one instance sees them. No schedule makes them: requests do, one at a time in the whole fleet. Served
+// statistics are never older than 60 seconds; that there may be none is no error.
 //
 //   age    0 s ........... 30 s ........................................ 60 s ...
 //          served, no I/O  served; looked up, or rebuilt, meanwhile      not served: the request waits, a second at most
@@ -12,10 +12,10 @@ import { measure } from './measure.ts';
 import { createSnapshotStore, type StoredSnapshot } from './snapshot-store.ts';
 import { createStatistics, noStatistics, type Statistics } from './statistics.ts';
 
-/** What the listing promises. */
+/** Promised by the listing. */
 export const servedAgeMaxMs = 60_000;
 export const rebuildAgeMs = 30_000;
-/** From the end of one look to the next, when it brought nothing fresh: also what a store that is down is asked. */
+/** Pause after a look that found nothing fresh, which also bounds the calls to a store that is down. */
 const askAgainMs = 2_000;
 /** From the start of a look: how long a request with nothing to serve waits for it, however often it asks. */
 const waitMaxMs = 1_000;
@@ -64,7 +64,7 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
   }
 
   async function rebuild(owner: string): Promise<void> {
-    // Before the first read: the age counts from the oldest of them.
+    // Taken before the first read, because the age is that of the oldest.
     const measuredAtMs = clock.nowMs();
     const tables = await measure(store, clock, measuredAtMs);
     copy = createStatistics(measuredAtMs, tables);
@@ -99,7 +99,7 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
       if (refreshing === undefined && clock.nowMs() >= askAgainAtMs) startRefresh();
       const waitMs = waitUntilMs - clock.nowMs();
       if (copyAge() > servedAgeMaxMs && refreshing !== undefined && waitMs > 0) {
-        // Past the wait it goes on for those who come later.
+        // It continues past the wait, for later callers.
         await waitAtMost(clock, waitMs, refreshing, () => {});
       }
       return copyAge() <= servedAgeMaxMs ? copy : noStatistics;

@@ -40,7 +40,7 @@ export interface StatisticsRecorderOptions {
   readonly randomness: Pick<Randomness, 'fraction'>;
   /** Told of every write that failed, for the log. */
   readonly onFailure?: (error: unknown) => void;
-  /** Left out: what is noted while nothing is written is written at once. */
+  /** If absent, counts are written at once while no other write runs. */
   readonly gathering?: Gathering | undefined;
   /**
    * One of so many calls is noted, and counts as all of them: where a process has one call at a time, each would be a write of its own.
@@ -63,7 +63,7 @@ export function createStatisticsRecorder(options: StatisticsRecorderOptions): St
   const { onFailure = () => {}, callsPerSample = 1, randomness } = options;
   const isSample = createEveryNth(callsPerSample, randomness);
   const shards = createCounterShards(options.clock, randomness.fraction);
-  /** By group and counter: memory grows with what is counted, not with the number of calls. */
+  /** By group and counter: memory grows with the number of counters, not of calls. */
   let waiting = new Map<number, Map<string, number>>();
   let waitingCount = 0;
 
@@ -97,7 +97,7 @@ export function createStatisticsRecorder(options: StatisticsRecorderOptions): St
       if (counts.size > 0) waiting.set(group, counts);
     },
     flush() {
-      // Otherwise everything noted goes with the last write that was asked for.
+      // Otherwise everything noted is part of the last requested write.
       if (waiting.size > 0) lastWrite = writeAll(undefined);
       return lastWrite;
     },

@@ -6,11 +6,11 @@ import type { FigureTables } from './statistics.ts';
 
 /** Longer than a rebuild may take (5 s) with its writes; a dead rebuilder costs the others this long. */
 export const leaseMs = 10_000;
-/** A snapshot is not served after a minute; the rest of its life is for operators who look at what happened. */
+/** A snapshot is not served after a minute; the rest of its life is for operators who look back. */
 const snapshotLifeSeconds = 60 * 60;
 
 export interface StoredSnapshot {
-  /** Undefined: never published, only leased. */
+  /** Undefined when it was never published, only leased. */
   readonly measuredAtMs: number | undefined;
   readonly leaseUntilMs: number;
   unpack(): Promise<FigureTables>;
@@ -18,7 +18,10 @@ export interface StoredSnapshot {
 
 export interface SnapshotStore {
   read(): Promise<StoredSnapshot | undefined>;
-  /** True for exactly one of those who saw the same snapshot, until its lease ends. Writes nothing where one runs. */
+  /**
+   * Returns true for exactly one of the callers that saw the same snapshot, until its lease ends. Writes nothing while
+   * a lease runs.
+   */
   elect(seen: StoredSnapshot | undefined, owner: string, nowMs: number): Promise<boolean>;
   /** False: the lease was lost to another instance, and nothing was written. */
   publish(owner: string, measuredAtMs: number, tables: FigureTables): Promise<boolean>;

@@ -5,14 +5,17 @@ import { candidateNameOf, modelNameOf } from './layout.ts';
 // Durations as counts per bucket: sums of histograms are histograms, so any number of writers can add to one without
 // reading it. Each bucket is 12 % wider than the one below, so a median is right to about 6 %.
 
-/** Counts per bucket number; buckets without a count are left out. */
+/** Counts per bucket number; buckets without a count are absent. */
 export type Histogram = Map<number, number>;
 
 const growth = 1.12;
 /** The last bucket starts at 1.12^99 = 74.6 seconds, past every deadline, and two digits name it. */
 export const lastBucket = 99;
 
-/** The bucket of a duration: number n holds 1.12^n up to 1.12^(n+1) milliseconds, the first and last what lies beyond. */
+/**
+ * The bucket of a duration: number n covers 1.12^n up to 1.12^(n+1) milliseconds, the first and last also everything
+ * beyond.
+ */
 export const bucketOf = (durationMs: number): number =>
   durationMs >= 1 ? Math.min(lastBucket, Math.floor(Math.log(durationMs) / Math.log(growth))) : 0;
 
@@ -26,7 +29,7 @@ export function addHistogram(target: Histogram, source: Histogram): void {
 
 export const totalOf = (histogram: Histogram): number => histogram.values().reduce((sum, count) => sum + count, 0);
 
-/** The geometric middle of the bucket that holds the (lower) median, in milliseconds; undefined without counts. */
+/** The geometric middle of the bucket of the (lower) median, in milliseconds; undefined without counts. */
 export function medianOf(histogram: Histogram): number | undefined {
   const rank = Math.ceil(totalOf(histogram) / 2);
   let seen = 0;
@@ -38,9 +41,9 @@ export function medianOf(histogram: Histogram): number | undefined {
 }
 
 export interface Figures {
-  /** Of successful calls, to the last byte. Whole milliseconds. Undefined: none succeeded lately. */
+  /** Of successful calls, to the last byte, in whole milliseconds; undefined when none succeeded lately. */
   readonly medianLatencyMs: number | undefined;
-  /** Of streams. Whole milliseconds. */
+  /** Of streams, in whole milliseconds. */
   readonly medianFirstTokenMs: number | undefined;
   /** Successful calls per minute. At most two decimals, so that String() gives a plain decimal. */
   readonly throughputRpm: number;
@@ -49,16 +52,16 @@ export interface Figures {
   readonly unsuccessful: UnsuccessfulCalls;
 }
 
-/** Calls that gave no answer, by what the provider did. */
+/** Calls without an answer, by their failure. */
 interface UnsuccessfulCalls {
-  /** Those that were refused among them. */
+  /** Failed calls, refused ones included. */
   readonly failed: number;
-  /** It refused our credential, or our account there has no quota left. */
+  /** Refusals of the gateway's credential, or because its account has no quota left. */
   readonly refused: number;
   readonly rateLimited: number;
 }
 
-/** With a latency that was seen. */
+/** With a measured latency. */
 export interface MeasuredFigures extends Figures {
   readonly medianLatencyMs: number;
 }
@@ -67,11 +70,15 @@ export interface MeasuredFigures extends Figures {
 export interface Statistics {
   /** When the counts were read; undefined when there are none. */
   readonly measuredAtMs: number | undefined;
-  /** Undefined: no call succeeded lately, so that a provider that only fails is never taken for a fast one. */
+  /**
+   * Returns undefined when no call succeeded lately, so that a provider that only fails is never taken for a fast one.
+   */
   of(model: string, provider: string): MeasuredFigures | undefined;
-  /** The same, but also of a provider that only fails or limits. Undefined: neither that nor a success was seen lately. */
+  /**
+   * The same, but also for a provider that only fails or limits; undefined when there was no call of any kind lately.
+   */
   ofCandidate(model: string, provider: string): Figures | undefined;
-  /** Over all providers of the model. Undefined: no call succeeded or failed lately. */
+  /** Over all providers of the model; undefined when no call succeeded or failed lately. */
   ofModel(model: string): Figures | undefined;
 }
 

@@ -1,19 +1,19 @@
-// One page of calls, the newest first, and where the next one begins. However many calls there are, and however few of them
-// match, a page looks at a bounded number; it may then hold fewer than were asked for, and the next one goes on.
+// One page of calls, the newest first, and the position of the next one. However many calls there are, and however few
+// of them match, a page reads a bounded number; it may then have fewer than requested, and the next one continues.
 import { type CallRecord, callPosition } from '../call-records/index.ts';
 import { type CallRange, keepCalls, readNewestFirst } from './newest-first.ts';
 
 /** Calls that one page reads, about: it stops with the window that reaches them. As many as are read within a second. */
 const pageCallsMax = 4_000;
 const windowCallsMax = 2_000;
-/** Calls of a window, for each that a page may hold. */
+/** Calls of a window, for each call of a page. */
 const windowCallsPerCall = 5;
 /** Days of workspaces that one page looks at, about. */
 const pageDaysMax = 400;
 const windowDaysMax = 200;
 
 export interface CallPageQuery extends Omit<CallRange, 'beforeMs'> {
-  /** Calls before this position; left out: from the newest on. */
+  /** Calls before this position; from the newest on if absent. */
   readonly before?: string | undefined;
   readonly nowMs: number;
   readonly limit: number;
@@ -22,7 +22,7 @@ export interface CallPageQuery extends Omit<CallRange, 'beforeMs'> {
 
 export interface CallPage {
   readonly calls: readonly CallRecord[];
-  /** Where the next page begins. Undefined: this is the last one. */
+  /** Position of the next page; undefined on the last one. */
   readonly next: string | undefined;
 }
 

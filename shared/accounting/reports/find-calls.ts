@@ -10,14 +10,14 @@ import { type CallRange, keepCalls, readCalls, readNewestFirst } from './newest-
 export interface CallSearch extends CallRange {
   readonly limit: number;
   readonly matches: (record: CallRecord) => boolean;
-  /** Which come first. Default: the newest. */
+  /** Sort order; the newest first by default. */
   readonly order?: CallOrder;
 }
 
 export const callOrders = ['time', 'cost', 'ms'] as const;
 export type CallOrder = (typeof callOrders)[number];
 
-/** Of the newest it reads no further back than the limit needs; for any other order, all of the time. */
+/** For the newest it reads no further back than the limit needs; for any other order, all of the time. */
 export async function findCalls(search: CallSearch): Promise<CallRecord[]> {
   if ((search.order ?? 'time') !== 'time') return findFirst(search);
   const found: CallRecord[] = [];
@@ -54,8 +54,8 @@ export interface CallLookup extends Omit<CallRange, 'records'> {
 }
 
 /**
- * By the `x-request-id` of the answer, which is the execution id. One that carries its time (UUIDv7) is one read in each
- * workspace; any other one is looked for from `sinceMs` on.
+ * Finds by the `x-request-id` of the answer, which is the execution id. An id that contains its time (UUIDv7) is one
+ * read in each workspace; any other one is searched for from `sinceMs` on.
  */
 export async function findCall(
   { records, workspaces, sinceMs, beforeMs }: CallLookup,
@@ -74,14 +74,14 @@ export async function findCall(
   return found;
 }
 
-// Which calls are asked for. A filter that is left out lets every call through.
+// Filters of calls. An absent filter lets every call pass.
 
 export interface CallFilter {
   /** The client got no whole answer. */
   readonly failed?: boolean | undefined;
-  /** Failures of the gateway and its providers, or what was refused to clients. */
+  /** Failures of the gateway and its providers, or refusals of clients. */
   readonly outcome?: 'failed' | 'refused' | undefined;
-  /** Of the error that the client got. */
+  /** Code of the error that the client got. */
   readonly code?: string | undefined;
   readonly interface?: string | undefined;
   /** As its client sent it. */
@@ -93,9 +93,9 @@ export interface CallFilter {
   /** That of any attempt. */
   readonly provider?: string | undefined;
   readonly totalMsMin?: number | undefined;
-  /** It has all of these. */
+  /** All of these tags. */
   readonly tags?: Tags | undefined;
-  /** A name or id of it has this text, in any case. */
+  /** Text within a name or id of it, in any case. */
   readonly search?: string | undefined;
 }
 

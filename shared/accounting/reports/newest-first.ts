@@ -12,7 +12,9 @@ export interface CallRange {
   readonly beforeMs: number;
 }
 
-/** What a reader makes of the calls of a window, while they are read. One that is cut is dropped with its window. */
+/**
+ * A reader's accumulator for the calls of a window, while they are read. A truncated one is dropped with its window.
+ */
 export interface Keeper<Name extends MemberName = MemberName> {
   add(call: Pick<CallRecord, Name>): void;
 }
@@ -29,27 +31,27 @@ export interface CallWindow<Kept> {
   readonly callsKept: number;
   /** Days of workspaces that were looked at for it. */
   readonly daysRead: number;
-  /** With those of windows that were cut. */
+  /** Includes those of truncated windows. */
   readonly callsRead: number;
 }
 
 const firstWindowMs = 5 * 60_000;
 const growth = 4;
 const windowCallsMax = 10_000;
-/** A report is read behind the calls of clients: few days at a time, and their turn comes after so many records. */
+/** A report is read after the calls of clients: few days at a time, yielding after this many records. */
 const reportDays = 2;
 const recordsPerTurn = 200;
-/** A window of this length is read whole: no clock tells more. */
+/** A window of this length is read whole, because no clock is finer. */
 const windowMinMs = 1;
 const dayMs = 24 * 3_600_000;
 
 interface Reading<Name extends MemberName> {
-  /** A first window that holds more is cut, so that a reader who needs few reads few for nothing. */
+  /** Bound of the first window, which is truncated beyond it, so that a reader who needs few reads few for nothing. */
   readonly firstCallsMax?: number;
-  /** Of any window: its calls, and days of workspaces, of which it has one of each at the least. */
+  /** Bound of any window: its calls, and days of workspaces, of which it has one of each at least. */
   readonly callsMax?: number;
   readonly daysMax?: number;
-  /** What of the records is read. Left out: all. */
+  /** Fields to read; all if absent. */
   readonly members?: readonly Name[];
 }
 
@@ -87,7 +89,7 @@ export async function* readNewestFirst<Kept extends Keeper<Name>, Name extends M
   }
 }
 
-/** How many there are. Undefined: more. */
+/** Number of calls; undefined when there are more. */
 async function keepAtMost<Name extends MemberName>(
   window: CallRange,
   kept: Keeper<Name>,

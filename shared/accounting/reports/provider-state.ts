@@ -1,4 +1,4 @@
-// How each provider of each model does, in one word: what an operator sees first in an outage. Pure.
+// State of each provider of each model in one word, which an operator sees first in an outage. Pure.
 import type { Cooldowns, Figures, Statistics } from '../provider-health/index.ts';
 
 /** A model at one of its providers, as it is configured. */
@@ -14,14 +14,14 @@ export interface ConfiguredProvider {
   readonly lacksCredential: boolean;
 }
 
-/** Of the last 15 to 30 minutes, but for what the operator decided or forgot. */
+/** State over the last 15 to 30 minutes, except for the operator's own settings. */
 export type ProviderState = 'serving' | 'failing' | 'limited' | 'refusing' | 'no credential' | 'disabled' | 'unused';
 
 export interface ProviderHealth extends ConfiguredProvider {
   readonly state: ProviderState;
-  /** It failed or was rate limited lately, and stands at the end of the plans of these workspaces, or of all. */
+  /** Workspaces, or all, in whose plans it comes last, because it failed or was rate limited lately. */
   readonly coolingFor: 'all' | readonly string[];
-  /** Undefined: no call succeeded, failed or was limited lately. */
+  /** Undefined when no call succeeded, failed or was limited lately. */
   readonly figures: Figures | undefined;
 }
 
@@ -44,7 +44,7 @@ export function readProviderHealth(
   });
 }
 
-/** What the operator decided or forgot counts more than what happened lately. `cause`: of what it cools for. */
+/** The operator's settings outweigh recent events. `cause`: of the cooldown. */
 function stateOf(
   { isDisabled, lacksCredential }: ConfiguredProvider,
   figures: Figures | undefined,
@@ -58,7 +58,7 @@ function stateOf(
   return mostFrequent(figures) === 'refusing' ? 'refusing' : cause;
 }
 
-/** Of equals the one that the operator must act on. */
+/** Of equally frequent ones, the one on which the operator must act. */
 function mostFrequent({ unsuccessful }: Figures): ProviderState {
   const { refused, rateLimited } = unsuccessful;
   const failed = unsuccessful.failed - refused;

@@ -16,7 +16,7 @@ const hourlyMaxDays = 3;
 
 export interface KeyUsage extends UsageSummary {
   readonly workspace: string;
-  /** As it was called with the newest of these calls. */
+  /** Its name in the newest of these calls. */
   readonly name: string | undefined;
 }
 
@@ -31,13 +31,13 @@ export interface UsageOverview {
   readonly byModel: readonly UsageSummary[];
   readonly byProvider: readonly UsageSummary[];
   readonly byKey: readonly KeyUsage[];
-  /** By the values of the tag that was asked for. Undefined: none was. */
+  /** By the values of the requested tag; undefined when none was requested. */
   readonly byTag: readonly UsageSummary[] | undefined;
-  /** The values of the tag that are not among them, as one. Undefined: there are no more. */
+  /** Further values of the tag, as one; undefined when there are none. */
   readonly otherTags: UsageSummary | undefined;
 }
 
-/** Values of a tag that stand by themselves: clients write them, as many as they like. */
+/** Values of a tag that are listed separately, because clients write as many as they like. */
 export const tagValuesMax = 200;
 
 type NamedCall = CountedCall & { readonly keyName?: string | undefined };
@@ -83,7 +83,7 @@ export async function readOverview(range: CallRange, tag?: string): Promise<Usag
   };
 }
 
-/** Those of a window are counted while it is read: in one go they would keep other calls waiting, and the store idle. */
+/** Counts calls of a window while it is read: all at once, they would delay other calls, and leave the store idle. */
 function countCalls(startOfCall: (call: CountedCall) => string, tag: string | undefined) {
   const groups = {
     total: createUsageGroups((call) => [shareOf(call, null)]),

@@ -1,12 +1,12 @@
-// What one call record adds to the groups of a report: one share as a rule; by model and by provider one for each that
-// took part in the call.
+// Shares of one call record in the groups of a report: usually one; by model and by provider one for each that took
+// part in the call.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { tagNameShape, tagOf } from '../../protocol/wire/index.ts';
 import { type CallAttempt, type CallRecord, type CallShare, classOf, utcDayOf } from '../call-records/index.ts';
 
 export const usageGroupings = ['model', 'provider', 'key', 'day', 'workspace', 'user', 'title', 'function'] as const;
 type NamedGrouping = (typeof usageGroupings)[number];
-/** By the value that a tag has: `tag:team`. */
+/** By the value of a tag: `tag:team`. */
 export type TagGrouping = `tag:${string}`;
 export type UsageGrouping = NamedGrouping | TagGrouping;
 
@@ -15,7 +15,7 @@ const tagPrefix = 'tag:';
 export const isTagGrouping = (by: string): by is TagGrouping =>
   by.startsWith(tagPrefix) && tagNameShape.test(by.slice(tagPrefix.length));
 
-/** What of a record every share is made of. */
+/** Fields of a record that every share needs. */
 export const countedMembers = [
   ...([
     'workspace',
@@ -40,15 +40,16 @@ export const countedMembers = [
   ...(['promptTokens', 'cachedTokens', 'completionTokens', 'costPicoUsd', 'totalMs', 'firstOutputMs'] as const),
 ] as const;
 
-/** What stands in one group by its tags, its user, its title or its function needs them too. */
+/** Record with the fields that groups by tags, user, title or function need too. */
 export type CountedCall = Pick<CallRecord, (typeof countedMembers)[number]> &
   Partial<Pick<CallRecord, 'tags' | 'user' | 'title' | 'functionId'>>;
 
 export interface UsageShare {
   /**
    * Model: those that answered, else the one asked for; null where the call was refused before any was called. Key: its
-   * public id. Day: of the arrival, in UTC. Provider: null where none answered. Function, user, title, tag: null where the
-   * call has none. By model and provider attempts count at the one that was called, all else at the one that answered.
+   * public id. Day: of the arrival, in UTC. Provider: null where none answered. Function, user, title, tag: null where
+   * the call has none. By model and provider attempts count at the one that was called, all else at the one that
+   * answered.
    */
   readonly group: string | null;
   readonly calls: number;
@@ -71,9 +72,9 @@ export interface UsageShare {
   readonly costPicoUsd: PicoUsd;
   /** The part of costPicoUsd that the callers' own provider keys paid, not their credit. */
   readonly byokCostPicoUsd: PicoUsd;
-  /** Of a call that a provider answered well: until its end. By provider of each such attempt. */
+  /** Duration of a call with a good answer, until its end. By provider, of each such attempt. */
   readonly latenciesMs: readonly number[];
-  /** Of such a call: from its arrival. */
+  /** Time of such a call from its arrival to its first output. */
   readonly firstOutputMs: number | undefined;
 }
 
@@ -88,7 +89,7 @@ const groupOf: Readonly<Record<NamedGrouping, (record: CountedCall) => string | 
   title: ({ title }) => title ?? null,
 };
 
-/** Nothing was called for it, and what it names as its model may be none of the catalogue. */
+/** Nothing was called for it, and its model may be in no catalogue. */
 const isRefused = ({ outcome, attempts }: CountedCall): boolean =>
   attempts === 0 && outcome !== 'ok' && outcome !== 'client_gone';
 
@@ -127,7 +128,7 @@ function splitShare(record: CountedCall, whole: UsageShare, by: 'model' | 'provi
   if (attemptLog === undefined) return [whole];
   const groupOfAttempt = (attempt: CallAttempt) =>
     by === 'provider' ? attempt.provider : (attempt.model ?? whole.group);
-  // Of a call that got no answer all tokens are those of answers that were no result.
+  // A call without an answer has only tokens of answers that were no result.
   const hasOwn = record.modelServed !== undefined || otherShares.length === 0;
   const groups = new Set([
     ...(hasOwn ? [whole.group] : []),

@@ -1,10 +1,10 @@
-// What call records add up to. Exact: tokens and money are summed as integers of any size.
+// Sums of call records. Exact: tokens and money are summed as integers of any size.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { addDuration, type Durations, percentileOf } from './durations.ts';
 import { type CallRange, readCalls } from './newest-first.ts';
 import { type CountedCall, shareOf, sharesOf, type UsageGrouping, type UsageShare } from './usage-shares.ts';
 
-/** Percentiles in milliseconds. Undefined: there is no such call. */
+/** Percentiles in milliseconds; undefined when there is no such call. */
 export interface Percentiles {
   readonly p50: number | undefined;
   readonly p95: number | undefined;
@@ -59,7 +59,7 @@ export async function summarizeUsage(
 
 export interface UsageGroups {
   add(record: CountedCall): void;
-  /** What others of the same groups have summed up. */
+  /** Adds sums of others for the same groups. */
   addAll(others: UsageGroups): void;
   readonly sums: ReadonlyMap<string | null, Sums>;
   /** One per group, in no order. */
@@ -101,7 +101,7 @@ export function createUsageGroups(sharesOfCall: (record: CountedCall) => readonl
   };
 }
 
-/** Of equal cost those with more calls. */
+/** Sorts by cost, then by the number of calls. */
 export function dearestFirst(a: UsageSummary, b: UsageSummary): number {
   if (a.costPicoUsd !== b.costPicoUsd) return a.costPicoUsd > b.costPicoUsd ? -1 : 1;
   return b.calls - a.calls;
@@ -114,7 +114,7 @@ interface Sums {
   readonly summary: () => UsageSummary;
 }
 
-/** Of a call, or of many that are summed up already. */
+/** Figures of a call, or sums of many. */
 type AddedShare = { readonly [Name in SummedName]: number | bigint } & Partial<
   Pick<UsageShare, 'latenciesMs' | 'firstOutputMs'>
 >;
@@ -169,7 +169,7 @@ interface UsageQuery extends CallRange {
   readonly onProgress?: (done: number, all: number) => void;
 }
 
-/** Groups come dearest first, of equal cost those with more calls; days in their order. */
+/** Groups are sorted by cost, then by the number of calls; days in their order. */
 export async function readUsage({ by, onProgress = () => {}, ...range }: UsageQuery): Promise<UsageReport> {
   let done = 0;
   const onDay = (all: number) => {

@@ -1,5 +1,5 @@
-// Which requests may share an answer: those that are alike in everything that could change it. What is
-// left out is listed; whatever else a client sends counts, members unknown to the gateway included.
+// Key of requests that may share an answer, because they agree in everything that could change it. Ignored fields are
+// listed; everything else that a client sends counts, fields unknown to the gateway included.
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { type PassedOn, passesAnything } from '../../protocol/interfaces/index.ts';
@@ -9,7 +9,7 @@ export interface CacheKeyParts {
   /** One body may be valid for two interfaces, and their answers differ. */
   readonly interfaceId: InterfaceId;
   readonly workspace: string;
-  /** What workspace, preset and request enforce together. */
+  /** Policy of workspace, preset and request together. */
   readonly policy: PolicyOptions;
   /** `cache.namespace`. */
   readonly namespace?: string | undefined;
@@ -18,15 +18,15 @@ export interface CacheKeyParts {
   readonly ignore: readonly string[];
   /** `provider.order`, where no other provider may serve. */
   readonly order?: readonly string[] | undefined;
-  /** The members of the request, a preset merged in. */
+  /** The fields of the request, a preset merged in. */
   readonly body: JsonText;
-  /** What providers get beside it. */
+  /** Values beside the body that providers get. */
   readonly passedOn?: PassedOn | undefined;
-  /** Top-level members of it that change no answer, or stand in the other parts. */
+  /** Its top-level fields that change no answer, or are in the other parts. */
   readonly leftOut: ReadonlySet<string>;
 }
 
-/** Under which an answer is stored, and the version that made it. */
+/** Hash under which an answer is stored, and the version that made it. */
 export interface CacheKey {
   readonly version: number;
   /** SHA-256, hex. */
@@ -48,7 +48,7 @@ export function openCacheKeys(parts: CacheKeyParts): (model: string) => readonly
   return (model) => opened.map(([version, hash]) => ({ version, hash: hash(model) }));
 }
 
-/** The order of members does not count, every value does. */
+/** The order of fields does not count, every value does. */
 function hashParts({ interfaceId, workspace, policy, body, passedOn, leftOut, ...choice }: CacheKeyParts): HashOfModel {
   const request_sha256 = sha256Hex(canonicalText(body, leftOut));
   const effective = effectOf(policy);
@@ -70,7 +70,7 @@ function hashParts({ interfaceId, workspace, policy, body, passedOn, leftOut, ..
     );
 }
 
-/** What a policy forbids: an absent member and an empty one, and regions in another order, are the same policy. */
+/** Effect of a policy: an absent field and an empty one, and regions in another order, are the same policy. */
 const effectOf = ({ zdr, data_collection, data_residency }: PolicyOptions) => ({
   zdr: zdr === true,
   deniesCollection: data_collection === 'deny',

@@ -1,5 +1,5 @@
-// Answers given before. A cache need not hold anything: what fails here, or is too large, is a miss and
-// never an error of a request.
+// The cache of answers. It is optional: a failure here, or an answer that is too large, is a miss and never an error of
+// a request.
 import { GatewayError } from '../../errors/index.ts';
 import type { CallMemory, MemoryBudget } from '../../protocol/memory-budget/index.ts';
 import { inlineMaxBytes, packText, textBytesIn, unpackText } from '../../storage/blobs/index.ts';
@@ -14,23 +14,26 @@ export interface CacheLife {
 }
 
 export interface ReadOptions extends CallOptions {
-  /** Of the call that an answer is read for. */
+  /** Memory of the call that reads an answer. */
   readonly memory?: Pick<CallMemory, 'reserve'> | undefined;
 }
 
 export interface ResponseCache {
   /**
-   * The first that is there. Undefined: nothing that is still fresh, or nothing that could be read. Rejects only where there is an
-   * answer and no memory for it.
+   * Returns the first answer found, or undefined when there is none that is fresh and could be read. Rejects only where
+   * there is an answer and no memory for it.
    */
   read(keys: readonly CacheKey[], nowMs: number, options?: ReadOptions): Promise<CachedAnswer | undefined>;
-  /** For complete answers only; never rejects. One that is too large for an item, or for which there is no memory, is not kept. */
+  /**
+   * For complete answers only; never rejects. One that is too large for an item, or for which there is no memory, is
+   * not stored.
+   */
   write(key: CacheKey, answer: CachedAnswer, life: CacheLife, options?: CallOptions): Promise<void>;
 }
 
 export interface ResponseCacheOptions {
   readonly store: Pick<Store, 'get' | 'put'>;
-  /** What is written draws on it, beside its call, which has ended. Left out: on none. */
+  /** Memory for writes, apart from their calls, which have ended; none if absent. */
   readonly memory?: Pick<MemoryBudget, 'open'> | undefined;
   /** Hears why a read or a write came to nothing. Must not throw. */
   readonly onError: (cause: unknown) => void;
@@ -72,7 +75,7 @@ export function createResponseCache({ store, memory: budget, onError }: Response
           expires_at_ms: expiresAtMs,
           expires_at_epoch_seconds: Math.ceil(expiresAtMs / 1000),
         };
-        // The last complete answer stands. Unconditional: two that race are both right.
+        // The last complete answer wins. Unconditional: of two concurrent ones both are right.
         await store.put({ table: 'cache', item, repeatable: true }, options);
       } catch (error) {
         onError(error);
@@ -87,7 +90,7 @@ export function createResponseCache({ store, memory: budget, onError }: Response
 /** In milliseconds: a life may be as short as a second, and DynamoDB deletes days late. */
 const isExpired = (item: Item, nowMs: number): boolean => (item.expires_at_ms as number) <= nowMs;
 
-/** As it came, and in the text that is packed, as that and as its bytes. */
+/** Copies of an answer while it is written: the original, the text that is packed, and its bytes. */
 const copiesOfWritten = 3;
 
 function charactersOf({ content }: CachedAnswer): number {
@@ -95,7 +98,7 @@ function charactersOf({ content }: CachedAnswer): number {
   return content.chunks.reduce((sum, chunk) => sum + (typeof chunk === 'string' ? chunk : chunk[1]).length, 0);
 }
 
-/** Unpacked in pieces, as one piece and as a text; and what is parsed of that, from which the answer is written. */
+/** Copies of an answer while it is read: its pieces, one piece, the text, and the parsed value. */
 const copiesOfCached = 4;
 
 async function answerOf(item: Item, memory: ReadOptions['memory']): Promise<CachedAnswer> {
@@ -106,7 +109,7 @@ async function answerOf(item: Item, memory: ReadOptions['memory']): Promise<Cach
   return JSON.parse(text) as CachedAnswer;
 }
 
-/** Tokens as they were billed, the ground of the usage members. */
+/** Tokens as they were billed, from which the usage fields are written. */
 interface CachedUsage {
   readonly promptTokens: number;
   readonly cachedTokens: number;

@@ -6,7 +6,9 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Counter, Counters, Hold, SettlementOptions } from '../holds/index.ts';
 
-/** A counter takes some 500 writes a second, two for each call: 50 calls at once are as many where each takes 0.2 s. */
+/**
+ * A counter takes some 500 writes a second, two for each call: 50 concurrent calls need as many where each takes 0.2 s.
+ */
 const slotsPerShard = 50;
 /** A full pool is looked through within an admission. */
 const shardsMax = 32;
@@ -14,11 +16,11 @@ const shardsMax = 32;
 const substitutedShardsMax = 8;
 /** Pools whose last shard is remembered. */
 const poolsMax = 1_000;
-/** As long as who is refused is to wait. */
+/** As long as a refused client is asked to wait. */
 const fullMs = 1_000;
 
 export interface SlotPool {
-  /** In the ledger. */
+  /** Key in the ledger. */
   readonly key: string;
   /** At least 1. */
   readonly slots: number;
@@ -26,16 +28,16 @@ export interface SlotPool {
   readonly hasSubstitute?: boolean;
 }
 
-/** A slot that was taken: what its giveBack needs. */
+/** A taken slot: what releasing it needs. */
 export interface SlotHold {
   readonly counter: Counter;
   readonly hold: Hold;
 }
 
 export interface SlotPools {
-  /** Undefined: none is free. Throws StoreUnavailable: what may have been taken ends by itself. */
+  /** Returns undefined when none is free. Throws StoreUnavailable: a slot that may have been taken expires. */
   take(pool: SlotPool, holder: Pick<Hold, 'owner' | 'expiresAtMs'>): Promise<SlotHold | undefined>;
-  /** This process has found it full within the last second: a hint. */
+  /** A hint: this process has found it full within the last second. */
   wasFull(pool: SlotPool): boolean;
   /** Once, however often it is asked. Throws StoreUnavailable, and asking again is safe. */
   giveBack(slot: SlotHold, options?: SettlementOptions): Promise<void>;
@@ -48,7 +50,7 @@ interface SlotPoolsOptions {
 }
 
 export function createSlotPools({ counters, clock, randomness }: SlotPoolsOptions): SlotPools {
-  /** A process goes on where it found a slot last, so that its calls share writes. */
+  /** A process continues where it found a slot last, so that its calls share writes. */
   const lastShards = createCache<number>({ sizeMax: poolsMax });
   const fullPools = createCache<true>({ sizeMax: poolsMax, age: { freshMs: fullMs, clock } });
 
@@ -92,12 +94,12 @@ export function shardsOf({ key, slots, hasSubstitute = false }: SlotPool): reado
   });
 }
 
-// Calls in this process, also those that have no slot yet: a hint that needs no store, and decides nothing.
+// Calls in this process, also those without a slot yet: a hint that needs no store, and decides nothing.
 export interface CallsUnderWay {
   readonly of: (publicId: string) => number;
-  /** So many, of all keys, that what each of them does by itself is worth doing for several at once. On Lambda a process has one. */
+  /** Whether so many calls of all keys run that batching their work pays. On Lambda a process has one. */
   readonly areMany: () => boolean;
-  /** Returns what ends it. */
+  /** Returns a function that ends it. */
   readonly enter: (publicId: string) => () => void;
 }
 

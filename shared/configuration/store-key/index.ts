@@ -1,6 +1,6 @@
-// The secret of a store: the processes that serve calls on it share it, so that each knows what another one has signed. The first
-// that needs it makes it. Where all processes have one master key (KMS) it wraps the secret; others find the secret as it is, since
-// gateways on several machines have no other key in common.
+// The secret of a store: the processes that serve calls on it share it, so that each recognizes the signatures of the others.
+// The first that needs it makes it. Where all processes have one master key (KMS) it wraps the secret; others store it
+// unwrapped, since gateways on several machines share no other key.
 //
 // One item in the table `spans`, of which every gateway reads and writes items already:
 //   pk            STOREKEY

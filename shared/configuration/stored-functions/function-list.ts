@@ -1,7 +1,7 @@
-// Which functions a workspace has, in one item, because records are found by their whole name only. It follows the records:
-// written after each, and where that write was lost, by the next one of the function.
+// The functions of a workspace in one item, because records are found by their whole name only. It follows the records:
+// it is written after each, and where that write was lost, by the next one of the function.
 //
-//   FUNCTIONS#<workspace>   id:<function>   what a list shows of the function, and the version of the record it was made from
+//   FUNCTIONS#<workspace>   id:<function>   the listed fields of the function, and the version of the record with them
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';

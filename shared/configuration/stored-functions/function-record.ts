@@ -1,5 +1,5 @@
-// A function at rest, less the contents of its revisions: all that decides whether a call may run. It is one item, so
-// every change of state is one conditional write.
+// A stored function without the contents of its revisions: everything that decides whether a call may run. It is one item,
+// so every change of state is one conditional write.
 //
 //   FUNCTION#<workspace>#<function>            status, active revision, and of each revision all but its content; `version`
 //                                              counts the writes

@@ -1,7 +1,7 @@
-// What a call of a function may hold: `user` and `metadata`, and messages that are the input alone or the
-// fixed messages verbatim and then the input.
+// Checks the body of a function call: `user` and `metadata`, and messages that are the input alone or the fixed messages
+// verbatim and then the input.
 //
-//   fixed   the messages of a prompt that hold no reference, in their order. The steps of a workflow fix none: a client
+//   fixed   the messages of a prompt without a reference, in their order. The steps of a workflow fix none: a client
 //           does not see them, so a workflow is called with its input alone.
 //   input   one more message of the role user: a text, or a text that is one JSON object.
 import { canonicalJson } from '../../foundation/ids/index.ts';

@@ -15,7 +15,7 @@ const pauseAfter = (tries: number): number => Math.min(pauseMaxMs, firstPauseMs 
 
 export interface BusyWait {
   readonly clock: Clock;
-  /** Left out: as long as the file is locked. */
+  /** As long as the file is locked if absent. */
   readonly limitMs?: number;
   /** Asked whenever the file is found locked: whether it is still waited for. Left out: yes. */
   readonly isAwaited?: (error: unknown) => boolean;

@@ -1,5 +1,5 @@
-// The items of a file as one transaction sees them: what it has written so far, then what is kept in memory, then the
-// rows. All that it writes goes into the file at its end, each item once.
+// The items of a file as one transaction sees them: its own writes, then items kept in memory, then the rows. Its
+// writes go into the file at its end, each item once.
 import type { DatabaseSync } from 'node:sqlite';
 import { type TableName, tableNames } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -18,7 +18,7 @@ const pageBytes = 4096;
 
 export interface ItemWrite {
   readonly address: Address;
-  /** Undefined: it is removed. */
+  /** Undefined when it is removed. */
   readonly item: Item | undefined;
   readonly text: string;
 }
@@ -111,7 +111,7 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
   };
 }
 
-/** Removes those whose time is over, of one table after the other, so that no transaction is long. */
+/** Removes expired items, of one table after the other, so that no transaction is long. */
 function createExpiry(rows: Readonly<Record<TableName, TableRows>>, clock: Clock): () => readonly Address[] {
   let looksAtMs = 0;
   return () => {
@@ -127,11 +127,14 @@ function createExpiry(rows: Readonly<Record<TableName, TableRows>>, clock: Clock
   };
 }
 
-/** A partition of many is a list that calls add to and hardly read: it would displace what every call reads. */
+/**
+ * A partition of many items is a list that calls append to and hardly read: it would displace items that every call
+ * reads.
+ */
 const isKept = ({ sortKey }: Address): boolean => sortKey === '';
 
 function frozen<Value>(value: Value): Value {
-  // Bytes cannot be frozen, nor what a set holds.
+  // Bytes cannot be frozen, nor the contents of a set.
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array || value instanceof Set) return value;
   for (const each of Object.values(value)) frozen(each);
   return Object.freeze(value);

@@ -1,5 +1,5 @@
-// One transaction for what one turn of the event loop asks for: it begins when everything that the turn has to serve has
-// asked, and each caller is answered behind its commit.
+// One transaction for the calls of one turn of the event loop: it begins after all of them were made, and each caller
+// is answered after its commit.
 import type { DatabaseSync } from 'node:sqlite';
 import { atTurnEnd, type Clock } from '../../foundation/time/index.ts';
 import { whileBusy } from './busy.ts';
@@ -20,25 +20,25 @@ export interface TransactionsOptions {
   readonly clock: Clock;
   /** How long work may wait for a file that another process has locked. */
   readonly limitMs: number;
-  /** Once it has begun. Where it throws, nothing of it is done. */
+  /** Called once it has begun. Where it throws, nothing of it is done. */
   readonly onBegin: () => void;
-  /** Writes what the work made, the transaction's last step. */
+  /** Writes the results of the work, as the transaction's last step. */
   readonly onEnd: () => void;
-  /** It was committed. Its callers are answered once what this returns has resolved. */
+  /** Called after the commit. Its callers are answered once the returned promise has resolved. */
   readonly onCommitted: () => Promise<void> | undefined;
-  /** Nothing of it was. */
+  /** Called when it failed: nothing of it was written. */
   readonly onFailed: () => void;
 }
 
 export interface Transactions {
-  /** Rejects with the reason of the signal, with what `run` throws, or with SQLite's error. */
+  /** Rejects with the reason of the signal, with the error of `run`, or with SQLite's error. */
   ask<Value>(work: Work<Value>): Promise<Value>;
   /** Resolves when everything that was asked for has its answer. */
   end(): Promise<void>;
 }
 
 interface Waiting extends Work<unknown> {
-  /** Answers what `run` gave. */
+  /** Resolves with the result of `run`. */
   readonly resolve: (value: unknown) => void;
   readonly reject: (cause: unknown) => void;
   /** When it first met a locked file. */
@@ -50,10 +50,10 @@ export function createTransactions(options: TransactionsOptions): Transactions {
   const transact = openTransact(options);
   let waiting: Waiting[] = [];
   let serving: Promise<void> | undefined;
-  /** Of the last transaction: those before it are answered before it. */
+  /** Answers of the last transaction, which come after those of earlier ones. */
   let unanswered: Promise<void> | undefined;
 
-  /** Those whose transaction is next. */
+  /** Takes the work of the next transaction. */
   function takeNext(): Waiting[] {
     let weight = 0;
     const end = waiting.findIndex((work) => {
@@ -63,7 +63,7 @@ export function createTransactions(options: TransactionsOptions): Transactions {
     return waiting.splice(0, end === -1 ? waiting.length : Math.max(1, end));
   }
 
-  /** Each that waits for a locked file ends that for itself. */
+  /** Each caller that waits for a locked file has a limit of its own. */
   function isAwaited(error: unknown): boolean {
     const nowMs = clock.nowMs();
     waiting = waiting.filter((work) => {
@@ -111,7 +111,7 @@ function openTransact({ database, onBegin, onEnd, onCommitted, onFailed }: Trans
   const commit = database.prepare('COMMIT');
   const rollback = database.prepare('ROLLBACK');
 
-  /** Never throws: what comes next would fail where this does. */
+  /** Never throws: the next transaction would fail in the same way. */
   function undo(): void {
     try {
       // SQLite itself does it where the disk is full.
@@ -123,7 +123,7 @@ function openTransact({ database, onBegin, onEnd, onCommitted, onFailed }: Trans
     /** Throws where the file is locked. */
     begin: () => void begin.run(),
 
-    /** Never throws. What it returns resolves once they are answered; undefined: they are. */
+    /** Never throws. Returns a promise that resolves once they are answered, or undefined when they are already. */
     run(taken: readonly Waiting[]): Promise<void> | undefined {
       const answers: (() => void)[] = [];
       try {
