@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Account, type AccountProvider, startAccountProvider } from '../support/account-provider.ts';
 import { expectError } from '../support/expect-error.ts';
+import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 
@@ -29,6 +30,15 @@ describe('a provider with three credentials', () => {
         'acme/model': [pooled],
         'acme/backed': [pooled, { provider: 'backup', upstream: 'echo', more: dear }],
         'acme/limited': [{ ...pooled, more: { rate_limit_rpm: 1 } }],
+        'acme/weighed': [
+          { provider: 'light', upstream: 'echo', more: { ...dear, weight: 250 } },
+          { provider: 'heavy', upstream: 'echo', more: { ...dear, weight: 750 } },
+          { provider: 'backup', upstream: 'echo' },
+        ],
+        'acme/one-down': [
+          { provider: 'light', upstream: 'error-500', more: { weight: 1 } },
+          { provider: 'heavy', upstream: 'echo', more: { weight: 1 } },
+        ],
         'acme/equal': [{ provider: 'backup', upstream: 'echo' }, pooled],
       },
       providers: {
@@ -40,7 +50,10 @@ describe('a provider with three credentials', () => {
           accepts_byok_header: true,
         },
       },
-      workspace: { features: { byok: true } },
+      workspace: {
+        features: { byok: true },
+        functions: [promptFunction('ask', 'acme/model')],
+      },
     });
   });
   afterAll(async () => {
@@ -216,6 +229,15 @@ describe('a provider with three credentials', () => {
     }
   });
 
+  it('is asked by a function with the credential of its session', async () => {
+    const session = await sessionAt(secrets[2]);
+    for (const call of [1, 2, 3]) {
+      const named = { 'idempotency-key': `00000000-0000-4000-8000-00000000000${call}` };
+      expect((await harness.post(hello('gw/function/ask'), { ...session, ...named })).status).toBe(200);
+    }
+    expect(new Set(keysAsked())).toEqual(new Set([secrets[2]]));
+  });
+
   it('has one entry in the list of models', async () => {
     const { data } = (await (await harness.get('/models')).json()) as {
       readonly data: readonly { readonly id: string; readonly providers: readonly unknown[] }[];
@@ -227,5 +249,35 @@ describe('a provider with three credentials', () => {
     const dump = (await harness.testStore.dumpTables()) + harness.logLines.join('\n');
     for (const secret of secrets) expect(dump).not.toContain(secret);
     expect(dump).toContain(names[0]);
+  });
+
+  describe('beside entries with weights', () => {
+    const providersAsked = () => harness.simulator.calls.map((call) => call.provider);
+    const inParallel = 50;
+
+    it('shares a thousand sessions by weight, within a twentieth, each of which stays where it is', async () => {
+      const sessions = Array.from({ length: 1_000 }, (_, session) => session);
+      const servedBy = async (session: number) => {
+        const answer = await ask('acme/weighed', inSession(session));
+        await answer.text();
+        return answer.headers.get('x-gw-provider');
+      };
+      const served: (string | null)[] = [];
+      for (let at = 0; at < sessions.length; at += inParallel) {
+        served.push(...(await Promise.all(sessions.slice(at, at + inParallel).map(servedBy))));
+      }
+      const shareOf = (provider: string) => served.filter((one) => one === provider).length / sessions.length;
+      expect(Math.abs(shareOf('heavy') - 0.75)).toBeLessThan(0.05);
+      expect(shareOf('light') + shareOf('heavy')).toBe(1);
+      for (const session of sessions.slice(0, 20)) expect(await servedBy(session)).toBe(served[session]);
+    });
+
+    it('goes on with the rest of them where one fails', async () => {
+      for (let session = 0; session < 20; session += 1) {
+        expect((await ask('acme/one-down', inSession(session))).status).toBe(200);
+      }
+      expect(providersAsked().filter((one) => one === 'heavy')).toHaveLength(20);
+      expect(providersAsked()).toContain('light');
+    });
   });
 });

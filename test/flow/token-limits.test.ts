@@ -1,5 +1,6 @@
 // Tokens per minute of keys and workspaces: held as estimated, corrected to what was used, exact over all gateways of a store.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { countingWrites } from '../support/counting-writes.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, type ServedGateway, startHarness } from '../support/harness.ts';
@@ -167,5 +168,22 @@ describe('tokens per minute', () => {
     const statuses = (await Promise.all(calls)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(4);
     expect(statuses.filter((status) => status === 429)).toHaveLength(8);
+  });
+
+  it('cost two writes a call for each limit, and none where there is none', async () => {
+    const counted = countingWrites(harness.testStore.store);
+    const gateway = await harness.open({ wrapStore: () => counted.store });
+    const writesOf = async (key: string) => {
+      // The first one reads and writes what the others know.
+      for (const call of [1, 2]) {
+        const before = counted.writes();
+        await (await ask(gateway, by(key), { max_tokens: 10 })).text();
+        await gateway.settled();
+        if (call === 2) return counted.writes() - before;
+      }
+      return 0;
+    };
+    const free = await writesOf(keys.free);
+    expect((await writesOf(keys.first)) - free).toBe(2);
   });
 });
