@@ -1,4 +1,5 @@
 // A provider with several credentials, as its operators see each of them.
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type AccountProvider, startAccountProvider } from '../support/account-provider.ts';
@@ -81,6 +82,17 @@ describe('a provider with a credential at its limit, a refused one and one that 
     );
     const { body: shown } = await ada.get('/models');
     expect(shown.data[0].providers).toMatchObject([{ provider: 'pool', state: 'serving' }]);
+  });
+
+  it('is named with a credential that is not set where a file is applied', async () => {
+    const path = join(data, '..', 'exported.yaml');
+    writeFileSync(path, (await gw('export')).out);
+    const { [names[1] as string]: _unset, ...variables } = process.env;
+    const { out } = await operate(`apply -f ${path} --dry-run --data ${data}`, { clock, variables });
+    const warnings = out.split('\n').filter((line) => line.startsWith('warning: '));
+    expect(warnings).toEqual([
+      expect.stringContaining(`provider pool#2 has no credential, no call goes there: ${names[1]}`),
+    ]);
   });
 
   it('keeps its credentials in an export, by the names of their secrets', async () => {

@@ -1,6 +1,8 @@
 // `apply -f gateway.yaml`: brings the store to what the file says, or with `--dry-run` says what that would change. What it
 // takes away is shown and asked about.
 import { readFile } from 'node:fs/promises';
+import { calledName } from '../../../shared/accounting/call-records/index.ts';
+import { poolOf } from '../../../shared/configuration/catalogue/index.ts';
 import {
   ApplyInterrupted,
   destructiveChanges,
@@ -89,11 +91,12 @@ async function credentialNotes(
   opened: OpenTarget,
   { catalogue }: GatewayFilePlan,
 ): Promise<string[]> {
-  const providers = catalogue.providers.filter(({ status }) => status === 'enabled');
+  const providers = catalogue.providers.filter(({ status }) => status === 'enabled').flatMap(poolOf);
   const { missing, unknown } = await readCredentialsFor(session, opened, providers);
   const lines = providers.flatMap((provider) => {
     const what = missing(provider);
-    return what === undefined ? [] : [`provider ${provider.id} has no credential, no call goes there: ${what}`];
+    const name = calledName({ ...provider, provider: provider.id });
+    return what === undefined ? [] : [`provider ${name} has no credential, no call goes there: ${what}`];
   });
   return unknown === undefined ? lines : [...lines, `credentials of providers could not be looked at: ${unknown}`];
 }
