@@ -1,4 +1,4 @@
-// Who may do what on the management interface: `access` of the gateway file.
+// Access rules of the management interface: `access` of the gateway file.
 
 import {
   type DocumentWrite,
@@ -16,7 +16,7 @@ import {
  */
 export const roles = ['member', 'viewer', 'editor', 'owner'] as const;
 export type Role = (typeof roles)[number];
-/** An operator key owns no API keys, so that it has nothing of a member. */
+/** Roles of operator keys. An operator key owns no API keys, so it cannot be a member. */
 export const operatorRoles = ['viewer', 'editor', 'owner'] as const satisfies readonly Role[];
 export type OperatorRole = (typeof operatorRoles)[number];
 
@@ -28,11 +28,11 @@ export interface Grant {
 /** A grant to all of a group, as the identity provider names it, or to one person. */
 export type AccessRule = Grant & ({ readonly group: string } | { readonly email: string });
 
-/** What an identity token says of a person. */
+/** Claims of an identity token about a person. */
 export interface Person {
   /** Unique at the issuer, and never another person's. */
   readonly subject: string;
-  /** Undefined: there is none, or the issuer did not verify it. */
+  /** Undefined when there is none, or the issuer did not verify it. */
   readonly email: string | undefined;
   readonly groups: readonly string[];
 }
@@ -50,22 +50,23 @@ const isSameEmail = (written: string, email: string | undefined): boolean =>
 export const inLowerCase = (email: string): string => email.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /**
- * Whose keys they are. A subject is told apart from an e-mail, because some issuers let people choose their subject.
+ * Owner of the person's keys. A subject is distinguished from an e-mail, because some issuers let people choose their
+ * subject.
  */
 export const ownerOf = ({ email, subject }: Pick<Person, 'email' | 'subject'>): string =>
   email === undefined ? `subject:${subject}` : inLowerCase(email);
 
-// What the grants of one operator or person come to. Pure: asked with every request of the management interface.
+// The rights from all grants of one operator or person. Pure: evaluated with every request of the management interface.
 export interface Rights {
   /** True: the role, or a higher one, in this workspace. */
   holds(role: Role, workspace: string): boolean;
-  /** True: the very role of a member in this workspace. A viewer reads, and makes no keys. */
+  /** Whether the role in this workspace is exactly member. A viewer reads, and makes no keys. */
   isMember(workspace: string): boolean;
-  /** True: the role, or a higher one, in all workspaces, those that are made later too. */
+  /** Whether the role, or a higher one, applies in all workspaces, later ones included. */
   holdsInAll(role: Role): boolean;
   /** True: the role, or a higher one, in some workspace. */
   holdsSomewhere(role: Role): boolean;
-  /** Those where the role, or a higher one, is held. */
+  /** Workspaces in which the role, or a higher one, applies. */
   workspacesOf(role: Role): 'all' | ReadonlySet<string>;
 }
 
@@ -95,7 +96,7 @@ export function rightsOf(grants: readonly Grant[]): Rights {
   };
 }
 
-// The rules of access at rest: one item. Read with every request of a person, so that a change holds at once.
+// The stored access rules: one item, read with every request of a person, so that a change applies at once.
 const accessKey = 'ACCESS';
 
 export interface AccessStore {

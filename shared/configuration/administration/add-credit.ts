@@ -1,4 +1,4 @@
-// The credit of workspaces: what it is, and what an operator adds or takes away.
+// Reads the credit of workspaces, and adds or removes some for an operator.
 import type { CreditSummary } from '../../accounting/credit/index.ts';
 import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import { mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
@@ -14,7 +14,7 @@ export interface WorkspaceCredit {
   readonly summary: CreditSummary;
 }
 
-/** Of every workspace by id, or of the one that is named. */
+/** Credit of every workspace by id, or of the named one. */
 export const readCredits = async (
   deps: Pick<Dependencies, 'workspaceStore' | 'credit'>,
   workspace?: string,
@@ -28,7 +28,7 @@ export const readCredit = async ({ credit }: Pick<Dependencies, 'credit'>, works
 
 export interface CreditAddition {
   readonly workspace: string;
-  /** Below 0: takes credit away, never what is held or spent. */
+  /** Below 0, it removes credit, but never reserved or spent credit. */
   readonly amount: PicoUsd;
   /** The same id adds once, within 30 days. */
   readonly id: string;

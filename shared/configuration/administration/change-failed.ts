@@ -13,14 +13,14 @@ export type ChangeFailure = 'absent' | 'taken' | 'invalid' | 'conflict' | 'insuf
 
 /** A change that an operator asked for was not made; nothing was written, unless the store gave no answer. One line. */
 export class ChangeFailed extends Error {
-  /** By name: what a bundle loads on demand has a class of its own. */
+  /** By name, because a bundle's on-demand code has a class of its own. */
   static override [Symbol.hasInstance](error: unknown): boolean {
     return error instanceof Error && error.name === 'ChangeFailed';
   }
 
   override readonly name = 'ChangeFailed';
   readonly failure: ChangeFailure;
-  /** The member of the change that is at fault, where one is. */
+  /** The field of the change at fault, if any. */
   readonly param: string | undefined;
   constructor(failure: ChangeFailure, message: string, options: ErrorOptions & { readonly param?: string } = {}) {
     super(message, options);
@@ -36,12 +36,12 @@ export class ChangeFailed extends Error {
 export const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && ['Error', 'ChangeFailed', 'UnusableRevisions'].includes(error.name);
 
-/** Of a write that a store refused with a text for the operator. */
+/** For a write that a store refused with a text for the operator. */
 export const refuseInvalid = (cause: unknown): never => {
   throw isRefusal(cause) ? new ChangeFailed('invalid', cause.message, { cause }) : cause;
 };
 
-/** Of a write that the store may have done although it gave no answer. */
+/** For a write that the store may have made although it gave no answer. */
 export const refuseUnanswered =
   (advice: string) =>
   (cause: unknown): never => {
@@ -49,6 +49,6 @@ export const refuseUnanswered =
     throw new ChangeFailed('unanswered', `the store gave no answer; ${advice}`, { cause });
   };
 
-/** Of a new key: its text was shown to no caller, so that it can only be revoked. */
+/** For a new key whose text was shown to no caller, so that it can only be revoked. */
 export const refuseUnansweredKey = (list: 'keys' | 'operators', publicId: string) =>
   refuseUnanswered(`should ${list} list show ${publicId}, revoke it: its text is lost`);

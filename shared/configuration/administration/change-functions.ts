@@ -17,7 +17,7 @@ export type FunctionChange =
   | { readonly kind: 'disable' }
   | { readonly kind: 'activate'; readonly revision: string };
 
-/** Of every workspace or of one; by workspace and id. */
+/** Functions of every workspace or of one, sorted by workspace and id. */
 export async function readFunctions(
   { functionStore }: Pick<Dependencies, 'functionStore'>,
   workspace?: string,
@@ -26,7 +26,7 @@ export async function readFunctions(
   return records.sort((a, b) => (`${a.workspace}/${a.id}` < `${b.workspace}/${b.id}` ? -1 : 1));
 }
 
-/** With what its revisions hold. Throws ChangeFailed where there is none. */
+/** A function with the contents of its revisions. Throws ChangeFailed where there is none. */
 export const showFunction = async (
   { functionStore }: Pick<Dependencies, 'functionStore'>,
   name: FunctionName,

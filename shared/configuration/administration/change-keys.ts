@@ -1,4 +1,4 @@
-// Making, changing and revoking API keys. Only what makes a key knows its text.
+// Makes, changes and revokes API keys. Only the code that makes a key knows its text.
 import { readKeySpending } from '../../accounting/holds/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
@@ -46,7 +46,7 @@ export async function readKey({ keys }: Pick<Dependencies, 'keys'>, publicId: st
   return record;
 }
 
-/** All of it or, where ChangeFailed is thrown, nothing. Counts from the next request on. */
+/** Applies all changes or, where ChangeFailed is thrown, none. Effective from the next request on. */
 export async function updateKey(
   deps: Dependencies,
   publicId: string,
@@ -62,20 +62,20 @@ export async function updateKey(
   return { change, key: await readFigures(deps, await readKey(deps, publicId)) };
 }
 
-// Keys with what they have spent, as their own items say.
+// Keys with the amounts they have spent, read from their own items.
 
 type Readers = Pick<Dependencies, 'keys' | 'clock'>;
 
 export interface KeyFigures extends KeyRecord {
   /** Null without a spend limit: spending is then counted in the call records only. */
   readonly spent: PicoUsd | null;
-  /** Of calls that run now; null as above. */
+  /** Reserved by running calls; null as above. */
   readonly held: PicoUsd | null;
-  /** Its `expiresAtMs` has passed. */
+  /** Whether its `expiresAtMs` has passed. */
   readonly isExpired: boolean;
 }
 
-/** Every key, or those of one workspace; by workspace and name. */
+/** Every key, or those of one workspace, sorted by workspace and name. */
 export async function readKeys({ keys, clock }: Readers, workspace?: string): Promise<KeyFigures[]> {
   const all = await collect(keys.list());
   const records = all.filter((record) => workspace === undefined || record.workspace === workspace);

@@ -1,4 +1,5 @@
-// Workspaces that operators make and change: what stands of them in a gateway file, less presets, connections and functions.
+// Creates and changes workspaces for operators: the workspace fields of a gateway file, without presets, connections
+// and functions.
 
 import type { CreditAccount } from '../../accounting/credit/index.ts';
 import { parseUsd } from '../../foundation/money/index.ts';
@@ -21,7 +22,7 @@ export async function createWorkspace(deps: Dependencies, wanted: WorkspaceChang
   return readWorkspace(deps, wanted.id);
 }
 
-/** What is left out stays as it is stored. Throws ChangeFailed. */
+/** Absent fields keep their stored values. Throws ChangeFailed. */
 export async function changeWorkspace(
   deps: Dependencies,
   changes: WorkspaceChanges,
@@ -49,8 +50,8 @@ export async function writeWorkspace(
 }
 
 /**
- * A list of models by their ids; of anything else nothing. `own`: of the workspace, among which a bare name is looked for first. Throws
- * ChangeFailed for a name that means no model of the catalogue, or several.
+ * Maps a list of models to their ids; other values pass. `own`: models of the workspace, among which a bare name is
+ * searched first. Throws ChangeFailed for a name of no model of the catalogue, or of several.
  */
 export async function modelIdsOf<Other>(
   { catalogues }: Pick<Dependencies, 'catalogues'>,

@@ -11,7 +11,7 @@ import {
 import { ChangeFailed } from './change-failed.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
-/** Settings that operators give a key. What is left out stays, or has its default. */
+/** Settings that operators give a key. An absent one keeps its value, or has its default. */
 export type KeyChanges = {
   readonly [Name in Exclude<keyof KeySettings, 'status'>]?: KeySettings[Name] | undefined;
 };
@@ -24,8 +24,8 @@ export function checkKeyEnd({ clock }: Pick<AdministrationDependencies, 'clock'>
 }
 
 /**
- * Makes a key, or changes what differs from the one that was read. Throws ChangeFailed where another active key of the workspace
- * has the name, or gets it at this moment.
+ * Makes a key, or changes the differences from the one that was read. Throws ChangeFailed where another active key of
+ * the workspace has the name, or gets it at the same time.
  */
 export async function writeKey(
   keys: KeyStore,

@@ -1,4 +1,4 @@
-// Keys that people make for themselves, within what the owners of a workspace allow.
+// Keys that people make for themselves, within the limits that the owners of a workspace set.
 import { parseUsd } from '../../foundation/money/index.ts';
 import { readDuration } from '../../foundation/time/index.ts';
 import {
@@ -15,14 +15,14 @@ import { ChangeFailed } from './change-failed.ts';
 import type { KeyChanges } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
-/** What a key of a member may have at the most. Null: no such limit. */
+/** Upper limits of a member's key. Null: none. */
 interface Bounds {
   /** Keys of one person at once. */
   readonly max: number;
   readonly limits: KeyLimits & Pick<WrittenKey, 'expires_at'>;
 }
 
-/** Throws ChangeFailed where members make no keys in this workspace. */
+/** Throws ChangeFailed where members may not make keys in this workspace. */
 export function memberBounds({ id, member_keys: allowed }: WorkspaceDocument, nowMs: number): Bounds {
   if (allowed === undefined || allowed === null) {
     const message = `workspace ${id} lets members make no keys: one of its owners sets member_keys`;
@@ -36,13 +36,13 @@ export function memberBounds({ id, member_keys: allowed }: WorkspaceDocument, no
   };
 }
 
-/** Of a new key: what is left out is as much as there may be. Throws ChangeFailed for more than that. */
+/** For a new key: absent settings get the upper limit. Throws ChangeFailed above it. */
 export function withinBounds(wanted: KeyChanges, bounds: Bounds): KeyChanges {
   checkWithin(wanted, bounds);
   return { ...fromWrittenKey(bounds.limits), ...written(wanted) };
 }
 
-/** Of a change: what is left out stays. Throws ChangeFailed. */
+/** For a change: absent settings keep their values. Throws ChangeFailed. */
 export function checkWithin(changes: KeyChanges, { limits }: Bounds): void {
   const wanted = writtenKey(changes);
   const { spend_limit_reset: reset, ...ordered } = limits;
@@ -61,15 +61,15 @@ const refuse = (member: string, most: unknown): never => {
 
 type Limit = number | string | null;
 
-/** Undefined: nothing is asked for. Null: no limit. */
+/** Undefined asks for nothing; null means no limit. */
 const exceeds = (wanted: Limit | undefined, most: Limit): boolean =>
   wanted !== undefined && most !== null && (wanted === null || sizeOf(wanted) > sizeOf(most));
 
-/** Of a number, an amount of USD or an instant: each is compared with its like. */
+/** Size of a number, an amount of USD or an instant, which is compared with its own kind. */
 const sizeOf = (limit: number | string): number | bigint =>
   typeof limit === 'number' ? limit : (parseUsd(limit) ?? Date.parse(limit));
 
-/** Before a key is made for a person. Throws ChangeFailed where they have as many as there may be. */
+/** Called before a key is made for a person. Throws ChangeFailed at the maximum number. */
 export async function claimMemberSlot(
   { keys, clock }: Pick<AdministrationDependencies, 'keys' | 'clock'>,
   { workspace, publicId, owner }: Pick<KeyRecord, 'workspace' | 'publicId'> & { readonly owner: string },

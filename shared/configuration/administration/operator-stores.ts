@@ -1,4 +1,5 @@
-// What operators work on. A composition has all of it, and the command line makes it on the store that a line names.
+// Stores that operators work on. A composition has all of them, and the command line makes them on the store that a
+// line names.
 import { type CallRecords, createCallRecords } from '../../accounting/call-records/index.ts';
 import { type CreditLedger, createCreditLedger } from '../../accounting/credit/index.ts';
 import { createCounters } from '../../accounting/holds/index.ts';
@@ -25,13 +26,13 @@ export interface OperatorStores {
 export interface AdministrationDependencies extends OperatorStores {
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Of the stage, with which its public ids begin. Absent: a local gateway. */
+  /** Cell of the stage, with which its public ids begin; absent for a local gateway. */
   readonly cell?: string | undefined;
 }
 
 export interface AdministrationOptions {
   readonly store: Store;
-  /** Also tells which call records and holds have expired. */
+  /** Also determines expired call records and reservations. */
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly cell?: string | undefined;

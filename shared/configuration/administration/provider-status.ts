@@ -23,7 +23,7 @@ export interface StatusChange {
   write(): Promise<'changed' | 'unchanged'>;
 }
 
-/** What the change would do; nothing is written yet. Throws ChangeFailed. */
+/** Effect of the change; nothing is written yet. Throws ChangeFailed. */
 export async function planProviderStatus(
   { catalogues, clock }: Dependencies,
   id: string,

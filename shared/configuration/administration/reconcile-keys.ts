@@ -1,5 +1,5 @@
-// After tables were restored to an earlier moment: what was revoked or rotated since then stays ended, as the former tables say. A text
-// that was lost does not work again. What only they have is gone.
+// Ends keys again after tables were restored to an earlier moment: keys that were revoked or rotated since then stay
+// ended, by the former tables. A lost text does not work again. Keys in the former tables alone are lost.
 import { collect, mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
 import type { KeyRecord, OperatorRecord } from '../keys/index.ts';
 import type { OperatorStores } from './operator-stores.ts';
@@ -10,13 +10,13 @@ export interface EndedKey {
   readonly table: 'keys' | 'operators';
   readonly publicId: string;
   readonly name: string;
-  /** Of a key of a workspace. */
+  /** Workspace of the key, if it is an API key. */
   readonly workspace?: string;
   /** Null: it is revoked. */
   readonly expiresAtMs: number | null;
 }
 
-/** May be repeated: only what is missing is written. Gives what was. */
+/** May be repeated: only missing ends are written. Returns them. */
 export async function reconcileKeys(present: KeyStores, former: KeyStores): Promise<EndedKey[]> {
   const [keys, operators] = await Promise.all([collect(former.keys.list()), collect(former.operators.list())]);
   const endedKeys = await mapParallel(keys, parallelReads, (key) => endKey(present, key));

@@ -10,13 +10,13 @@ type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'cl
 
 export interface Rotation {
   readonly workspace: string;
-  /** Which key, where it is known; left out: the only active one of the name. */
+  /** The key, if known; if absent, the only active one of the name. */
   readonly publicId?: string | undefined;
-  /** Of the key that is replaced; the new one has it too. */
+  /** Name of the replaced key, which the new one has too. */
   readonly name: string;
-  /** How long the former key goes on. */
+  /** How long the former key stays valid. */
   readonly graceMs: number;
-  /** Of the new key. Left out: as the former. */
+  /** Expiry of the new key; that of the former if absent. */
   readonly expiresAtMs?: number | null | undefined;
   /** Asked with the public id of the new key before it is made: throws where it may not be. */
   readonly claim?: ((publicId: string) => Promise<void>) | undefined;
@@ -24,11 +24,11 @@ export interface Rotation {
 
 export interface RotatedKey extends NewKey {
   readonly expiresAtMs: number | null;
-  /** With its end. */
+  /** The former key with its end. */
   readonly former: { readonly publicId: string; readonly expiresAtMs: number };
 }
 
-/** A second text of the same key, with its settings and what it has spent. Throws ChangeFailed. */
+/** Makes a second text of the same key, with its settings and its spending. Throws ChangeFailed. */
 export async function rotateKey(deps: Dependencies, rotation: Rotation): Promise<RotatedKey> {
   const { keys, clock, randomness, cell } = deps;
   const { graceMs } = rotation;

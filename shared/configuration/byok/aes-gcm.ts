@@ -1,4 +1,5 @@
-// AES-256-GCM, bound to a text (additional authenticated data): what was encrypted for one place opens nowhere else.
+// AES-256-GCM, bound to a text (additional authenticated data): a value that was encrypted for one place cannot be
+// decrypted elsewhere.
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { Randomness } from '../../foundation/ids/index.ts';
 
@@ -15,7 +16,7 @@ export interface Encrypted {
   readonly ciphertext: Uint8Array;
 }
 
-/** The bytes were changed, stand in another place than they were made for, or were made with another key. */
+/** The bytes were changed, moved from their place, or encrypted with another key. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken';
   /** `wrappedBy`: the master key that the sealed key names. */
@@ -32,7 +33,7 @@ export function encrypt(key: Uint8Array, clear: Uint8Array, boundTo: string, ran
   return { iv, tag: cipher.getAuthTag(), ciphertext };
 }
 
-/** Throws SealBroken, without a cause: it could only tell which byte is wrong. */
+/** Throws SealBroken without a cause, which could only say which byte is wrong. */
 export function decrypt(key: Uint8Array, { iv, tag, ciphertext }: Encrypted, boundTo: string): Buffer {
   try {
     const decipher = createDecipheriv(algorithm, key, iv, { authTagLength: tagBytes });

@@ -1,5 +1,5 @@
-// The connections of a workspace, read and written as one. Sealed texts differ each time, so whether a key changed is
-// found out by opening the stored one: no hash of a key, which could be guessed at, is stored.
+// The connections of a workspace, read and written as one. Encrypted texts differ each time, so a changed key is found
+// by decrypting the stored one: no hash of a key, which could be guessed, is stored.
 import { canonicalJson, equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { absent, equals, type Store, writeOptimistically } from '../../storage/store/index.ts';
@@ -20,7 +20,7 @@ import type { KeyVault } from './key-vault.ts';
 /** A sealed key takes 1.5 KB at most, and DynamoDB refuses items over 400 KB. */
 export const connectionsPerWorkspaceMax = 100;
 
-/** What a file says of a connection: what is left out stays as it is stored. */
+/** A connection as a file writes it: absent fields keep their stored values. */
 export interface WantedConnection {
   readonly provider: string;
   readonly isRemoved: boolean;
@@ -28,7 +28,7 @@ export interface WantedConnection {
   readonly policy: ConnectionPolicy | undefined;
   /** A new one: null. */
   readonly budgetPicoUsd: PicoUsd | null | undefined;
-  /** The clear key. Undefined: the stored one stays, if there is one. */
+  /** The clear key; undefined keeps the stored one, if there is one. */
   readonly key: string | undefined;
   /** Where the file says that the key is. */
   readonly keySource?: KeySource | undefined;
@@ -38,7 +38,7 @@ export interface ConnectionChange {
   readonly provider: string;
   readonly change: 'created' | 'changed' | 'unchanged' | 'removed';
   readonly former: Connection | undefined;
-  /** Undefined: it is removed. Holds the former key. */
+  /** Undefined for a removal. Contains the former key. */
   readonly next: Connection | undefined;
   /** Another key takes the place of the former one. */
   readonly hasNewKey: boolean;
@@ -53,13 +53,13 @@ interface PlannedChange {
 export interface ConnectionStore {
   /** Strongly consistent, one read. Empty for a workspace that has none or does not exist. */
   read(workspace: string): Promise<Connection[]>;
-  /** The first whose key does not open here. Undefined: all do. For the operator: reads the whole table. */
+  /** The first connection whose key cannot be decrypted here, if any. For the operator: reads the whole table. */
   findClosed(): Promise<Connection | undefined>;
-  /** What `write` would do now, in the order of `wanted`. */
+  /** Changes that `write` would make now, in the order of `wanted`. */
   plan(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;
   /**
-   * Makes the connections that are named what is wanted, and leaves others alone. All or nothing, and nothing is written
-   * where nothing changes. Throws an Error for the operator when other writes keep coming in between.
+   * Writes the named connections, and leaves others unchanged. All or nothing, and nothing is written where nothing
+   * changes. Throws an Error for the operator when other writes keep coming in between.
    */
   write(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;
 }

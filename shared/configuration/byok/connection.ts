@@ -22,9 +22,12 @@ export interface Connection {
   readonly policy: ConnectionPolicy;
   /** Cap on all that is spent through it; null: none. */
   readonly budgetPicoUsd: PicoUsd | null;
-  /** Undefined: no key was available when the file was applied. The policy holds, but no call can be served by it. */
+  /**
+   * Undefined when no key was available as the file was applied. The policy applies, but no call can use the
+   * connection.
+   */
   readonly sealed: SealedKey | undefined;
-  /** Undefined: stored by a release that did not keep it. */
+  /** Undefined in connections stored by a release without it. */
   readonly keySource?: KeySource | undefined;
 }
 

@@ -9,7 +9,7 @@ import { StoreUnavailable } from '../../storage/store/index.ts';
 import { SealBroken } from './aes-gcm.ts';
 import { contextText, type KeyWrapper, type SealContext } from './key-wrapper.ts';
 
-/** How long a connection may be used after the right to unwrap was taken away. */
+/** How long a connection may be used after the right to unwrap was removed. */
 export const dataKeyLifeMs = 300_000;
 /** Connections an instance serves within that time; above it the one used longest ago is unwrapped again. */
 export const dataKeysMax = 1_000;
@@ -17,7 +17,7 @@ export const dataKeysMax = 1_000;
 export interface DataKeys {
   /**
    * Runs `work` with the clear key, which is overwritten some time after `work` returned: keep nothing of it. Throws
-   * SealBroken, and StoreUnavailable where the master key cannot be asked within the time of a store call.
+   * SealBroken, and StoreUnavailable where the master key does not answer within the time of a store call.
    */
   use<Value>(wrapped: Uint8Array, context: SealContext, work: (clear: Buffer) => Value): Promise<Value>;
 }
@@ -34,7 +34,7 @@ interface Entry {
 export interface DataKeysOptions {
   readonly wrapper: KeyWrapper;
   readonly clock: Clock;
-  /** Of one call of the wrapper. */
+  /** Limit of one call of the wrapper. */
   readonly callTimeoutMs?: number;
 }
 

@@ -11,7 +11,7 @@ import { contextText, type KeyWrapper, type SealContext } from './key-wrapper.ts
 
 const formatVersion = 1;
 
-/** As it is stored, member for member. Not comparable: one key sealed twice gives two different texts. */
+/** The stored form, field for field. Not comparable: one key encrypted twice gives two different texts. */
 export interface SealedKey {
   readonly v: number;
   readonly wrapped_key: Uint8Array;
@@ -22,14 +22,16 @@ export interface SealedKey {
   readonly ciphertext: Uint8Array;
 }
 
-/** Of a workspace the connection, which is named by its provider. Where a key belongs: the seal opens here and nowhere else. */
+/** Place of a key: the connection of a workspace, named by its provider. It can be decrypted for this place only. */
 export interface KeyPlace {
   readonly workspace: string;
   readonly provider: string;
 }
 
 export interface KeyVault {
-  /** For the operator. Throws StoreUnavailable where the wrapper does not answer in time, or the wrapper's own error. */
+  /**
+   * For the operator. Throws StoreUnavailable where the wrapper does not answer in time, or the wrapper's own error.
+   */
   seal(place: KeyPlace, key: string): Promise<SealedKey>;
   /** The clear key: for one header, never for a log, an error or a table. Throws SealBroken and StoreUnavailable. */
   open(place: KeyPlace, sealed: SealedKey): Promise<string>;
@@ -40,7 +42,7 @@ export interface KeyVaultOptions {
   readonly stage: string;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Of one call of the wrapper. Default `storeCallTimeoutMs`. */
+  /** Limit of one call of the wrapper. Default `storeCallTimeoutMs`. */
   readonly callTimeoutMs?: number;
 }
 
@@ -82,7 +84,7 @@ function textOf(dataKey: Buffer, sealed: Encrypted, context: SealContext): strin
   return text;
 }
 
-/** For a process that may read connections, and has no right to open or to seal their keys. */
+/** For a process that may read connections, and has no right to decrypt or encrypt their keys. */
 export const closedVault: KeyVault = {
   seal: () => Promise.reject(new Error('keys of connections are not sealed here')),
   open: () => Promise.reject(new Error('keys of connections are not opened here')),

@@ -1,8 +1,8 @@
-// The port to the holder of the master key: KMS in an account, a file on one machine. The tables alone hold wrapped data
-// keys, which open nothing.
+// The port to the master key: KMS in an account, a file on one machine. The tables alone contain wrapped data keys,
+// which are useless without it.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 
-/** What a key is sealed for, and in which stage. All of it is authenticated: under KMS it is the encryption context. */
+/** Purpose and stage of an encrypted key. All of it is authenticated: under KMS it is the encryption context. */
 export interface SealContext {
   readonly stage: string;
   readonly [name: string]: string;
@@ -13,7 +13,7 @@ export interface DataKey {
   readonly clear: Buffer;
   /** Safe to store. */
   readonly wrapped: Uint8Array;
-  /** The ARN of the KMS key that wrapped it: what a new deployment has to adopt. */
+  /** The ARN of the KMS key that wrapped it, which a new deployment must adopt. */
   readonly wrappedBy?: string | undefined;
 }
 
@@ -22,8 +22,8 @@ export interface KeyWrapper {
   readonly isShared: boolean;
   createDataKey(context: SealContext): Promise<DataKey>;
   /**
-   * A fresh buffer with the clear data key, which the caller overwrites after use. Throws SealBroken where the bytes
-   * were not wrapped here for this very context; any other error means that the master key cannot be asked now.
+   * Returns a fresh buffer with the clear data key, which the caller overwrites after use. Throws SealBroken where the
+   * bytes were not wrapped here for this context; any other error means that the master key is unavailable now.
    */
   unwrap(wrapped: Uint8Array, context: SealContext): Promise<Buffer>;
 }

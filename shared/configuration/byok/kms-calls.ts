@@ -1,5 +1,5 @@
-// The calls to KMS. Few instances serve a call with a stored connection: loaded with the first one, from a file of its own
-// beside the bundle, which is why it gives values and throws no error of this project.
+// The calls to KMS. Few instances serve a call with a stored connection: loaded with the first one, from a file of its
+// own beside the bundle, which is why it returns values and throws no error of this project.
 import {
   DecryptCommand,
   type DecryptCommandInput,
@@ -25,7 +25,7 @@ export interface KmsCallsOptions {
 
 export interface KmsCalls {
   generateDataKey(input: GenerateDataKeyCommandInput): Promise<GenerateDataKeyCommandOutput>;
-  /** Undefined: the bytes were changed, stand in another place, or another key wrapped them. */
+  /** Returns undefined when the bytes were changed, moved, or wrapped by another key. */
   decrypt(input: DecryptCommandInput): Promise<{ readonly clear: Uint8Array | undefined } | undefined>;
 }
 

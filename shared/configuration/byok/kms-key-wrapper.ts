@@ -1,12 +1,12 @@
-// The master key in KMS: it never leaves the service, every use of it is in CloudTrail, and the place a data key was
-// made for is authenticated as its encryption context.
+// The master key in KMS: it never leaves the service, every use of it is in CloudTrail, and the place of a data key is
+// authenticated as its encryption context.
 import { once } from '../../foundation/cache/index.ts';
 import { SealBroken } from './aes-gcm.ts';
 import type { DataKey, KeyWrapper } from './key-wrapper.ts';
 import type { KmsCalls, KmsCallsOptions } from './kms-calls.ts';
 
 const dataKeyBytes = 32;
-/** What KMS takes as a wrapped key; it refuses others like any malformed request. */
+/** KMS's limit of a wrapped key; it refuses longer ones like any malformed request. */
 const wrappedMaxBytes = 6144;
 
 export interface KmsKeyWrapperOptions extends KmsCallsOptions {
@@ -26,7 +26,7 @@ export function kmsKeyWrapper({ keyId, ...options }: KmsKeyWrapperOptions): KeyW
     },
     async unwrap(wrapped, context) {
       if (wrapped.byteLength === 0 || wrapped.byteLength > wrappedMaxBytes) throw new SealBroken();
-      // The key is named, so that bytes which another key of the account wrapped do not open.
+      // Names the key, so that bytes which another key of the account wrapped are refused.
       const input = { KeyId: keyId, CiphertextBlob: wrapped, EncryptionContext: { ...context } };
       const opened = await (await kms()).decrypt(input);
       if (opened === undefined) throw new SealBroken();

@@ -11,7 +11,10 @@ const folderMode = 0o700;
 const fileMode = 0o600;
 
 export interface LocalKeyWrapperOptions {
-  /** Keeps the master key between runs; made where it does not exist. Undefined: the key ends with the process. */
+  /**
+   * Folder that keeps the master key between runs, created where it does not exist. Without it the key ends with the
+   * process.
+   */
   readonly folder?: string | undefined;
   readonly randomness?: Randomness;
   /** False: where there is no master key none is made, and nothing opens. Default true. */

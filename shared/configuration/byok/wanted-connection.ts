@@ -1,10 +1,10 @@
-// A connection as a gateway file writes it, with its key read from the environment. A variable that is not set is never an
-// error: the policy of the connection holds, and a key that was stored earlier stays.
+// A connection as a gateway file writes it, with its key read from the environment. A variable that is not set is never
+// an error: the policy of the connection applies, and a key that was stored earlier stays.
 import { parseUsd } from '../../foundation/money/index.ts';
 import type { ConnectionPolicy } from './connection.ts';
 import type { WantedConnection } from './connection-store.ts';
 
-/** What is left out stays as it is stored. */
+/** Absent fields keep their stored values. */
 export interface ConnectionInFile {
   readonly provider: string;
   /** absent: the connection is removed, with its key. */
@@ -16,11 +16,11 @@ export interface ConnectionInFile {
 
 export interface ReadConnection {
   readonly wanted: WantedConnection;
-  /** Why a key that the file names is not stored now. Never holds a value. */
+  /** Why a key named in the file is not stored now. Never contains a value. */
   readonly skippedKey: string | undefined;
 }
 
-/** What a header may carry, as for `x-byok-key`. */
+/** Characters that a header may contain, as for `x-byok-key`. */
 const keyShape = /^[\x21-\x7e]{1,1024}$/;
 
 export function readConnection(

@@ -1,4 +1,4 @@
-// What stored connections mean for one call. Pure: the planner decides what follows from them, and with which code.
+// Effect of stored connections on one call. Pure: the planner decides the outcome, and its error code.
 import type { WorkspaceDocument } from '../workspaces/index.ts';
 import type { Connection, ConnectionPolicy } from './connection.ts';
 
@@ -16,7 +16,7 @@ export interface WorkspaceConnections {
   connectionTo(provider: string): Connection | undefined;
 }
 
-/** For plain calls. Where BYOK is not enabled no stored connection means anything. */
+/** For plain calls. Stored connections have no effect where BYOK is not enabled. */
 export function workspaceConnections(
   { features }: Pick<WorkspaceDocument, 'features'>,
   stored: readonly Connection[],
@@ -33,8 +33,8 @@ export function workspaceConnections(
 }
 
 /**
- * For function calls: function_requires_managed_funding. A key header always, a stored connection where BYOK
- * is enabled.
+ * For function calls: function_requires_managed_funding. A key header always, a stored connection where BYOK is
+ * enabled.
  */
 export const requiresManagedFunding = (
   byokKey: string | undefined,

@@ -1,8 +1,8 @@
-// A model's name without what stands before the slash, as clients know it that were made for one provider.
+// Bare model names, without the part before the slash, as clients use them that were made for one provider.
 
 /**
- * The ids that a name means: itself where it is an id or no bare name, else those that end in it behind a slash.
- * `isId`: of the whole catalogue; `among`: those that may be called.
+ * The ids for a name: itself where it is an id or no bare name, else those that end in it after a slash. `isId`: of the
+ * whole catalogue; `among`: callable ones.
  */
 export function idsMeantBy(
   name: string,
@@ -15,7 +15,7 @@ export function idsMeantBy(
   return found.length === 0 ? [name] : found;
 }
 
-/** The same in a list that is written down: one that means none of those is looked for in the whole catalogue. */
+/** The same for a configured list: a name that matches none of those is searched for in the whole catalogue. */
 export function idsWritten(
   name: string,
   ids: ReadonlySet<string>,

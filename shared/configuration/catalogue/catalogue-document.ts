@@ -1,10 +1,10 @@
-// The catalogue as the gateway file writes it, checked and with its defaults filled in. Member names are those of the file.
-// Prices stay decimal strings until `loadCatalogue`.
+// The catalogue as the gateway file writes it, checked and with its defaults. Field names are those of the file. Prices
+// stay decimal strings until `loadCatalogue`.
 
 import type { Extra, ProviderApi } from '../../foundation/constants/index.ts';
 import type { ProviderKind } from '../model-list/index.ts';
 
-/** Where a secret stands: in a variable of the process, or under a name in the secret of a stage. */
+/** Place of a secret: a variable of the process, or a name in the secret of a stage. */
 export type SecretReference = { env: string } | { secret: string };
 
 /** How a provider is called, and where its credential comes from. Only the reference is stored, never the secret. */
@@ -17,7 +17,7 @@ export type ProviderAuth =
   | { gcp: SecretReference }
   | 'none';
 
-/** What a provider declares. A missing member is unknown, and unknown satisfies no policy. */
+/** Policy that a provider declares. A missing field is unknown, and unknown satisfies no policy. */
 export interface DeclaredPolicy {
   zdr?: boolean | undefined;
   data_collection?: 'allow' | 'deny' | undefined;
@@ -26,18 +26,21 @@ export interface DeclaredPolicy {
 
 export interface ProviderDocument {
   id: string;
-  /** What it has in common with others. Left out: the file described it whole. */
+  /** Its kind; absent where the file described it whole. */
   kind?: ProviderKind | undefined;
-  /** Of AWS. */
+  /** AWS region. */
   region?: string | undefined;
   display_name: string;
-  /** Disabled: no call goes there. Stored beside the catalogue's version, so that a change of it is one small write. */
+  /**
+   * A disabled provider is not called. Stored beside the catalogue's version, so that a change of it is one small
+   * write.
+   */
   status: 'enabled' | 'disabled';
   /** The gateway appends the path of each interface. No trailing slash. */
   base_url: string;
   /** The interfaces it speaks. */
   apis: ProviderApi[];
-  /** With several credentials that of the first. */
+  /** The first one where there are several credentials. */
   auth: ProviderAuth;
   /** Secrets of several accounts, in place of the one in `auth`. Absent: it has one. */
   credentials?: SecretReference[] | undefined;
@@ -45,19 +48,19 @@ export interface ProviderDocument {
   headers?: Record<string, string> | undefined;
   accepts_byok_header: boolean;
   data_policy: DeclaredPolicy;
-  /** Absent: the default, which binds streams only. Written: it binds the first byte of JSON answers too. */
+  /** Absent: the default, which limits streams only. Written: it limits the first byte of JSON answers too. */
   first_chunk_timeout_ms?: number | undefined;
   idle_timeout_ms: number;
   connect_timeout_ms: number;
-  /** Absent: `effort`, and models of which nothing is known are told none. */
+  /** Absent: `effort`, and no reasoning options for unknown models. */
   reasoning_style?: 'effort' | 'object' | 'none' | undefined;
   /** False: it refuses `stream_options.include_usage`, so a stream is billed by estimate. */
   stream_usage?: boolean | undefined;
-  /** What is never sent to it: betas of Anthropic, and members of a body, or inside one of these. */
+  /** Betas of Anthropic and fields, of a body or inside one of its fields, that are never sent to it. */
   drops?: { betas?: string[] | undefined; members?: string[] | undefined } | undefined;
   /** Members of a body, by the name that clients or packages give them. */
   renames?: Record<string, string> | undefined;
-  /** What its account keeps (responses, conversations, files) every workspace may refer to. */
+  /** Whether every workspace may refer to objects that its account keeps (responses, conversations, files). */
   shared_state?: boolean | undefined;
   /** additive: reasoning tokens come on top of completion tokens. */
   reasoning_tokens: 'included' | 'additive';
@@ -68,11 +71,11 @@ export interface SupportedParams {
   vision: boolean;
   json_mode: boolean;
   json_schema: boolean;
-  /** Left out: none. */
+  /** Absent: none. */
   extras?: Extra[] | undefined;
 }
 
-/** Of tokens that are no text. Left out: as of text. */
+/** Prices of tokens that are no text; those of text if absent. */
 export interface MediaPrices {
   audio_input_price_per_million?: string | undefined;
   image_input_price_per_million?: string | undefined;
@@ -99,28 +102,28 @@ export interface ModelProviderDocument extends MediaPrices {
   input_price_per_million: string | null;
   output_price_per_million: string | null;
   cached_input_price_per_million?: string | undefined;
-  /** Of input that the provider writes into its cache. */
+  /** Price of input that the provider writes into its cache. */
   cache_write_input_price_per_million?: string | undefined;
-  /** Of that which it keeps there for an hour. */
+  /** Price of input that it caches for an hour. */
   cache_write_1h_input_price_per_million?: string | undefined;
   /** Bounds rise. */
   price_tiers?: PriceTierDocument[] | undefined;
   context_length: number;
   max_output_tokens: number;
-  /** The output bound of a call that names none. Left out: that of the service. */
+  /** The output bound of a call that names none; the service's if absent. */
   default_output_tokens?: number | undefined;
   /** `auto`: the gateway marks prompts for the cache of the provider. Left out: as of the model. */
   prompt_cache?: PromptCache | undefined;
-  /** Its share of the calls beside other entries with a weight. Absent: it follows these, by price. */
+  /** Its share of the calls among entries with a weight. Absent: it follows these, sorted by price. */
   weight?: number | undefined;
-  /** Of the interfaces of its provider. Left out: all. */
+  /** Interfaces of its provider that it supports; all if absent. */
   apis?: ProviderApi[] | undefined;
   supported_params: SupportedParams;
   streaming: boolean;
   rate_limit_rpm: number | null;
   rate_limit_tpm: number | null;
   rate_limit_tpd: number | null;
-  /** Where the model list filled in what the file left out: the members that the file wrote itself. */
+  /** The fields that the file wrote itself, where the model list filled in the others. */
   written?: string[] | undefined;
 }
 
@@ -136,7 +139,7 @@ export interface ModelDocument {
   modalities: string[];
   /** Whether `model: auto` may choose it. */
   auto: boolean;
-  /** Left out: as of the service. */
+  /** As of the service if absent. */
   prompt_cache?: PromptCache | undefined;
   providers: ModelProviderDocument[];
   /** As of an entry. */
@@ -149,14 +152,14 @@ export interface ServiceDocument {
   function_concurrency: number | null;
   /** Calls in flight, of all workspaces. Null or absent: the default of the stage; locally no limit. */
   concurrency?: number | null | undefined;
-  /** Of a key that has none of its own. Null or absent: the default of the stage; locally no limit. */
+  /** For keys without one of their own. Null or absent: the default of the stage; locally no limit. */
   key_concurrency?: number | null | undefined;
   queue_ms: number;
-  /** Of Messages and Responses at providers that speak another interface. Absent: enabled. */
+  /** Translation of Messages and Responses at providers with another interface. Absent: enabled. */
   translation?: 'enabled' | 'disabled' | undefined;
-  /** Of every entry that has none of its own. Null, or left out: none. */
+  /** For every entry without one of its own. Null or absent: none. */
   default_output_tokens?: number | null | undefined;
-  /** Left out: clients mark what they want kept. */
+  /** If absent, clients mark the parts to cache. */
   prompt_cache?: PromptCache | undefined;
 }
 
@@ -170,6 +173,6 @@ export interface CatalogueDocument {
   service: ServiceDocument;
   providers: ProviderDocument[];
   models: ModelDocument[];
-  /** Of these some are in `models`. Left out: the file named each. */
+  /** Items of the model list, some of whose models are in `models`. Absent where the file named each. */
   listed?: ListedModelsDocument[] | undefined;
 }

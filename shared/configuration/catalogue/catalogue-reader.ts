@@ -27,14 +27,14 @@ export interface CatalogueReaderOptions {
 
 interface CatalogueRead {
   readonly pointer: CataloguePointer;
-  /** Undefined: calls are refused. */
+  /** Undefined while calls are refused. */
   readonly catalogue: Catalogue | undefined;
 }
 
 /** A pause lasts for minutes. */
 const pausedRetryAfterSeconds = 60;
 
-/** Throws while operators have paused the gateway: what a call wrote now would be lost. */
+/** Throws while operators have paused the gateway: writes of a call would be lost. */
 export function refuseWhilePaused(pointer: Pick<CataloguePointer, 'refusesCalls'> | undefined): void {
   if (!pointer?.refusesCalls) return;
   throw fail('RATE_LIMITER_UNAVAILABLE', {
@@ -71,7 +71,7 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
       failed = undefined;
     } catch (error) {
       if (copy === undefined || askedAtMs - copy.confirmedAtMs > catalogueStaleMaxMs) {
-        // The first failure is forgotten: it may be that of the start.
+        // Ignores the first failure, which may be that of the start.
         const waitMs = failed === undefined ? 0 : failedAskAgainMs;
         failed = { error: asUnavailable(error), askAgainAtMs: clock.nowMs() + waitMs };
         throw failed.error;
@@ -99,7 +99,7 @@ async function readCurrent(
 ): Promise<CatalogueRead> {
   const pointer = await catalogues.readPointer();
   if (pointer === undefined) throw new Error('no gateway file was ever applied');
-  // Half of what its document refers to may be another's by now.
+  // Half of its document's references may point to newer data by now.
   if (pointer.refusesCalls) return { pointer, catalogue: undefined };
   if (known !== undefined && isSamePointer(pointer, known.pointer)) return known;
   const document = await catalogues.readDocument(pointer);

@@ -1,6 +1,6 @@
-// The catalogue at rest: every version is one immutable item named after the hash of its content, and one pointer says
-// which of them is current. A reader therefore never sees half of a change. Beside the version stand the providers that
-// are disabled: the one read that finds the version finds them too.
+// The stored catalogue: every version is one immutable item named after the hash of its content, and one pointer names
+// the current version. A reader therefore never sees half of a change. The pointer also has the disabled providers, so
+// that one read finds both.
 import { cataloguePointerItem } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { packText, unpackText } from '../../storage/blobs/index.ts';
@@ -18,7 +18,7 @@ import type { CatalogueDocument, ProviderDocument } from './catalogue-document.t
 
 /** DynamoDB refuses items over 400 KB; the rest is for the other attributes. */
 const catalogueBodyMaxBytes = 380 * 1024;
-/** A former version can be taken back this long, and instances that still serve it can still read it. */
+/** How long a former version can be restored, and instances that still serve it can still read it. */
 const supersededLifeSeconds = 7 * 24 * 60 * 60;
 
 const pointerKey = cataloguePointerItem.key;
@@ -29,7 +29,7 @@ export interface CatalogueWrite {
   readonly change: 'created' | 'changed' | 'unchanged';
 }
 
-/** What is current. */
+/** The current version. */
 export interface CataloguePointer {
   readonly version: string;
   /** Ids, sorted. */
@@ -40,8 +40,8 @@ export interface CataloguePointer {
 
 export interface CatalogueStore {
   /**
-   * Makes what `plan` gives the current document. Writes nothing where it already is. Throws an Error for the operator
-   * when the document is too large or other writes keep coming in between, StoreUnavailable like any call.
+   * Writes the document of `plan` as the current one, unless it already is. Throws an Error for the operator when the
+   * document is too large or other writes keep coming in between, StoreUnavailable like any call.
    */
   write(plan: (former: CatalogueDocument | undefined) => CatalogueDocument, nowMs: number): Promise<CatalogueWrite>;
   /** The current document; undefined: none was ever written. */
@@ -66,7 +66,7 @@ export function createCatalogueStore(store: Store): CatalogueStore {
     version,
     disabledProviders,
   }: CataloguePointer): Promise<CatalogueDocument | undefined> {
-    // Its expiry does not matter: a body that is still there is what its name says.
+    // Ignores its expiry: a body that still exists matches its name.
     const item = await store.get('config', bodyKey(version));
     if (item === undefined) return undefined;
     const json = await unpackText({ bytes: item.body_gzip as Uint8Array });
@@ -87,7 +87,7 @@ export function createCatalogueStore(store: Store): CatalogueStore {
         const { version } = next;
         if (former !== undefined && isSamePointer(former, next)) return { version, change: 'unchanged' };
         const isNewVersion = former?.version !== version;
-        // A whole new item, so that a version that is taken back loses its expiry. The body first: a pointer never dangles.
+        // A whole new item, so that a restored version loses its expiry. The body first: a pointer never dangles.
         if (isNewVersion) {
           const body = await packBody(json);
           await store.put({ table: 'config', item: { pk: bodyKey(version), body_gzip: body }, repeatable: true });
@@ -117,7 +117,7 @@ export function createCatalogueStore(store: Store): CatalogueStore {
   };
 }
 
-/** What a version is the hash of: no provider says whether it is disabled. */
+/** Content of a version, which is hashed without the status of providers. */
 type CatalogueBody = Omit<CatalogueDocument, 'providers'> & {
   readonly providers: readonly Omit<ProviderDocument, 'status'>[];
 };

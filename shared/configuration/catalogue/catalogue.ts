@@ -21,9 +21,9 @@ export interface TokenPrices {
   readonly cachedInput: TokenPrice | null;
   /** Price of prompt tokens that are written into a cache; the input price where the entry names none. */
   readonly cacheWrite: TokenPrice | null;
-  /** Of those that are kept there for an hour; `cacheWrite` where the entry names none. */
+  /** Price of tokens cached for an hour; `cacheWrite` where the entry names none. */
   readonly cacheWrite1h: TokenPrice | null;
-  /** Of those that the entry names: the others are priced as text. */
+  /** Prices that the entry names: other media are priced as text. */
   readonly media: Readonly<Partial<Record<MediaKind, TokenPrice>>>;
 }
 
@@ -31,13 +31,13 @@ export interface PriceTier extends TokenPrices {
   readonly abovePromptTokens: number;
 }
 
-/** Those of short prompts, which are the ones that plans compare. */
+/** Prices of short prompts, which plans compare. */
 export interface CandidatePrices extends TokenPrices {
   /** Bounds rise. Empty for most. */
   readonly tiers: readonly PriceTier[];
 }
 
-/** One provider, with one of its credentials, that can serve one model: what a plan is made of. */
+/** One provider, with one of its credentials, that can serve one model. Plans consist of candidates. */
 export interface Candidate {
   readonly model: ModelDocument;
   readonly provider: CalledProvider;
@@ -110,14 +110,14 @@ function toCandidate(
   if (provider === undefined) return [];
   const base = readPrices(entry);
   const tiers = base.input === null ? [] : (entry.price_tiers ?? []).map(readTier);
-  // An entry narrows the interfaces of its provider, so what asks which of them the provider speaks gets the narrower answer.
+  // An entry narrows the interfaces of its provider, so readers of the provider's get the narrower list.
   const narrowed = entry.apis === undefined ? provider : { ...provider, apis: entry.apis };
   const isTranslationOff = translation === 'disabled' ? { isTranslationOff: true } : {};
   const prices = { ...base, tiers };
   return poolOf(narrowed).map((called) => ({ model, provider: called, entry, prices, ...isTranslationOff }));
 }
 
-/** With what it leaves to its model and the service. The output bound of a call without one is never more than the model writes. */
+/** Adds defaults of its model and the service. The output bound of a call without one never exceeds the model's. */
 function withDefaults(
   entry: ModelProviderDocument,
   model: ModelDocument,
@@ -182,7 +182,7 @@ const readPriceOr = (unwritten: TokenPrice | null, text: string | undefined): To
 const readPrice = (text: string | null): TokenPrice | null =>
   text === null ? null : (parsePricePerMillion(text) ?? null);
 
-// What a model takes that its name tells, at whatever host.
+// Input that a model accepts by its name, at whatever host.
 
 /** Dots between digits are dashes: hosts and catalogues write both. */
 export const plainModelName = (name: string): string => name.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, '-');
@@ -195,7 +195,7 @@ export const isOpenAiThinker = (...names: readonly string[]): boolean =>
 export const thinksWithToolsOnResponsesOnly = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])gpt-(5-([4-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));
 
-/** Of these, those that can be told not to. The others call tools on Responses alone. */
+/** Those of them that can be kept from thinking. The others call tools on Responses alone. */
 export const canBeKeptFromThinking = (...names: readonly string[]): boolean =>
   names.some((name) =>
     /(^|[./])gpt-(5-\d{1,2}(?!\d)(?!-(pro|codex|chat))|6-(sol|luna)|6-1-terra)/.test(plainModelName(name)),

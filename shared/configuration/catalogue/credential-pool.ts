@@ -17,11 +17,11 @@ export function poolOf({ credentials = [], ...provider }: ProviderDocument): rea
   }));
 }
 
-/** Names a credential in counters and marks. The first has the provider's id: a pool continues what that one began. */
+/** Names a credential in counters and marks. The first has the provider's id, so that a pool continues its counts. */
 export const accountOf = ({ id, credential = 1 }: Pick<CalledProvider, 'id' | 'credential'>): string =>
   credential === 1 ? id : `${id}#${credential}`;
 
-/** Place of the secret, as the gateway file names it. Undefined: it names none. */
+/** Place of the secret, as the gateway file names it, if it does. */
 export function secretReferenceOf(auth: ProviderAuth): SecretReference | undefined {
   if (auth === 'none' || 'sigv4' in auth) return undefined;
   if ('gcp' in auth) return auth.gcp;

@@ -1,5 +1,4 @@
-// How much a model may think, and in which words it is told so: one table by model for all formats. Thinking is output, so a
-// budget is part of the output bound.
+// Reasoning options by model: one table for all formats. Thinking is output, so a budget is part of the output bound.
 import { plainModelName } from './catalogue.ts';
 
 export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
@@ -7,19 +6,22 @@ export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 /** How hard a model is to think, or with how many tokens. */
 export type AskedReasoning = 'none' | Effort | { readonly budgetTokens: number };
 
-/** How a model is told to think. */
+/** Reasoning options of a model. */
 export interface ModelReasoning {
-  /** `budget`: with tokens. `adaptive`: as it sees fit, at an effort. `effort`: at one. `switch`: on or off. `none`: it is told nothing. */
+  /**
+   * `budget`: tokens. `adaptive`: its own choice, at an effort. `effort`: an effort. `switch`: on or off. `none`: no
+   * options.
+   */
   readonly kind: 'budget' | 'adaptive' | 'effort' | 'switch' | 'none';
   /** The names that it knows, the lowest first. */
   readonly efforts: readonly Effort[];
-  /** Where thinking cannot be turned off: the least that it can be told. */
+  /** Where thinking cannot be turned off: the lowest option. */
   readonly least: Effort | 'between_tools' | 'budget' | undefined;
   readonly budgetMin: number;
   readonly budgetMax: number;
 }
 
-/** What one call is to do. Undefined: the client says nothing, or the model does not think. */
+/** Thinking of one call; undefined where the client does not ask, or the model does not think. */
 export type Thinking =
   | { readonly kind: 'off' | 'on' }
   | { readonly kind: 'between_tools' }
@@ -31,7 +33,7 @@ export type Thinking =
 export const thinkingMinTokens = 1_024;
 
 const noBound = Number.POSITIVE_INFINITY;
-/** Of models that think as they do, or not at all. */
+/** Models with fixed thinking, or none. */
 const untold: ModelReasoning = {
   kind: 'none',
   efforts: [],
@@ -39,7 +41,7 @@ const untold: ModelReasoning = {
   budgetMin: thinkingMinTokens,
   budgetMax: noBound,
 };
-/** Of which nothing is known, at a target that does not say how such ones think. */
+/** Options of an unknown model, at a target without a default for those. */
 export const unknownModelReasoning: ModelReasoning = { ...untold };
 export const byBudget: ModelReasoning = { ...untold, kind: 'budget' };
 const adaptive: ModelReasoning = { ...untold, kind: 'adaptive', efforts: ['low', 'medium', 'high', 'xhigh', 'max'] };
@@ -53,9 +55,10 @@ const gemini2: ModelReasoning = { ...byBudget, budgetMax: 24_576 };
 const gemini2Pro: ModelReasoning = { ...byBudget, budgetMax: 32_768 };
 
 /**
- * The first that matches counts. A test compares it with the catalogues of the installed packages, which say nothing of `-pro`,
- * `-codex` and `-chat` of GPT (https://github.com/anomalyco/opencode/pull/26268, tried there in May 2026) and of Claude Mythos
- * (https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html, read in November 2026).
+ * The first match counts. A test compares it with the catalogues of the installed packages, which do not cover `-pro`,
+ * `-codex` and `-chat` of GPT (https://github.com/anomalyco/opencode/pull/26268, tried there in May 2026) and Claude
+ * Mythos (https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html, read in November
+ * 2026).
  */
 const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   [/claude-sonnet-5-5/, { ...adaptive, least: 'between_tools' }],
@@ -88,7 +91,7 @@ const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   // Here it is how many agents are at work.
   [/grok-[\w-]*multi-agent|grok-(4-[6-9]|[5-9])/, byEffort('low', 'low', 'medium', 'high', 'xhigh')],
   [/grok-(4-5|build-latest)(?=$|-)/, byEffort('low', 'low', 'medium', 'high')],
-  // They think as they do, and refuse to be told.
+  // Their thinking is fixed, and they refuse options.
   [/grok-/, untold],
   [/gemini-3-pro-image/, gemini2Pro],
   [/gemini-2-5-pro/, { ...gemini2Pro, least: 'budget', budgetMin: 128 }],
@@ -100,7 +103,7 @@ const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   [/gemini-/, byEffort('minimal', 'minimal', 'low', 'medium', 'high')],
 ];
 
-/** `names`: of one model, as its provider and the catalogue have it. A profile of a host does not say which model it is. */
+/** `names`: of one model, at its provider and in the catalogue. A host's profile does not show its model. */
 export function reasoningOf(...names: readonly string[]): ModelReasoning | undefined {
   for (const name of names) {
     const plain = plainModelName(name);
@@ -110,7 +113,7 @@ export function reasoningOf(...names: readonly string[]): ModelReasoning | undef
   return undefined;
 }
 
-/** What part of the output an effort may use up, as OpenRouter has it. */
+/** Shares of the output for efforts, as OpenRouter defines them. */
 const shares: Readonly<Record<Effort, number>> = {
   minimal: 0.1,
   low: 0.2,
@@ -145,8 +148,8 @@ export function thinkingOf(
 }
 
 /**
- * In the one word that a relayed chat completion has. Undefined: its model is told nothing. A host that knows budgets or a switch
- * makes them of an effort itself.
+ * Effort for a relayed chat completion; undefined where its model gets none. A host with budgets or a switch converts
+ * an effort itself.
  */
 export function relayedEffort(asked: AskedReasoning, ...names: readonly string[]): string | undefined {
   const model = reasoningOf(...names) ?? byAnyEffort;
@@ -173,7 +176,7 @@ function budgetOf(asked: Exclude<AskedReasoning, 'none'>, boundTokens: number, m
 
 const effortOfBudget = (tokens: number): Effort => effortByBudget.find(([max]) => tokens <= max)?.[1] ?? 'high';
 
-/** The next lower one of those that a model knows; below the lowest, that. */
+/** The next lower effort that a model knows; below the lowest, that. */
 function knownEffort(wanted: Effort, model: ModelReasoning): Effort {
   const rank = efforts.indexOf(wanted);
   const known = model.efforts.filter((effort) => efforts.indexOf(effort) <= rank);

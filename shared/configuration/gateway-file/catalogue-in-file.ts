@@ -1,4 +1,4 @@
-// The catalogue as a gateway file writes it: for exports. What applying it would fill in again may be left out.
+// The catalogue in the form of a gateway file, for exports. Values that applying it would fill in again may be omitted.
 import type { CatalogueDocument, ModelDocument, ModelProviderDocument, ProviderDocument } from '../catalogue/index.ts';
 import type { ModelList } from '../model-list/index.ts';
 import { written } from '../value-forms/index.ts';
@@ -9,7 +9,10 @@ import { bareProvider } from './provider-schema.ts';
 
 type Members = Record<string, unknown>;
 
-/** `list`: left out, all is written. The service too is written whole: what a file leaves out of it stays as it is stored. */
+/**
+ * `list`: without it all is written. The service is always written whole, because absent fields of it keep their stored
+ * values.
+ */
 export function catalogueInFile(
   catalogue: CatalogueDocument,
   list: ModelList | undefined,
@@ -22,13 +25,13 @@ export function catalogueInFile(
   };
 }
 
-/** An enabled provider says nothing of it: a file that did would enable one again that was disabled since. */
+/** Omits the status of an enabled provider: a file with it would enable one again that was disabled since. */
 function providerInFile({ status, ...provider }: ProviderDocument, isShort: boolean): Members {
   const members: Members = status === 'enabled' ? provider : { ...provider, status };
   return isShort ? without(members, bareProvider(provider), ['id', 'kind', 'region', 'credentials']) : members;
 }
 
-/** Less the members that are the same in the other one. */
+/** Removes the fields that are the same in the other one. */
 const without = (members: Members, same: Members, kept: readonly string[] = []): Members =>
   Object.fromEntries(
     Object.entries(members).filter(([name, value]) => kept.includes(name) || !isSame(value, same[name])),
@@ -39,7 +42,7 @@ const wholeModel = ({ written: _written, providers, ...model }: ModelDocument): 
   providers: providers.map(({ written: _writtenOfEntry, ...entry }) => entry),
 });
 
-/** In their order, an item of the list in the place of the first model that it gives. */
+/** In their order, with an item of the list in place of the first model that it adds. */
 function shortModels(catalogue: CatalogueDocument, list: ModelList): Members[] {
   const itemById = listedItems(catalogue, list);
   const items = new Set<Members>();
@@ -52,7 +55,7 @@ function shortModels(catalogue: CatalogueDocument, list: ModelList): Members[] {
   return [...items.union(new Set(itemById.values()))];
 }
 
-/** By the stored models that each gives. Where the list has more of them by now, they are named. */
+/** Items by the stored models that each adds. Where the list has more of them by now, they are named. */
 function listedItems({ providers, models, listed = [] }: CatalogueDocument, list: ModelList): Map<string, Members> {
   const byId = new Map(providers.map((provider) => [provider.id, provider]));
   const stored = new Set(models.map(({ id }) => id));
@@ -68,7 +71,7 @@ function listedItems({ providers, models, listed = [] }: CatalogueDocument, list
   return itemById;
 }
 
-/** As an item of the list gives it, at whatever time. */
+/** Whether it equals what an item of the list adds, at whatever time. */
 const isBare = ({ id: _id, created: _created, providers, ...others }: Members): boolean =>
   Object.keys(others).length === 0 &&
   (providers as readonly Members[]).length === 1 &&

@@ -1,5 +1,5 @@
-// The sections service, providers and models, as they are written. What is left out of providers and models is filled in
-// where the file is applied (complete-catalogue.ts): from what is stored, and from the model list.
+// The sections service, providers and models, as they are written. Absent fields of providers and models are filled in
+// where the file is applied (complete-catalogue.ts): from the store, and from the model list.
 import * as z from 'zod';
 import { autoModelId, extraNames, reservedModelPrefix } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion } from '../../foundation/money/index.ts';
@@ -102,7 +102,7 @@ const pattern = text(128).check(
   }),
 );
 
-/** All models that the list has of a provider's kind, or those whose names have one of these forms. */
+/** All models that the list has for a provider's kind, or those whose names have one of these forms. */
 const listedModels = mapping('models[]', {
   from: providerId,
   only: z.array(pattern).min(1, { error: 'must name one, such as gpt-5*, or be left out' }).optional(),

@@ -1,5 +1,5 @@
-// What differs between two documents, member by member. Pure. Entries of lists are matched by their names, not by
-// their positions, so that one more model is one line and not a list of renamed ones.
+// Differences between two documents, field by field. Pure. List items are matched by their names, not by their
+// positions, so that one more model is one line and not a list of renamed ones.
 
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { JsonObject } from '../../protocol/wire/index.ts';
@@ -9,16 +9,16 @@ import { isMapping } from './yaml-source.ts';
 export interface MemberChange {
   /** `models[acme/large-1].providers[acme].input_price_per_million` */
   readonly path: string;
-  /** Absent: the member is new. */
+  /** Absent for a new field. */
   readonly from?: unknown;
   /** Absent: it is gone. */
   readonly to?: unknown;
 }
 
-/** Members by which the lists of a gateway file name their entries. */
+/** Fields by which the lists of a gateway file name their items. */
 const nameMembers = ['id', 'provider', 'slug', 'version'] as const;
 
-/** Empty where both are the same. A member that is undefined is not there. */
+/** Returns an empty list where both are the same. An undefined field counts as absent. */
 export const changedMembers = (former: unknown, next: unknown): MemberChange[] => compare(former, next, '');
 
 function compare(former: unknown, next: unknown, path: string): MemberChange[] {
@@ -35,7 +35,7 @@ const compareMappings = (former: JsonObject, next: JsonObject, path: string): Me
     compare(former[name], next[name], joinPath(path, name)),
   );
 
-/** Undefined: these are no lists of named entries. */
+/** Returns undefined when these are no lists of named items. */
 function compareNamed(former: unknown, next: unknown, path: string): MemberChange[] | undefined {
   for (const member of nameMembers) {
     const [before, after] = [byName(former, member), byName(next, member)];
@@ -57,7 +57,7 @@ function byName(list: unknown, member: string): ReadonlyMap<string, JsonObject> 
   return named;
 }
 
-/** Order counts: of equal prices, the provider that stands first is asked first. */
+/** Order counts: of equal prices, the provider listed first is called first. */
 function compareOrder(before: readonly string[], after: readonly string[], path: string): MemberChange[] {
   const kept = before.filter((name) => after.includes(name));
   const reordered = after.filter((name) => before.includes(name));

@@ -1,4 +1,4 @@
-// What a stored function refers to: models, its active revision, its steps, and the paths of its templates.
+// Checks the references of a stored function: models, its active revision, its steps, and the paths of its templates.
 import {
   findCycle,
   formatReference,
@@ -61,7 +61,7 @@ function checkModels(caller: Node, models: KnownModels | undefined, report: Repo
   }
 }
 
-/** What a template may refer to. Without steps: a prompt. */
+/** Things that a template may refer to. Without steps it is a prompt. */
 interface Scope {
   readonly input: Node;
   readonly steps: readonly Node[] | undefined;
@@ -133,13 +133,13 @@ function isMissingInOutput(step: Node, path: readonly string[]): boolean {
   return isCertainlyMissing(member(member(format, 'json_schema'), 'schema').value, path);
 }
 
-/** Keywords that can add members beside those of `properties`. */
+/** Keywords that can add properties beside those of `properties`. */
 const openKeywords = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'patternProperties'] as const;
 const scalarTypes: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'null']);
 
 /**
- * Whether a JSON Schema makes it certain that a path is missing. An optional member, a reference or a choice between schemas
- * may hold it, and then the call decides.
+ * Whether a JSON Schema excludes a path for certain. An optional property, a reference or a choice between schemas may
+ * contain it, and then the call decides.
  */
 function isCertainlyMissing(schema: unknown, path: readonly string[]): boolean {
   const [name, ...below] = path;

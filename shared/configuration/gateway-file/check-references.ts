@@ -1,4 +1,4 @@
-// What no section can know alone: names that are taken twice, names of nothing, and what a provider's kind does not fill in.
+// Checks across sections: duplicate names, names of nothing, and values that a provider's kind does not fill in.
 import { autoModelId } from '../../foundation/constants/index.ts';
 import { idsWritten } from '../catalogue/index.ts';
 import { type ProviderKind, providerKinds } from '../model-list/index.ts';
@@ -20,11 +20,11 @@ import { apisOfKind } from './provider-schema.ts';
 
 interface Known {
   readonly providers: ReadonlySet<string>;
-  /** Undefined: the file takes models from the list, so that all of them are known only when it is applied. */
+  /** Undefined when the file takes models from the list, so that all of them are known only when it is applied. */
   readonly models: ReadonlySet<string> | undefined;
-  /** Of these nothing is filled in. */
+  /** Providers for which nothing is filled in. */
   readonly withoutKind: ReadonlySet<string>;
-  /** By provider. */
+  /** Interfaces by provider. */
   readonly apis: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -157,7 +157,7 @@ function checkWorkspace(workspace: Node, known: Known, report: Report): void {
   checkUnique([presets], 'slug', report);
   for (const preset of entries(presets)) checkUnique([member(preset, 'versions')], 'version', report);
   const connections = member(member(workspace, 'byok'), 'connections');
-  // A workspace has one stored credential for a provider: of two, nothing says which a call should use.
+  // A workspace has one stored credential for a provider: of two, a call could not choose.
   checkUnique([connections], 'provider', report);
   for (const connection of entries(connections)) {
     // A connection to a provider that has left the file can still be removed.

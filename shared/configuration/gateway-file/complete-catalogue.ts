@@ -1,5 +1,5 @@
-// The catalogue that a file makes of the stored one: providers and models whole, with all that the file left out. What cannot
-// be filled in is a problem of the file.
+// Builds the new catalogue from a file and the stored one: providers and models whole, with all absent fields filled
+// in. A value that cannot be filled in is a problem of the file.
 import type {
   CatalogueDocument,
   ModelDocument,
@@ -18,7 +18,7 @@ import type { Issue, Path } from './problems.ts';
 
 export interface CompletedCatalogue {
   readonly document: CatalogueDocument;
-  /** What is not stored yet. */
+  /** Filled values that are not stored yet. */
   readonly filled: readonly FilledMembers[];
   readonly issues: readonly Issue[];
 }
@@ -44,7 +44,7 @@ export function completeCatalogue(file: CatalogueInFile, sources: CatalogueSourc
         if (!writtenById.has(model.id)) writtenById.set(model.id, { model, path });
       }
     } else {
-      // It wins, and where the list gave its id before, it has that place.
+      // It wins over an item of the list, and has its position where the list added the id before.
       writtenById.set(item.id, { model: item, path });
     }
   }
@@ -68,7 +68,7 @@ interface WrittenModel {
   readonly path: Path;
 }
 
-/** Of the service what is left out stays as it is stored. */
+/** Absent fields of the service keep their stored values. */
 const completeService = ({ service }: CatalogueInFile, { former }: CatalogueSources): ServiceDocument => ({
   ...(former?.service ?? serviceDefaults),
   ...written(service),
@@ -114,7 +114,7 @@ const originOf = ({ date }: ModelList): string => `model list of ${date}`;
 
 interface CompletedEntry {
   readonly entry: ModelProviderDocument;
-  /** Of the list. */
+  /** Modalities in the list. */
   readonly modalities: readonly string[] | undefined;
 }
 
@@ -146,7 +146,7 @@ function completeEntry(
   const context_length = context ?? 0;
   const max_output_tokens = (rest.max_output_tokens as number | undefined) ?? context_length;
   const { default_output_tokens } = written;
-  // Where the bounds are missing, that is told.
+  // Missing bounds are reported instead.
   const isAbove = (default_output_tokens ?? 0) > max_output_tokens;
   if (missing === undefined && isAbove) {
     report([...path, 'default_output_tokens'], `must be at most max_output_tokens, ${max_output_tokens}`);
@@ -165,7 +165,7 @@ function completeEntry(
   return { entry, modalities: listed?.modalities };
 }
 
-/** A deployment may be called by any name: then that of the model says what it is. */
+/** A deployment may have any name: then that of the model identifies it. */
 export function findListed(list: ModelList, provider: ProviderDocument, modelId: string, upstreamModel: string) {
   const { kind, region } = provider;
   if (kind === undefined) return undefined;

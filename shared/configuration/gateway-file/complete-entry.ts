@@ -1,5 +1,5 @@
-// An entry of a model with what the file leaves out. What it writes wins; then what was filled in before and is stored, so that
-// no upgrade changes a price or a feature by itself; then the model list.
+// Fills in the absent fields of a provider entry. Written values win; then values that were filled in before and are
+// stored, so that no upgrade changes a price or a feature by itself; then the model list.
 
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { type JsonObject, mediaKinds } from '../../protocol/wire/index.ts';
@@ -20,7 +20,7 @@ const mediaPrices = ({ media }: ListedModel): MediaPrices =>
     mediaKinds.flatMap((kind) => (media[kind] === undefined ? [] : [[mediaPriceMembers[kind], media[kind]]])),
   );
 
-/** Members that the list can give, in the order of the file. Those of `supported_params` stand beside the others. */
+/** Fields that the list can fill in, in the order of the file. Those of `supported_params` are beside the others. */
 const listableMembers = [
   'apis',
   'input_price_per_million',
@@ -36,7 +36,7 @@ const listableMembers = [
   'streaming',
 ] as const;
 
-/** What the list says of an entry, by the members of the file. */
+/** The list's values for an entry, by the fields of the file. */
 export const listedMembers = (listed: ListedModel, { apis }: Pick<ProviderDocument, 'apis'>): JsonObject => {
   const served = listed.apis.filter((api) => apis.includes(api));
   return {
@@ -59,7 +59,7 @@ export const listedMembers = (listed: ListedModel, { apis }: Pick<ProviderDocume
   };
 };
 
-/** Without those that the list does not have. */
+/** Omits prices that the list does not have. */
 function priceMembers({ input, output, cachedInput, cacheWrite, cacheWrite1h }: ListedPrices) {
   return {
     input_price_per_million: input,
@@ -70,7 +70,7 @@ function priceMembers({ input, output, cachedInput, cacheWrite, cacheWrite1h }: 
   };
 }
 
-/** The members of an entry that the list could give. */
+/** The fields of an entry that the list could fill in. */
 export function membersOf(entry: EntryInFile | ModelProviderDocument): JsonObject {
   const all: JsonObject = { ...entry, ...entry.supported_params };
   return Object.fromEntries(listableMembers.map((member) => [member, all[member]]));
@@ -78,12 +78,14 @@ export function membersOf(entry: EntryInFile | ModelProviderDocument): JsonObjec
 
 export interface CompletedMembers {
   readonly values: JsonObject;
-  /** Those that the file wrote itself. Undefined: the list did not know the model, so it wrote all that there is. */
+  /**
+   * Fields that the file wrote itself; undefined when the list did not know the model, so that it wrote all of them.
+   */
   readonly written: readonly string[] | undefined;
 }
 
 interface FilledValues extends CompletedMembers {
-  /** Of the list, now: neither the file writes it nor was it stored. */
+  /** Values from the list now: neither written by the file nor stored. */
   readonly filled: JsonObject;
 }
 

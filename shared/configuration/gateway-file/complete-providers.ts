@@ -29,7 +29,7 @@ export function completeProviders(
 
 const kindMembers = ['base_url', 'apis', 'auth', 'headers', 'reasoning_style', 'stream_usage'] as const;
 
-/** What is as its kind has it, and not stored. */
+/** Values of its kind that are not stored. */
 function membersOfKind(provider: Omit<ProviderDocument, 'status'>, stored: ProviderDocument | undefined) {
   if (provider.kind === undefined) return {};
   const bare = bareProvider(provider);
@@ -40,17 +40,17 @@ function membersOfKind(provider: Omit<ProviderDocument, 'status'>, stored: Provi
   return Object.fromEntries(filled.map((member) => [member, provider[member]]));
 }
 
-// What completing a catalogue goes by, and what it tells. Types only.
+// Inputs and results of completing a catalogue. Types only.
 
 export interface CatalogueSources {
   readonly former: CatalogueDocument | undefined;
   readonly list: ModelList;
-  /** Of AWS, where the gateway runs. */
+  /** AWS region where the gateway runs. */
   readonly region: string | undefined;
   readonly nowMs: number;
 }
 
-/** What a file leaves out and applying it fills in, at one place of it. */
+/** Fields that a file omits and applying it fills in, at one place of it. */
 export interface FilledMembers {
   /** `models[openai/gpt-5.4].providers[openai]` */
   readonly place: string;
@@ -58,7 +58,7 @@ export interface FilledMembers {
   readonly members: Readonly<Record<string, unknown>>;
 }
 
-/** Who completes a part tells these. */
+/** Lists to which the completion of each part adds. */
 export interface Told {
   readonly report: (path: Path, message: string) => void;
   readonly fill: (place: string, origin: string, members: FilledMembers['members']) => void;

@@ -24,7 +24,7 @@ export function keyMembers(former: KeyRecord | undefined, wanted: WantedKey): Me
   return changedMembers(writtenKey(former), writtenKey({ ...former, ...written(wanted) }));
 }
 
-/** Of the revisions that the file names: others stay as they are. */
+/** Changes of the revisions that the file names: others stay unchanged. */
 export async function functionMembers(
   functions: Pick<FunctionStore, 'readContent'>,
   { revisions: declared }: FunctionDocument,
@@ -43,12 +43,12 @@ export async function functionMembers(
     { status: former.status, active: former.active, revisions: stored },
     { status: next.status, active: next.active, revisions: wanted },
   );
-  // The rest of a draft is the order of its members, which counts.
+  // A draft that differs in nothing else differs in the order of its fields, which counts.
   return members.length > 0 ? members : [{ path: 'order of members' }];
 }
 
-// Which changes of a plan take something away, or give back what was taken away: the first may be in use this minute, and a
-// revoked key may be in wrong hands. A person is asked about both where one can be asked; a start names the first.
+// Changes of a plan that remove access, or restore revoked access: the first may be in use this minute, and a revoked
+// key may be in wrong hands. A person must confirm both where one can be asked; a start reports the first.
 
 const switches = new Set(['status', 'function_execution', 'byok', 'presets']);
 const offValues = new Set<unknown>(['revoked', 'disabled', false]);

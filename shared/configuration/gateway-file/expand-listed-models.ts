@@ -35,7 +35,7 @@ export function expandListedModels(
   const names = new Set<string>();
   for (const [index, pattern] of (only ?? ['*']).entries()) {
     const matches = matcherOf(pattern);
-    // What has ended is offered by its whole name alone.
+    // An ended model is available by its whole name alone.
     const found = [...offered.filter(matches), ...stored.filter(matches), ...known.filter((name) => name === pattern)];
     if (found.length === 0) {
       const nearest = suggest(pattern.replaceAll('*', ''), known);
@@ -44,7 +44,7 @@ export function expandListedModels(
     }
     for (const name of found) names.add(name);
   }
-  // What is stored keeps its place, whatever the order of the list.
+  // A stored model keeps its position, whatever the order of the list.
   const placeById = new Map(former?.models.map(({ id }, place) => [id, place]));
   const placeOf = ({ id }: ModelInFile) => placeById.get(id) ?? placeById.size;
   return [...names]

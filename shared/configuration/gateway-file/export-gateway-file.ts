@@ -1,5 +1,5 @@
-// The gateway file of what is stored. No secret is in it: of keys there are only limits, and keys of BYOK connections are named as
-// the file named them. Applied to the store that it came from it changes nothing.
+// Exports the store as a gateway file. It contains no secret: of keys there are only limits, and keys of BYOK
+// connections are named as the file named them. Applied to the same store it changes nothing.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { formatUsd } from '../../foundation/money/index.ts';
 import { collect } from '../../foundation/parallel/index.ts';
@@ -19,11 +19,11 @@ export interface ExportStores extends Pick<OperatorStores, 'workspaceStore' | 'k
 
 export interface ExportedFile {
   readonly file: Readonly<Record<string, unknown>>;
-  /** What is stored and stands in no file, one line each. */
+  /** Stored data that no file can contain, one line each. */
   readonly notes: readonly string[];
 }
 
-/** `isFull`: also what the kind of a provider and the model list fill in. */
+/** `isFull`: includes the values that the kind of a provider and the model list fill in. */
 export async function exportGatewayFile(
   stores: ExportStores,
   catalogue: CatalogueDocument | undefined,
@@ -66,7 +66,7 @@ const connectionsInFile = async ({ connectionStore }: ExportStores, workspace: s
 const variableName = (workspace: string, provider: string): string =>
   `BYOK_${workspace}_${provider}`.toUpperCase().replace(/[^A-Z0-9]/g, '_');
 
-/** A file tells keys apart by their name: several active ones of one name are one entry, if they have the same limits. */
+/** A file identifies keys by their name: several active ones of one name are one item, if they have the same limits. */
 function keysInFile(records: readonly KeyRecord[], notes: string[]): unknown[] {
   const active = records.filter(({ status, replacedBy }) => status === 'active' && replacedBy === null);
   const byName = Map.groupBy(active, ({ name }) => name);
@@ -79,7 +79,7 @@ function keysInFile(records: readonly KeyRecord[], notes: string[]): unknown[] {
   });
 }
 
-/** Of all else only what is not as it would be anyway. */
+/** Fields that are always written; others only where they differ from their default. */
 const alwaysTold: readonly string[] = ['name', 'rpm', 'spend_limit_usd'] satisfies (keyof WrittenKey)[];
 const isTold = ([member, value]: readonly [string, unknown]): boolean =>
   alwaysTold.includes(member) || canonicalJson(initialKey[member as keyof WrittenKey]) !== canonicalJson(value);
@@ -97,7 +97,7 @@ async function functionInFile(record: FunctionRecord, { functionStore }: ExportS
 
 const nameMembers = ['id', 'from', 'slug', 'version', 'provider', 'display_name', 'service', 'providers', 'models'];
 
-/** Documents are stored with their members in alphabetical order; in the file the name comes first. */
+/** Documents are stored with their fields in alphabetical order; in the file the name comes first. */
 function namesFirst(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(namesFirst);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-// The small forms that many sections of the file share. Each message says what to write instead.
+// Small forms that many sections of the file share. Each message names a valid form.
 import * as z from 'zod';
 import { idPattern } from '../../foundation/constants/index.ts';
 import {
@@ -18,14 +18,14 @@ import { isMapping } from './yaml-source.ts';
 const placesByMember = new Map<string, string[]>();
 const placed = new WeakSet<z.core.$ZodType>();
 
-/** A mapping without unknown members. `place`: as in `models[].providers[]`. */
+/** A mapping without unknown fields. `place`: as in `models[].providers[]`. */
 export const mapping = <Shape extends z.ZodRawShape>(place: string, shape: Shape) => {
   const schema = z.strictObject(shape);
   placeMembers(place, schema);
   return schema;
 };
 
-/** Mappings inside, which other folders describe, have their places from here. */
+/** Sets the places of inner mappings, which other folders describe. */
 function placeMembers(place: string, schema: z.core.$ZodType): void {
   const { def } = schema._zod as z.core.$ZodTypes['_zod'];
   if (def.type === 'optional' || def.type === 'nullable') placeMembers(place, def.innerType);
@@ -37,7 +37,7 @@ function placeMembers(place: string, schema: z.core.$ZodType): void {
   }
 }
 
-/** One issue per unknown member, one per any other issue of zod. */
+/** One issue per unknown field, one per any other issue of zod. */
 export const toIssues = (issues: readonly z.core.$ZodIssue[]): Issue[] =>
   issues.flatMap(({ path, message, ...issue }) =>
     issue.code === 'unrecognized_keys'
@@ -45,7 +45,7 @@ export const toIssues = (issues: readonly z.core.$ZodIssue[]): Issue[] =>
       : [{ path, message }],
   );
 
-/** Members by which other programs take a credential. */
+/** Fields in which other programs expect a credential. */
 const credentialMember = /^(x-)?(api[-_]?)?(key|token|secret|password|credentials?|authorization|bearer)s?$/i;
 
 function unknownMember(name: string, path: Path, known: readonly string[]): string {
@@ -57,7 +57,7 @@ function unknownMember(name: string, path: Path, known: readonly string[]): stri
   return `is not known here; ${isElsewhere ? `it is a member of ${places.join(' and ')}` : suggest(name, known)}`;
 }
 
-/** One of several forms, chosen by what was written, so that the problems are those of the form that was meant. */
+/** One of several forms, chosen by the written value, so that the problems are those of the intended form. */
 export const chosenBy = <Output>(choose: (input: unknown) => z.core.$ZodType<Output>) =>
   z.unknown().transform((input, context): Output => {
     const checked = checkWith(choose(input), input);
@@ -82,7 +82,7 @@ export const presetName = z
   })
   .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, dots, hyphens or underscores' });
 export const region = matching(/^[a-z][a-z0-9-]{1,31}$/, 'a region or country code in lower case, such as eu');
-/** Where people write the secret itself: not a part of it is repeated. */
+/** For places where people write the secret itself: no part of it is repeated. */
 const unquoted = (pattern: RegExp, form: string) => {
   const error = `must be ${form}, not the credential itself: write ${credentialAdvice}`;
   return z
@@ -93,7 +93,7 @@ const unquoted = (pattern: RegExp, form: string) => {
 const environmentName = unquoted(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'the name of an environment variable');
 const secretName = unquoted(/^[A-Za-z0-9/_+=.@-]{1,256}$/, 'the name of a secret');
 
-/** Where a secret comes from; the secret itself never stands in the file. */
+/** Reference to a secret; the secret itself is never in the file. */
 export const referenceForm = <Shape extends z.ZodRawShape>(more: Shape) => {
   const secretForm = mapping('', { ...more, secret: secretName });
   const environmentForm = mapping('', { ...more, env: environmentName });
@@ -117,15 +117,15 @@ export const epochSeconds = wholeNumber(0, 253_402_300_799, 'must be seconds sin
 export const timeoutMs = wholeNumber(1, 3_600_000, 'must be at least 1');
 export const waitMs = wholeNumber(0, 3_600_000, 'must not be negative');
 
-/** The error of a union whose forms one member distinguishes. */
+/** The error of a union whose forms one field distinguishes. */
 export const mustBe = (forms: string) => (issue: z.core.$ZodRawIssue) =>
   issue.code === 'invalid_union' ? `must be ${forms}${notThis(wordIn(issue))}` : undefined;
 
-/** Of a mapping, the member that chooses its form. */
+/** The field of a mapping that chooses its form. */
 const wordIn = ({ input, discriminator }: { readonly input?: unknown; readonly discriminator?: unknown }): unknown =>
   isMapping(input) && typeof discriminator === 'string' ? input[discriminator] : input;
 
-/** Members that go to the provider as they are, less those that have a place of their own. */
+/** Fields that are sent to the provider unchanged, except those with a place of their own. */
 export const freeMembers = (reserved: readonly string[]) =>
   z.record(z.string(), z.unknown()).superRefine((members, context) => {
     for (const name of reserved.filter((name) => Object.hasOwn(members, name))) {

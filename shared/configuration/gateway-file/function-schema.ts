@@ -1,5 +1,5 @@
-// Stored functions: the shape of a function, its revisions, and the steps of a workflow. A revision is one value
-// with its defaults; of the function around it what is left out stays as it is stored.
+// Stored functions: the form of a function, its revisions, and the steps of a workflow. A revision is one value with
+// its defaults; absent fields of the function around it keep their stored values.
 import * as z from 'zod';
 import { type FunctionDocument, stepsMax } from '../stored-functions/index.ts';
 import { instant, text } from '../value-forms/index.ts';
@@ -69,7 +69,7 @@ const promptInput = z
   })
   .default({ type: 'text' });
 
-/** Qualification: an input and what a good answer to it looks like. */
+/** Qualification: an input and the expectations of its answer. */
 const testCase = mapping('cases[]', {
   input: z.union([z.string(), z.record(z.string(), z.unknown())], { error: 'must be text or a mapping' }),
   expect: mapping('cases[].expect', {
@@ -128,7 +128,7 @@ const shared = {
   active: plainId.nullable().optional(),
 };
 
-/** The compiler proves that what is read is what the store takes. */
+/** The compiler proves that the parsed type is the stored one. */
 export const functionSchema = z.discriminatedUnion(
   'kind',
   [

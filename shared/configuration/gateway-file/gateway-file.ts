@@ -1,5 +1,5 @@
-// The whole file: the catalogue's sections and the workspaces with what belongs to them. In workspaces what is
-// left out stays as it is stored, so nothing has a default here.
+// The whole file: the catalogue's sections and the workspaces with their contents. Absent fields of a workspace keep
+// their stored values, so nothing has a default here.
 import * as z from 'zod';
 import { type AccessRule, roles } from '../access/index.ts';
 import { type ConnectionInFile, connectionsPerWorkspaceMax } from '../byok/index.ts';
@@ -22,7 +22,7 @@ import { functionSchema } from './function-schema.ts';
 import { checkWith, oncePerPlace, type Problem, toProblem } from './problems.ts';
 import { isMapping, readYaml } from './yaml-source.ts';
 
-// `access`: who may do what on the management interface.
+// `access`: roles on the management interface.
 
 /** More would be read with every request of a person. */
 const rulesMax = 1_000;
@@ -110,13 +110,13 @@ export type GatewayFile = z.infer<typeof gatewayFileSchema>;
 export type WorkspaceInFile = GatewayFile['workspaces'][number];
 export type KeyInFile = WorkspaceInFile['keys'][number];
 
-/** What becomes the stored workspace: keys, connections and functions have tables of their own. */
+/** The stored part of a workspace: keys, connections and functions have tables of their own. */
 export function settingsOf({ keys: _keys, byok: _byok, functions: _functions, ...settings }: WorkspaceInFile) {
   return settings satisfies WorkspaceChanges;
 }
 
-// The whole file is checked before anything of it is used: syntax first, then every section's shape and every reference
-// between them in one go, so that all that is wrong is shown at once.
+// The whole file is checked before anything of it is used: syntax first, then every section's form and every reference
+// between them in one pass, so that all problems are reported at once.
 export type ReadResult =
   | { readonly ok: true; readonly file: GatewayFile }
   | { readonly ok: false; readonly problems: Problem[] };

@@ -1,4 +1,4 @@
-// Where the shipped list differs from what is stored, and what is stored once the list is taken over.
+// Differences of the shipped list from the stored catalogue, and the catalogue with the list's values.
 import type { CatalogueDocument, ModelDocument, ModelProviderDocument, ProviderDocument } from '../catalogue/index.ts';
 import type { ListedModel, ModelList } from '../model-list/index.ts';
 import { findListed } from './complete-catalogue.ts';
@@ -6,7 +6,7 @@ import { isSame, listedMembers, membersOf } from './complete-entry.ts';
 
 export interface ListDifference {
   readonly model: string;
-  /** Undefined: a member of the model itself. */
+  /** Undefined for a field of the model itself. */
   readonly provider: string | undefined;
   readonly member: string;
   readonly stored: unknown;
@@ -15,7 +15,7 @@ export interface ListDifference {
   readonly isWritten: boolean;
 }
 
-/** In catalogue order. What the list does not know differs in nothing. */
+/** In catalogue order. A model that is not in the list has no difference. */
 export const listDifferences = (document: CatalogueDocument, list: ModelList): ListDifference[] =>
   document.models.flatMap((model) => {
     const known = knownEntries(document, model, list);
@@ -35,7 +35,7 @@ export const listDifferences = (document: CatalogueDocument, list: ModelList): L
     return [...ofEntries, { model: model.id, provider: undefined, ...own }];
   });
 
-/** With all that the list says of these models. */
+/** Includes all of the list's values for these models. */
 export function withListValues(
   document: CatalogueDocument,
   list: ModelList,
@@ -76,11 +76,11 @@ interface KnownEntry {
   readonly entry: ModelProviderDocument;
   readonly provider: ProviderDocument;
   readonly listed: ListedModel;
-  /** What the list says, by the members of the file. */
+  /** The list's values, by the fields of the file. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
-/** Those of the model that the list knows. */
+/** Entries of the model that the list knows. */
 export function knownEntries(
   { providers }: { readonly providers: readonly ProviderDocument[] },
   model: ModelDocument,

@@ -1,4 +1,4 @@
-// What an entry must have, and neither the file nor the model list says.
+// Required fields of an entry that neither the file nor the model list has.
 import type { ProviderDocument } from '../catalogue/index.ts';
 import type { ListedModel, ModelList } from '../model-list/index.ts';
 import { type Path, quote, suggest } from './problems.ts';
@@ -12,7 +12,7 @@ interface EntryInput {
   readonly list: Pick<ModelList, 'names'>;
 }
 
-/** One problem for all of them. Undefined: there is none. */
+/** One problem for all of them, if any. */
 export function missingMembers(
   values: Readonly<Record<string, unknown>>,
   { provider, upstream_model, listed, list }: EntryInput,

@@ -1,5 +1,5 @@
-// The values of a file with the places they are written at. The checks across sections walk these, not the checked shape,
-// so that one wrong member never hides what is wrong elsewhere.
+// The values of a file with their places. The checks across sections walk these, not the checked form, so that one
+// wrong field never hides faults elsewhere.
 import { idsWritten } from '../catalogue/index.ts';
 import { looksLikeCredential, type Path, quote, suggest } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
@@ -11,7 +11,7 @@ export interface Node {
 
 export type Report = (at: Node, message: string) => void;
 
-/** A member of a mapping; a node without a value where there is none. */
+/** A field of a mapping; a node without a value where there is none. */
 export const member = (node: Node, name: string): Node => ({
   value: isMapping(node.value) && Object.hasOwn(node.value, name) ? node.value[name] : undefined,
   path: [...node.path, name],
@@ -25,7 +25,7 @@ export const entries = (node: Node): Node[] =>
 
 export const textOf = (node: Node): string | undefined => (typeof node.value === 'string' ? node.value : undefined);
 
-/** What is written at `name` in every entry of a list. */
+/** Values written at `name` in every item of a list. */
 export const namesIn = (list: Node, name: string): Set<string> =>
   new Set(entries(list).flatMap((entry) => textOf(member(entry, name)) ?? []));
 
@@ -41,13 +41,13 @@ export function checkUnique(lists: readonly Node[], name: string, report: Report
   }
 }
 
-/** `own`: those of the workspace, among which a bare name is looked for first; undefined: it has all. */
+/** `own`: those of the workspace, among which a bare name is searched first; undefined when it has all. */
 export interface KnownModels {
   readonly all: ReadonlySet<string>;
   readonly own: readonly string[] | undefined;
 }
 
-/** Reports a name that means no model, or more than one. Undefined: they are not known yet. */
+/** Reports a name of no model, or of more than one. `models` is undefined while they are unknown. */
 export function checkModel(at: Node, models: KnownModels | undefined, report: Report): void {
   const written = textOf(at);
   if (written === undefined || models === undefined) return;
@@ -57,7 +57,7 @@ export function checkModel(at: Node, models: KnownModels | undefined, report: Re
   else if (meant[0] === written) checkKnown(at, known, 'model', 'models', report);
 }
 
-/** Reports a name that is written but not among the known ones of `place`. Undefined: they are not known yet. */
+/** Reports a written name that is not among the known ones of `place`. `known` is undefined while they are unknown. */
 export function checkKnown(
   at: Node,
   known: ReadonlySet<string> | undefined,

@@ -1,5 +1,5 @@
-// Brings a stage to what a checked file says, in two steps: the plan compares the file with what is stored and writes
-// nothing, which is all that a dry run does; `apply` carries it out. Applying a file twice writes nothing the second time.
+// Applies a checked file to a stage, in two steps: the plan compares the file with the store and writes nothing, which
+// is all of a dry run; `apply` carries it out. Applying a file twice writes nothing the second time.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { writeKey } from '../administration/index.ts';
 import type { CatalogueDocument } from '../catalogue/index.ts';
@@ -27,12 +27,12 @@ import { withModelIds } from './with-model-ids.ts';
 import { withoutUnchanged } from './without-unchanged.ts';
 
 export interface GatewayFilePlan {
-  /** What becomes the catalogue. */
+  /** The new catalogue. */
   readonly catalogue: CatalogueDocument;
   readonly changes: readonly PlannedChange[];
-  /** Of the catalogue: what the file leaves out, and is not stored yet. */
+  /** Fields of the catalogue that the file omits, and that are not stored yet. */
   readonly filled: readonly FilledMembers[];
-  /** What the file asks for and does not happen, one line each with the reason. */
+  /** Requests of the file without effect, one line each with the reason. */
   readonly notes: readonly string[];
   /** Throws ApplyInterrupted. */
   apply(): Promise<ApplyReport>;
@@ -44,7 +44,10 @@ export interface ApplyReport {
   readonly notes: readonly string[];
 }
 
-/** The store cannot become what the file says: a key is taken, credit shards would go, an activated revision would change. */
+/**
+ * The store cannot be changed to match the file: a key is taken, credit shards would be lost, an activated revision
+ * would change.
+ */
 export class GatewayFileRefused extends Error {
   override readonly name = 'GatewayFileRefused';
   readonly problems: readonly Problem[];
@@ -88,7 +91,7 @@ export async function planGatewayFile(asked: ApplyOptions): Promise<GatewayFileP
   const former = readBefore === undefined ? await options.stores.catalogues.read() : readBefore.catalogue;
   const { document: catalogue, filled, issues: faults } = completeCatalogue(options.file, sourcesOf(options, former));
   planning.issues.push(...faults);
-  // Of other files the reader knows all models.
+  // Other files name all their models, which the reader has checked.
   if (faults.length === 0 && options.file.models.some(isListedModels)) {
     planning.issues.push(...modelReferenceIssues(options.file, catalogue));
   }
@@ -160,7 +163,7 @@ const sourcesOf = (
   nowMs,
 });
 
-/** How a file wrote what the list knows changes nothing. */
+/** Omits how a file wrote listed models, which changes nothing. */
 const shownCatalogue = ({ models, listed: _listed, ...rest }: CatalogueDocument): unknown => ({
   ...rest,
   models: models.map(({ written: _written, providers, ...model }) => ({

@@ -25,7 +25,7 @@ export interface PlannedKey {
 export interface KeyPlan {
   readonly keys: readonly PlannedKey[];
   readonly issues: readonly Issue[];
-  /** Keys that do not become what the file asks for, one line each. */
+  /** Keys that cannot be changed as the file asks, one line each. */
   readonly notes: readonly string[];
 }
 
@@ -60,7 +60,7 @@ export async function planKeys({
   const planned: PlannedKey[] = [];
   const notes: string[] = [];
   for (const { key: written, workspace, path } of wanted) {
-    // Without a status a key stays what it is, and a new one is active.
+    // Without a status a key keeps its own, and a new one is active.
     const key = keepsRevoked && written.status === 'active' ? { ...written, status: undefined } : written;
     const found =
       key.key === undefined
@@ -119,7 +119,7 @@ function planNamed(
   stored: readonly KeyRecord[],
   makeKey: () => ReturnType<typeof newApiKey>,
 ): PlannedKey[] | Issue {
-  // Those that were rotated only wait for their end.
+  // Rotated keys only wait for their end.
   const named = stored.filter(
     (record) => record.workspace === workspace && record.name === key.name && record.replacedBy === null,
   );
@@ -128,7 +128,7 @@ function planNamed(
     const wanted = { publicId, secretSha256, workspace, name: key.name, ...settingsIn(key, undefined) };
     return [{ former: undefined, wanted, createdText }];
   }
-  // Revoked keys keep their name. Settings go to those in use, and never bring an older one back.
+  // Revoked keys keep their name. Settings apply to those in use, and never reactivate an older one.
   const active = named.filter(({ status }) => status === 'active');
   if (active.length === 0 && named.length > 1 && key.status === 'active') {
     const message =

@@ -1,4 +1,4 @@
-// Taking the shipped model list over: where it differs from what is stored, and the write that ends the differences.
+// Updates the catalogue from the shipped model list: the differences, and the write that ends them.
 import { suggest } from '../../errors/index.ts';
 import { ChangeFailed } from '../administration/index.ts';
 import type { CatalogueDocument, CatalogueStore } from '../catalogue/index.ts';

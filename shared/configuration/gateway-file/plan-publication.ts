@@ -18,13 +18,13 @@ import { isMapping, readYaml } from './yaml-source.ts';
 export interface Publication {
   readonly workspace: string;
   readonly functionId: string;
-  /** Of the function. Left out: as it is stored. A text that says another one wins. */
+  /** Kind of the function; as stored if absent. A different one in the text wins. */
   readonly kind?: FunctionDocument['kind'];
-  /** As the file writes it: its fields, or their text (YAML or JSON), in which its kind may be too. */
+  /** The revision as the file writes it: its fields, or their text (YAML or JSON), which may contain its kind too. */
   readonly revision: string | JsonObject;
-  /** Its id, where it says none or another one. */
+  /** Its id, where it has none or another one. */
   readonly revisionId?: string | undefined;
-  /** It is the one that serves from then on. */
+  /** Whether it becomes the active one. */
   readonly activates: boolean;
   /** Whether its test cases were passed or not. */
   readonly skipsCases: boolean;

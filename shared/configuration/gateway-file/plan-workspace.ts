@@ -1,4 +1,4 @@
-// What a workspace of the file changes: its settings, its BYOK connections, its functions.
+// Changes of a workspace in the file: its settings, its BYOK connections, its functions.
 import { parseUsd } from '../../foundation/money/index.ts';
 import { writeWorkspace } from '../administration/index.ts';
 import { readConnection } from '../byok/index.ts';
@@ -35,7 +35,7 @@ async function planSettings({ stores, issues, notes }: Planning, workspace: Work
   };
 }
 
-/** What the file says of this workspace and nothing will come of, with what to do instead. */
+/** Parts of this workspace without effect, with advice. */
 function withoutEffect(
   former: WorkspaceDocument | undefined,
   next: WorkspaceDocument,
@@ -62,7 +62,7 @@ function withoutEffect(
   ];
 }
 
-/** What only the merged preset can tell: its versions may be in the file or stored. */
+/** Faults that only the merged preset shows, because its versions may be in the file or stored. */
 function presetIssues(preset: PresetDocument | undefined, path: Path): Issue[] {
   const versions = preset?.versions.map(({ version }) => version) ?? [];
   if (preset === undefined || versions.includes(preset.designated)) return [];

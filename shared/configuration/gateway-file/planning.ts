@@ -1,4 +1,4 @@
-// What the parts of a plan share: where they read, what they give, and how a refusal of a store becomes a problem of the file.
+// Common types of a plan's parts: inputs, changes, and how a store's refusal becomes a problem of the file.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { isRefusal, type OperatorStores } from '../administration/index.ts';
 import type { ConnectionStore } from '../byok/index.ts';
@@ -14,7 +14,7 @@ export interface ConfigurationStores extends Pick<OperatorStores, 'catalogues' |
   readonly credit: Pick<OperatorStores['credit'], 'create'>;
   readonly functionStore: Pick<OperatorStores['functionStore'], 'plan' | 'apply' | 'readContent'>;
   readonly connectionStore: ConnectionStore;
-  /** With which the public ids of new keys begin. */
+  /** Characters with which the public ids of new keys begin. */
   readonly cell?: string | undefined;
 }
 
@@ -25,11 +25,14 @@ export interface ApplyOptions {
   readonly readVariable?: ((name: string) => string | undefined) | undefined;
   readonly randomness: Randomness;
   readonly nowMs: number;
-  /** The shipped one: fills in what the file leaves out of models. */
+  /** The shipped list, which fills in absent fields of models. */
   readonly modelList?: ModelList | undefined;
-  /** Of AWS, where the gateway of this store runs. Left out: as the variable AWS_REGION says. */
+  /** AWS region where the gateway of this store runs; the variable AWS_REGION if absent. */
   readonly region?: string | undefined;
-  /** What the writer of the file had read. What has changed since then is not taken back. Left out: the file counts as it is. */
+  /**
+   * Catalogue that the writer of the file had read, whose later changes are kept. If absent, the file is applied as it
+   * is.
+   */
   readonly readBefore?: ReadBefore | undefined;
   /** For a start, where no person can be asked: revoked keys stay revoked whatever the file says. Default false. */
   readonly keepsRevoked?: boolean;
@@ -46,7 +49,7 @@ export interface PlannedChange {
   /** `catalogue`, `workspace team-a`, `key ci of team-a`. */
   readonly resource: string;
   readonly change: Change;
-  /** What differs. Empty unless the change is `changed`. */
+  /** The differences; empty unless the change is `changed`. */
   readonly members: readonly MemberChange[];
 }
 
@@ -60,7 +63,7 @@ export interface CreatedKey {
 /** Changes that one write makes, and that write. */
 export interface Step {
   readonly planned: readonly PlannedChange[];
-  /** What was really done: another writer of the same file may have been faster. */
+  /** Returns the changes that were made: another writer of the same file may have been faster. */
   write(): Promise<readonly Change[]>;
   readonly createdKey?: CreatedKey | undefined;
 }
@@ -79,7 +82,7 @@ export const describe = (resource: string, change: Change, members: readonly Mem
   members: change === 'changed' ? members : [],
 });
 
-/** What a store refuses with a text for the operator is a problem of the file; any other failure is thrown. */
+/** Turns a store's refusal with a text for the operator into a problem of the file; any other failure is thrown. */
 export async function attempt<Value>(
   issues: Issue[],
   path: Path,

@@ -1,5 +1,6 @@
-// What is wrong with a gateway file, and where. A path reads as a person would write it. Messages quote names (of models,
-// providers, steps …) and plain words in the place of one, never other values: a secret may stand in the wrong place.
+// Problems of a gateway file, with their places. A path reads as a person would write it. Messages quote names (of
+// models, providers, steps …) and plain words in the place of one, never other values: a secret may have been written
+// in the wrong place.
 import * as z from 'zod';
 import { nearestOf } from '../../errors/index.ts';
 
@@ -35,7 +36,7 @@ export function oncePerPlace(issues: readonly Issue[]): Issue[] {
   return [...first.values()];
 }
 
-/** One line. `file`: the name that stands for an empty path. */
+/** One line. `file`: the name used for an empty path. */
 export const formatProblem = ({ path, message, line }: Problem, file: string): string =>
   `${path === '' ? file : path}: ${message}${line === undefined ? '' : ` (line ${line})`}`;
 
@@ -75,7 +76,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_type') return `must be ${typeNames[issue.expected] ?? issue.expected}`;
   if (issue.code === 'invalid_value') return oneOf(issue.values.map(String), issue.input);
   if (issue.code === 'too_big') return `must be at most ${issue.maximum}`;
-  // What is known, for `toIssues`.
+  // Known names, for `toIssues`.
   if (issue.code === 'unrecognized_keys') return namesOf(issue.inst);
   return undefined;
 }
@@ -98,17 +99,17 @@ const credentialShape =
 /** A secret in the place of its name: it must not be taken for one, and then be printed. */
 export const looksLikeCredential = (text: string): boolean => credentialShape.test(text);
 
-/** What to write where a credential was about to stand in the file. */
+/** Advice where a credential was about to be written into the file. */
 export const credentialAdvice = '{ env: NAME }, the credential itself in the variable NAME of the gateway';
 
 export const authAdvice =
   'write auth: { bearer: { env: NAME } }, the credential itself in the variable NAME of the gateway';
 
-/** Undefined: it may be a secret, or is no name at all. */
+/** Returns undefined for a value that may be a secret, or is no name at all. */
 export const quoteName = (written: unknown): string | undefined =>
   typeof written === 'string' && plainWord.test(written) ? quote(written) : undefined;
 
-/** Ends a message about what was written in place of a name. */
+/** End of a message about a value in the place of a name. */
 export function notThis(written: unknown): string {
   const quoted = quoteName(written);
   return quoted === undefined ? '' : `, not ${quoted}`;
@@ -128,7 +129,7 @@ export function suggest(name: string, known: readonly string[]): string {
   return `known are ${known.slice(0, namesShownMax).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Of what begins with the name the shortest, else what is near. */
+/** The shortest known name that begins with this one, else the nearest. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const longer = known.filter((candidate) => candidate.startsWith(`${name}_`));
   if (longer.length > 0)

@@ -1,5 +1,5 @@
-// What a provider refuses or calls otherwise than its format, as the operator writes it: fields that are not sent to it, and other names.
-// No change may let a call cost more than is reserved for it, or have a provider keep what it may not.
+// A provider's deviations from its format, as the operator writes them: fields that are not sent to it, and other
+// names. No change may let a call cost more than its reservation, or let a provider store data that it must not.
 import * as z from 'zod';
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
@@ -34,7 +34,7 @@ const boundPaths: readonly string[] = [
   ...boundNames,
   ...['inferenceConfig', 'inferenceConfig.maxTokens', 'generationConfig', 'generationConfig.maxOutputTokens'],
 ];
-/** What decides of a price, of a policy, or of whose data is reached: it is read under its own name alone. */
+/** Fields that determine a price, a policy, or access to data: they are read under their own name alone. */
 const readNames: readonly string[] = [
   ...dearerMemberNames,
   ...Object.keys(keptMemberShapes),
@@ -70,7 +70,7 @@ export function changeFaults(
 
 function dropFault(path: string, apis: readonly ProviderApi[]): string | undefined {
   if (boundPaths.includes(path)) return 'bounds the output that is reserved for a call; renames gives it another name';
-  // It stores what nothing forbids it to.
+  // Responses stores unless it is forbidden.
   return path === 'store' && apis.includes('responses') ? 'says to Responses that nothing is to be stored' : undefined;
 }
 

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { headerNames } from '../../foundation/constants/index.ts';
 import { credentialAdvice, looksLikeCredential } from './problems.ts';
 
-/** What the gateway sets itself, or what belongs to one connection. */
+/** Headers that the gateway sets itself, or that belong to one connection. */
 const ownNames = new Set([
   ...[
     'accept',
@@ -23,13 +23,13 @@ const nameShape = /^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
 const valueShape = /^[\x21-\x7e]([\x20-\x7e]{0,1022}[\x21-\x7e])?$/;
 const headersMax = 32;
 
-/** Undefined: the gateway can send a header of this name (lower case). */
+/** Returns undefined when the gateway can send a header of this name (lower case). */
 function faultOfName(name: string): string | undefined {
   if (!nameShape.test(name)) return 'is no name of a header';
   return ownNames.has(name) ? 'cannot be set here: the gateway sets it itself' : undefined;
 }
 
-/** Of the header that carries a credential: any that is not the gateway's. */
+/** Name of the header with a credential: any that is not the gateway's. */
 export const credentialHeader = z
   .string()
   .transform((written) => written.toLowerCase())
@@ -45,7 +45,7 @@ export const credentialHeader = z
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   });
 
-/** Constant headers. Names come out in lower case. */
+/** Constant headers. Names are returned in lower case. */
 export const constantHeaders = z
   .record(
     z.string(),

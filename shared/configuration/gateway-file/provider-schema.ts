@@ -1,4 +1,4 @@
-// A provider of the gateway file: where it is, how it is called, and what it declares.
+// A provider of the gateway file: its address, how it is called, and the policy that it declares.
 import * as z from 'zod';
 import {
   connectTimeoutDefaultMs,
@@ -60,11 +60,11 @@ export const apis = z
     }
   });
 const defaultApis: ProviderApi[] = ['chat-completions'];
-/** What a provider speaks whose file does not say it. */
+/** Interfaces of a provider whose file does not name them. */
 export const apisOfKind = (kind: ProviderKind | undefined): readonly ProviderApi[] =>
   (kind && providerKinds[kind].apis) ?? defaultApis;
 
-/** What people copy together with the base URL. */
+/** Paths that people copy together with the base URL. */
 const appendedPaths = ['/chat/completions', '/messages', '/responses', '/embeddings'];
 
 const baseUrl = z.pipe(
@@ -88,7 +88,7 @@ function faultOfBaseUrl(written: string): string | undefined {
   return undefined;
 }
 
-/** As `region` of a provider is written, and as the process names its own. */
+/** Region of a provider as written, and of the process. */
 const awsRegion = region.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, { error: 'must be a region of AWS, such as eu-west-1' });
 
 /**
@@ -113,9 +113,9 @@ const writtenProvider = mapping('providers[]', {
   credentials: credentials.optional(),
   headers: constantHeaders.optional(),
   accepts_byok_header: z.boolean().default(false),
-  /** What is left out is unknown, and unknown satisfies no policy. */
+  /** An absent field is unknown, and unknown satisfies no policy. */
   data_policy: z._default(policySchema, {}),
-  // Left absent when it is not written: only a written one binds the first byte of JSON answers.
+  // Stays absent when it is not written: only a written one limits the first byte of JSON answers.
   first_chunk_timeout_ms: timeoutMs.optional(),
   idle_timeout_ms: timeoutMs.default(idleTimeoutDefaultMs),
   connect_timeout_ms: timeoutMs.default(connectTimeoutDefaultMs),
@@ -179,7 +179,7 @@ const referenceIn = (reference: SecretReference): SecretReference =>
 const headerOfKey = (auth: ProviderAuth | undefined): string | undefined =>
   typeof auth === 'object' && 'header' in auth ? auth.header.name : undefined;
 
-/** Undefined: its signature needs a region. */
+/** Returns undefined where its signature needs a region. */
 function authOf(kind: ProviderKind | undefined): ProviderAuth | undefined {
   const known = kind && providerKinds[kind].auth;
   if (known === undefined) return 'none';
@@ -187,7 +187,7 @@ function authOf(kind: ProviderKind | undefined): ProviderAuth | undefined {
   return known.form === 'header' ? { header: { name: known.name, env: known.env } } : undefined;
 }
 
-/** The form that is written or usual, with the first of the credentials. Undefined: there are none. */
+/** The written or usual form, with the first of the credentials; undefined when there are none. */
 function authOfCredentials({ kind, auth, credentials }: WrittenProvider): ProviderAuth | undefined {
   const first = credentials?.[0];
   if (first === undefined) return undefined;
@@ -198,7 +198,7 @@ function authOfCredentials({ kind, auth, credentials }: WrittenProvider): Provid
   return withReference(form, first);
 }
 
-/** What the file writes wins. */
+/** Written values win. */
 function withKind({ display_name, region: writtenRegion, ...written }: WrittenProvider): ProviderInFile {
   const known = written.kind && providerKinds[written.kind];
   const headers = known?.headers === undefined ? written.headers : { ...known.headers, ...written.headers };
@@ -219,8 +219,8 @@ function withKind({ display_name, region: writtenRegion, ...written }: WrittenPr
 }
 
 /**
- * The provider with its region, where it needs one: the file's, else where the gateway runs, else the stored one. Undefined:
- * there is none.
+ * The provider with its region, where it needs one: the file's, else where the gateway runs, else the stored one;
+ * undefined for none.
  */
 export function inRegion(
   provider: ProviderInFile,
@@ -242,7 +242,7 @@ export function inRegion(
   };
 }
 
-/** As a file has it that says no more than its kind and its credentials, and where it needs one its region. */
+/** A provider in a file with its kind, its credentials, and where it needs one its region. */
 export function bareProvider({
   id,
   kind,

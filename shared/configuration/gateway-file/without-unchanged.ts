@@ -1,5 +1,5 @@
-// What a file says differently from the one that its writer had read. Pure. In workspaces what is left out keeps what is stored: so
-// what others change while the file is being applied is not taken back by members that its writer only repeated.
+// Changes of a file since the one that its writer had read. Pure. Absent fields of workspaces keep their stored values:
+// so others' changes while the file is being applied are not undone by fields that its writer only repeated.
 import type { JsonObject } from '../../protocol/wire/index.ts';
 import type { GatewayFile, WorkspaceInFile } from './gateway-file.ts';
 import { isMapping } from './yaml-source.ts';
@@ -35,7 +35,7 @@ function changedWorkspace(workspace: WorkspaceInFile, former: WorkspaceInFile): 
   };
 }
 
-/** Of each entry what differs, with the members that name it; entries that differ in nothing are left out. */
+/** The differences of each item, with its naming fields; items without differences are omitted. */
 function changedEntries<Entry extends object>(
   entries: readonly Entry[],
   formerEntries: readonly Entry[],
@@ -60,5 +60,5 @@ function changedMembers(written: JsonObject, former: JsonObject): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** Also in the order of members, which counts in texts of functions. */
+/** Compares the order of fields too, which counts in texts of functions. */
 const isSame = (left: unknown, right: unknown): boolean => JSON.stringify(left) === JSON.stringify(right);

@@ -12,7 +12,7 @@ import {
 } from 'yaml';
 import type { Issue, Path } from './problems.ts';
 
-/** The catalogue is stored in one item of 400 KB, compressed: four mebibytes of YAML are far above what fits. */
+/** The catalogue is stored in one item of 400 KB, compressed: four mebibytes of YAML are far above that. */
 const gatewayFileMaxBytes = 4 * 1024 * 1024;
 /** How many values aliases may multiply into. */
 const aliasCountMax = 100;
@@ -26,9 +26,9 @@ export type YamlSource =
   | {
       readonly kind: 'value';
       readonly value: unknown;
-      /** Values that JSON cannot hold; the shape can still be checked. */
+      /** Values that JSON cannot express; the form can still be checked. */
       readonly issues: Issue[];
-      /** From 1: the line of the member, or of the nearest one around it that is written. */
+      /** From 1: the line of the field, or of the nearest one around it that is written. */
       readonly lineOf: (path: Path) => number | undefined;
     };
 
@@ -38,7 +38,7 @@ export function readYaml(text: string): YamlSource {
   try {
     return parse(text);
   } catch (cause) {
-    // The only ways in which this parser throws: nesting beyond the stack, aliases of nothing or beyond the bound.
+    // The only errors that this parser throws: nesting beyond the stack, aliases of nothing or beyond the bound.
     return unreadable(
       cause instanceof RangeError
         ? tooDeep
@@ -68,8 +68,8 @@ function parse(text: string): YamlSource {
 const unreadable = (message: string): YamlSource => ({ kind: 'unreadable', issues: [{ path: [], message }] });
 
 /**
- * The first one alone: what the parser says of the lines behind it follows from it. Names that are written twice leave the
- * rest as it is, so all of them are shown.
+ * The first fault alone, because the parser's faults in later lines follow from it. Duplicate names leave the rest
+ * valid, so all of them are shown.
  */
 function syntaxFaults(all: readonly YAMLError[]): readonly YAMLError[] {
   const [first] = all.filter(({ code }) => code !== 'DUPLICATE_KEY').toSorted((a, b) => a.pos[0] - b.pos[0]);
@@ -78,7 +78,7 @@ function syntaxFaults(all: readonly YAMLError[]): readonly YAMLError[] {
 
 const tooDeep = 'is nested too deeply';
 
-/** Where the parser's words do not say what to do. */
+/** Advice where the parser's message has none. */
 const adviceByCode: Partial<Record<ErrorCode, string>> = {
   TAB_AS_INDENT: 'a tab stands where YAML takes spaces only: indent with spaces',
   BLOCK_AS_IMPLICIT_KEY: 'a text with a colon in it must stand in quotes, or the line is indented wrongly',
@@ -137,7 +137,7 @@ function visit(value: unknown, path: Path, walk: Walk): boolean {
 }
 
 function visitMember(mapping: Record<string, unknown>, key: string, path: Path, walk: Walk): boolean {
-  // A member of this name would change what an object is wherever objects are merged.
+  // A field of this name would change an object's prototype wherever objects are merged.
   if (key === '__proto__') walk.issues.push({ path: [...path, key], message: 'is not allowed as a name' });
   return visit(mapping[key], [...path, key], walk);
 }
@@ -150,6 +150,6 @@ function faultOf(value: unknown): string | undefined {
   return undefined;
 }
 
-/** A plain object: what a YAML mapping becomes, and nothing else (no buffer, set or map of an explicit tag). */
+/** A plain object: the result of a YAML mapping, and nothing else (no buffer, set or map of an explicit tag). */
 export const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;

@@ -1,14 +1,14 @@
-// Values as YAML: what an export and a shown revision are, and what reading gives back.
+// Writes values as YAML, for exports and shown revisions, which reading restores.
 import { Document, visit } from 'yaml';
 import { escapeControls } from '../../foundation/log/index.ts';
 
 const lineWidth = 120;
 
-/** Blanks that editors, forms and terminals take away from the end of a file. */
+/** Blanks that editors, forms and terminals remove from the end of a file. */
 const blankEnd = /(?:[ \t]|\s\n)$/;
 const needsQuotes = (text: string): boolean => escapeControls(text) !== text || blankEnd.test(text);
 
-/** Nothing that steers a terminal is in it: such characters are escaped, in quotes. */
+/** Escapes characters that control a terminal, in quotes. */
 export function yamlText(value: unknown): string {
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, {

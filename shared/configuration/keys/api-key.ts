@@ -15,7 +15,7 @@ export interface ApiKey {
   readonly secretSha256: string;
 }
 
-/** Reads a whole key. Undefined: wrong shape or checksum. */
+/** Reads a whole key; undefined for a wrong form or checksum. */
 export function parseApiKey(text: string): ApiKey | undefined {
   const match = keyPattern.exec(text);
   if (match === null) return undefined;
@@ -34,7 +34,7 @@ export function createApiKey(randomness: Randomness, cell = ''): string {
   return unsigned + checksumOf(unsigned);
 }
 
-/** A new key with what is stored of it. */
+/** A new key with its stored parts. */
 export function newApiKey(randomness: Randomness, cell?: string): ApiKey & { readonly text: string } {
   const text = createApiKey(randomness, cell);
   const parsed = parseApiKey(text);

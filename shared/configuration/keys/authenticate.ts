@@ -32,7 +32,7 @@ export function readCredential(headers: HeaderValues, { acceptsApiKeyHeader = fa
 /** SDKs that were given an empty key send the scheme alone. */
 const emptyShape = /^(bearer)? *$/i;
 
-/** Undefined: none was sent. Empty, which is no key: it was malformed. */
+/** Returns undefined when none was sent, and an empty text, which is no key, for a malformed one. */
 function textIn(
   values: readonly string[] | undefined,
   read: (header: string) => string | undefined,
@@ -57,8 +57,8 @@ export async function authenticate(keys: KeyReader, credential: ApiKey, nowMs: n
   return record;
 }
 
-// Why a key is refused, in words of its own for each case: its client learns what to do. They name no header: some agents
-// take a text that does for a failure of their own log-in, and hide it.
+// Reasons of a refused key, in words of its own for each case, so that its client learns how to correct it. They name
+// no header: some agents take such a text for a failure of their own log-in, and hide it.
 
 const reasons = {
   missing: 'No API key was sent. It is sent as `Authorization: Bearer <key>`.',
@@ -71,7 +71,7 @@ const reasons = {
 export const refuseKey = (reason: keyof typeof reasons): GatewayError =>
   fail('UNAUTHORIZED', { message: reasons[reason] });
 
-/** Of a key whose secret is right, as the refusal saw it. */
+/** Refusal of a key whose secret is right, by its state at that moment. */
 export function refuseEndedKey(
   { status, expiresAtMs = null }: Partial<Pick<KeySecret, 'status' | 'expiresAtMs'>> = {},
   asksFunction = false,

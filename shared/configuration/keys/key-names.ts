@@ -21,7 +21,7 @@ export function takesName(former: KeyRecord | undefined, wanted: WantedKey, nowM
   return !hasName && holdsName({ status, expiresAtMs, replacedBy: former?.replacedBy ?? null }, nowMs);
 }
 
-/** Items of names stand in the table of keys. No public id has this character. */
+/** Prefix of name items, which are in the table of keys. No public id has this character. */
 const namePrefix = 'name#';
 export const isNameItem = ({ pk }: Item): boolean => String(pk).startsWith(namePrefix);
 
@@ -33,8 +33,8 @@ const attemptsMax = 3;
 export type NamedKey = Pick<KeyRecord, 'workspace' | 'name' | 'publicId'>;
 
 /**
- * One conditional write, made before a key gets a name: of writers at the same moment one gets it. Returns the public id of
- * the key that has the name, which may be about to be made.
+ * One conditional write, made before a key gets a name: of concurrent writers one gets it. Returns the public id of the
+ * key that has the name, which may be about to be made.
  */
 export async function claimName(store: Store, { workspace, name, publicId }: NamedKey, nowMs: number): Promise<string> {
   const item = { pk: `${namePrefix}${workspace}#${name}`, public_id: publicId, claimed_at_ms: nowMs };

@@ -28,7 +28,7 @@ export interface KeyRecord extends KeySettings {
   readonly replacedBy: string | null;
 }
 
-/** A setting that is left out stays as it is stored, also when another writer changes it, or has its default. */
+/** An absent setting keeps its stored value, also when another writer changes it, or has its default. */
 export type WantedKey = Pick<KeyRecord, 'publicId' | 'workspace' | 'secretSha256' | 'name'> & {
   readonly [Name in Exclude<keyof KeySettings, 'name'>]?: KeySettings[Name] | undefined;
 };
@@ -66,7 +66,7 @@ export async function readKeyItem(store: Pick<Store, 'get'>, publicId: string): 
   return item !== undefined && isPointer(item) ? store.get('keys', String(item[rotatedFrom])) : item;
 }
 
-/** What a key may call of the models of its workspace. */
+/** Models of its workspace that a key may call. */
 export const modelsOfKey = (
   workspaceModels: 'all' | readonly string[],
   { models }: Pick<KeySettings, 'models'>,

@@ -1,5 +1,5 @@
-// What operators set of a key, as they write it. The gateway file, changes over HTTP, the documents of the management interface
-// and their description are made of this.
+// Settings of a key as operators write them. The gateway file, changes over HTTP, the documents of the management
+// interface and their description use this schema.
 import * as z from 'zod/mini';
 import { spendLimitResets } from '../../accounting/holds/index.ts';
 import { instant, limit, modelChoice, tags, text, usd } from '../value-forms/index.ts';
@@ -7,7 +7,7 @@ import type { KeyLimits, WrittenKey } from './key-settings.ts';
 
 type SchemasOf<Members> = { readonly [Member in keyof Members]: z.ZodMiniType<Members[Member]> };
 
-/** What can be stored and shown in a line: no control character and no half of a surrogate pair. */
+/** Text that can be stored and shown in a line: no control character and no half of a surrogate pair. */
 export const keyName = text(64).check(z.regex(/^[^\p{Cc}\p{Cs}]*$/u, { error: 'must not hold control characters' }));
 
 /** `member_keys` of a workspace has them too. */
@@ -30,5 +30,5 @@ export const keySchema = z.object({
   tags,
 } satisfies SchemasOf<WrittenKey>);
 
-/** What is left out stays, or has its default. */
+/** An absent setting keeps its value, or has its default. */
 export const keyChanges = z.partial(keySchema);

@@ -1,5 +1,5 @@
-// What operators set of a key: the attributes of the item and the settings of a record follow from this table, and key-schema.ts
-// says of each member what may be written.
+// Settings of a key: the attributes of the item and the settings of a record follow from this table, and key-schema.ts
+// defines the valid values of each.
 import { keyAttributes, type SpendLimitReset } from '../../accounting/holds/index.ts';
 import { instantOf } from '../../foundation/time/index.ts';
 import type { Tags } from '../../protocol/wire/index.ts';
@@ -7,16 +7,16 @@ import type { Item } from '../../storage/store/index.ts';
 
 interface Setting<Value, Written, Member extends string | undefined> {
   readonly attribute: string;
-  /** Of a new key that says nothing of it. Null is also what an absent attribute means. */
+  /** Value in a new key that does not set it. An absent attribute means null too. */
   readonly initial: Value;
-  /** In a gateway file. Undefined: it stands in none. */
+  /** Name in a gateway file; undefined for a setting that is in none. */
   readonly member: Member;
   readonly toWritten: (value: Value) => Written;
   readonly fromWritten: (written: Written) => Value;
 }
 
 const asItIs = <Value>(value: Value): Value => value;
-/** In a gateway file as in the item. */
+/** The same value in a gateway file and in the item. */
 const plain = <Value, Member extends string | undefined>(
   attribute: string,
   member: Member,
@@ -63,7 +63,7 @@ const settings = {
     toWritten: (tags): Tags => tags ?? {},
     fromWritten: (tags) => (Object.keys(tags).length === 0 ? null : tags),
   }),
-  /** Of the person who made it for themselves. Null: an operator made it. */
+  /** Person who made it for themselves. Null: an operator made it. */
   owner: plain('owner', undefined, null as string | null),
 };
 
@@ -77,21 +77,21 @@ export type WrittenKey = {
   readonly [Name in WrittenName as NonNullable<Settings[Name]['member']>]: ReturnType<Settings[Name]['toWritten']>;
 };
 
-/** Of what a workspace says of the keys of its members, too. */
+/** For the keys of a workspace's members, too. */
 export const noLimits = { rpm: null, concurrency: null, spend_limit_usd: null, spend_limit_reset: null } as const;
 export type KeyLimits = Pick<WrittenKey, keyof typeof noLimits>;
 
 export const settingNames = Object.keys(settings) as SettingName[];
 export const attributeOf = (name: SettingName): string => settings[name].attribute;
 
-/** Each setting has its own type, which a loop over all of them cannot say. */
+/** Each setting has its own type, which a loop over all of them cannot express. */
 const settingOf = (name: SettingName) => settings[name] as unknown as Setting<unknown, unknown, string | undefined>;
 const writtenMembers = settingNames.flatMap((name) => {
   const { member, ...setting } = settingOf(name);
   return member === undefined ? [] : [{ name, member, ...setting }];
 });
 
-/** As attributes of an item, with what a new key has where nothing is said. */
+/** Attributes of an item, with defaults of a new key for absent settings. */
 export const settingAttributes = (wanted: { readonly [Name in SettingName]?: unknown }): Item =>
   Object.fromEntries(settingNames.map((name) => [attributeOf(name), wanted[name] ?? settings[name].initial]));
 
@@ -104,7 +104,7 @@ export const readKeySettings = (item: Item): KeySettings =>
 
 type Some<Members> = { readonly [Name in keyof Members]?: Members[Name] | undefined };
 
-/** What is undefined is not written. */
+/** Undefined values are not written. */
 export function writtenKey(key: KeySettings): WrittenKey;
 export function writtenKey(key: Some<KeySettings>): Some<WrittenKey>;
 export function writtenKey(key: Some<KeySettings>): Some<WrittenKey> {
@@ -115,12 +115,12 @@ export function writtenKey(key: Some<KeySettings>): Some<WrittenKey> {
   );
 }
 
-/** What a new key has where nothing is written. */
+/** Settings of a new key where nothing is written. */
 export const initialKey: Some<WrittenKey> = Object.fromEntries(
   writtenMembers.map(({ member, initial, toWritten }) => [member, toWritten(initial)]),
 );
 
-/** What is not written is undefined. */
+/** Absent values are undefined. */
 export const fromWrittenKey = (written: Some<WrittenKey>) =>
   Object.fromEntries(
     writtenMembers.map(({ name, member, fromWritten }) => {

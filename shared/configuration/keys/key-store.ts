@@ -34,20 +34,20 @@ import { claimSlot, isSlotsItem, type WantedSlot } from './member-slots.ts';
 export type KeyWrite = 'created' | 'changed' | 'unchanged';
 
 export interface KeyStore {
-  /** Strongly consistent. Undefined: there is no such key. */
+  /** Strongly consistent; undefined when there is no such key. */
   read(publicId: string): Promise<KeyRecord | undefined>;
-  /** The same as it is stored: what the admission of a request compares with. */
+  /** The item as it is stored, with which the admission of a request compares. */
   readItem(publicId: string): Promise<Item | undefined>;
   /**
-   * Creates a key, or makes the settings of a stored one what is wanted, leaving its counters alone. Writes nothing
-   * where nothing changes. Throws an Error for the operator when the public id belongs to another secret or another
+   * Creates a key, or changes the settings of a stored one, leaving its counters unchanged. Writes nothing where
+   * nothing changes. Throws an Error for the operator when the public id belongs to another secret or another
    * workspace: a key never moves.
    */
   write(wanted: WantedKey): Promise<KeyWrite>;
   /**
-   * Writes these settings of a stored key and no other, so that changes of several writers at the same moment all hold: of
-   * one setting the later. `stored`: as it was read. Status and end are those of its text, and one that was replaced keeps an
-   * end; all else is of the key with all its texts.
+   * Writes these settings of a stored key and no other, so that concurrent changes all apply: of one setting the later.
+   * `stored`: as it was read. Status and end are those of its text, and a replaced text keeps an end; everything else
+   * belongs to the key with all its texts.
    */
   update(stored: KeyRecord, changes: KeySettingChanges): Promise<KeyWrite>;
   /**
@@ -56,8 +56,8 @@ export interface KeyStore {
    */
   rotate(stored: KeyRecord, next: NextText, formerEndsAtMs: number): Promise<boolean>;
   /**
-   * Asked before a write by which a key gets its name. Returns the public id of the key that has the name then: another one
-   * where that is taken.
+   * Called before a write by which a key gets its name. Returns the public id of the key that has the name afterwards:
+   * another one where it is taken.
    */
   claimName(key: NamedKey, nowMs: number): Promise<string>;
   /** Asked before a key is made for a person. False: they have as many as there may be. */
@@ -109,14 +109,14 @@ export const isSameKey = (left: WantedKey, right: WantedKey): boolean =>
 /** Settings as they are to be; undefined: as they are stored. */
 export type KeySettingChanges = { readonly [Name in keyof KeySettings]?: KeySettings[Name] | undefined };
 
-/** What differs from the stored record, by setting. */
+/** The differences from the stored record, by setting. */
 export const changedSettings = (stored: KeyRecord, wanted: KeySettingChanges) =>
   settingNames.filter((name) => {
     const value = wanted[name];
     return value !== undefined && canonicalJson(value) !== canonicalJson(stored[name]);
   });
 
-/** Calls see by it that what they know of the key stands. One that is repeated counts twice, which does no harm. */
+/** Shows calls whether their copy of the key is current. A repeated change counts twice, which does no harm. */
 const countChange = { [keyAttributes.settingsVersion]: 1 };
 
 const conflict = ({ publicId }: Pick<WantedKey, 'publicId'>): Error =>

@@ -1,5 +1,5 @@
-// How many keys one person has in a workspace. Their public ids stand in one item beside the keys, which is written on condition
-// before a key is made: of requests at the same moment no more get one than there may be.
+// Counts the keys of one person in a workspace. Their public ids are in one item beside the keys, which is written
+// conditionally before a key is made: of concurrent requests no more than the maximum get one.
 import { absent, equals, type Item, type Store, writeOptimistically } from '../../storage/store/index.ts';
 import { isKeyExpired, type KeyRecord, readKeyItem, recordOf } from './key-record.ts';
 

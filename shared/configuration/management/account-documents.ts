@@ -1,4 +1,4 @@
-// What the management interface answers about who may do what, and with which money: sessions, keys, operators, workspaces, credit.
+// Answers of the management interface about access and money: sessions, keys, operators, workspaces, credit.
 import * as z from 'zod/mini';
 import { operatorRoles } from '../access/index.ts';
 import { keySchema } from '../keys/index.ts';

@@ -6,7 +6,7 @@ import type { GatewayFileText, ManagementRoute } from './route-form.ts';
 
 type Routes = typeof managementRoutes;
 
-/** The names that a path holds, in its order. */
+/** The names in a path, in its order. */
 export const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 
 export type NamesOf<Name> = Name extends `${string}{${infer One}}${infer Rest}` ? One | NamesOf<Rest> : never;
@@ -39,7 +39,7 @@ type Written<Form> = Form extends z.ZodMiniObject ? z.input<Form> : Form extends
 export type WrittenBody<Name extends RouteName> = Written<MemberOf<Name, 'body'>>;
 export type WrittenQuery<Name extends RouteName> = Written<MemberOf<Name, 'query'>>;
 
-/** A file is read when it is asked for: what is refused by its headers is not read. */
+/** A file is read on demand: it is not read when its headers are refused. */
 type ReadForm<Form> = Form extends z.ZodMiniObject
   ? z.output<Form>
   : Form extends GatewayFileText

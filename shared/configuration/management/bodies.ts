@@ -1,4 +1,4 @@
-// The bodies of changes that come over HTTP, in the words of the gateway file. What the description of the interface says of them follows from here.
+// The bodies of changes over HTTP, in the words of the gateway file, from which the API description is made.
 import * as z from 'zod/mini';
 import { type JsonObject, listOf } from '../../protocol/wire/index.ts';
 import { operatorRoles } from '../access/index.ts';
@@ -21,7 +21,7 @@ const workspaceMembers = {
 export const newWorkspaceSchema = z.strictObject({ id, credit_usd: z.optional(usd), ...workspaceMembers });
 export const workspaceChangesSchema = z.strictObject(workspaceMembers).check(notEmpty);
 
-/** Left out: an owner of all workspaces. */
+/** Absent: an owner of all workspaces. */
 export const newOperatorSchema = z.strictObject({
   name: keyName,
   role: z.optional(z.enum(operatorRoles, { error: `must be one of ${operatorRoles.join(', ')}` })),
@@ -33,13 +33,13 @@ export const newOperatorSchema = z.strictObject({
 /** `id` names the addition, as the number of an invoice does. */
 export const creditSchema = z.strictObject({ amount_usd: usdChange, id });
 
-/** `grace`: how long the former key goes on; left out: 24 hours. */
+/** `grace`: how long the former key stays valid; 24 hours if absent. */
 export const rotationSchema = z.strictObject({
   grace: z.optional(duration),
   expires_at: z.optional(z.nullable(instant)),
 });
 
-/** Of these models; left out: of all. */
+/** Models to update; all if absent. */
 export const listUpdateSchema = z.strictObject({
   models: z.optional(listOf(text(128), { itemsMax: 256 })),
 });
@@ -47,9 +47,9 @@ export const listUpdateSchema = z.strictObject({
 export const activationSchema = z.strictObject({ revision: id });
 
 /**
- * A revision as in the gateway file, its members or their text (YAML or JSON), and whether it serves from now on: one with cases only
- * after they were passed, or where `skip_cases` says so. `kind` is that of the function, `id` that of a revision that says none or
- * another one.
+ * A revision as in the gateway file, its fields or their text (YAML or JSON), and whether it becomes active: one with
+ * cases only after they were passed, or where `skip_cases` says so. `kind` is that of the function, `id` that of a
+ * revision with none or another one.
  */
 export const publicationSchema = z.strictObject({
   kind: z.enum(['prompt', 'workflow']),
@@ -60,7 +60,7 @@ export const publicationSchema = z.strictObject({
 });
 
 const answersMax = 1_024;
-/** What models answered to the calls of the cases, by the `call` that named each: a text, none, or why the call failed. */
+/** Models' answers to the calls of the cases, by the `call` that named each: a text, none, or why the call failed. */
 export const caseAnswersSchema = z.strictObject({
   revision: id,
   answers: z.optional(
@@ -77,7 +77,7 @@ export const caseAnswersSchema = z.strictObject({
   ),
 });
 
-/** As the description of the interface has them. What no JSON Schema can say is left out. */
+/** Schema for the API description, without rules that JSON Schema cannot express. */
 export const jsonSchemaOf = (schema: z.ZodMiniObject): JsonObject => {
   const { $schema: _dialect, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return described;

@@ -1,4 +1,4 @@
-// The forms of values in what the management interface answers.
+// Forms of values in the management interface's answers.
 import * as z from 'zod/mini';
 
 export const text = z.string();

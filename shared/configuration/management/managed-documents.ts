@@ -1,5 +1,5 @@
-// What the management interface answers with. Its description and the types of the console's page follow from here, and what
-// makes the documents is held to them by its types. Money is exact decimal text.
+// Answers of the management interface. Its description and the types of the console's page are made from these schemas,
+// and the code that makes the documents is checked against their types. Money is exact decimal text.
 import * as z from 'zod/mini';
 import type { operatorCallDocument } from '../../accounting/call-records/index.ts';
 import { policySchema } from '../workspaces/index.ts';
@@ -78,7 +78,7 @@ const prices = {
   audio_output_price_per_million: z.optional(text),
   image_output_price_per_million: z.optional(text),
 };
-/** Of a model beside the list: by members of the gateway file. */
+/** Difference of a model from the list, by fields of the gateway file. */
 const listDifference = z.object({
   provider: textOrNull.check(z.describe('Null: a member of the model itself.')),
   member: text,
@@ -224,7 +224,7 @@ const replacementDocument = z.object({
     .check(z.describe('Keys that were made: their texts are in this answer only.')),
 });
 
-/** By the names that the description of the interface gives them. That of a call is made beside its record. */
+/** By the names in the API description. That of a call is made beside its record. */
 export const documents = {
   ...accountDocuments,
   ManagedReplacement: replacementDocument,

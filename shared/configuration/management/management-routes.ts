@@ -1,5 +1,5 @@
-// The management interface as one table: the router of `/v1/manage`, its description, the client of the console's page and the
-// command line are readers of it.
+// The management interface as one table, read by the router of `/v1/manage`, its description, the client of the
+// console's page and the command line.
 import {
   activationSchema,
   caseAnswersSchema,
@@ -229,7 +229,7 @@ export const managementRoutes = {
     summary: 'Publish a revision, and the function where there is none',
     role: 'editor there',
     body: publicationSchema,
-    // A revision holds up to four calls of the largest size.
+    // A revision may contain up to four calls of the largest size.
     bodyMaxBytes: mebibyte + 64 * 1024,
     answer: { one: 'ManagedFunction' },
   },

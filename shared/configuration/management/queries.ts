@@ -1,4 +1,4 @@
-// What the query of a request of the management interface may say, with what the description of the interface says of it.
+// Query parameters of the management interface, with their descriptions.
 import * as z from 'zod/mini';
 import { interfaceIds } from '../../foundation/constants/index.ts';
 import { dayMs, readDuration } from '../../foundation/time/index.ts';
@@ -29,7 +29,7 @@ const cursor = z
   .optional(matching(/^[A-Za-z0-9_-]+$/, 'a next_cursor of the page before').check(z.maxLength(cursorMaxCharacters)))
   .check(z.describe('The `next_cursor` of the page before.'));
 
-/** As long as call records are kept. */
+/** Lifetime of call records. */
 const sinceDaysMax = 90;
 const lengthOf = (text: string): number => readDuration(text, ['s', 'm', 'h', 'd']) ?? 0;
 
@@ -63,7 +63,7 @@ export const keysQuery = z.strictObject({
     .optional(
       z.pipe(
         matching(/^\S{1,320}$/, 'an e-mail address'),
-        // Stored in lower case; one who has none by what the identity provider calls them.
+        // Stored in lower case; a person without an e-mail by the identity provider's subject.
         z.transform((text: string) => (text.startsWith('subject:') ? text : inLowerCase(text))),
       ),
     )

@@ -1,4 +1,4 @@
-// What a row of the table of management routes says.
+// Form of a row in the table of management routes.
 import type * as z from 'zod/mini';
 import type { Role } from '../access/index.ts';
 import type { DocumentName } from './managed-documents.ts';
@@ -7,21 +7,21 @@ import type { DocumentName } from './managed-documents.ts';
 export type GatewayFileText = 'gateway file';
 
 export interface ManagementRoute {
-  /** In the description of the interface. */
+  /** Operation in the API description. */
   readonly operation: string;
   readonly summary: string;
   /** The words of the commands that are this request, made in the process of the command line. */
   readonly commands?: readonly string[];
   /**
-   * The role without which a request does nothing, asked before anything of it is read: in any workspace, and the work itself says in
+   * The required role, checked before anything of a request is read: in any workspace, and the work itself decides in
    * which; in all of them; or in the one that the path names first.
    */
   readonly role: Role | `${Role} of all` | `${Role} there`;
-  /** Left out: it is not read. */
+  /** Not read if absent. */
   readonly query?: z.ZodMiniObject;
-  /** Left out: it is not read. */
+  /** Not read if absent. */
   readonly body?: z.ZodMiniObject | GatewayFileText;
-  /** Default: what most changes need at the most. */
+  /** Defaults to the size of most changes. */
   readonly bodyMaxBytes?: number;
   readonly answer: { readonly one: DocumentName } | { readonly list: DocumentName } | GatewayFileText;
 }

@@ -1,9 +1,9 @@
-// What the shipped list says of a model: a row of models.json by the names of its columns.
+// A model in the shipped list: a row of models.json by the names of its columns.
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import { type MediaKind, mediaKinds } from '../../protocol/wire/index.ts';
 import type { ProviderKind } from './provider-kinds.ts';
 
-/** Decimal strings, USD per million tokens. Absent: as the gateway file has it where it is left out. */
+/** Decimal strings, USD per million tokens. Absent: the default of the gateway file. */
 export interface ListedPrices {
   readonly input: string;
   readonly output: string;
@@ -12,7 +12,7 @@ export interface ListedPrices {
   readonly cacheWrite1h?: string | undefined;
 }
 
-/** Of tokens that are no text and cost another price. */
+/** Prices of tokens that are no text, where they differ. */
 export type ListedMediaPrices = Readonly<Partial<Record<MediaKind, string>>>;
 
 export interface ListedTier extends ListedPrices {
@@ -26,7 +26,7 @@ export type ListedModality = (typeof listedModalities)[number];
 
 export interface ListedModel {
   readonly kind: ProviderKind;
-  /** As the provider calls it: its `upstream_model`. */
+  /** The provider's name of it: its `upstream_model`. */
   readonly name: string;
   readonly prices: ListedPrices;
   readonly contextLength: number;

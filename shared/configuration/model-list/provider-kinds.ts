@@ -1,4 +1,4 @@
-// What providers of a kind have in common. A gateway file that names the kind need not write it; what it writes wins.
+// Common values of providers of a kind. A gateway file that names the kind need not write them; written values win.
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 
 export const providerKindNames = [
@@ -30,7 +30,7 @@ export interface KindDefaults {
   readonly auth?:
     | { readonly form: 'bearer'; readonly env: string }
     | { readonly form: 'header'; readonly name: string; readonly env: string }
-    /** With the role of the process. */
+    /** Signed with the role of the process. */
     | { readonly form: 'sigv4'; readonly service: string }
     /** Has no usual name. */
     | { readonly form: 'written'; readonly example: string };

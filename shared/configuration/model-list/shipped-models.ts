@@ -8,12 +8,12 @@ export interface ModelList {
   /** `region`: of an AWS provider, where prices of some models differ by it. */
   find(kind: ProviderKind, name: string, region?: string): ListedModel | undefined;
   /**
-   * Those that a provider of the kind offers: of Amazon Bedrock, what can be called from the region. What had ended when
-   * the list was made is left out.
+   * Models that a provider of the kind offers; of Amazon Bedrock, those callable from the region. Models that had ended
+   * when the list was made are omitted.
    */
   offered(kind: ProviderKind, region?: string): readonly ListedModel[];
   names(kind: ProviderKind): readonly string[];
-  /** Names of models are those of an account's own deployments. */
+  /** Whether names of models are those of an account's own deployments. */
   namesDeployments(kind: ProviderKind): boolean;
 }
 
@@ -23,7 +23,7 @@ export async function loadModelList(): Promise<ModelList> {
   return openModelList(listDocument as unknown as ListDocument);
 }
 
-/** In front of a name: prices in this region. */
+/** Prefix of a name with prices in this region. */
 const regional = /^[a-z]{2}(-[a-z]+)+-\d\//;
 
 export function openModelList({ date, models }: ListDocument): ModelList {

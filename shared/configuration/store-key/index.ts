@@ -28,7 +28,7 @@ export interface StoreKeyOptions {
 }
 
 export function createStoreKey({ store, wrapper, stage, clock, randomness }: StoreKeyOptions): StoreKey {
-  /** Its members are authenticated: bytes that were wrapped for something else are no key of a store. */
+  /** Authenticated: bytes that were wrapped for another purpose are no key of a store. */
   const context = { purpose: storeKeyItem.purpose, stage };
   const cached = createReadCache<Uint8Array>({ sizeMax: 1, clock });
 
@@ -39,7 +39,7 @@ export function createStoreKey({ store, wrapper, stage, clock, randomness }: Sto
       throw error instanceof SealBroken || error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
     });
 
-  /** Undefined: there is none, or a master key wrapped it that is gone. */
+  /** Returns undefined when there is none, or a lost master key wrapped it. */
   async function openItem(item: Item | undefined): Promise<Uint8Array | undefined> {
     // Where a master key wraps it, one that is not wrapped was put there without it.
     if (!wrapper.isShared && typeof item?.key === 'string') return Buffer.from(item.key, 'base64');

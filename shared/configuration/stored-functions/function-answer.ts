@@ -1,4 +1,4 @@
-// What a function call answers: a chat.completion with the member `gw`. Pure.
+// Writes the answer of a function call: a chat.completion with the field `gw`. Pure.
 import { brand } from '../../foundation/constants/index.ts';
 import { readAnswerText } from '../../protocol/json-schema/index.ts';
 import { isJsonObject, type JsonObject, type JsonText, parseJson, rewriteMembers } from '../../protocol/wire/index.ts';
@@ -7,14 +7,14 @@ export interface FunctionExecution {
   readonly functionId: string;
   /** The one that ran, also where the call did not pin it. */
   readonly revisionId: string;
-  /** A fallback model produced the result, or a part of it. */
+  /** Set where a fallback model produced the result, or a part of it. */
   readonly fallbackUsed: boolean;
   /** UUIDv7. */
   readonly executionId: string;
 }
 
 export type FunctionResult =
-  /** The provider's own body: all of it stays as it is. */
+  /** The provider's own body, kept unchanged. */
   | { readonly kind: 'prompt'; readonly json: JsonText }
   | {
       readonly kind: 'workflow';
@@ -24,7 +24,7 @@ export type FunctionResult =
       readonly nowMs: number;
     };
 
-/** As JSON text. `usage` covers every provider call of the execution. */
+/** JSON text. `usage` covers every provider call of the execution. */
 export function toFunctionAnswer(execution: FunctionExecution, result: FunctionResult, usage: JsonObject): string {
   const functionMembers = {
     function_id: execution.functionId,
@@ -57,15 +57,15 @@ const completionOf = (
 });
 
 /**
- * The text that a step or a test case got: the content of the first choice. Undefined: there is none, because the model
- * refused or called a tool.
+ * The text of a step or a test case: the content of the first choice; undefined when the model refused or called a
+ * tool.
  */
 export function outputTextOf({ choices }: JsonObject): string | undefined {
   const [choice]: unknown[] = Array.isArray(choices) ? choices : [];
   const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : {};
   if (typeof message.content === 'string') return message.content;
   if (!Array.isArray(message.content)) return undefined;
-  // Some providers answer in parts; those that think aloud have parts of other types before the text.
+  // Some providers answer in parts; those with visible thinking have parts of other types before the text.
   const parts = message.content.filter(isJsonObject).filter(({ type }) => type === 'text');
   const texts = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
   return texts.length === 0 ? undefined : texts.join('');

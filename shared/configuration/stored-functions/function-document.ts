@@ -1,12 +1,12 @@
-// Functions as they are written in the gateway file, checked. Of a function what is left out stays as it
-// is stored; a revision has its defaults filled in, and its content is stored as it is here.
+// Functions as they are written in the gateway file, checked. Absent fields of a function keep their stored values; a
+// revision has its defaults filled in, and its content is stored in this form.
 
 export interface ContentPart {
   readonly type: string;
   readonly [member: string]: unknown;
 }
 
-/** Templates stand in a text content and in the `text` of parts, nowhere else. */
+/** Templates are in a text content and in the `text` of parts, nowhere else. */
 export interface MessageTemplate {
   readonly role: 'system' | 'developer' | 'user' | 'assistant';
   readonly content: string | readonly ContentPart[];
@@ -27,7 +27,7 @@ export type ResponseFormat =
       };
     };
 
-/** One call of a model: what a prompt is, and what each step of a workflow is. */
+/** One call of a model: a prompt, or a step of a workflow. */
 export interface ModelCall {
   readonly model: string;
   readonly fallback_models: readonly string[];
@@ -43,7 +43,7 @@ export interface ObjectInput {
 
 export type InputDeclaration = { readonly type: 'text' } | ObjectInput;
 
-/** What a good answer looks like. All that is written must hold. */
+/** Expectations of an answer, all of which must be met. */
 export interface Expectation {
   readonly schema?: JsonSchemaDocument | undefined;
   readonly equals?: unknown;
@@ -88,13 +88,13 @@ export type FunctionStatus = 'enabled' | 'disabled';
 
 export interface RevisionHead {
   readonly id: string;
-  /** Left out: as stored, a new one is a draft. */
+  /** Absent: as stored; a new one is a draft. */
   readonly state?: RevisionState | undefined;
 }
 
 interface FunctionHead {
   readonly id: string;
-  /** Left out: as stored, a new one is enabled. */
+  /** Absent: as stored; a new one is enabled. */
   readonly status?: FunctionStatus | undefined;
   /** The revision that an unpinned call runs; null: none. Left out: as stored, a new one has none. */
   readonly active?: string | null | undefined;

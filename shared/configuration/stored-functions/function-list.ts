@@ -10,7 +10,7 @@ import type { FunctionRecord } from './function-record.ts';
 import { wantedRevision } from './open-revision.ts';
 import { isExpired } from './transitions.ts';
 
-/** What a list shows of a function. */
+/** A function's fields in a list. */
 export interface ListedFunction {
   readonly id: string;
   readonly kind: FunctionRecord['kind'];

@@ -9,11 +9,11 @@ import { contentKey, type FunctionRecord, fromItem, functionKey, type RevisionRe
 import { type FoundFunction, type FunctionAlias, wantedRevision } from './open-revision.ts';
 import { readContentItem, type StoredContent } from './revision-content.ts';
 
-// What calls read of functions at rest. A function is found only under its workspace.
+// Reads stored functions for calls. A function is found only under its workspace.
 
 /** All calls throw StoreUnavailable. */
 export interface FunctionReads {
-  /** Strongly consistent, one read. Undefined: this workspace has no such function. */
+  /** Strongly consistent, one read; undefined when this workspace has no such function. */
   read(workspace: string, id: string, options?: CallOptions): Promise<FunctionRecord | undefined>;
   /** The content of a revision that the record names. */
   readContent(record: FunctionRecord, revision: RevisionRecord, options?: CallOptions): Promise<StoredContent>;
@@ -31,13 +31,13 @@ export const createFunctionReads = (store: Pick<Store, 'get'>): FunctionReads =>
 
 /** Records are some kilobytes each. */
 const cachedFunctionsMax = 1_000;
-/** Of content text; parsed it takes a few times as much, which fits into a function of 512 MB. */
+/** Bytes of content text; parsed it is a few times as large, which fits into a function of 512 MB. */
 const cachedContentBytesMax = 16 * 1024 * 1024;
 
 export interface FunctionReader {
   /**
-   * The function and the content of the revision that the alias means, where it was ever activated. At most
-   * `configFreshMs` old. Undefined: this workspace has no such function. Throws StoreUnavailable.
+   * The function and the content of the revision that the alias names, where it was ever activated. At most
+   * `configFreshMs` old. Undefined when this workspace has no such function. Throws StoreUnavailable.
    */
   read(workspace: string, alias: FunctionAlias): Promise<FoundFunction | undefined>;
 }

@@ -21,9 +21,9 @@ export interface RevisionRecord {
   readonly hasCases: boolean;
   readonly qualifiedAtMs: number | null;
   readonly activatedAtMs: number | null;
-  /** Of the content as text, which is the name it is stored under. */
+  /** Hash of the content as text, under which it is stored. */
   readonly textSha256: string;
-  /** Of the content in canonical order: two texts that mean the same have the same. */
+  /** Hash of the content in canonical order: two texts with the same meaning have the same. */
   readonly contentSha256: string;
 }
 
@@ -43,7 +43,7 @@ export const revisionsMax = 200;
 
 const functionPrefix = 'FUNCTION#';
 
-// Ids hold no '#': keys cannot run into each other.
+// Ids contain no '#', so that keys cannot collide.
 export const functionKey = (workspace: string, id: string): string => `${functionPrefix}${workspace}#${id}`;
 export const contentKey = ({ workspace, id }: Pick<FunctionRecord, 'workspace' | 'id'>, textSha256: string): string =>
   `CONTENT#${workspace}#${id}#${textSha256}`;
@@ -57,7 +57,7 @@ export const toItem = (record: FunctionRecord, version: number): Item => ({
   kind: record.kind,
   status: record.status,
   active: record.active,
-  // A list: as members of a map, ids such as __proto__ would not come back.
+  // A list, because as fields of a map ids such as __proto__ would be lost.
   revisions: [...record.revisions.values()].map((revision) => ({
     id: revision.id,
     state: revision.state,

@@ -1,5 +1,5 @@
-// Functions at rest. A function is found only under its workspace, and every write is conditional on what was read before
-// it.
+// Stored functions. A function is found only under its workspace, and every write is conditional on the version that
+// was read before.
 import type { Store } from '../../storage/store/index.ts';
 import { checkRevisions } from './check-content.ts';
 import type { FunctionDocument, RevisionContent } from './function-document.ts';
@@ -30,9 +30,9 @@ export interface PlannedFunction {
 
 /** All calls throw StoreUnavailable; the operator's calls throw an Error that says why a change cannot be made. */
 export interface FunctionStore extends FunctionReads {
-  /** What `apply` would do now. Throws what it would throw. */
+  /** Change that `apply` would make now. Throws its errors. */
   plan(workspace: string, declared: FunctionDocument, nowMs: number): Promise<PlannedFunction>;
-  /** Makes a stored function what a checked function of the gateway file says; writes nothing where it is so. */
+  /** Writes a checked function of the gateway file; writes nothing where it is unchanged. */
   apply(workspace: string, declared: FunctionDocument, nowMs: number, options?: ApplyOptions): Promise<FunctionChange>;
   /** Makes a revision the active one and enables the function. */
   activate(workspace: string, id: string, revisionId: string, nowMs: number): Promise<FunctionRecord>;
@@ -40,7 +40,7 @@ export interface FunctionStore extends FunctionReads {
   qualify(workspace: string, id: string, revision: QualifiedRevision, nowMs: number): Promise<FunctionRecord>;
   disable(workspace: string, id: string): Promise<FunctionRecord>;
   enable(workspace: string, id: string): Promise<FunctionRecord>;
-  /** Of one workspace, or of all. For the operator: reads the whole table. */
+  /** Functions of one workspace, or of all. For the operator: reads the whole table. */
   list(workspace?: string): AsyncIterable<FunctionRecord>;
   show(workspace: string, id: string): Promise<ShownFunction | undefined>;
 }

@@ -1,4 +1,5 @@
-// Qualification: runs a test case, and compares its answer with what the case expects. Pure but for the calls, which are given.
+// Qualification: runs a test case, and compares its answer with its expectations. Pure except for the calls, which are
+// passed in.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { checkAnswer } from '../../protocol/json-schema/index.ts';
 import { jsonIn } from './function-answer.ts';
@@ -13,13 +14,13 @@ export type CaseVerdict =
   | { readonly passed: false; readonly problem: string };
 
 export interface CaseOutcome {
-  /** Undefined: the answer holds no text. */
+  /** Undefined when the answer contains no text. */
   readonly output: string | undefined;
   /** A sentence for the operator; undefined: the case is passed. */
   readonly problem: string | undefined;
 }
 
-/** `textOf`: what a call is answered with; undefined: no text. Throws what it throws, and where the input does not fit. */
+/** `textOf`: makes a call and returns its text, if any. Throws its errors, and where the input does not fit. */
 export async function runCase(
   content: RevisionContent,
   { input, expect }: TestCase,
@@ -38,7 +39,7 @@ export async function runCase(
   return { output, problem: verdict.passed ? undefined : `the answer ${verdict.problem}` };
 }
 
-/** All that is expected must hold. `outputText` undefined: the answer holds no text. */
+/** All expectations must be met. `outputText` is undefined when the answer contains no text. */
 export async function judgeCase(
   { schema, equals, contains }: Expectation,
   outputText: string | undefined,
@@ -51,7 +52,7 @@ export async function judgeCase(
   return checked.kind === 'valid' ? { passed: true } : failed(checked.problem);
 }
 
-/** Texts are compared without the blanks around them, other values as JSON in any order of members. */
+/** Texts are compared without surrounding blanks, other values as JSON with fields in any order. */
 async function isEqual(expected: unknown, outputText: string): Promise<boolean> {
   if (typeof expected === 'string') return outputText.trim() === expected.trim();
   const value = jsonIn(outputText);

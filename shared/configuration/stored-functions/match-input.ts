@@ -18,8 +18,8 @@ export interface MatchedInput {
 }
 
 /**
- * Throws invalid_function_request with what is fixed and what was sent. `raw` is a readable request: a model, and
- * messages with a role each.
+ * Throws invalid_function_request with the fixed and the sent value. `raw`: a valid request with a model, and messages
+ * with a role each.
  */
 export async function matchInput(content: RevisionContent, raw: JsonObject, work?: SchemaWork): Promise<MatchedInput> {
   const passed = readCallMembers(content, raw);
@@ -28,15 +28,15 @@ export async function matchInput(content: RevisionContent, raw: JsonObject, work
 }
 
 const ownMembers: ReadonlySet<string> = new Set(['model', 'messages']);
-/** What a client may add, and of which type it is. */
+/** Fields that a client may add, with their types. */
 const passedMembers = new Map<string, (value: unknown) => boolean>([
   ['user', (value) => typeof value === 'string'],
   ['metadata', isJsonObject],
 ]);
 
 /**
- * The members that go to the providers as sent. Null is absent, as it is for the members of the gateway: clients write
- * it for what they do not set. Throws invalid_function_request.
+ * Fields that are sent to the providers unchanged. Null counts as absent, as it does for the gateway's fields: clients
+ * write it for values that they do not set. Throws invalid_function_request.
  */
 function readCallMembers(content: RevisionContent, raw: JsonObject): JsonObject {
   const sent = Object.entries(raw).filter(([name, value]) => !ownMembers.has(name) && (value ?? null) !== null);

@@ -6,14 +6,14 @@ import type { RevisionContent } from './function-document.ts';
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
 import { isExpired } from './transitions.ts';
 
-/** What a client writes as the model of a function call. */
+/** The model of a function call, as a client writes it. */
 export interface FunctionAlias {
   readonly functionId: string;
-  /** Pinned. Undefined: the active one. */
+  /** The pinned revision; undefined for the active one. */
   readonly revisionId: string | undefined;
 }
 
-/** Undefined: the text is neither of the two forms, which is `invalid_function_alias` where a function is called. */
+/** Returns undefined for a text in neither form, which is `invalid_function_alias` where a function is called. */
 export function parseFunctionAlias(model: string): FunctionAlias | undefined {
   if (!model.startsWith(functionAliasPrefix)) return undefined;
   const [functionId = '', ...rest] = model.slice(functionAliasPrefix.length).split('@');
@@ -32,7 +32,7 @@ export interface FoundFunction {
 export interface RevisionInput {
   /** `service.function_execution` of the gateway file. */
   readonly executionEnabled: boolean;
-  /** In the workspace of the key. Undefined: there is none, or it belongs to another workspace. */
+  /** The function in the workspace of the key; undefined when there is none there. */
   readonly found: FoundFunction | undefined;
   readonly alias: FunctionAlias;
   /** Ids of the workspace's functions, for the message where this one is not among them. */

@@ -1,5 +1,5 @@
-// What a function of the gateway file makes of the stored one. Pure. What the file leaves out stays: status, active revision,
-// and revisions that it does not name. An activated revision never changes and never becomes a draft again.
+// Plans the change of a stored function by the gateway file. Pure. Parts that the file omits stay: status, active
+// revision, and revisions that it does not name. An activated revision never changes and never becomes a draft again.
 import { readDuration } from '../../foundation/time/index.ts';
 import type { FunctionDocument } from './function-document.ts';
 import { type FunctionRecord, type RevisionRecord, revisionsMax } from './function-record.ts';
@@ -61,7 +61,7 @@ function planRevision(
     if (former.contentSha256 === text.contentSha256) return former;
     throw new Error(`revision ${declared.id} is activated and cannot be changed any more: make a new revision`);
   }
-  // The qualification of a draft is that of this very text.
+  // The qualification of a draft belongs to exactly this text.
   const draft = former?.textSha256 === text.textSha256 ? former : newDraft(declared, text);
   if (declared.state !== 'activated') return draft;
   if (needsQualified) checkQualified(draft, nowMs);

@@ -11,10 +11,10 @@ import { revisionReferences } from './template.ts';
 
 export type FunctionInput = string | JsonObject;
 
-/** Before a longer input is read, and before it is checked, whatever else waits for the event loop has its turn. */
+/** Length from which the event loop gets a turn before an input is read, and before it is checked. */
 const longInputCharacters = 32 * 1024;
 
-/** What the text of an input message declares. Throws invalid_function_request. */
+/** Reads the declared input from the text of a message. Throws invalid_function_request. */
 export async function readDeclaredInput(
   content: RevisionContent,
   text: string,
@@ -72,11 +72,11 @@ function wayToCall(fixed: readonly MessageTemplate[]): string {
   return `Send one user message that holds the input, alone or after ${prefix} of the function`;
 }
 
-/** Goes no further into what was sent than the fixed message does. */
+/** Reads the sent message no deeper than the fixed one. */
 const isSameMessage = (expected: MessageTemplate, sent: unknown): boolean =>
   isDeepStrictEqual(plain(expected), plain(sent));
 
-/** The same message has several forms: members may be null, and a content of one text part is that text. */
+/** The same message has several forms: fields may be null, and a content of one text part equals that text. */
 function plain(message: unknown): unknown {
   if (!isJsonObject(message)) return message;
   const members = Object.entries(message).filter(([, value]) => (value ?? null) !== null);
@@ -98,8 +98,7 @@ function readText(message: JsonObject): string {
   return message.content;
 }
 
-// Messages of invalid_function_request name members and what the function fixes, shortened; values of the client are not
-// repeated.
+// Messages of invalid_function_request name fields and fixed values, shortened; values of the client are not repeated.
 const textShownMax = 80;
 const namesShownMax = 5;
 

@@ -1,5 +1,5 @@
-// Fills templates. No logic: a reference becomes the text of a value. Inserted text is never read as a
-// template again, inherited members do not exist, and the size of the result is bounded.
+// Fills templates, without logic: a reference becomes the text of a value. Inserted text is never read as a template
+// again, inherited properties do not exist, and the size of the result is bounded.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
@@ -12,13 +12,13 @@ export const renderedMaxBytes = plainBodyMaxBytes;
 export interface StepOutput {
   /** The answer of the step as it came. */
   readonly text: string;
-  /** The JSON in it, where a template asks for a part of it. Undefined: there is none. */
+  /** The JSON in it, where a template asks for a part of it, if any. */
   readonly json: unknown;
 }
 
 export interface RenderScope {
   readonly input: unknown;
-  /** By step id: those that are done. */
+  /** Finished steps by id. */
   readonly steps: ReadonlyMap<string, StepOutput>;
 }
 
@@ -70,7 +70,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 const position = /^(0|[1-9]\d{0,8})$/;
 
-/** Undefined: there is no such path. A JSON value is never undefined. */
+/** Returns undefined for an unknown path. A JSON value is never undefined. */
 function memberAt(value: unknown, path: readonly string[]): unknown {
   let found = value;
   for (const name of path) {

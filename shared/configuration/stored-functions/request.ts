@@ -1,5 +1,5 @@
-// From a revision and its input to request bodies in the chat-completions form, which are read and checked like the body
-// of any client.
+// Converts a revision and its input to request bodies in the chat-completions form, which are read and checked like the
+// body of any client.
 
 import type { MessageTemplate, ModelCall, PromptContent } from './function-document.ts';
 import type { MatchedInput } from './match-input.ts';
@@ -8,9 +8,9 @@ import { noSteps, renderMessages } from './render.ts';
 import { messageReferences } from './template.ts';
 
 export interface FunctionRequest {
-  /** `model`, `messages`, the fixed options, `response_format`, and what the client may add. */
+  /** `model`, `messages`, the fixed options, `response_format`, and the fields that the client may add. */
   readonly body: Record<string, unknown>;
-  /** Tried in this order, in place of `model`, when no provider of it gives a result. */
+  /** Tried in this order, in place of `model`, when no provider of it has a result. */
   readonly fallbackModels: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export const toRequest = (
 export const promptRequest = (content: PromptContent, { input, passed }: MatchedInput): FunctionRequest =>
   toRequest(content, renderPrompt(content, input), passed);
 
-/** Messages without any reference stand before the input, as a client may write them: the input comes last then. */
+/** Messages without any reference precede the input, as a client may write them: the input comes last then. */
 function renderPrompt({ messages }: PromptContent, input: FunctionInput): MessageTemplate[] {
   const templates = messageReferences(messages).length > 0 ? messages : [...messages, inputMessage];
   return renderMessages(templates, { input, steps: noSteps });

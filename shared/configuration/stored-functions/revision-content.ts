@@ -1,5 +1,5 @@
-// The content of a revision as it is stored: one text, compressed, in an item of its own. The order of its members counts:
-// providers write the members of a structured answer in the order of the schema.
+// The stored content of a revision: one text, compressed, in an item of its own. The order of its fields counts:
+// providers write the fields of a structured answer in the order of the schema.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';
 import { absent, type Item, type Put } from '../../storage/store/index.ts';
@@ -30,7 +30,7 @@ const contentMaxBytes = 1024 * 1024;
 
 export interface StoredContent {
   readonly content: RevisionContent;
-  /** Size of its text: about what it takes in memory. */
+  /** Size of its text: about its size in memory. */
   readonly bytes: number;
 }
 

@@ -1,5 +1,5 @@
-// Runs the steps of a workflow: each as soon as what it needs is done, independent ones at the same time. After the first
-// failure nothing more is started, and what still runs is aborted and waited for, so that its cost is known.
+// Runs the steps of a workflow: each as soon as the steps it needs are done, independent ones concurrently. After the
+// first failure nothing more is started, and running steps are aborted and awaited, so that their cost is known.
 
 import { jsonIn } from './function-answer.ts';
 import type { WorkflowRevision, WorkflowStep } from './function-document.ts';
@@ -29,7 +29,7 @@ export interface WorkflowResult<Answer> {
   readonly answers: ReadonlyMap<string, Answer>;
 }
 
-/** Rejects with the first failure: what `callStep` threw, or execution_failed where an answer lacks a path. */
+/** Rejects with the first failure: the error of `callStep`, or execution_failed where an answer lacks a path. */
 export async function runWorkflow<Answer extends StepAnswer>(
   content: WorkflowRevision,
   { input, passed }: MatchedInput,
@@ -99,7 +99,7 @@ export interface StepNeeds {
 /** The steps of one cycle in the order they need each other, or undefined. Needs that name no step are ignored. */
 export function findCycle(steps: readonly StepNeeds[]): string[] | undefined {
   const open = new Map(steps.map((step) => [step.id, step.needs]));
-  // A step that needs no open step can run: remove it, until nothing changes. What remains waits for a cycle.
+  // A step that needs no open step can run: remove it, until nothing changes. The remaining ones form a cycle.
   for (let round = 0; round < steps.length; round += 1) {
     const ready = [...open].filter(([, needs]) => !needs.some((need) => open.has(need)));
     for (const [id] of ready) open.delete(id);

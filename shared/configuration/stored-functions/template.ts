@@ -6,7 +6,7 @@ export interface Reference {
   readonly source: 'input' | 'step';
   /** The step's id; absent for the input. */
   readonly step?: string;
-  /** Members below the input or the step's output. Empty: the whole of it. */
+  /** Path below the input or the step's output; empty for the whole of it. */
   readonly path: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export function parseTemplate(text: string): ParsedTemplate {
     end = match.index + match[0].length;
   }
   parts.push(text.slice(end));
-  // What the pattern left over: braces that never close, or braces within braces.
+  // Text that the pattern did not match: braces that never close, or braces within braces.
   if (parts.some((part) => typeof part === 'string' && part.includes('{{'))) {
     return { ok: false, message: 'holds a {{ that is not closed by }}' };
   }

@@ -34,7 +34,7 @@ export function checkQualified(revision: RevisionRecord, nowMs: number): void {
 }
 
 /**
- * By command: makes a qualified revision the active one, and the function serve again. The former one stays callable by
+ * Command: makes a qualified revision the active one, and enables the function again. The former one stays callable by
  * pin.
  */
 export function activate(record: FunctionRecord, revisionId: string, nowMs: number): FunctionRecord {

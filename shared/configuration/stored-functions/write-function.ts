@@ -1,6 +1,6 @@
 // Reads, plans, writes; and again where another write came in between. Contents are written first: a record never names
-// one that is missing. The former content of a draft stays, some kilobytes that no record names: deleting it could remove
-// what another write has just named again.
+// a missing one. The former content of a draft stays, some kilobytes that no record names: deleting it could remove
+// content that another write has just named again.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { absent, equals, type Store, writeOptimistically } from '../../storage/store/index.ts';
 import { listFunction } from './function-list.ts';
@@ -29,7 +29,7 @@ export function writeFunction(
     const { record, newTexts } = plan(former);
     const change = changeOf(former, record);
     if (change === 'unchanged') {
-      // Its last write may not have come this far.
+      // Its last write may not have reached the list.
       await listFunction(store, record, versionOf(item));
       return { record, change };
     }

@@ -1,5 +1,5 @@
-// The forms of values that operators write, in a gateway file or in a change over HTTP. Each message says what to write; the value
-// itself is never repeated.
+// The forms of values that operators write, in a gateway file or in a change over HTTP. Each message names the valid
+// form; the value itself is never repeated.
 import * as z from 'zod/mini';
 import { idPattern } from '../../foundation/constants/index.ts';
 import { parseUsd } from '../../foundation/money/index.ts';
@@ -28,20 +28,20 @@ export const exact = z.string({
   error: ({ input }) => (typeof input === 'number' ? 'must be written in quotes, such as "2.50"' : undefined),
 });
 export const usd = exact.check(z.refine(isUsd, { error: 'must be an amount of USD such as "25.00"' }));
-/** A file may say 0, by which nothing can be spent; in a single change it is taken for a mistake. */
+/** A file may say 0, which allows no spending; in a single change it is taken for a mistake. */
 export const usdAboveZero = exact.check(
   z.refine((written) => isUsd(written) && parseUsd(written) !== 0n, {
     error: 'must be an amount of USD above 0 such as "25.00"',
   }),
 );
-/** Below 0: takes away. */
+/** Below 0 for a removal. */
 export const usdChange = exact.check(
   z.refine((written) => isUsd(written.replace(/^-/, '')) && parseUsd(written.replace(/^-/, '')) !== 0n, {
     error: 'must be an amount of USD that is not 0, such as "25.00" or "-5"',
   }),
 );
 
-/** As an ISO instant. A date alone is its beginning, UTC. */
+/** An ISO instant. A date alone is its beginning, UTC. */
 export const instant = z.pipe(
   z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
     error: 'must be a date that exists, such as 2027-01-01 or 2027-01-01T00:00:00Z',
@@ -50,7 +50,7 @@ export const instant = z.pipe(
 );
 
 const durationMaxDays = 366;
-/** As milliseconds. */
+/** Parsed to milliseconds. */
 export const duration = z.pipe(
   matching(/^\d{1,6}[smhdw]$/, 'a length of time such as 15m, 24h or 7d').check(
     z.refine((written) => lengthOf(written) <= durationMaxDays * dayMs, {
@@ -86,12 +86,12 @@ export const regions = listOf(
   matching(/^[a-z][a-z0-9-]{1,31}$/, 'a region or country code in lower case, such as eu'),
 ).check(z.minLength(1, { error: 'must name a region, or be left out' }));
 
-/** Of the members of a change. */
+/** Requires at least one field of a change. */
 export const notEmpty = z.refine((value) => Object.keys(value as object).length > 0, {
   error: 'must change something',
 });
 
-/** Only the members that are written: undefined is left out. */
+/** The written fields only: undefined ones are omitted. */
 export const written = <Members extends object>(members: Members) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Members]?: Exclude<Members[Name], undefined>;

@@ -1,12 +1,12 @@
-// A preset is a part of requests that the workspace has stored. Pure: the merged body is read and checked
-// like one that the client sent. The request wins, member by member, but it cannot loosen a data policy.
+// A preset is a stored part of requests of a workspace. Pure: the merged body is read and checked like one that the
+// client sent. The request wins, field by field, but it cannot loosen a data policy.
 import { fail, GatewayError, quote, suggest } from '../../errors/index.ts';
 import { gatewayMembers, outputBoundNames, readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
 import { isJsonObject, type JsonObject, type PolicyOptions, type PresetOption } from '../../protocol/wire/index.ts';
 import type { DeclaredPolicy } from '../catalogue/index.ts';
 import type { WorkspaceDocument } from './workspace-document.ts';
 
-/** What a preset needs to know of the workspace. */
+/** The workspace's part that a preset needs. */
 type PresetOwner = Pick<WorkspaceDocument, 'features' | 'presets' | 'data_policy'>;
 
 export interface AppliedPreset<Workspace> {
@@ -21,8 +21,8 @@ export interface AppliedPreset<Workspace> {
 }
 
 /**
- * Gives preset_not_found (no such slug or version, or presets are off in the workspace), and for a stored preset that
- * cannot be part of any request the error that such a request would get.
+ * Returns preset_not_found (no such slug or version, or presets are off in the workspace), and for a stored preset that
+ * cannot be part of any request the error of such a request.
  */
 export function applyPreset<Workspace extends PresetOwner>(
   body: Record<string, unknown>,
@@ -44,7 +44,7 @@ export function applyPreset<Workspace extends PresetOwner>(
 
 interface NamedPreset {
   readonly slug: string;
-  /** Undefined: the designated one. */
+  /** Undefined for the designated one. */
   readonly version: string | undefined;
 }
 
@@ -60,7 +60,7 @@ function findConfig({ presets }: PresetOwner, { slug, version }: NamedPreset): J
   return preset?.versions.find((known) => known.version === wanted)?.config;
 }
 
-/** Quotes what was asked for, and names what is nearest to it. */
+/** Quotes the requested name, and suggests the nearest. */
 function failUnknownPreset({ presets }: PresetOwner, { slug, version }: NamedPreset): GatewayError {
   const preset = presets.find((known) => known.slug === slug);
   if (preset === undefined) {
@@ -73,7 +73,7 @@ function failUnknownPreset({ presets }: PresetOwner, { slug, version }: NamedPre
   return fail('preset_not_found', { message: `The preset "${slug}" has ${what}. ${versions}` });
 }
 
-/** What a message lists of many. */
+/** Number of names that a message lists. */
 const listedMax = 10;
 
 const listed = (names: readonly string[]): string =>
@@ -86,7 +86,7 @@ function readAlone(config: JsonObject) {
   return fail(request.code as 'invalid_request', { message: `The preset is not valid: ${request.message}` });
 }
 
-/** What satisfies both policies and nothing more. Regions without a common one leave an empty list: no provider fits. */
+/** The weakest policy that satisfies both. Regions without a common one leave an empty list: no provider fits. */
 const strictest = (enforced: DeclaredPolicy, added: PolicyOptions): DeclaredPolicy => ({
   zdr: added.zdr === true ? true : enforced.zdr,
   data_collection: added.data_collection === 'deny' ? 'deny' : enforced.data_collection,
@@ -98,8 +98,8 @@ function commonRegions(enforced: string[] | undefined, added: readonly string[] 
   return enforced === undefined ? [...added] : enforced.filter((region) => added.includes(region));
 }
 
-// The merge of a preset and a request. Members of the request replace those of the preset whole, but `provider` is merged
-// member by member: a request that sorts does not drop the providers or the policies that the preset names.
+// The merge of a preset and a request. Fields of the request replace those of the preset whole, but `provider` is
+// merged field by field: a request that sorts keeps the providers and the policies that the preset names.
 
 /** Names of one setting: with two in the body, the preset's could override the request's. */
 const sameSetting: readonly (readonly string[])[] = [outputBoundNames, ['reasoning', 'reasoning_effort']];
@@ -107,7 +107,7 @@ const sameSetting: readonly (readonly string[])[] = [outputBoundNames, ['reasoni
 function mergeBodies(preset: JsonObject, request: JsonObject): Record<string, unknown> {
   const defaults = withoutOverridden(preset, request);
   const merged: Record<string, unknown> = { ...defaults, ...request };
-  // Null for a member of the gateway means absent. Elsewhere null is a value, and reaches the provider.
+  // Null in a field of the gateway means absent. Elsewhere null is a value, and reaches the provider.
   for (const name of gatewayMembers) {
     if (isAbsent(request[name]) && Object.hasOwn(defaults, name)) merged[name] = defaults[name];
   }

@@ -1,5 +1,4 @@
-// What a gateway file makes of a stored workspace: what it leaves out stays, entries and members alike, and
-// what it writes wins. Pure.
+// Merges a gateway file's workspace into the stored one: absent items and fields stay, written ones win. Pure.
 import { noLimits } from '../keys/index.ts';
 import { written } from '../value-forms/index.ts';
 import type {
@@ -35,7 +34,7 @@ export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: W
   };
 }
 
-/** Where a file lets members make keys and says not how many. */
+/** Where a file lets members make keys without a maximum number. */
 const memberKeysDefault = 5;
 
 function mergeMemberKeys(

@@ -1,4 +1,4 @@
-// A workspace as it is stored, less its keys, connections and functions, which have tables of their own. Member names are
+// A stored workspace, without its keys, connections and functions, which have tables of their own. Field names are
 // those of the gateway file.
 import type { SettingChanges, WorkspaceSettings } from './workspace-schema.ts';
 
@@ -15,18 +15,18 @@ export interface WorkspaceDocument extends Omit<WorkspaceSettings, 'concurrency'
   credit_usd: string;
   /** Items its credit is spread over: one for about 150 calls at a time. May grow, never shrink. Left out: 1. */
   credit_shards?: number | undefined;
-  /** Calls in flight. Null or absent: only those of the service and of keys limit. */
+  /** Limit of calls in flight. Null or absent: only the limits of the service and of keys apply. */
   concurrency?: WorkspaceSettings['concurrency'] | undefined;
   /** Tokens per minute. Null or absent: no limit. */
   tpm?: WorkspaceSettings['tpm'] | undefined;
   presets: PresetDocument[];
-  /** What keys members make for themselves. Null or absent: none. */
+  /** Limits of the keys that members make for themselves. Null or absent: none may. */
   member_keys?: WorkspaceSettings['member_keys'] | undefined;
 }
 
 export type MemberKeys = NonNullable<WorkspaceSettings['member_keys']>;
 
-/** A preset as a gateway file writes it: what is left out stays as it is stored. */
+/** A preset as a gateway file writes it: absent fields keep their stored values. */
 export interface PresetChanges {
   slug: string;
   /** absent: the preset is removed. */
@@ -35,7 +35,7 @@ export interface PresetChanges {
   designated?: string | undefined;
 }
 
-/** A workspace as it is written: what is left out stays as it is stored, or has its default when it is new. */
+/** A workspace as it is written: absent fields keep their stored values, or have defaults in a new one. */
 export interface WorkspaceChanges extends SettingChanges {
   id: string;
   credit_usd?: string | undefined;

@@ -1,5 +1,5 @@
-// What operators set of a workspace, as they write it. The gateway file, changes over HTTP, the documents of the management
-// interface and their description are made of this.
+// Settings of a workspace as operators write them. The gateway file, changes over HTTP, the documents of the management
+// interface and their description use this schema.
 import * as z from 'zod/mini';
 import { keyLimits } from '../keys/index.ts';
 import { limit, matching, modelChoice, positiveInteger, regions, usd } from '../value-forms/index.ts';
@@ -7,7 +7,7 @@ import { limit, matching, modelChoice, positiveInteger, regions, usd } from '../
 const zdr = z.boolean();
 const dataCollection = z.enum(['allow', 'deny']);
 
-/** What a provider declares, and what a workspace demands. */
+/** Policy that a provider declares, or a workspace demands. */
 export const policySchema = z.strictObject({
   zdr: z.optional(zdr),
   data_collection: z.optional(dataCollection),
@@ -21,7 +21,7 @@ export const memberKeysSchema = z.strictObject({
   expires_in: z.nullable(matching(/^[1-9]\d{0,4}[hdw]$/, 'a length of time such as 12h, 30d or 8w')),
 });
 
-/** As they are stored, whole. */
+/** The stored form, complete. */
 export const workspaceSettings = z.object({
   spend_limit_usd: z.nullable(usd),
   models: modelChoice,
@@ -35,13 +35,13 @@ export const workspaceSettings = z.object({
 
 export type WorkspaceSettings = z.output<typeof workspaceSettings>;
 
-/** Of a stored workspace, whole: what was not known when it was stored is null. */
+/** Complete settings of a stored workspace: settings that did not exist when it was stored are null. */
 export const settingsOf = (workspace: { readonly [Name in keyof WorkspaceSettings]?: unknown }): WorkspaceSettings =>
   Object.fromEntries(
     Object.keys(workspaceSettings.shape).map((name) => [name, workspace[name as keyof WorkspaceSettings] ?? null]),
   ) as WorkspaceSettings;
 
-/** As they are written: what is left out stays. */
+/** The written form: absent settings keep their values. */
 export const workspaceChanges = z.partial(
   z.extend(workspaceSettings, {
     /** Null takes a policy away. */
@@ -51,7 +51,7 @@ export const workspaceChanges = z.partial(
       data_residency: z.optional(z.nullable(regions)),
     }),
     features: z.partial(features),
-    /** Null: members make no keys. What is left out of it has no limit. */
+    /** Null: members make no keys. An absent limit does not apply. */
     member_keys: z.nullable(z.partial(memberKeysSchema)),
   }),
 );

@@ -1,4 +1,4 @@
-// Workspaces at rest: one item each, its document as canonical JSON beside its hash, by which a change is recognised.
+// Stored workspaces: one item each, its document as canonical JSON beside its hash, by which a change is recognized.
 
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { cachedWorkspacesMax, configFreshMs } from '../../foundation/constants/index.ts';
@@ -17,7 +17,7 @@ const keyPrefix = 'WORKSPACE#';
 const workspaceKey = (id: string): string => `${keyPrefix}${id}`;
 
 export interface WorkspaceStore {
-  /** Undefined: there is no such workspace. */
+  /** Undefined when there is no such workspace. */
   read(id: string): Promise<WorkspaceDocument | undefined>;
   /**
    * Makes checked changes, as `mergeWorkspace` says; writes nothing where nothing changes. Throws an Error for the
@@ -48,8 +48,8 @@ export function createWorkspaceStore(store: Store): WorkspaceStore {
   };
 }
 
-// Workspaces as one instance sees them: those it served lately. Unlike the catalogue, an old copy is never served while
-// the store is down: a workspace says what a caller may spend and where its data may go.
+// Recently used workspaces as one instance sees them. Unlike the catalogue, an old copy is never served while the store
+// is down: a workspace decides what a caller may spend and where its data may go.
 
 export interface WorkspaceReader {
   /**
