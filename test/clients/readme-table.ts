@@ -1,5 +1,5 @@
-import type { ErrorKind } from './error-kinds.ts';
-import { errorKinds } from './error-kinds.ts';
+import { formats } from './client-gateway.ts';
+import { type ErrorKind, errorKinds } from './error-kinds.ts';
 
 const cellsOf = (line: string): string[] =>
   line
@@ -7,15 +7,38 @@ const cellsOf = (line: string): string[] =>
     .split(' | ')
     .map((cell) => cell.trim().replaceAll('`', ''));
 
-/** The tables of the README with the number of requests: client → one cell a kind, in the order of `errorKinds`. */
+/** Names between backticks: a row may be of several clients. */
+const namesIn = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+
+/** The rows below a heading, cells as they are written: those of the head first. */
+function tableBelow(readme: string, heading: string): string[][] {
+  const [, section = ''] = readme.split(`\n## ${heading}\n`);
+  const [table = ''] = /^\|.*(?:\n\|.*)*/m.exec(section) ?? [];
+  const rows = table.split('\n').map((line) =>
+    line
+      .slice(1, -1)
+      .split(' | ')
+      .map((cell) => cell.trim()),
+  );
+  return rows.filter(([first = '']) => !/^-+$/.test(first));
+}
+
+/** The column of the README for a kind: refused for good, failed for good, or what may succeed later. */
+function columnOf({ title, isFinal }: ErrorKind): number {
+  if (!isFinal) return 3;
+  return /\((400|401|402)\)$/.test(title) ? 1 : 2;
+}
+
+/** How often each client asks: client → one cell a kind, in the order of `errorKinds`, for either base URL. */
 export function requestRows(readme: string): Readonly<Record<string, readonly string[]>> {
-  const rows = readme.split('\n').map(cellsOf);
+  const [, ...rows] = tableBelow(readme, 'How often a client comes back');
   return Object.fromEntries(
-    rows.flatMap(([first, ...clients], head) => {
-      if (first !== 'requests') return [];
-      const body = errorKinds.map((_kind, index) => rows[head + 2 + index] ?? []);
-      return clients.map((client, column) => [client, body.map((cells) => cells[column + 1] ?? '')] as const);
-    }),
+    rows.flatMap((cells) =>
+      namesIn(cells[0]).map((client) => [
+        client,
+        errorKinds.map((kind) => `${cells[columnOf(kind)]} → ${cells[columnOf(kind)]}`),
+      ]),
+    ),
   );
 }
 
@@ -49,14 +72,8 @@ export function readsAs(text: string, { code, says }: ErrorKind): string {
 
 /** The rows of the table below a heading: client → its cells by the names of the columns. */
 function rowsBelow(readme: string, heading: string): Readonly<Record<string, Readonly<Record<string, string>>>> {
-  const [, section = ''] = readme.split(`\n${heading}\n`);
-  const table = section
-    .trimStart()
-    .split('\n\n')
-    .find((block) => /^\| (client|suite)/.test(block))
-    ?.split('\n')
-    .map(cellsOf);
-  const [[, ...columns] = [], , ...rows] = table ?? [];
+  const table = tableBelow(readme, heading).map((cells) => cells.map((cell) => cell.replaceAll('`', '')));
+  const [[, ...columns] = [], ...rows] = table;
   return Object.fromEntries(
     rows.map(([name = '', ...cells]) => [
       name,
@@ -66,10 +83,20 @@ function rowsBelow(readme: string, heading: string): Readonly<Record<string, Rea
 }
 
 /** Client → format → yes or no. */
-export const formatRows = (readme: string) => rowsBelow(readme, '## At providers of every format');
+export function formatRows(readme: string): Readonly<Record<string, Readonly<Record<string, 'yes' | 'no'>>>> {
+  const [, ...rows] = tableBelow(readme, 'At providers of every format');
+  return Object.fromEntries(
+    rows.flatMap(([clients, served]) => {
+      const cells = Object.fromEntries(
+        formats.map((format) => [format, namesIn(served).includes(format) ? 'yes' : 'no'] as const),
+      );
+      return namesIn(clients).map((client) => [client, cells] as const);
+    }),
+  );
+}
 
 /** Client → maker of the model → what of its thinking the client sends back. */
-export const thinkingRows = (readme: string) => rowsBelow(readme, '## Thinking across tool calls');
+export const thinkingRows = (readme: string) => rowsBelow(readme, 'Thinking across tool calls');
 
 /** Suite → format → how many of its cases pass. */
-export const complianceRows = (readme: string) => rowsBelow(readme, '## Public suites');
+export const complianceRows = (readme: string) => rowsBelow(readme, 'Public suites');
