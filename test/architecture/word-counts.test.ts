@@ -16,7 +16,9 @@ describe('words that a reader stumbles over', () => {
 
 describe('ceilings', () => {
   it('fall to the counts and never rise', () => {
-    expect(lowered({ a: 3, b: 9 }, { a: 5, b: 7, c: 2, 'words of a.md': 900 })).toEqual({ a: 3, b: 7, c: 0 });
+    const ceilings = { a: 5, b: 7, c: 2, 'words of a.md': 900, 'words of b.md': 1_000 };
+    const counts = { a: 3, b: 9, 'words of b.md': 901 };
+    expect(lowered(counts, ceilings)).toEqual({ a: 3, b: 7, c: 0, 'words of b.md': 950 });
   });
 
   it('are 0 for a word and 800 for a page that has none', () => {

@@ -87,13 +87,17 @@ export function countsAbove(counts: Counts, ceilings: Counts): AboveCeiling[] {
     .filter(({ count, ceiling }) => count > ceiling);
 }
 
-/** Each ceiling at its count, if that is less; those of pages that need none go. */
+/** Room for a sentence, so that not each change of a page changes its ceiling. */
+const pageStep = 50;
+
+/** Each ceiling at its count, that of a page at the next 50, if that is less; those of pages that need none go. */
 export function lowered(counts: Counts, ceilings: Counts): Counts {
   return Object.fromEntries(
     Object.entries(ceilings).flatMap(([name, ceiling]) => {
       const count = counts[name];
       if (count === undefined) return /^words of /.test(name) ? [] : [[name, 0]];
-      return [[name, Math.min(count, ceiling)]];
+      const step = /^words of /.test(name) ? pageStep : 1;
+      return [[name, Math.min(Math.ceil(count / step) * step, ceiling)]];
     }),
   );
 }
