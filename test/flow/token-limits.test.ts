@@ -49,7 +49,7 @@ describe('tokens per minute', () => {
             { name: 'second', key: keys.second },
           ],
         },
-        { id: 'poor', credit_usd: '0.0001', tpm, keys: [{ name: 'poor', key: keys.poor, tpm }] },
+        { id: 'poor', credit_usd: '0.0005', tpm, keys: [{ name: 'poor', key: keys.poor, tpm }] },
         { id: 'free', credit_usd: '10', keys: [{ name: 'free', key: keys.free }] },
       ],
     });
@@ -136,6 +136,8 @@ describe('tokens per minute', () => {
       await harness.settled();
       await expectError(await harness.post(hello('acme/broken', bound)), 502, 'no_available_provider');
     }
+    // Nothing is left of what those would have taken, which is most of the limit.
+    expect((await ask(harness, by(keys.poor), { max_tokens: 10 })).status).toBe(200);
     const named = { 'idempotency-key': 'stored' };
     const first = await ask(harness, named);
     expect(first.status).toBe(200);
