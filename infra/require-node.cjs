@@ -1,5 +1,5 @@
-// What every script of package.json loads first. Written for any Node: one that is too old would stop at the first file in
-// TypeScript, with a stack in place of a line.
+// Loaded first by every script of package.json. Written for any Node: one that is too old would stop at the first file
+// in TypeScript, with a stack in place of a line.
 'use strict';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
@@ -21,7 +21,7 @@ process.emitWarning = (warning, ...details) => {
   if (type !== 'ExperimentalWarning') emitWarning.call(process, warning, ...details);
 };
 
-// Node ends a process when nothing is left to do, also while it waits for an answer that cannot come any more.
+// Node ends a process when nothing is left to do, also while it waits for an answer that can no longer come.
 const unsettledAwait = 13;
 process.once('exit', (code) => {
   if (code === unsettledAwait) process.stderr.write('gw: it ended before its work was done\n');

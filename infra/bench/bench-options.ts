@@ -1,4 +1,4 @@
-// What a run measures and how much of it. A whole run stays under four minutes, a quick one under one.
+// Options of a run: its measurements and their size. A whole run stays under four minutes, a quick one under one.
 import { parseArgs } from 'node:util';
 
 const usualSections = ['latency', 'scale', 'load', 'memory'] as const;
@@ -19,7 +19,7 @@ export const fullPlan = {
   /** Counted at the store, on 32 connections. */
   busy: 640,
   memory: 10_000,
-  /** `only`: those whose name holds it. */
+  /** `only`: attacks whose name contains it. */
   attacks: { restMs: 3_000, afterMs: 60_000, only: '' },
   turns: { only: '' },
   hostile: { minutes: 0.5, seed: 20_260_601 },

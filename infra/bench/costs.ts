@@ -1,5 +1,5 @@
-// What a deployed gateway costs: list prices of AWS of November 2026 (us-east-1, arm64), and the arithmetic on them.
-// Providers' bills, taxes and free tiers are not in it. The tables of the READMEs are compared with it by a test.
+// Costs of a deployed gateway: list prices of AWS of November 2026 (us-east-1, arm64), and the arithmetic on them.
+// Providers' bills, taxes and free tiers are not included. A test compares the tables of the READMEs with them.
 
 import { callsPerTask, scaledAtShare, tasksDefault } from '../cdk/constructs/task-size.ts';
 
@@ -11,19 +11,19 @@ export const usdPrices = {
   perMillionDistributionRequests: 1,
   /** From CloudFront to clients. Without a distribution the price to providers counts. */
   perDistributionGb: 0.085,
-  /** From CloudFront to the functions: what clients send. */
+  /** Clients' requests, from CloudFront to the functions. */
   perOriginGb: 0.02,
   /** From the functions to the Internet. */
   perEgressGb: 0.09,
   perAlarmMetricMonth: 0.1,
   perCustomMetricMonth: 0.3,
-  /** Of CloudWatch, that a function reads. */
+  /** CloudWatch metrics that a function reads. */
   perThousandMetricsRead: 0.01,
   perSecretMonth: 0.4,
   /** The same again for each of the first two rotations, a year apart. */
   perKeyMonth: 1,
   perMillionReadUnits: 0.125,
-  /** Of spans, in CloudWatch. */
+  /** Spans in CloudWatch. */
   perSpanGb: 0.35,
   /** Beyond three of an account. */
   perDashboardMonth: 3,
@@ -40,19 +40,19 @@ const million = 1_000_000;
 const bytesPerGb = 1_000_000_000;
 const mbPerGb = 1_024;
 
-/** What Lambda is billed for beside the time of the provider. */
+/** Time billed by Lambda beside that of the provider. */
 const ownSeconds = 0.05;
 /** The line of a call, its metrics included. */
 export const logLineBytes = 1_800;
-/** One chunk of a stream in OpenAI's form carries one token, a few characters of it text. */
+/** One chunk of a stream in OpenAI's form: one token, which is a few characters of it. */
 export const streamBytesPerToken = 266;
 /** An answer of some 700 tokens, as JSON. */
 export const jsonAnswerBytes = 4_000;
 /** A prompt of some 1,000 tokens. */
 export const promptBytes = 4_000;
-/** With every limit set; the section `scale` of the bench measures them. */
+/** With every limit set, as measured by the bench's section `scale`. */
 export const writeUnitsPerCall = 9.1;
-/** Of a key that nothing but defaults limits, and of a provider without limits. */
+/** For a key with the default limits alone, and a provider without limits. */
 export const writeUnitsWithoutLimits = 5.2;
 
 export interface CallKind {
@@ -72,7 +72,7 @@ export const usualCall: Omit<CallKind, 'seconds'> = {
   edge: 'cloudfront',
 };
 
-/** USD per million calls, by what is billed. A GB of a million calls is a KB of one. */
+/** USD per million calls, by item. A GB of a million calls is a KB of one. */
 export function callCosts({ seconds, memoryMb, writeUnits, edge, ...bytes }: CallKind) {
   const hasEdge = edge === 'cloudfront';
   const gbOfMillion = (bytesOfOne: number) => (bytesOfOne * million) / bytesPerGb;
@@ -92,7 +92,7 @@ export function callCosts({ seconds, memoryMb, writeUnits, edge, ...bytes }: Cal
 export const sumOf = (costs: Readonly<Record<string, number>>): number =>
   Object.values(costs).reduce((total, usd) => total + usd, 0);
 
-/** What a stage consists of that is billed by the month. */
+/** Parts of a stage that are billed by the month. */
 export interface StageParts {
   readonly keys: number;
   readonly secrets: number;
@@ -121,7 +121,7 @@ export const idleCosts = ({ keys, secrets, alarmMetrics, distributionWatches }: 
 /** A record of a call with one attempt, as it is stored. */
 export const recordBytes = 1_500;
 const recordLifeMonths = 3;
-/** Pointer, key, workspace: what a process reads again every five seconds while calls come. */
+/** Pointer, key and workspace, which a process reads again every five seconds while calls come. */
 const freshReads = 3;
 const readsPerHour = (3_600 / 5) * freshReads;
 /** From the start of the code to its first call, at the memory of a stage; measured on a machine of two cores, times four. */
@@ -129,7 +129,7 @@ const startSeconds = 0.5;
 /** A call with one attempt is two spans. */
 const spanBytesPerCall = 3_000;
 
-/** What is easily overlooked, each in USD for the amount that its name says. */
+/** Small costs that are easily overlooked, each in USD for the amount in its name. */
 export const smallCosts = {
   /** A month's million calls, every month, once records of 90 days have gathered. */
   recordsOfAMillionCallsAMonth:
@@ -144,24 +144,24 @@ export const smallCosts = {
 const hoursPerMonth = 730;
 const secondsPerHour = 3_600;
 
-/** Calls that come evenly, all month. */
+/** Calls at a constant rate, all month. */
 export interface SteadyLoad {
   readonly callsPerSecond: number;
   readonly seconds: number;
   readonly answerBytes: number;
   readonly promptBytes: number;
-  /** Of a task's processor, for each call. */
+  /** Time of a task's processor for each call. */
   readonly cpuMs: number;
 }
 
 /**
- * Of a task, for each call: as measured once on a quiet machine. 1,000 calls of 10 s in flight took 6.8 ms each (5.1 ms later), and
- * each chunk of a stream that writes 0.054 ms. A stream has a chunk for each token.
+ * Time of a task for each call, as measured once on a quiet machine. 1,000 calls of 10 s in flight took 6.8 ms each
+ * (5.1 ms later), and each chunk of a stream 0.054 ms. A stream has a chunk for each token.
  */
 export const taskCpuMs = { json: 6.8, perStreamedToken: 0.054 } as const;
 /** Where the service starts another task. */
 const processorShare = 0.5;
-/** What one unit of a load balancer takes in an hour: bytes, and connections at a time. */
+/** Capacity of one unit of a load balancer in an hour: bytes, and connections at a time. */
 const [unitBytesPerHour, unitConnections] = [bytesPerGb, 3_000];
 
 /** USD a month for the time of functions. */
@@ -171,7 +171,7 @@ export function functionsMonth({ callsPerSecond, seconds }: SteadyLoad): number 
   return millions * (costs['Lambda time'] + costs['Lambda requests']);
 }
 
-/** So many that none reaches what starts another one, and two at least. */
+/** Number of tasks below the load that starts another one, and two at least. */
 export const tasksFor = ({ callsPerSecond, seconds, cpuMs }: SteadyLoad): number =>
   Math.max(
     tasksDefault.min,
@@ -187,7 +187,7 @@ export const taskMonth =
     usdPrices.perPublicAddressHour);
 export const balancerMonth = hoursPerMonth * usdPrices.perBalancerHour;
 
-/** USD a month for what the load balancer is billed by use. */
+/** USD a month for the load balancer's use. */
 export function balancerUseMonth({ callsPerSecond, seconds, answerBytes, promptBytes }: SteadyLoad): number {
   const byBytes = (callsPerSecond * secondsPerHour * (answerBytes + promptBytes)) / unitBytesPerHour;
   const byConnections = (callsPerSecond * seconds) / unitConnections;
@@ -198,10 +198,10 @@ export function balancerUseMonth({ callsPerSecond, seconds, answerBytes, promptB
 export const tasksMonth = (load: SteadyLoad): number =>
   tasksFor(load) * taskMonth + balancerMonth + balancerUseMonth(load);
 
-/** Calls a second of such a kind from which on tasks cost less. */
+/** Calls a second of a kind from which on tasks cost less. */
 export function breakEven(kind: Omit<SteadyLoad, 'callsPerSecond'>): number {
   const of = (callsPerSecond: number) => ({ ...kind, callsPerSecond });
-  // Two tasks carry what is compared here; both sides grow in proportion.
+  // Two tasks are enough for the comparison; both sides grow in proportion.
   const fixed = tasksDefault.min * taskMonth + balancerMonth;
   return fixed / (functionsMonth(of(1)) - balancerUseMonth(of(1)));
 }

@@ -1,4 +1,4 @@
-// A client of chat completions that measures what a client waits for. node:http, because its own share is small; autocannon
+// A client of chat completions that measures waiting times. node:http, because its own share is small; autocannon
 // counts whole milliseconds, and knows neither first bytes nor pauses between calls.
 import { Agent, request } from 'node:http';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
@@ -19,7 +19,7 @@ export interface Answer {
 export interface Endpoint {
   readonly name: string;
   readonly url: string;
-  /** Below it. Left out: that of chat completions. */
+  /** Path below it; that of chat completions if absent. */
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,4 @@
-// What a section reports, the statistics it needs, and their form as Markdown.
+// Reports of sections, their statistics, and their form as Markdown.
 import { cpus, loadavg, totalmem } from 'node:os';
 
 export interface Table {

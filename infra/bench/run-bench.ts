@@ -10,7 +10,7 @@ import { measureScale } from './sections/scale.ts';
 import { measureTurns } from './sections/turns.ts';
 import { type TestBed, withTestBed } from './test-bed/test-bed.ts';
 
-/** The load comes after the scale: what it leaves behind would be measured there. */
+/** The load comes after the scale, whose measurement it would disturb. */
 const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => Promise<SectionReport>>> = {
   latency: measureLatency,
   scale: measureScale,

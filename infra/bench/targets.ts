@@ -1,4 +1,4 @@
-// What the project promises of its speed, beside others in one run. A run that misses one does not fail.
+// The project's speed targets, beside others in one run. A run that misses one does not fail.
 
 /** To the first chunk of a stream, on one connection. */
 export const firstChunkMaxMs = 3;
@@ -13,7 +13,7 @@ const timesBeside: Readonly<Record<string, Readonly<Record<string, number>>>> = 
 const timesMax = 1.05;
 const timesMin = 0.95;
 
-/** `what`: as in a line of targets. Undefined: there is none. */
+/** `what`: as in a line of targets. Returns undefined when there is none. */
 export function timesTarget(what: string, other: string): number | undefined {
   const version = other.lastIndexOf('@');
   const named = timesBeside[version > 0 ? other.slice(0, version) : other]?.[what];

@@ -4,7 +4,8 @@ import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { processTerminal } from './output/terminal.ts';
 
-// What is imported from here on is compiled once, and kept with the temporary files: a command starts in half the time.
+// Modules imported from here on are compiled once, and cached with the temporary files: a command starts in half the
+// time.
 enableCompileCache();
 const { run } = await import('./args/run.ts');
 
@@ -17,5 +18,5 @@ const code = await run(process.argv.slice(2), {
   randomness: systemRandomness,
   variables: process.env,
 });
-// Idle sockets and timers are not waited for; what was printed is written out first.
+// Exits without waiting for idle sockets and timers, once the output is written.
 process.stdout.write('', () => process.exit(code));

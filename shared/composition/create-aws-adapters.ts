@@ -1,5 +1,5 @@
-// What stands outside the store for a deployed stage: large results in S3, the master key in KMS, provider credentials
-// in Secrets Manager. Each of them is there when the environment names it, and absent otherwise.
+// Adapters outside the store for a deployed stage: large results in S3, the master key in KMS, provider credentials in
+// Secrets Manager. Each exists when the environment names it, and is absent otherwise.
 import { type KeyWrapper, kmsKeyWrapper, SealBroken } from '../configuration/byok/index.ts';
 import { type Environment, hasAwsCredentials, readVariable } from '../foundation/environment/index.ts';
 import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';
@@ -28,7 +28,7 @@ export interface AwsAdaptersOptions {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly log: Log;
-  /** Default: those of the process. */
+  /** Those of the process by default. */
   readonly awsCredentials?: AwsCredentialProvider | undefined;
 }
 
@@ -58,7 +58,7 @@ export function createAwsAdapters(options: AwsAdaptersOptions): AwsAdapters {
   };
 }
 
-/** For a run outside AWS: what its own environment offers. */
+/** For a run outside AWS: credentials of its own environment. */
 export const localCredentials = (clock: Clock): CredentialSource =>
   signedCredentials({
     source: variableCredentials(),
@@ -67,7 +67,7 @@ export const localCredentials = (clock: Clock): CredentialSource =>
     clock,
   });
 
-// What takes the place of a bucket, a key or a secret that the environment does not name: each refuses as its port says.
+// Replacements of a bucket, a key or a secret that the environment does not name: each refuses as its port documents.
 
 /** Not the memory of one instance: a replay must not depend on the instance that serves it. */
 const noBlobs: BlobStore = {
@@ -91,7 +91,7 @@ const noKeyWrapper: KeyWrapper = {
 /** Variables of the process, as in a local run. */
 const variableCredentials = (): ProviderCredentials => environmentCredentials(readVariable);
 
-// What stands outside the store for a bundle.
+// Adapters outside the store for a bundle.
 
 const logOf = ({ stage, version, logLevel: level }: Environment): Log =>
   createLog({ clock: systemClock, stage, version, level });

@@ -1,4 +1,5 @@
-// All that one process can have: calls, and what operators read and change. For the local run, and for a process that serves all routes.
+// All dependencies of one process: for calls, and for the reads and changes of operators. Used by the local run, and by
+// a process that serves all routes.
 import { createCreditLedger } from '../accounting/credit/index.ts';
 import { createCooldowns, createStatisticsReader } from '../accounting/provider-health/index.ts';
 import { type AdministrationDependencies, createAdministration } from '../configuration/administration/index.ts';
@@ -29,14 +30,15 @@ export function createComposition(options: CompositionOptions): Composition {
     ...createAdministration({ store, clock, randomness, cell: environment.cell }),
     ...gateway,
     records,
-    // With the counters of the calls: what waits for one of them goes together with it.
+    // Shares the counters of the calls, and so their writes.
     credit: createCreditLedger({ store, clock, counters, randomness }),
     connectionStore: createConnectionStore(store, vault),
   };
 }
 
-// What the operator function has: the tables that operators read and change, and no more. No provider is called, no credential
-// is read, and statistics that are old are counted anew without being stored: its role may not write them.
+// Dependencies of the operator function: the tables that operators read and change, and no more. No provider is called,
+// no credential is read, and old statistics are counted again without being stored, because its role may not write
+// them.
 export function createOperatorComposition(options: TableReadersOptions) {
   const readers = createTableReaders(options);
   const { store, clock, log } = readers;

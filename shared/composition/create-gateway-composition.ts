@@ -1,5 +1,5 @@
-// The real dependencies of a process that serves calls, put together once. What operators change stands in
-// create-composition.ts, so that the bundle of the gateway does not carry it.
+// The real dependencies of a process that serves calls, built once. Operators' changes are in create-composition.ts, so
+// that the bundle of the gateway does not contain their code.
 import {
   type CallRecords,
   createCallRecords,
@@ -46,20 +46,20 @@ import type { BlobStore } from '../storage/blobs/index.ts';
 import type { Item } from '../storage/store/index.ts';
 import { createTableReaders, type TableReaders, type TableReadersOptions } from './create-table-readers.ts';
 
-/** How long a process with many calls may know what a call has cost before the store does, to save writes. What is then lost with it comes back with its lease. */
+/** Charges may wait this long to share a write; a crash loses at most that, and its reservations expire. */
 const busyGatherMs = 50;
-/** Of counts that no one waits for: they are read every half minute. */
+/** Delay of counts that no caller waits for: they are read every half minute. */
 const statisticsGatherMs = 1_000;
-/** Of a function, which has one call at a time: figures of a thousand calls are as good from a hundred. */
+/** Sampling in a function, which has one call at a time: figures of a thousand calls are as good from a hundred. */
 const callsPerSample = 10;
 
-/** Everything that a process has which serves calls: the only list of it. The stages of a call pick from it. */
+/** All dependencies of a process that serves calls: the only list of them. The stages of a call pick from it. */
 export interface GatewayComposition extends TableReaders, ProviderMetricsDependencies {
   readonly credit: CreditPayments;
   readonly records: CallRecords;
   /** Saves the read of a key. It never decides: the write that admits a call compares it with the item. */
   readonly keyCache: Cache<Item>;
-  /** Keys and workspaces that were refused lately: what stands behind them in their next calls' reservations waits for their answer. */
+  /** Recently refused keys and workspaces: later reservations of their next calls wait for the answer to theirs. */
   readonly recentRefusals: Cache<true>;
   /** Which refused calls leave a record. */
   readonly refusalQuota: RefusalQuota;
@@ -69,9 +69,9 @@ export interface GatewayComposition extends TableReaders, ProviderMetricsDepende
   readonly counters: Counters;
   readonly slotPools: SlotPools;
   readonly callsUnderWay: CallsUnderWay;
-  /** Calls that the stage can run at once. Undefined: nothing bounds them. */
+  /** Concurrent calls of the stage; undefined when unbounded. */
   readonly stageConcurrency: number | undefined;
-  /** Of keys that have none of their own. Undefined: any number. */
+  /** For keys without a limit of their own; undefined for none. */
   readonly keyRequestsPerMinute: number | undefined;
   readonly idempotency: IdempotencyStore;
   readonly spans: SpanStore;
@@ -82,13 +82,16 @@ export interface GatewayComposition extends TableReaders, ProviderMetricsDepende
 }
 
 export interface CompositionOptions extends TableReadersOptions {
-  /** What stands outside the store: where large results, wrapped keys and provider credentials are. */
+  /** Adapters outside the store: places of large results, wrapped keys and provider credentials. */
   readonly blobs: BlobStore;
   readonly wrapper: KeyWrapper;
   readonly credentials: CredentialSource;
-  /** What one turn of the event loop writes costs the store one transaction: to wait for more saves nothing. Default: false. */
+  /**
+   * Set where all writes of one turn of the event loop cost the store one transaction, so that waiting for more saves
+   * nothing. Default: false.
+   */
   readonly joinsWrites?: boolean | undefined;
-  /** Told which providers have their credential, at the start and whenever the catalogue has changed. */
+  /** Called with the providers that have their credential, at the start and whenever the catalogue has changed. */
   readonly onCredentialsChecked?: ((checked: CheckedCredentials) => void) | undefined;
 }
 

@@ -1,5 +1,5 @@
-// What lists models: the tables that are read for it, and what every process has. What counts calls or sends them stands
-// in create-composition.ts, so that the bundle of that function does not carry it.
+// Dependencies for listing models: the tables that are read for it, and those of every process. Code that counts or
+// sends calls is in create-composition.ts, so that the bundle of that function does not contain it.
 import { createStatisticsReader, type StatisticsReader } from '../accounting/provider-health/index.ts';
 import type { AdministrationDependencies } from '../configuration/administration/index.ts';
 import { type ConnectionList, createConnectionList } from '../configuration/byok/index.ts';
@@ -25,7 +25,7 @@ export interface TableReaders
   extends Pick<AdministrationDependencies, 'clock' | 'randomness' | 'keys' | 'catalogues' | 'workspaceStore'> {
   readonly times: CallTimes;
   readonly log: Log;
-  /** Undefined: off. */
+  /** Undefined when telemetry is off. */
   readonly telemetry: Telemetry | undefined;
   readonly store: Store;
   readonly catalogue: CatalogueReader;
@@ -35,18 +35,18 @@ export interface TableReaders
   readonly statistics: StatisticsReader;
   readonly originSecretHashes: readonly string[];
   readonly memory: MemoryBudget;
-  /** Of all functions of the process. */
+  /** Shared by all functions of the process. */
   readonly settling: Set<Promise<void>>;
 }
 
 export interface TableReadersOptions {
   readonly environment: Environment;
   readonly clock?: Clock | undefined;
-  /** In place of JSON lines on standard output. */
+  /** Replaces JSON lines on standard output. */
   readonly log?: Log | undefined;
-  /** Of a process of many calls at once. Left out: that is the runtime's. */
+  /** For a process of many concurrent calls. If absent, the runtime collects by itself. */
   readonly collectGarbage?: (() => void) | undefined;
-  /** Left out: the DynamoDB that the process is configured for. */
+  /** The DynamoDB that the process is configured for, by default. */
   readonly store?: Store | undefined;
 }
 

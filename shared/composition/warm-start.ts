@@ -1,4 +1,4 @@
-// What every first call needs, read while the module loads: Lambda gives that phase a whole processor, and a call of a
+// Reads the data of every first call while the module loads: Lambda gives that phase a whole processor, and a call of a
 // small function a fraction of one. It also opens the first connections to the store. Each function reads what its role
 // allows.
 import { type Clock, waitAtMost } from '../foundation/time/index.ts';

@@ -1,4 +1,4 @@
-// What two gateways needed for the same calls in the same turns, and how many times the other's it is.
+// Compares two gateways by the same calls in the same turns: the figures, and their ratio.
 import { atLeast, atMost, median, type Table, type Target } from '../report.ts';
 import { timesTarget } from '../targets.ts';
 
@@ -9,7 +9,10 @@ export interface Kind {
   readonly count: number;
 }
 
-/** Of one turn: a mean or median per call, but for the first. Streams count until their first chunk. NaN: not measured. */
+/**
+ * Figures of one turn: a mean or median per call, except for the first. Streams count until their first chunk. NaN: not
+ * measured.
+ */
 export const figureNames = [
   'calls a second',
   'CPU of gateway and store, ms',
@@ -19,7 +22,7 @@ export const figureNames = [
 type FigureName = (typeof figureNames)[number];
 export type Figures = Readonly<Record<FigureName, number>>;
 
-/** By name of who was called. */
+/** By name of the called gateway. */
 export type Turn = ReadonlyMap<string, Figures>;
 
 export interface ComparedFigure {

@@ -1,10 +1,10 @@
 // The processor time of the processes that a gateway starts, as Linux counts it: before 0.1.0 its store was one.
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What Linux counts in, on every machine that Node runs on. */
+/** Linux's unit of time, on every machine that Node runs on. */
 const msPerTick = 10;
 
-/** Positions in /proc/PID/stat, counted from behind the name of the process, which may hold spaces. */
+/** Positions in /proc/PID/stat, counted after the name of the process, which may contain spaces. */
 const [parentAt, userTicksAt, systemTicksAt] = [1, 11, 12];
 
 function statOf(pid: number): readonly number[] {

@@ -1,6 +1,6 @@
-// This tree beside another commit, in one run on one machine: both gateways are started alike, each with a store
-// of its own, are warmed alike, and are called in turns that begin with one and the other. Only what every commit offers is
-// used: `npm start` with a gateway file.
+// Compares this tree with another commit, in one run on one machine: both gateways are started alike, each with a store
+// of its own, are warmed alike, and are called in alternating turns. Only features of every commit are used: `npm
+// start` with a gateway file.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
@@ -17,9 +17,9 @@ import { cpuMsOf, descendantsOf } from './process-cpu.ts';
 
 export interface ComparisonPlan {
   readonly turns: number;
-  /** What is written after the last answer of a turn is written by then. */
+  /** Time until the delayed writes of a turn are done. */
   readonly flushMs: number;
-  /** Of two processes that are new, on 32 connections. */
+  /** First calls of two new processes, on 32 connections. */
   readonly firstCalls: number;
   readonly jsonPerTurn: Readonly<Record<1 | 32, number>>;
   readonly streamsPerTurn: Readonly<Record<1 | 32, number>>;
@@ -33,7 +33,7 @@ const fullPlan: ComparisonPlan = {
   ...{ jsonPerTurn: { 1: 40, 32: 1_280 }, streamsPerTurn: { 1: 16, 32: 192 } },
 };
 const quickPlan: ComparisonPlan = { ...fullPlan, turns: 4 };
-/** On one connection: what a call leaves to do after its answer is done by the next one. */
+/** Pause on one connection: the work that a call leaves after its answer is done by the next one. */
 const pausesMs = { 1: 20, 32: 0 } as const;
 
 interface Contestant {
@@ -53,7 +53,7 @@ export interface Comparison {
 
 const here = 'this tree';
 
-/** `folder` holds nothing of the run, and the caller removes it. */
+/** `folder`: empty, and removed by the caller. */
 export async function runAgainst(
   { other, peers: choice, isQuick }: Comparison,
   folder: string,
@@ -155,7 +155,7 @@ async function callInLoop({ name, endpoint, model, key, cpu }: Contestant, kind:
   if (cpu !== undefined) await sleep(systemClock, flushMs);
   const after = await cpu?.();
   client.close();
-  // A refused call is cheap: figures of a run in which calls fail say nothing.
+  // A refused call is cheap: a run in which calls fail has no valid figures.
   if (failed > 0) throw new Error(`${failed} of ${count} calls of ${name} failed`);
   const cpuMs = ((after ?? NaN) - (before ?? NaN)) / count;
   const waits = answers.map(({ firstByteMs, totalMs }) => (kind.name === 'JSON' ? totalMs : firstByteMs));

@@ -9,7 +9,7 @@ const answeredWithinMs = 65_000;
 const staysMaxMs = 1_500;
 
 export interface HostileAnswer {
-  /** Of a request that was sent as it should be. Undefined: it was not, or its client left. */
+  /** Status of a valid request; undefined for an invalid one, or one whose client left. */
   readonly status: number | 'none' | undefined;
 }
 
@@ -37,7 +37,7 @@ export function sendHostile(port: number, request: HostileRequest, random: Seede
   socket.on('error', end).on('close', end);
   if (reads) {
     socket.on('data', (piece) => {
-      // An interim answer comes before the one that counts.
+      // An interim answer comes before the final one.
       head = head.startsWith('HTTP/1.1 100') ? '' : head;
       if (head.length < 32)
         head += piece

@@ -1,10 +1,10 @@
-// A provider that cannot be trusted: what the simulator answers, with its bytes changed, cut, repeated or held back on the way.
+// An unreliable provider: the simulator's answers, with bytes changed, cut, repeated or delayed on the way.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
-/** Of the pieces of an answer. The others pass as they came. */
+/** Share of the pieces of an answer that are changed. */
 const changedOf = 0.12;
 const heldBackMaxMs = 200;
 const junk: readonly string[] = [
@@ -47,7 +47,7 @@ const changes: readonly Change[] = [
 ];
 
 export interface HostileProxy {
-  /** Of the same server, behind the proxy. Ends in /v1. */
+  /** URL of the same server, behind the proxy. Ends in /v1. */
   readonly url: string;
   stop(): void;
 }

@@ -48,7 +48,7 @@ const source = { type: 'base64', media_type: 'image/png', data: png };
 interface Interface {
   readonly paths: readonly string[];
   readonly members: (random: SeededRandom, text: string) => Record<string, Json>;
-  /** Each is there by chance. */
+  /** Fields that are added by chance. */
   readonly more: Readonly<Record<string, Json>>;
 }
 

@@ -19,7 +19,7 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 const residentMaxMib = 512;
 const residentLaterMaxMib = 300;
 const lookEveryMs = 50;
-/** As the images have it: buffers of that size and more go back to the system when they are freed. */
+/** As in the images: freed buffers of that size and more are returned to the system. */
 const environment = { MALLOC_MMAP_THRESHOLD_: '131072' };
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;
@@ -34,7 +34,7 @@ const chat = (model: string, more: object = {}) => ({ model, messages: [{ role: 
 const largeChat = (model: string, bytes: number) =>
   chat(model, { messages: [{ role: 'user', content: 'word '.repeat(bytes / 5) }] });
 
-/** So many calls at once, read to their end. */
+/** Concurrent calls, read to their end. */
 const calls =
   (count: number, path: string, body: object, headers: Record<string, string> = {}) =>
   async (gateway: Gateway, key: string) => {

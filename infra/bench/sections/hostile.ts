@@ -121,7 +121,7 @@ const faultLine = /^.*"(?:internal_error|answer_failed|server_failed|task_failed
 const bookText = ({ calls, recorded, keysSpent, workspaceSpent, held }: Books): string =>
   [calls, recorded, keysSpent, workspaceSpent, held].join(', ');
 
-/** As soon as they are, or when they had their time. */
+/** Returns the books as soon as they are exact, or after a time limit. */
 async function exactBooks({ storeUrl }: TestBed): Promise<Books> {
   const client = createDynamoClient({ endpoint: storeUrl });
   const store = createDynamoStore({ client, stage: 'local' });

@@ -1,5 +1,5 @@
-// What a client waits for because there is a gateway in between. The provider itself, the gateway and its peer are called
-// in turns; "added" is the difference of the percentiles. The gateway has every limit on, the peer keeps no state.
+// Time that a gateway adds for a client. The provider itself, the gateway and its peer are called in turns; "added" is
+// the difference of the percentiles. The gateway has every limit on, the peer keeps no state.
 
 import type { BenchPlan } from '../bench-options.ts';
 import { type Call, createClient, drive, type Endpoint, jsonBody, streamBody } from '../measuring-client.ts';
@@ -8,7 +8,7 @@ import { firstChunkMaxMs, timesTarget } from '../targets.ts';
 import { models } from '../test-bed/bench-file.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
-/** On one connection: what a call leaves to do after its answer is done by the next one. */
+/** Pause on one connection: the work that a call leaves after its answer is done by the next one. */
 const pausesMs = { 1: 20, 32: 0 } as const;
 
 type Gateway = TestBed['gateway'];

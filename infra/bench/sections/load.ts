@@ -1,5 +1,5 @@
-// Whether a call costs the same alone and as one of a thousand: many calls at once; one further call beside calls in
-// flight, its latency, and what it asks of the store; and what a call asks of the store on 32 connections.
+// Cost of a call alone and as one of a thousand: many concurrent calls; one further call beside calls in flight, its
+// latency, and its store calls; and the store calls of one on 32 connections.
 
 import type { BenchPlan } from '../bench-options.ts';
 import { createClient, drive, type Endpoint, jsonBody } from '../measuring-client.ts';

@@ -1,5 +1,5 @@
-// Whether a gateway that has served many calls holds more memory than one that has served some. Read after a full
-// collection, so that only what is kept counts.
+// Whether the memory of a gateway grows with the calls that it has served. Read after a full collection, so that only
+// live memory counts.
 
 import type { BenchPlan } from '../bench-options.ts';
 import { createClient, drive, jsonBody } from '../measuring-client.ts';
@@ -9,7 +9,7 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 
 const samples = 10;
 const megabyte = 1_024 * 1_024;
-/** What counts as flat: kept heap varies with timers, pools and compiled code. */
+/** Limit of a flat result: live heap varies with timers, pools and compiled code. */
 const growthMaxPercent = 10;
 
 export async function measureMemory({ gateway, keys }: TestBed, { memory }: BenchPlan): Promise<SectionReport> {

@@ -1,5 +1,5 @@
-// How many calls a second one key of one workspace carries: a model, fed with the items and writes of this checkout and with
-// what a partition of DynamoDB takes (November 2026).
+// Calls a second of one key of one workspace: a model, from the items and writes of this checkout and the limits of a
+// DynamoDB partition (November 2026).
 import { createClient, drive } from '../measuring-client.ts';
 import { atLeast, atMost, type SectionReport, sum } from '../report.ts';
 import { limitedCall } from '../test-bed/bench-file.ts';
@@ -9,7 +9,7 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 const tables = ['keys', 'ledger', 'limits', 'records', 'statistics'] as const;
 type WrittenTable = (typeof tables)[number];
 
-/** What a call writes to a table, and how large the written item is. */
+/** A call's writes to a table, and the size of the written item. */
 interface ItemFigures {
   readonly writes: number;
   readonly bytes: number;
@@ -60,7 +60,7 @@ export function scaleReport(measured: Measured): SectionReport {
 const unitsPerCall = ({ writes, bytes, bytesPerCallInFlight }: ItemFigures, inFlight: number): number =>
   writes * Math.ceil((bytes + bytesPerCallInFlight * inFlight) / unitBytes);
 
-/** The largest whole rate whose writes one item takes: what is in flight grows with the rate. */
+/** The largest whole rate whose writes one item takes: the number of calls in flight grows with the rate. */
 function carriedBy(item: ItemFigures, seconds: number): number {
   let rate = 0;
   while (

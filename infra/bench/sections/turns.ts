@@ -1,5 +1,5 @@
-// The longest turn of the event loop that one request costs, in processor time of its thread: each length that a client chooses is
-// doubled up to what a body may hold. What is a product of two lengths grows by four where a length doubles.
+// The longest turn of the event loop that one request costs, in processor time of its thread: each length that a client
+// chooses is doubled up to the body's bound. A product of two lengths shows as a factor of four where a length doubles.
 import type { BenchPlan } from '../bench-options.ts';
 import { createClient } from '../measuring-client.ts';
 import { atMost, type SectionReport } from '../report.ts';
@@ -10,7 +10,7 @@ const turnMaxMs = 50;
 /** Bounds of a body, less its frame. */
 const charactersMax = 3_900_000;
 const valuesMax = 90_000;
-/** Of the calls of each size: a collection of garbage is none of a request's. */
+/** Calls of each size, so that a garbage collection counts for no request. */
 const callsOfEach = 3;
 
 interface Length {

@@ -14,7 +14,7 @@ export const models = {
 export const limitedCall = (key: string) => ({ key, body: jsonBody(models.limited) });
 
 const newKey = () => createApiKey(systemRandomness);
-/** A key for each workspace, or several. A crowd is called once: what it leaves behind is met by no other section. */
+/** A key for each workspace, or several. A crowd is called once, so that its state disturbs no other section. */
 export function newKeys() {
   const crowd = () => ({ oneKey: newKey(), fifty: Array.from({ length: 50 }, newKey), unlimited: newKey() });
   return {
@@ -32,7 +32,7 @@ const rpm = 30_000;
 const providerLimits = `rate_limit_rpm: ${rpm}, rate_limit_tpm: ${rpm * 20_000},`;
 const enough = '"1000000.00"';
 
-/** In full: commits that the bench compares with may want what is left out by now. */
+/** In full, because former commits may need fields that are optional by now. */
 const modelText = (id: string, limits = '', { provider = 'fast', vision = false } = {}) => `
   - id: ${id}
     display_name: ${id}

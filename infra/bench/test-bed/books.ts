@@ -1,17 +1,17 @@
-// What the store says of a workspace after its calls: records, keys and credit must tell the same.
+// Books of a workspace after its calls: records, keys and credit must agree.
 import { createAdministration, readCredits, readKeys } from '../../../shared/configuration/administration/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
 
 export interface Books {
-  /** Calls that have a record, and what these cost. */
+  /** Recorded calls, and their cost. */
   readonly calls: number;
   readonly recorded: bigint;
-  /** Of all keys, each with a spend limit. */
+  /** Spending of all keys, each with a spend limit. */
   readonly keysSpent: bigint;
   readonly workspaceSpent: bigint;
-  /** Of calls that run, or were left: credit and keys. */
+  /** Reservations of running or abandoned calls: credit and keys. */
   readonly held: bigint;
 }
 

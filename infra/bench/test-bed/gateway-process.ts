@@ -6,9 +6,12 @@ import { join } from 'node:path';
 import { sleep, systemClock, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import type { Inspection, ProcessFigures } from './inspect-process.ts';
 
-/** For each of them: to start, to answer, and to end. So long that only a process that hangs reaches it: others may use the machine. */
+/**
+ * Limit of each step: to start, to answer, and to end. So long that only a process that hangs reaches it: others may
+ * use the machine.
+ */
 const timeoutMs = 120_000;
-/** Of what a gateway that did not start has written. */
+/** Length of the shown output of a gateway that did not start. */
 const outputShownMax = 2_000;
 
 export interface GatewayStart {
@@ -16,7 +19,7 @@ export interface GatewayStart {
   readonly tree?: string;
   readonly name?: string;
   readonly configFile: string;
-  /** Left out: it has a store of its own, in memory. */
+  /** If absent, it has a store of its own, in memory. */
   readonly storeUrl?: string;
   /** Shared by gateways that share a store. */
   readonly folder: string;
@@ -29,7 +32,7 @@ const lookIntervalMs = 20;
 
 export async function startGateway(start: GatewayStart) {
   const { tree = thisTree, name = 'gw', configFile, storeUrl, folder, environment = {}, nodeOptions = [] } = start;
-  // The lines of a deployed stage, into a file: a pipe would have to be read by this process, which makes the load.
+  // The lines of a deployed stage, into a file: a pipe would be read by this process, which makes the load.
   const outputFile = join(folder, `${name.replace(/\W+/g, '-')}-${performance.now()}.log`);
   const output = openSync(outputFile, 'w');
   const store = storeUrl === undefined ? [] : ['--dynamodb', storeUrl];

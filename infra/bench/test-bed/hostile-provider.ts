@@ -1,11 +1,11 @@
-// A provider whose answers are as large as they may be, and come when it is told: what is asked for is in the name of the model.
+// A provider with answers of the largest size, sent on demand: the name of the model selects the answer.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 
 const megabyte = 1_000_000;
-/** Of words that differ, as those of a model do: it packs to what an item of the store holds. */
+/** Different words, as those of a model: compressed it fits into an item of the store. */
 const text = Array.from({ length: (8 * megabyte) / 16 }, (_none, at) => `word ${at % 97} of it, `)
   .join('')
   .slice(0, 8 * megabyte);

@@ -1,5 +1,5 @@
-// Loaded before the gateway's own main: tells what the process uses, and moves its clock ahead, so that a minute of calls
-// takes seconds. The process ends with its channel to the bench.
+// Loaded before the gateway's own main: reports the process's resources, and moves its clock ahead, so that a minute of
+// calls takes seconds. The process ends with its channel to the bench.
 
 export type Inspection = {
   readonly advanceMs?: number;
@@ -13,7 +13,7 @@ const systemNow = Date.now;
 let aheadMs = 0;
 Date.now = () => systemNow() + aheadMs;
 
-/** In processor time of the thread: what others do on the machine does not count. */
+/** In processor time of the thread, so that other processes do not count. */
 let longestTurnMs = 0;
 let watching: NodeJS.Immediate | undefined;
 

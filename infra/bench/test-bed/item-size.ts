@@ -1,5 +1,5 @@
-// Items as DynamoDB counts them: names and texts in UTF-8, two digits of a number a byte, three bytes for a map or a list
-// and one for each of its members.
+// Sizes of items by DynamoDB's count: names and texts in UTF-8, two digits of a number a byte, three bytes for a map or
+// a list and one for each of its elements.
 
 /** As in `{"S": "text"}`, by name. */
 export type AttributeMap = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -29,7 +29,7 @@ export const storeHeaders = (operation: string) => ({
     'AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
 });
 
-/** Of the largest item among those of one page (1 MB). Asks DynamoDB itself: no client of this project is in between. */
+/** Size of the largest item among those of one page (1 MB). Calls DynamoDB itself, without a client of this project. */
 export async function largestItemBytes(storeUrl: string, tableName: string): Promise<number> {
   const body = JSON.stringify({ TableName: tableName });
   const answer = await fetch(storeUrl, { method: 'POST', headers: storeHeaders('Scan'), body });

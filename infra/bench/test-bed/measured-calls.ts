@@ -6,7 +6,7 @@ import { limitedCall, models } from './bench-file.ts';
 import type { StoreRequest } from './store-proxy.ts';
 import type { TestBed } from './test-bed.ts';
 
-/** What is written for several calls together is written by then. */
+/** Time until writes for several calls together are done. */
 export const flushMs = 300;
 export const costColumns = ['store requests', 'write units', 'read units', 'KB'];
 
@@ -42,7 +42,7 @@ export async function callForAMinute({ countedGateway, advanceClocks }: TestBed,
 /** Calls that were sent and have not reached the provider. More at a time would measure how they arrive. */
 const arrivingMax = 8;
 const arrivalMaxMs = 15_000;
-/** Longer than any hold, and what is remembered of one that expired. */
+/** Longer than any reservation, and than the memory of an expired one. */
 const holdsForgottenMs = 600_000;
 const returningCalls = 30;
 
@@ -66,7 +66,7 @@ export async function whileInFlight<Result>(bed: TestBed, key: string, count: nu
     for (; ended < sent; await sleep(systemClock, 20)) provider.release();
     await sleep(systemClock, flushMs);
     await advanceClocks(holdsForgottenMs);
-    // What has expired comes back with the calls that meet it.
+    // Expired reservations are released by later calls.
     await drive(client, limitedCall(key), returningCalls, 1);
     client.close();
   }

@@ -32,7 +32,7 @@ const portkeyName = '@portkey-ai/gateway@1.15.2';
 const triesMax = 600;
 const tryIntervalMs = 200;
 
-/** Without those that cannot be fetched or do not answer. `folder`: for a file of settings. */
+/** Omits peers that cannot be fetched or do not answer. `folder`: for a file of settings. */
 export async function startPeers(choice: PeerChoice, provider: string, folder: string): Promise<Peer[]> {
   const started = [
     ...(choice.portkey ? [await startPeer(portkey(provider))] : []),
@@ -51,7 +51,7 @@ const portkey =
     args: ['--yes', '--ignore-scripts', portkeyName, '--headless', `--port=${port}`],
   });
 
-/** It starts with no weak key. */
+/** It refuses to start with a weak key. */
 const litellmKey = 'sk-bench-0123456789abcdefghijklmnop';
 
 /** Throws an Error with one line for the terminal. */

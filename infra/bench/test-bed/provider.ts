@@ -1,12 +1,12 @@
-// A provider as fast as Node can be, in the bench's own process: fixed answers, nothing parsed. A call may ask it to wait
-// some milliseconds, or until it is released, by the member `user`, which every gateway relays.
+// A provider as fast as Node can be, in the bench's own process: fixed answers, nothing parsed. A call may ask it to
+// wait some milliseconds, or until it is released, by the field `user`, which every gateway relays.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { nextTurn, sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 
 const chunkCount = 300;
-/** After the first chunk, as of any model: else those who write and read all others compete with it for the cores. */
+/** Pause after the first chunk, as with any model, so that later chunks do not compete for the cores. */
 const secondTokenMs = 10;
 /** Longer than any section: a socket that closes in between would be measured as a slow call. */
 const keepAliveTimeout = 600_000;
@@ -61,7 +61,7 @@ export async function startProvider() {
   const provider = {
     name: 'provider itself',
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    /** `held` calls wait to be released. */
+    /** Number of calls that wait to be released. */
     held: 0,
     release() {
       released.resolve();

@@ -1,4 +1,4 @@
-// Stands between a gateway and its DynamoDB and counts: requests, what DynamoDB would bill for them, bytes of their
+// A proxy between a gateway and its DynamoDB that counts: requests, the units that DynamoDB would bill, bytes of their
 // bodies.
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
@@ -10,7 +10,7 @@ import { type AttributeMap, itemBytes } from './item-size.ts';
 export interface StoreRequest {
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** Of both bodies. */
+  /** Bytes of both bodies. */
   readonly bytes: number;
   readonly writeUnits: number;
   readonly readUnits: number;
@@ -77,7 +77,7 @@ interface StoreAnswer {
   /** One for each table where the operation takes several. */
   readonly ConsumedCapacity?: Capacity | readonly Capacity[];
   readonly __type?: string;
-  /** Of a refused write: what stands in its way. */
+  /** The item that refused a write. */
   readonly Item?: AttributeMap;
 }
 

@@ -15,7 +15,7 @@ import { startStoreProxy } from './store-proxy.ts';
 
 export type TestBed = Awaited<ReturnType<typeof startTestBed>>;
 
-/** Of the template of `prod`, and of Lambda. */
+/** Variables of the template of `prod`, and of Lambda. */
 function functionVariables(): Readonly<Record<string, string>> {
   const { prod } = stageSettings;
   if (prod === undefined) throw new Error('the settings have no stage prod');
@@ -34,12 +34,14 @@ async function startTestBed(folder: string, choice: PeerChoice, stops: (() => un
   const configFile = join(folder, 'gateway.yaml');
   await writeFile(configFile, gatewayFileText(provider.url, keys));
   const gateway = keep(await startGateway({ configFile, storeUrl: store.endpoint, folder }));
-  /** One more on the store of the timed one, which sends its spans to the provider: that answers whatever it is sent. */
+  /**
+   * One more gateway on the store of the timed one, which sends its spans to the provider: that answers every request.
+   */
   const startTracingGateway = () => {
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: provider.url };
     return startGateway({ name: 'gw, traces on', configFile, storeUrl: store.endpoint, folder, environment });
   };
-  // As a function of `prod`, whose limits are counted too.
+  // As a function of `prod`, whose limits count too.
   const counted = { configFile, storeUrl: proxy.url, folder, environment: functionVariables() };
   const countedGateway = keep(await startGateway(counted));
   const peers = (await startPeers(choice, provider.url, folder)).map(keep);

@@ -1,5 +1,5 @@
-// Commands that are one request of the management interface, made in this process: what a line says goes to its place in the request,
-// and the answer becomes columns.
+// Commands that are one request of the management interface, made in this process: the arguments of a line fill the
+// request, and the answer becomes columns.
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
 import { perform } from '../../../functions/operator/perform.ts';
 import {
@@ -22,11 +22,11 @@ export interface LineRequest {
   readonly names: Record<string, string>;
   readonly query: Record<string, unknown>;
   readonly body: Record<string, unknown>;
-  /** Not sent: which part of the answer is shown. */
+  /** Values that are not sent: they select the part of the answer to show. */
   readonly shown: Record<string, unknown>;
 }
 
-/** A value that is known when the command runs, such as an end in 90 days. */
+/** A value that is computed when the command runs, such as an end in 90 days. */
 export type LaterValue = (session: Session) => unknown;
 
 export interface LineInput {
@@ -34,13 +34,13 @@ export interface LineInput {
   readonly flags: string;
   /** Where the request has the value: `names.id`, `query.workspace`, `body.member_keys.rpm`. */
   readonly place: string;
-  /** Undefined: a switch. */
+  /** Undefined for a switch. */
   readonly read?: ParseOption | undefined;
   readonly summary?: string;
   readonly isRequired?: boolean;
-  /** It may be written several times. */
+  /** Set where it may be written several times. */
   readonly readAll?: ParseRepeatedOption;
-  /** What stands there where the line says nothing. */
+  /** Value where the line has none. */
   readonly absent?: LaterValue;
 }
 
@@ -62,21 +62,21 @@ export const search: LineInput = input(
 );
 
 export interface CallCommand<Name extends RouteName> {
-  /** In place of that of its route. */
+  /** Replaces that of its route. */
   readonly summary?: string;
   readonly takes?: readonly LineInput[];
-  /** Of the query, whatever the line says. */
+  /** Query parameters of every such request. */
   readonly query?: Readonly<Record<string, string>>;
   /** Behind the words of the command, and before the store. */
   readonly example: string;
   readonly notes?: readonly string[];
-  /** Where what the line names makes it another request, with an answer that `shows` reads too. */
+  /** Selects another request by the line's arguments, with an answer that `shows` reads too. */
   readonly route?: (request: LineRequest) => RouteName | undefined;
-  /** Settles what options say together. Throws UsageError. */
+  /** Checks combinations of options. Throws UsageError. */
   readonly checks?: (request: LineRequest) => void;
-  /** Finds what the request names in another way. */
+  /** Finds the request's object by other arguments. */
   readonly resolves?: (request: LineRequest, deps: ManagementDependencies) => Promise<void>;
-  /** What is asked before the request is made, as it takes access away. Undefined: nothing. */
+  /** Question before a request that removes access; undefined for none. */
   readonly asks?: (request: LineRequest, deps: ManagementDependencies, session: Session) => Promise<string | undefined>;
   readonly shows: (answer: AnswerOf<Name>, done: Done) => Outcome;
 }
@@ -176,7 +176,7 @@ function put(request: LineRequest, place: string, value: unknown): void {
     inner[name] ??= {};
     inner = inner[name] as Record<string, unknown>;
   }
-  // In a query a switch is a word.
+  // A switch is a word in a query.
   inner[last] = path[0] === 'query' && value === true ? 'true' : value === none ? null : value;
 }
 

@@ -6,9 +6,9 @@ import { type TargetOptions, targetOptionGroup, targetOptions, targetUsage } fro
 import { type ParseOption, type ParseRepeatedOption, UsageError } from './option-values.ts';
 import type { LineByLine, Outcome, Session } from './session.ts';
 
-/** What a command does, its input being read: the arguments in their order, then the options. */
+/** Work of a command, with its parsed input: the arguments in their order, then the options. */
 export type Work = (session: Session) => Promise<Outcome | LineByLine>;
-/** Runs the work of the command that the line names. `options` are those of every command among its own. */
+/** Runs the work of the named command. `options`: those of every command among its own. */
 export type Execute = (command: CommandLine, options: CommonOptions, work: Work) => Promise<void>;
 
 export interface CommonOptions extends TargetOptions {
@@ -21,19 +21,19 @@ const invocation = 'npm run gw --';
 /** A group of commands, such as `keys`, or a command, such as `keys create`. */
 export class CommandLine extends Command {
   readonly #execute: Execute;
-  /** It does nothing itself: one of its commands must follow. */
+  /** Set where one of its commands must follow. */
   isGroup = true;
 
   constructor(name: string, execute: Execute) {
     super(name);
     this.#execute = execute;
-    // What stands behind `calls show` belongs to it and not to `calls`.
+    // Options after `calls show` belong to it and not to `calls`.
     this.enablePositionalOptions();
-    // They would be made of the words of the line.
+    // They would quote words of the line.
     this.showSuggestionAfterError(false);
   }
 
-  /** `WORKSPACE`, `[WORKSPACE]` where it may be left out, or `[MODEL...]`: any number of them, as a list. */
+  /** `WORKSPACE`, `[WORKSPACE]` for an optional one, or `[MODEL...]` for any number of them, as a list. */
   takesArgument(name: string, read: ParseOption): this {
     const argument = new Argument(name.startsWith('[') ? name : `<${name}>`);
     const readOne = (text: string) => read(argument.name(), text);
@@ -49,7 +49,7 @@ export class CommandLine extends Command {
     return this.addOption(newOption(flags, summary, read));
   }
 
-  /** May be written several times: `read` gets what it made of those before. */
+  /** May be written several times: `read` gets the value of the former ones. */
   takesRepeatedOption(flags: string, summary: string, read: ParseRepeatedOption): this {
     const option = new Option(flags, summary);
     return this.addOption(option.argParser((text, former: unknown) => read(option.long ?? '', text, former)));
@@ -59,7 +59,7 @@ export class CommandLine extends Command {
     return this.addOption(newOption(flags, summary, read).makeOptionMandatory());
   }
 
-  /** The command asks before it does something that takes access away. */
+  /** Adds `--yes`, for a command that asks before it removes access. */
   asks(): this {
     return this.takesOption('--yes', 'do it without being asked');
   }
@@ -68,7 +68,7 @@ export class CommandLine extends Command {
     return this.addHelpText('after', `\n${lines.join('\n')}`);
   }
 
-  /** Comes last: what the command does once its arguments and options are read. */
+  /** Comes last: the work of the command, once its arguments and options are parsed. */
   does<Input extends unknown[]>(work: (session: Session, ...input: Input) => Promise<Outcome | LineByLine>): this {
     this.isGroup = false;
     this.takesOption('--json', 'one JSON document on standard output, and nothing else');
@@ -121,7 +121,7 @@ export const commandsIn = (command: Command): readonly Command[] => [
   ...command.commands.flatMap(commandsIn),
 ];
 
-/** Of the program itself its groups: all of its commands are more than a line holds. */
+/** Groups of the program itself, because all of its commands do not fit into a line. */
 const namesIn = (command: Command): string =>
   (command.parent === null ? command.commands : commandsIn(command)).map(fullName).join(', ');
 
@@ -159,7 +159,7 @@ class FullNamesHelp extends Help {
   }
 }
 
-/** By commander's code of it. */
+/** By commander's error code. */
 function describeMistake(command: Command, message: string, code: string): string {
   const [written = ''] = command.args;
   if (code === 'commander.unknownCommand' || (code === 'commander.excessArguments' && command.commands.length > 0)) {
@@ -186,7 +186,7 @@ function describeMistake(command: Command, message: string, code: string): strin
     case 'commander.excessArguments':
       return 'there are more arguments than it takes';
     default:
-      // Of an option without its value: it names the option.
+      // An option without its value, which the message names.
       return message.slice('error: '.length);
   }
 }
@@ -194,5 +194,5 @@ function describeMistake(command: Command, message: string, code: string): strin
 const termOf = ({ flags }: Option): string => plainFlags(flags);
 const hint = (meant: string | undefined): string => (meant === undefined ? '' : `; did you mean ${meant}?`);
 
-/** The name of an option without its value; what does not look like a name is left out. */
+/** The name of an option without its value; other words are hidden. */
 const nameOf = (word: string): string => /^--?[a-z][a-z-]{0,31}(?==|$)/.exec(word)?.[0] ?? '…';

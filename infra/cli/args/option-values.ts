@@ -1,4 +1,4 @@
-// Values of options and arguments. Messages name the form that is wanted and never repeat what was typed.
+// Parsers of options and arguments. Messages name the valid form and never repeat the typed text.
 import { isUtcDay } from '../../../shared/accounting/call-records/index.ts';
 import { inLowerCase } from '../../../shared/configuration/access/index.ts';
 import { keyName, parseApiKey } from '../../../shared/configuration/keys/index.ts';
@@ -37,7 +37,10 @@ export function readKeyName(name: string, text: string): string {
   throw new UsageError(`${name} is 1 to 64 characters`);
 }
 
-/** The public part of a key. A whole key is taken too: it may be all that is left of a leaked one. Undefined: neither. */
+/**
+ * The public part of a key, or of a whole key, which may be all that is known of a leaked one; undefined for another
+ * text.
+ */
 export const publicIdIn = (text: string): string | undefined =>
   parseApiKey(text)?.publicId ?? (publicIdPattern.test(text) ? text : undefined);
 
@@ -54,7 +57,7 @@ export function readIds(name: string, text: string): readonly string[] {
   throw new UsageError(`${name} takes ids of letters, digits, - and _, with commas between them`);
 }
 
-/** A person who made keys for themselves: an e-mail, or what the list shows of one who has none. */
+/** A person who made keys for themselves: an e-mail, or the listed name of one without. */
 export function readOwner(name: string, text: string): string {
   if (/^\S{1,320}$/.test(text)) return text.startsWith('subject:') ? text : inLowerCase(text);
   throw new UsageError(`${name} is an e-mail address`);
@@ -67,14 +70,14 @@ export function readUsd(name: string, text: string): string {
   throw new UsageError(`${name} is an amount of USD above 0, as in 25.00`);
 }
 
-/** What credit grows by; below 0 it shrinks. */
+/** Change of a credit; below 0 for a removal. */
 export function readUsdChange(name: string, text: string): string {
   const amount = parseUsd(text.replace(/^-/, ''));
   if (amount !== undefined && amount > 0n) return formatUsd(text.startsWith('-') ? -amount : amount);
   throw new UsageError(`${name} is an amount of USD above 0, or below it to take credit away, as in 25.00 or -5`);
 }
 
-/** What takes a limit or a rule away: null in a request. Commander takes a null for no value. */
+/** Removes a limit or a rule: null in a request. Commander treats null as no value. */
 export const none = Symbol('none');
 
 export const readOrNone =
@@ -82,7 +85,7 @@ export const readOrNone =
   (name: string, text: string): Value | typeof none =>
     text === 'none' ? none : read(name, text);
 
-/** What requests have in place of what is typed. */
+/** Maps a typed value to the one in requests. */
 export const readAs =
   <Value, Sent>(read: (name: string, text: string) => Value, toSent: (value: Value) => Sent) =>
   (name: string, text: string): Sent =>
@@ -118,7 +121,7 @@ export const readChoice =
 /** Call records are kept 90 days; where they are kept longer, a year is enough for one report. */
 const sinceDaysMax = 366;
 
-/** `7d`, `12h`, `15m`, `90s`, `500ms` in milliseconds. Undefined: no length of time. */
+/** Parses `7d`, `12h`, `15m`, `90s`, `500ms` to milliseconds; undefined for another text. */
 export const readTime = (text: string): number | undefined => readDuration(text, ['ms', 's', 'm', 'h', 'd']);
 
 /** A length of time in milliseconds. */

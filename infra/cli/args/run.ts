@@ -1,5 +1,5 @@
-// One line, from its words to an exit code: 0 done, 1 failed or declined, 2 it cannot be run. What a command opened is
-// closed whatever happens.
+// Runs one line and returns its exit code: 0 done, 1 failed or declined, 2 it cannot be run. Resources that a command
+// opened are closed whatever happens.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -126,7 +126,7 @@ async function execute(
     terminal.writeError(`gw ${fullName(command)}: ${reason}`);
     return 1;
   } finally {
-    // What could not be opened has been reported.
+    // A failure to open has been reported.
     await opened?.then((one) => one.close()).catch(() => {});
   }
 }

@@ -1,5 +1,5 @@
-// What a command may use, and what it gives back. A command prints no result itself: it returns its outcome, so that
-// `--json` is one document and nothing else.
+// Inputs and outcome of a command. A command prints no result itself: it returns its outcome, so that `--json` is one
+// document and nothing else.
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { Style, Terminal } from '../output/terminal.ts';
@@ -12,11 +12,11 @@ export interface Outcome {
   readonly json: unknown;
   /** The same for people. */
   readonly lines: (style: Style) => readonly string[];
-  /** One line: the command did not do (all) it was asked for, exit 1. What it did is printed all the same. */
+  /** One line for a command that did not do everything requested, exit 1. Its results are printed all the same. */
   readonly failure?: string | undefined;
 }
 
-/** Lines that are printed as they come, in the form that was asked for. */
+/** Lines that are printed as they come, in the requested form. */
 export interface LineByLine {
   readonly lineByLine: AsyncIterable<string>;
 }
@@ -28,9 +28,9 @@ export interface Session {
   readonly randomness: Randomness;
   /** Variables of the shell. */
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** `--yes`: what would be asked is answered. */
+  /** `--yes`: questions are confirmed. */
   readonly isConfirmed: boolean;
-  /** Opens the target; the second call gives what the first one opened. It is closed after the command. */
+  /** Opens the target; a second call returns the same. It is closed after the command. */
   open(options?: OpenOptions): Promise<OpenTarget>;
 }
 
@@ -39,7 +39,10 @@ export class Declined extends Error {
   override readonly name = 'Declined';
 }
 
-/** `what` is the whole step: "revoke key ci of team-a". Throws Declined, or UsageError without a terminal to ask on. */
+/**
+ * `what`: the whole step, such as "revoke key ci of team-a". Throws Declined, or UsageError without a terminal to ask
+ * on.
+ */
 export async function confirm({ terminal, isConfirmed }: Session, what: string): Promise<void> {
   if (isConfirmed) return;
   if (!terminal.canAsk) throw new UsageError(`this would ${what}: pass --yes, as there is no terminal to ask on`);

@@ -1,5 +1,5 @@
-// `apply -f gateway.yaml`: brings the store to what the file says, or with `--dry-run` says what that would change. What it
-// takes away is shown and asked about.
+// `apply -f gateway.yaml`: changes the store to match the file, or with `--dry-run` shows the changes. Removals are
+// shown and must be confirmed.
 import { readFile } from 'node:fs/promises';
 import { calledName } from '../../../shared/accounting/call-records/index.ts';
 import { poolOf } from '../../../shared/configuration/catalogue/index.ts';

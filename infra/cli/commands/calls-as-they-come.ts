@@ -1,4 +1,4 @@
-// Calls one after the other, as they are found: all that a filter lets through as CSV, or those that end from now on.
+// Prints calls as they are found: all that match a filter as CSV, or those that end from now on.
 import {
   type CallRecord,
   callDocument,
@@ -31,7 +31,7 @@ export async function* csvLines(
 const pollMs = 2_000;
 /** A record is written when its call has ended, under the time at which it began: streams run this long at the most. */
 const longestCallMs = 15 * 60_000;
-/** More than this in one look are told when they are the newest no more. */
+/** More new calls than this are printed when they are no longer the newest. */
 const newMax = 1_000;
 
 /** The last `shown` first, then each as it ends: the newest at the end. Goes on until the process is stopped. */
@@ -50,7 +50,7 @@ export async function* newCalls(query: Query, clock: Clock, shown: number): Asyn
   }
 }
 
-/** Of a width that does not depend on the calls that come later. */
+/** Its columns have fixed widths, because later calls are unknown. */
 export function followLine(call: CallRecord): string {
   const { created_at, error_code, outcome, model, model_asked, total_ms, cost_usd, key_name, key_public_id, id } =
     callDocument(call);

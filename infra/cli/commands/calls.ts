@@ -37,7 +37,7 @@ import { csvLines, followLine, newCalls } from './calls-as-they-come.ts';
 const sinceDefault = '1d';
 const limitDefault = 50;
 const limitMax = 1_000;
-/** Records live for 90 days: what `calls show` looks through for an id that carries no time. */
+/** Lifetime of records, all of which `calls show` searches for an id without a time. */
 const recordLifeDays = '90d';
 
 export function addCalls(program: CommandLine): void {
@@ -130,7 +130,7 @@ async function listCalls(session: Session, options: ListOptions): Promise<Outcom
   };
 }
 
-/** How many stand before those that come in. */
+/** Number of earlier calls before the new ones. */
 const followedDefault = 10;
 
 /** Throws UsageError. */
@@ -203,7 +203,7 @@ interface ShownCall extends CallDocument {
 
 const shownCall = (record: CallRecord): ShownCall => ({ ...callDocument(record), path: describePath(record) });
 
-/** A function stands there under its own id. */
+/** The model; for a function its own id. */
 const modelOf = ({ function_id, model, model_asked }: ShownCall) =>
   (function_id === null ? model : null) ?? model_asked;
 
@@ -219,7 +219,7 @@ const callFieldsOf = (calls: readonly ShownCall[]): readonly Field<ShownCall>[] 
 /** Null: of a release that had no other. */
 const isOtherInterface = (name: string | null): boolean => name !== null && name !== 'chat-completions';
 
-/** What finds a call again is left out last: its time, outcome and id never are. */
+/** Identifying columns are dropped last: time, outcome and id never are. */
 const callFields: readonly Field<ShownCall>[] = [
   { title: 'time (UTC)', value: ({ created_at }) => created_at.slice(0, 19).replace('T', ' ') },
   {

@@ -1,5 +1,5 @@
-// `credentials set`: puts a provider credential into the secret of a stage. It comes from standard input, so that it
-// stands in no process list and no shell history, and it is never printed.
+// `credentials set`: writes a provider credential into the secret of a stage. It is read from standard input, so that
+// it is in no process list and no shell history, and it is never printed.
 
 import { poolOf } from '../../../shared/configuration/catalogue/index.ts';
 import { looksLikeCredential } from '../../../shared/configuration/gateway-file/index.ts';

@@ -24,7 +24,7 @@ const name: readonly LineInput[] = [
   input('FUNCTION', 'names.id', readId),
 ];
 
-/** As the gateway file writes it, line by line. Throws an Error where there is no such revision. */
+/** A revision as the gateway file writes it, line by line. Throws an Error where there is no such revision. */
 function linesOf({ workspace, id, revisions }: Documents['ShownFunction'], wanted: unknown): string[] {
   const revision = revisions.find((one) => one.id === wanted);
   if (revision === undefined) throw new Error(`function ${id} of ${workspace} has no revision ${wanted}`);
@@ -56,7 +56,7 @@ const functionCommands: CallCommands<'functions'> = {
     example: 'team-a label --revision r2',
     shows: ({ data }, { request: { shown } }) => {
       const { revision } = shown;
-      // A revision alone is what `publish` reads.
+      // A revision alone is the input of `publish`.
       const text = revision === undefined ? undefined : [`id: ${JSON.stringify(revision)}`, ...linesOf(data, revision)];
       const contents = data.revisions
         .filter(({ id }) => revision === undefined || id === revision)

@@ -1,4 +1,4 @@
-// What a key may be used for, and until when, as options of `keys create`, `keys rotate` and `keys update`.
+// Limits and rules of a key as options of `keys create`, `keys rotate` and `keys update`.
 import { spendLimitResets } from '../../../shared/accounting/holds/index.ts';
 import { isKeyExpired } from '../../../shared/configuration/keys/index.ts';
 import { duration } from '../../../shared/configuration/value-forms/index.ts';
@@ -33,7 +33,7 @@ export const readExpires = readOrNone(
   },
 );
 
-/** As requests write it. */
+/** In the form of requests. */
 export function readGrace(name: string, text: string): string {
   if (duration.safeParse(text).success) return text;
   throw new UsageError(`${name} is a length of time of at most a year: 90s, 15m, 24h, 7d`);
@@ -48,7 +48,7 @@ export function readModels(name: string, text: string): string[] | 'all' {
   return ids;
 }
 
-/** `none` stands alone: it takes away those that are stored. */
+/** `none` alone removes the stored tags. */
 const noTags: Tags = {};
 
 function readKeyTags(name: string, text: string, former: unknown): Tags {

@@ -38,7 +38,7 @@ export function addKeys(program: CommandLine): void {
   addReconcile(keys);
 }
 
-/** Of one key, or of all that a person made who has left. */
+/** Revokes one key, or all that a person made who has left. */
 async function revoke(
   session: Session,
   written: string | undefined,

@@ -1,4 +1,5 @@
-// `models list | diff | update`: the models that are stored, where the shipped model list differs from what is stored, and taking it over.
+// `models list | diff | update`: the stored models, their differences from the shipped model list, and the update from
+// it.
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { addCallCommands, type CallCommands, input, search, shownList } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
@@ -14,7 +15,7 @@ export const addModels = (program: CommandLine): void =>
 
 type Update = Documents['ManagedListUpdate'];
 
-/** As it is in JSON where it is plain. */
+/** The value itself where it is a scalar, as in JSON. */
 const told = (value: unknown): string | number | boolean | null =>
   value === null || typeof value === 'number' || typeof value === 'boolean' ? value : shown(value);
 

@@ -23,6 +23,6 @@ export function toNamedKey(key: string, workspace: string | undefined): NamedKey
   );
 }
 
-/** By its name the active one. Throws ChangeFailed. */
+/** Finds the active key of a name. Throws ChangeFailed. */
 export const readNamedKey = (deps: AdministrationDependencies, named: NamedKey): Promise<KeyRecord> =>
   'publicId' in named ? readKey(deps, named.publicId) : readActiveKey(deps, named);

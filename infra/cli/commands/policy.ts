@@ -1,5 +1,5 @@
-// `policy`: the least that an IAM identity must be allowed so that every command works on a stage, as a policy document. The
-// calls stand in one table; its test runs every command and compares.
+// `policy`: the least rights of an IAM identity with which every command works on a stage, as a policy document. One
+// table has the calls; its test runs every command and compares.
 import {
   brand,
   type NameTable,
@@ -22,7 +22,7 @@ export function addPolicy(program: CommandLine): void {
     .does(policy);
 }
 
-/** Calls of DynamoDB on each table, apart from DescribeTable, which `status` makes on all of them. */
+/** DynamoDB calls on each table, apart from DescribeTable, which `status` makes on all of them. */
 const tableActions: Readonly<Partial<Record<TableName, readonly string[]>>> = {
   config: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
@@ -63,12 +63,12 @@ async function policy(session: Session): Promise<Outcome> {
   return { json: document, lines: () => toJsonText(document).split('\n') };
 }
 
-/** In an ARN of a policy. Identities reach what is in their own account whatever it says there. */
+/** Wildcard in an ARN of a policy. Identities reach only their own account whatever the ARN says. */
 const anyPlace = '*';
 
 /** To write a policy one need not be signed in: then the line and the settings say where the stage is, as far as they do. */
 async function findPlace(target: StageTarget, shellRegion: string | undefined): Promise<Place> {
-  // Not at the head of the file: they bring SDK clients, which most commands do without.
+  // Imported here, because they load SDK clients, which most commands do without.
   const { readAccount, signIn } = await import('../target/shell-access.ts');
   const { checkPlace } = await import('../../cdk/check-settings.ts');
   const { stageSettings } = await import('../../cdk/stage-settings.ts');
@@ -99,13 +99,13 @@ function tableStatements(place: Place): PolicyStatement[] {
   return [allow('DescribeTables', 'dynamodb', ['DescribeTable'], tableNames.map(arnOf)), ...statements];
 }
 
-/** The provider credentials of the stage, and the key that seals those of BYOK connections. */
+/** Rights on the provider credentials of the stage, and on the key that encrypts those of BYOK connections. */
 function sealingStatements(place: Place): PolicyStatement[] {
   const secret = arn(place, 'secretsmanager', `secret:${providerSecretName(place.stage)}-??????`);
   return [
     allow('ProviderCredentials', 'secretsmanager', ['GetSecretValue', 'PutSecretValue'], [secret]),
     {
-      // A key is named by its alias, which no resource of a policy can be.
+      // A key is named by its alias, which cannot be a resource of a policy.
       ...allow('ConnectionKey', 'kms', ['Decrypt', 'GenerateDataKey'], [arn(place, 'kms', 'key/*')]),
       Condition: { 'ForAnyValue:StringEquals': { 'kms:ResourceAliases': connectionKeyAlias(place.stage) } },
     },

@@ -15,7 +15,7 @@ import { readCredentialStatus } from '../target/credential-status.ts';
 import type { OpenTarget } from '../target/open-target.ts';
 import { openAdministration } from '../target/stores.ts';
 
-/** Of every provider of the applied catalogue. `notes`: what is missing where, one line each. */
+/** Health of every provider of the applied catalogue. `notes`: missing credentials, one line each. */
 export async function readProviders(session: Session, opened: OpenTarget) {
   const { store } = opened;
   const { catalogues } = await openAdministration(session);
@@ -46,7 +46,7 @@ export async function readProviders(session: Session, opened: OpenTarget) {
 
 const isCooling = ({ coolingFor }: ProviderHealth): boolean => coolingFor.length > 0;
 
-/** Undefined: it cools for all, or not at all. */
+/** Undefined when it cools for all workspaces, or for none. */
 const coolingWorkspaces = ({ coolingFor }: ProviderHealth): string | undefined =>
   coolingFor === 'all' || coolingFor.length === 0 ? undefined : coolingFor.join(', ');
 

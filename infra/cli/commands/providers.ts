@@ -46,7 +46,7 @@ async function listProviders(session: Session): Promise<Outcome> {
   };
 }
 
-/** Drops that of unused models beside others. */
+/** Drops the state of unused models beside others. */
 function statesOf(healths: readonly ProviderHealth[]): readonly ProviderState[] {
   const states = [...new Set(healths.map(({ state }) => state))];
   return states.length > 1 ? states.filter((state) => state !== 'unused') : states;
@@ -78,7 +78,7 @@ const disable: CallCommand<'POST /providers/{id}/disable'> = {
     'Calls go to the other providers of each model. Asks where a model would have none left and there is a terminal to ask on.',
     'Later applies keep it disabled, unless the file says status: enabled.',
   ],
-  // In an outage a script must not wait.
+  // Asks nothing of a script, which must not wait in an outage.
   async asks({ names: { id = '' } }, deps, { terminal }) {
     const { isChange, unserved } = await planProviderStatus(deps, id, 'disabled');
     if (!isChange || unserved.length === 0 || !terminal.canAsk) return undefined;

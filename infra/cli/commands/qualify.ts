@@ -57,13 +57,13 @@ export interface JudgedRevision {
 interface CaseResult {
   readonly number: number;
   readonly passed: boolean;
-  /** Undefined: it passed. */
+  /** Undefined when it passed. */
   readonly problem: string | undefined;
   /** The answer that failed; undefined: it passed, or there was none. */
   readonly answer: string | undefined;
 }
 
-/** Of an answer that failed, as much as shows why. */
+/** Length of a failed answer that is shown. */
 const answerMaxCharacters = 4_000;
 
 /** Runs the cases of a stored revision, and notes it where all pass. `url`: of a gateway, as clients use it. */
@@ -110,7 +110,10 @@ export const caseLines = (cases: readonly CaseResult[], style: Style): readonly 
   ),
 ];
 
-/** Of the shell. With a key of another workspace the cases would run under other models, policies and prices. */
+/**
+ * The key in the shell's environment. With a key of another workspace the cases would run under other models, policies
+ * and prices.
+ */
 export async function readCaseKey(session: Session, workspace: string): Promise<string> {
   const { keys } = await openAdministration(session, { writes: true });
   const key = session.variables[keyVariable] ?? '';

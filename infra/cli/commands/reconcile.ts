@@ -1,4 +1,4 @@
-// `keys reconcile`: after tables were restored, ends what has ended since the moment to which they were.
+// `keys reconcile`: after tables were restored to an earlier moment, ends the keys again that were ended since then.
 import { createAdministration, reconcileKeys } from '../../../shared/configuration/administration/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { UsageError } from '../args/option-values.ts';

@@ -12,7 +12,7 @@ import { functionOutcome } from '../output/stored-functions.ts';
 import { openAdministration } from '../target/stores.ts';
 import { caseLines, failedOf, judgeRevision, readBaseUrl, readCaseKey } from './qualify.ts';
 
-/** As the management interface takes it. */
+/** Limit of the management interface. */
 const revisionMaxBytes = 1024 * 1024;
 
 export function addPublish(functions: CommandLine): void {
@@ -96,7 +96,7 @@ async function publish(
   };
 }
 
-/** What was activated before is no draft again. */
+/** A formerly active revision does not become a draft again. */
 function afterFailedCases({ active, revisions }: FunctionRecord, revision: string): string {
   if (revisions.get(revision)?.state !== 'activated') return 'a draft, not activated';
   return `activated before, ${active === revision ? 'and stays active' : 'not made active'}`;

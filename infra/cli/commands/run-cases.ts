@@ -1,5 +1,5 @@
-// The test cases of a revision: the management interface says which calls are missing, they are made through a gateway, and their
-// answers are sent along until every case is judged.
+// Runs the test cases of a revision: the management interface names the missing calls, they are made through a gateway,
+// and their answers are sent along until every case is judged.
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
 import { perform } from '../../../functions/operator/perform.ts';
 import type { Documents, WrittenBody } from '../../../shared/configuration/management/index.ts';
@@ -40,7 +40,7 @@ export async function runCases(
     const { answer } = await perform(deps, casesRoute, { names, body: { revision, answers } });
     const { cases } = answer.data;
     if (cases.every(({ calls }) => calls.length === 0)) return answer.data;
-    // One after the other: a provider's limits are not what is tested.
+    // One after the other, because a provider's limits are not under test.
     for (const { number, calls } of cases) {
       if (calls.length > 0) onProgress(number, cases.length);
       for (const call of calls) answers.push({ call: call.call, ...(await answerTo(call, access)) });

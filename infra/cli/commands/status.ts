@@ -1,4 +1,4 @@
-// `status`: tables, limits, open holds and provider health at a glance. Reads only.
+// `status`: tables, limits, open reservations and provider health at a glance. Reads only.
 
 import { readCredits, type WorkspaceCredit } from '../../../shared/configuration/administration/index.ts';
 import { callTimes } from '../../../shared/foundation/constants/index.ts';
@@ -90,13 +90,13 @@ interface WorkspaceHolds extends WorkspaceCredit {
   readonly oldestAgeMs: number | undefined;
 }
 
-/** Of a local run the default: nothing says what it was started with. */
+/** The default for a local run, whose options are not stored. */
 const holdLifeMsOf = (target: Target): number =>
   callTimes(target.kind === 'stage' ? stageSettings[target.stage]?.streamBudgetSeconds : undefined).holdLifeMs;
 
 function withHolds(credit: WorkspaceCredit, nowMs: number, holdLifeMs: number): WorkspaceHolds {
   const { firstEndMs } = credit.summary;
-  // A hold lasts so long from the arrival of its call.
+  // A reservation lasts this long from the arrival of its call.
   const oldestAgeMs = firstEndMs === undefined ? undefined : Math.max(0, nowMs - (firstEndMs - holdLifeMs));
   return { ...credit, oldestAgeMs };
 }
@@ -117,6 +117,6 @@ const workspaceFields: readonly Field<WorkspaceHolds>[] = [
     value: ({ oldestAgeMs }) => oldestAgeMs,
     shown: ({ oldestAgeMs }) => (oldestAgeMs === undefined ? null : formatAge(oldestAgeMs)),
   },
-  // Of what is available: calls that died held it.
+  // Part of the available credit: reserved by calls that died.
   { member: 'expired_usd', title: 'expired USD', align: 'decimal', value: ({ summary }) => formatUsd(summary.expired) },
 ];

@@ -77,7 +77,7 @@ async function usage(
   };
 }
 
-/** Of every call once: one that went to several models counts at each of them. */
+/** Sums of every call once, because a call to several models counts at each of them. */
 interface Total extends UsageSummary {
   readonly isTotal: true;
 }
@@ -103,8 +103,8 @@ const nullGroups: Partial<Record<(typeof usageGroupings)[number], string>> = {
 };
 
 /**
- * By provider the attempts stand in the table too: a provider may only ever have failed. What callers paid themselves
- * stands there where they did.
+ * By provider the table shows attempts too, because a provider may only ever have failed. Payments by callers are shown
+ * where there were any.
  */
 const figureFields = (by: UsageGrouping, total: UsageSummary): readonly Field<UsageSummary>[] => [
   { member: 'calls', title: 'calls', align: 'right', value: ({ calls }) => calls },

@@ -1,4 +1,4 @@
-// What may be set of a workspace, as options of `workspaces create` and `workspaces update`. What is not said is not sent.
+// Settings of a workspace as options of `workspaces create` and `workspaces update`. Absent ones are not sent.
 import { input, type LineInput, type LineRequest } from '../args/call-command.ts';
 import {
   none,
@@ -12,7 +12,7 @@ import {
 import { readModels, readReset } from './key-options.ts';
 
 const readSwitch = readAs(readChoice(['on', 'off']), (word) => word === 'on');
-/** A policy that is not enforced is taken away. */
+/** Switching a policy off removes it. */
 const readDemand = readAs(readSwitch, (isOn) => isOn || none);
 
 function readRegions(name: string, text: string): string[] {

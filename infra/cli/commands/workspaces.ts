@@ -1,5 +1,5 @@
-// `workspaces list | show | create | update`: workspaces with their credit, limits, models and policy. What is added to the credit of
-// one is `credits add`.
+// `workspaces list | show | create | update`: workspaces with their credit, limits, models and policy. `credits add`
+// adds to the credit of one.
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { addCallCommands, type CallCommands, input, type LineInput, search, shownList } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
@@ -25,7 +25,7 @@ const shown = ({ data }: { readonly data: Workspace }, more: object = {}): Outco
   lines: () => memberLines(documentOf(data), textOf),
 });
 
-/** `zdr: true, data_residency: eu us`; what has no value is left out. */
+/** `zdr: true, data_residency: eu us`; absent values are omitted. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.join(' ');
   if (typeof value !== 'object' || value === null) return String(value ?? '-');

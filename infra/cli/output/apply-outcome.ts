@@ -1,4 +1,4 @@
-// What `apply` says: a line per resource that changes, under it its members old → new, and keys that were made.
+// Output of `apply`: a line per changed resource, under it its fields old → new, and new keys.
 import {
   type CreatedKey,
   type FilledMembers,
@@ -59,7 +59,7 @@ const changesLines = (changes: readonly PlannedChange[], columns: number): strin
 
 const memberIndent = ' '.repeat(13);
 
-/** All of it, over several lines: what is filled in is to be read before it is applied. */
+/** All of it, over several lines, so that filled-in values are read before they are applied. */
 function filledLines({ place, origin, members }: FilledMembers, columns: number): string[] {
   const texts = Object.entries(members).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   const lines: string[] = [];

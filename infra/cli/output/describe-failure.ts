@@ -1,5 +1,5 @@
-// A failure as one line for the operator. Only the message of an error is shown: what AWS and DynamoDB say may name tables
-// and accounts, never a secret of this gateway.
+// A failure as one line for the operator. Only the message of an error is shown: AWS and DynamoDB may name tables and
+// accounts, never a secret of this gateway.
 
 import { neverConnected, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { describeTarget, noTablesIn, type Target } from '../target/target.ts';
@@ -30,7 +30,7 @@ function describeUnavailable(cause: unknown, target: Target): string {
   );
 }
 
-/** Undefined: the server answered, or it is AWS itself. */
+/** Returns undefined when the server answered, or it is AWS itself. */
 const describeUnreachable = (error: unknown, target: Target): string | undefined =>
   target.kind !== 'stage' && neverConnected(error) ? `no DynamoDB answers at ${describeTarget(target)}` : undefined;
 
@@ -45,7 +45,7 @@ function describeAws(error: unknown): string | undefined {
   return isRefused ? `AWS refused: ${name}: ${messageOf(error)}` : undefined;
 }
 
-/** Of a host with several addresses: the error of the first. */
+/** For a host with several addresses, the error of the first. */
 const rootOf = (error: unknown): unknown => (error instanceof AggregateError ? error.errors[0] : error);
 
 const causeOf = (error: unknown): string => [nameOf(error), messageOf(error)].filter((part) => part !== '').join(': ');

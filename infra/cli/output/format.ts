@@ -1,5 +1,5 @@
-// Values as text for people and for programs. Nothing that steers a terminal comes through: neither a control character nor a mark of the
-// direction of a text.
+// Values as text for people and for programs. Characters that control a terminal are escaped: control characters and
+// marks of text direction.
 import { escapeControls } from '../../../shared/foundation/log/index.ts';
 
 /**

@@ -1,5 +1,5 @@
-// Aligned columns for people, and the same fields as JSON. Cells may hold what clients wrote, so nothing that steers a
-// terminal comes through.
+// Aligned columns for people, and the same fields as JSON. Cells may contain clients' text, so characters that control
+// a terminal are escaped.
 import { formatTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 import { inBold, type Style } from './terminal.ts';
 
@@ -9,19 +9,19 @@ export interface Column {
   readonly align?: 'left' | 'right' | 'decimal';
   /** May be cut where the line is too narrow. */
   readonly isFlexible?: boolean;
-  /** May be left out where the line is too narrow all the same: lower numbers go first. */
+  /** Order in which columns are dropped where the line is too narrow: lower numbers first. */
   readonly leftOut?: number;
 }
 
 type Cell = string | number | bigint | boolean | readonly string[] | Tags | null | undefined;
 
-/** One member of a row: in the JSON document and in the table. */
+/** One field of a row: in the JSON document and in the table. */
 export interface Field<Row> extends Partial<Column> {
-  /** In JSON. Undefined: only in the table. */
+  /** Name in JSON; undefined for a column of the table only. */
   readonly member?: string;
-  /** In JSON null where it is undefined. */
+  /** Value; null in JSON where it is undefined. */
   readonly value: (row: Row) => Cell;
-  /** In the table, where it looks other than in JSON. */
+  /** Text in the table, where it differs from JSON. */
   readonly shown?: (row: Row) => Cell;
 }
 
@@ -39,7 +39,7 @@ export const fieldJson = <Row>(fields: readonly Field<Row>[], row: Row): Record<
 
 const gap = '  ';
 
-/** A document as lines of a name and a text; undefined: the member is left out. */
+/** A document as lines of a name and a text; fields with an undefined text are omitted. */
 export function memberLines(document: object, textOf: (value: unknown) => string | undefined): string[] {
   const texts = Object.entries(document).flatMap(([name, value]) => {
     const text = textOf(value);
@@ -51,7 +51,7 @@ export function memberLines(document: object, textOf: (value: unknown) => string
 
 const flexibleWidthMin = 12;
 
-/** A title line and one line per row, all within the terminal. What is null or undefined is shown as -. */
+/** A title line and one line per row, all within the terminal. Null and undefined are shown as -. */
 export function table(columns: readonly Column[], rows: readonly (readonly Cell[])[], style: Style): string[] {
   const sized = columns.map((column, index): SizedColumn => {
     const texts = alignCells(

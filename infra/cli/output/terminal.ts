@@ -17,9 +17,9 @@ export interface Terminal {
   /** Replaces the line of progress before it; nothing where standard error is no terminal. */
   showProgress(text: string): void;
   ask(question: string): Promise<string>;
-  /** All of standard input, or what is typed unseen where it is a terminal. Throws where it is too long. */
+  /** Reads all of standard input, or hidden typing where it is a terminal. Throws where it is too long. */
   readSecret(prompt: string): Promise<string>;
-  /** All of standard input, as text for a command that was told to read it. Throws where it is too long. */
+  /** Reads all of standard input as text, for a command with such an option. Throws where it is too long. */
   readInput(maxBytes: number): Promise<string>;
 }
 
@@ -34,7 +34,7 @@ const bold = ['\u001b[1m', '\u001b[22m'] as const;
 export const inBold = (line: string): string => bold.join(line);
 
 /**
- * The way of every text to the terminal. What clients, providers and files wrote stands in it: no character steers the
+ * Filters every text to the terminal, which may contain text of clients, providers and files: no character controls the
  * terminal, and no text makes a line of its own.
  */
 export const onlyText = (terminal: Terminal): Terminal => ({
@@ -46,7 +46,7 @@ export const onlyText = (terminal: Terminal): Terminal => ({
   readSecret: (prompt) => terminal.readSecret(lineOf(prompt)),
 });
 
-/** Marks of the direction of a text, among what steers a terminal. */
+/** Marks of text direction are among the characters that control a terminal. */
 const controls = /[\p{Cc}\p{Bidi_Control}]/gu;
 
 function lineOf(text: string): string {
@@ -102,7 +102,7 @@ const widthOf = ({ columns }: NodeJS.WriteStream): number => columns || columnsD
 
 async function answerTo(input: NodeJS.ReadStream, output: NodeJS.WritableStream, text: string): Promise<string> {
   const reader = createInterface({ input, output, terminal: true });
-  // Ctrl-C and Ctrl-D answer with nothing, which is no.
+  // Ctrl-C and Ctrl-D answer with an empty text, which is no.
   const closed = new Promise<string>((resolve) => reader.once('close', () => resolve('')));
   try {
     return await Promise.race([reader.question(text), closed]);

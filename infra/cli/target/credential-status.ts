@@ -1,5 +1,5 @@
-// Which providers have no credential where the gateway runs, as far as it can be known from here: of a stage its secret
-// tells, of a local store the gateway that ran there last, and before that the variables of this shell.
+// Providers without a credential where the gateway runs, as far as this shell can know: from the secret of a stage,
+// from the gateway that ran last on a local store, and before that from the variables of this shell.
 
 import {
   accountOf,
@@ -16,7 +16,7 @@ import type { OpenTarget } from './open-target.ts';
 import { describeTarget } from './target.ts';
 
 export interface CredentialStatus {
-  /** What is missing, and what to do. Undefined: nothing, or it cannot be known. */
+  /** The missing credential, with advice; undefined when it is there, or unknown. */
   missing(provider: CalledProvider): string | undefined;
   /** Why nothing is known. */
   readonly unknown?: string;
@@ -24,7 +24,7 @@ export interface CredentialStatus {
 
 const namesCredential = ({ auth }: ProviderDocument): boolean => credentialName(auth) !== undefined;
 
-/** For what is running. `providers`: those that are asked about. */
+/** For a running gateway. `providers`: those to check. */
 export async function readCredentialStatus(
   session: Session,
   opened: OpenTarget,
@@ -44,7 +44,7 @@ export async function readCredentialStatus(
   };
 }
 
-/** For what is about to be applied. */
+/** For a file that is about to be applied. */
 export async function readCredentialsFor(
   session: Session,
   opened: OpenTarget,

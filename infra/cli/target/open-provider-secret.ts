@@ -1,5 +1,5 @@
-// The one secret of a stage that holds its provider credentials: a JSON object, name → credential. Only names and the
-// fact of a change ever leave this file.
+// The one secret of a stage with its provider credentials: a JSON object, name → credential. Only names and the fact of
+// a change ever leave this file.
 import {
   GetSecretValueCommand,
   PutSecretValueCommand,
@@ -14,9 +14,9 @@ import type { ShellAccess } from './shell-access.ts';
 const answerMaxBytes = 512 * 1024;
 
 export interface ProviderSecret {
-  /** Throws an Error for the operator where the secret is absent or holds something else than a JSON object. */
+  /** Throws an Error for the operator where the secret is absent or is no JSON object. */
   read(): Promise<ReadonlyMap<string, unknown>>;
-  /** All of it: read it before, so that other names stay. */
+  /** Writes all of it: read it before, so that other names stay. */
   write(credentials: ReadonlyMap<string, unknown>): Promise<void>;
   close(): void;
 }
@@ -43,7 +43,7 @@ export async function openProviderSecret(access: ShellAccess, stage: string): Pr
   };
 }
 
-/** Without the parser's own error, which quotes the text. */
+/** Hides the parser's own error, which quotes the text. */
 function readObject(name: string, text: string): ReadonlyMap<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);

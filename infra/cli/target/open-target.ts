@@ -1,4 +1,4 @@
-// Opens the store that the line names. What was started for it ends with `close`.
+// Opens the store that the line names. Processes started for it end with `close`.
 
 import { DescribeTableCommand, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { type KeyWrapper, kmsKeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
@@ -28,16 +28,18 @@ export interface OpenOptions {
    * nothing is made or changed on this machine.
    */
   readonly writes?: boolean;
-  /** Of a folder that has no store yet. Default: refused. 'empty': an empty one takes its place, and nothing is made. */
+  /**
+   * Handling of a folder without a store. Default: refused. 'empty': an empty store is used, and nothing is created.
+   */
   readonly missing?: 'refused' | 'made' | 'empty';
 }
 
 /** A table as DynamoDB describes it: cheap, and on AWS up to six hours old. */
 export interface TableStatus {
   readonly table: TableName;
-  /** As in the account. */
+  /** Name in the account. */
   readonly name: string;
-  /** `ACTIVE` as a rule; undefined: there is no such table. */
+  /** Usually `ACTIVE`; undefined when there is no such table. */
   readonly status: string | undefined;
   readonly items: number | undefined;
   readonly bytes: number | undefined;
@@ -46,17 +48,21 @@ export interface TableStatus {
 export interface OpenTarget {
   readonly stage: string;
   readonly store: Store;
-  /** The tables with another suffix behind their names, to be read: what a stage worked on before. Undefined: a folder has no others. */
+  /**
+   * Reads the tables with another suffix, on which a stage worked before. Undefined for a folder, which has no others.
+   */
   readonly storeOf?: (suffix: string) => Store;
   /** Throws the client's error where the server cannot be reached or refuses. */
   describeTables(): Promise<TableStatus[]>;
-  /** Makes the tables of a local store where they are missing; those of a stage belong to its deployment. */
+  /** Creates missing tables of a local store; those of a stage belong to its deployment. */
   prepareTables(): Promise<void>;
-  /** With which the public ids of keys begin that are made there. Undefined for a local store. */
+  /** Characters with which the public ids of keys made there begin. Undefined for a local store. */
   readonly cell: string | undefined;
   /** The AWS identity of the shell; undefined for a local store. */
   readonly access: ShellAccess | undefined;
-  /** What seals the keys of BYOK connections there. A command that writes makes the master key of a local store with it. */
+  /**
+   * Encrypts the keys of BYOK connections there. A command that writes creates the master key of a local store with it.
+   */
   readonly wrapper: KeyWrapper;
   close(): Promise<void>;
 }
@@ -174,15 +180,15 @@ async function describeTable(client: DynamoClient, name: string, table: TableNam
   }
 }
 
-// What seals the keys of BYOK connections.
+// The wrapper that encrypts the keys of BYOK connections.
 
 /** The KMS key of a stage, used with the credentials of the shell. Calls nothing yet. */
 export const stageKeyWrapper = (access: ShellAccess, stage: string): KeyWrapper =>
   kmsKeyWrapper({ access, randomness: systemRandomness, keyId: connectionKeyAlias(stage) });
 
 /**
- * Opens the real one no earlier than it is needed: most files hold no BYOK connection, and opening it makes a master key
- * on this machine.
+ * Opens the real one on first use: most files have no BYOK connection, and opening it creates a master key on this
+ * machine.
  */
 function lazyKeyWrapper(open: () => KeyWrapper): KeyWrapper {
   const wrapper = once(open);

@@ -45,7 +45,7 @@ export async function signIn({ stage, profile, region }: StageTarget): Promise<S
 }
 
 export interface AwsAccount {
-  /** `aws`, or that of another part of AWS such as `aws-cn`. */
+  /** `aws`, or the name of another partition such as `aws-cn`. */
   readonly partition: string;
   readonly id: string;
 }

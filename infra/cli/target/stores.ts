@@ -1,4 +1,4 @@
-// What commands work on, on the store that the line names.
+// Stores for commands, on the store that the line names.
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
 import { createCooldowns, createStatisticsReader } from '../../../shared/accounting/provider-health/index.ts';
 import {
@@ -37,7 +37,7 @@ export async function openManagement(session: Session, options?: OpenOptions): P
   };
 }
 
-/** With the one that seals keys: for applying a file. */
+/** Includes the wrapper that encrypts keys, for applying a file. */
 export function sealingStoresOn(
   store: Store,
   { stage, wrapper, cell }: Pick<OpenTarget, 'stage' | 'wrapper' | 'cell'>,

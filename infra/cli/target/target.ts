@@ -28,7 +28,7 @@ export interface TargetOptions {
 /** The stage of every local run. */
 export const localStage = 'local';
 
-/** `form` says what is wanted where the pattern does not match. */
+/** `form`: the valid form, for a text that the pattern does not match. */
 const matching =
   (pattern: RegExp, form: string): ParseOption =>
   (name, text) => {
@@ -42,7 +42,7 @@ export const targetOptions = [
   {
     flags: '--stage <NAME>',
     summary: 'the tables of this stage, with the AWS credentials and region of the shell',
-    // What the bundles accept as a stage.
+    // Stage names that the bundles accept.
     read: matching(/^[A-Za-z0-9-]{1,32}$/, 'letters, digits and -'),
   },
   {

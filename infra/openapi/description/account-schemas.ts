@@ -1,4 +1,4 @@
-// What a key may see of itself, typed member by member after the documents that the gateway answers with.
+// The account interface of a key, typed field by field after the gateway's documents.
 
 import type { keyDocument } from '../../../functions/gateway/account/serve-account.ts';
 import { type CallDocument, callDocumentSchemas } from '../../../shared/accounting/call-records/index.ts';
@@ -25,7 +25,7 @@ const key: MembersOf<ReturnType<typeof keyDocument>> = {
 
 type AttemptMember = keyof CallDocument['attempts'][number];
 
-/** What needs words; the schemas are those of the record. */
+/** Descriptions of fields; the schemas are those of the record. */
 const attemptDescriptions: Readonly<Partial<Record<AttemptMember, string>>> = {
   outcome: '`ok`, or one word for the failure: `status_500`, `timeout`, `connection`.',
   status: 'Of the answer of the provider; left out where there was none.',

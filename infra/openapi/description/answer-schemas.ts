@@ -1,5 +1,5 @@
-// What the interface answers with. Of a completion what the gateway guarantees is required, the rest is the provider's;
-// the models are typed member by member after the wire objects: a new member does not compile without its schema.
+// Answers of the interface. In a completion the fields that the gateway guarantees are required, the rest is the
+// provider's; models are typed field by field after the wire objects: a new field does not compile without its schema.
 import { errorCatalogue, rejectionReasons } from '../../../shared/errors/index.ts';
 import { brand, listedInterfaceIds } from '../../../shared/foundation/constants/index.ts';
 import {
@@ -236,7 +236,7 @@ const anthropicPage: MembersOf<AnthropicModelPage> = {
   last_id: nullable('string'),
 };
 
-/** No other members. */
+/** Allows no other fields. */
 const closed = (...described: Parameters<typeof objectSchema>): JsonSchema => ({
   ...objectSchema(...described),
   additionalProperties: false,

@@ -1,10 +1,10 @@
-// What a client can do about each error, in a sentence or two; the status and the retry advice stand in shared/errors.
+// Advice to clients for each error, in a sentence or two; status and retry advice are in shared/errors.
 import type { ErrorCode, errorFamilies } from '../../../shared/errors/index.ts';
 
 export interface ErrorGuide {
   /** When the gateway answers so. */
   readonly cause: string;
-  /** What makes the next call succeed, and who can do it. */
+  /** The step that makes the next call succeed, and who can take it. */
   readonly solution: string;
 }
 

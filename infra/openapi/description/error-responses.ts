@@ -19,7 +19,7 @@ const modelsCodes: readonly ErrorCode[] = [
   'RATE_LIMITER_UNAVAILABLE',
 ];
 
-/** Errors of what a key may see of itself: a request counts against its limit. */
+/** Errors of the account interface: a request counts against the key's limit. */
 const accountCodes: readonly ErrorCode[] = [...modelsCodes, 'api_key_rate_limit'];
 
 export const codesOf = {
@@ -128,7 +128,7 @@ interface JsonOperation {
   readonly parameters?: readonly object[];
   readonly requestBody?: object;
   readonly answer: JsonSchema;
-  /** What the answer is. */
+  /** Content of the answer. */
   readonly says: string;
   readonly codes: readonly ErrorCode[];
 }

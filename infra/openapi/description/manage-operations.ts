@@ -51,7 +51,7 @@ function operationOf(name: (typeof routeNames)[number]) {
   return takesFile || isFile ? withEtag(described, isFile ? yaml : {}) : described;
 }
 
-/** What stands for each name of a path. */
+/** Description of each name in a path. */
 const inPaths: Readonly<Record<string, string>> = {
   calls: 'The `x-request-id` of the answer.',
   providers: 'The provider.',

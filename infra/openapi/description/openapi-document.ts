@@ -1,4 +1,4 @@
-// The whole interface as one OpenAPI 3.1 document, made of what the gateway itself checks and answers with.
+// The whole interface as one OpenAPI 3.1 document, made from the gateway's own schemas and answers.
 import { accountSchemas } from './account-schemas.ts';
 import { componentSchemas } from './answer-schemas.ts';
 import { errorTable } from './error-responses.ts';
@@ -33,5 +33,8 @@ export const openApiDocument = (serverUrl: string = defaultServerUrl) => ({
   'x-gw-errors': errorTable(),
 });
 
-/** As a gateway serves it: relative to the document itself, as behind a distribution it does not know its own address. */
+/**
+ * As a gateway serves it: URLs relative to the document, because behind a distribution it does not know its own
+ * address.
+ */
 export const servedDescription = (): string => JSON.stringify(openApiDocument('/'));

@@ -147,7 +147,7 @@ const readGeneration = jsonOperation({
   codes: codesOf.generation,
 });
 
-/** Tools read each path by itself; this says which of them are one. */
+/** Tools read each path by itself; this field groups those of one operation. */
 const belowAll = { 'x-gw-base-urls': basePaths };
 const belowFirst = { 'x-gw-base-urls': [basePaths[0]] };
 

@@ -1,4 +1,5 @@
-// The operations of interfaces whose bodies are their vendors' own: what the gateway reads of them, and what it adds.
+// The operations of interfaces whose bodies are their vendors' own: the fields that the gateway reads, and those it
+// adds.
 import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { codesOf, errorResponses } from './error-responses.ts';
@@ -19,7 +20,7 @@ const relayedCodes = codesOf.chat.filter(
   (code) => !chatOnly.has(code) && (code === 'api_key_rate_limit' || !functionOnly.test(code)),
 );
 
-/** As the body of a chat completion has them. */
+/** As in the body of a chat completion. */
 const chatMembers = requestBodySchema().properties as Readonly<Record<string, JsonSchema>>;
 const chatMember = (name: string): JsonSchema => chatMembers[name] ?? {};
 
@@ -34,7 +35,7 @@ export interface RelayedOperation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  /** Beside the members of the gateway. */
+  /** Beside the gateway's fields. */
   readonly members: Readonly<Record<string, JsonSchema>>;
   readonly required: readonly string[];
   readonly example: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-// The body of a chat completion: the schema the gateway checks with, refined by what it checks in code, with words.
+// The body of a chat completion: the gateway's schema, refined by its checks in code, with descriptions.
 import {
   chatRequestJsonSchema,
   schemaCarrierJsonSchema,
@@ -8,7 +8,7 @@ import type { JsonSchema } from './json-schema.ts';
 const { $schema: _carrierDialect, ...schemaCarrier } = schemaCarrierJsonSchema();
 const isSet = { not: { type: 'null' } };
 
-/** Path of a member → keywords to add where it is an object. */
+/** Path of a field → keywords to add where it is an object. */
 const refinements: Readonly<Record<string, JsonSchema>> = {
   '': {
     if: { not: { required: ['model'] } },
@@ -23,7 +23,10 @@ const refinements: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/** What each member of the request body means, by its path; the empty path is the body. A test holds them complete. */
+/**
+ * Description of each field of the request body, by its path; the empty path is the body. A test checks that all are
+ * there.
+ */
 export const memberDescriptions: Readonly<Record<string, string>> = {
   '': 'The standard chat-completions body, of at most 100,000 JSON values and 64 levels. A member that is not listed reaches the provider as it was sent, unless its name differs from a listed one only in letter case: then the request is refused. `null` stands for an absent member.',
   model:
