@@ -97,9 +97,9 @@ async function check(client: ClientId, format: ColumnFormat, row: AskingRow, ver
     return;
   }
   expect([status, answer, sent]).toMatchObject([200, {}, [expect.any(String)]]);
-  const isFound = verdict.says !== 'left out, told' && verdict.marks.length > 0;
+  const isFound = verdict.says !== 'dropped' && verdict.marks.length > 0;
   const without = isFound ? undefined : await askWithout(client, format, row);
-  if (verdict.says === 'left out, told') {
+  if (verdict.says === 'dropped') {
     expect(leftOut.toSorted()).toEqual(verdict.members);
     expect([without?.leftOut, sent]).toEqual([[], without?.sent]);
     return;

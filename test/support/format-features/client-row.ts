@@ -16,13 +16,13 @@ type Mark = string | RegExp;
 export type Verdict =
   | { readonly says: 'carried' | 'emulated'; readonly marks: readonly Mark[] }
   /** The provider gets what it gets without the feature, and the client is told so. */
-  | { readonly says: 'left out, told'; readonly members: readonly string[] }
+  | { readonly says: 'dropped'; readonly members: readonly string[] }
   /** No provider is called; the member is named. */
   | { readonly says: 'refused'; readonly member: string };
 
 export const carried = (...marks: readonly Mark[]): Verdict => ({ says: 'carried', marks });
 export const emulated = (...marks: readonly Mark[]): Verdict => ({ says: 'emulated', marks });
-export const told = (...members: readonly string[]): Verdict => ({ says: 'left out, told', members });
+export const told = (...members: readonly string[]): Verdict => ({ says: 'dropped', members });
 export const refused = (member: string): Verdict => ({ says: 'refused', member });
 
 export interface ClientRow<Id extends ClientId = ClientId> {

@@ -71,7 +71,7 @@ export const yes = (...checks: Cell['checks']): Cell => cell('yes', ...checks);
 export const no = (...members: readonly [string, ...string[]]): Cell =>
   cell('no', ...(members.map((member) => ({ kind: 'passes over', member })) as [Check]));
 export const leavesOut: Check = { kind: 'leaves out' };
-export const leftOut = cell('left out', leavesOut);
+export const leftOut = cell('dropped', leavesOut);
 export const passesOver = (member: string): Check => ({ kind: 'passes over', member });
 export const sends = (pick: (body: Any) => unknown, expected: unknown, ask?: Ask): Check => ({
   kind: 'sends',

@@ -691,8 +691,8 @@ export const whatGoesIn: readonly FeatureRow[] = [
       sends((body) => body.system, [{ text: 'Long.' }, { cachePoint: { type: 'default', ttl: '1h' } }]),
       sends((body) => body.messages[2].content.at(-1), { cachePoint: { type: 'default' } }),
     ),
-    cell('left out: it caches by itself', leavesOut, leavesOut, leavesOut, leavesOut),
-    cell('left out: it caches by itself', leavesOut, leavesOut, leavesOut, leavesOut),
+    cell('dropped: it caches by itself', leavesOut, leavesOut, leavesOut, leavesOut),
+    cell('dropped: it caches by itself', leavesOut, leavesOut, leavesOut, leavesOut),
   ),
   row(
     '`cache_control` of a tool',
