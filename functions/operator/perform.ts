@@ -24,7 +24,7 @@ interface SentRequest {
   readonly names?: object;
   /** Already read: a list is not cut into pages. */
   readonly query?: object;
-  /** As a client writes it. */
+  /** Body as a client writes it. */
   readonly body?: object;
 }
 
@@ -33,7 +33,7 @@ interface Performed<Name extends RouteName> {
   readonly isChanged: boolean;
 }
 
-/** Throws what the work throws, as it is. */
+/** Throws the errors of the work unchanged. */
 export async function perform<Name extends RouteName>(
   deps: ManagementDependencies,
   name: Name,

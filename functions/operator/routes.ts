@@ -9,7 +9,7 @@ import type { OperatorDependencies } from './dependencies.ts';
 import { manage } from './request/manage.ts';
 import { works } from './works.ts';
 
-/** As the router matches it. */
+/** Pattern for the router. */
 const patternOf = (path: string): string => `/manage${path.replaceAll(/\{\w+\}/g, '*')}`;
 
 export function createOperatorGateway(deps: OperatorDependencies, page: Page): Gateway {

@@ -1,4 +1,4 @@
-// Whose keys an operator may make and change: editors those of their workspaces, members their own within `member_keys`.
+// Keys that an operator may make and change: editors those of their workspaces, members their own within `member_keys`.
 import {
   ChangeFailed,
   checkWithin,
@@ -21,7 +21,7 @@ interface AllowedNewKey extends KeyChanges {
   readonly claim?: ((publicId: string) => Promise<void>) | undefined;
 }
 
-/** What the new key may have. Throws not_found or forbidden. */
+/** Settings that the new key may have. Throws not_found or forbidden. */
 export async function allowNewKey(
   deps: ManagementDependencies,
   operator: Operator,
@@ -53,7 +53,7 @@ export async function allowChange(
   if (!isOwn(operator, key)) {
     requireRole(operator, 'editor', workspace, `there is no key ${key.publicId}`);
   }
-  // Revoking is always allowed; any other change is within what a new key may have.
+  // Revoking is always allowed; any other change is limited like a new key.
   const { status, ...settings } = changes;
   if (status === 'active') throw new ChangeFailed('forbidden', 'a member makes a new key in place of a revoked one');
   const isRevocation = status === 'revoked' && Object.values(settings).every((value) => value === undefined);

@@ -1,4 +1,4 @@
-// Below /v1/manage/workspaces: workspaces with their settings and their credit, and what is added to it.
+// Below /v1/manage/workspaces: workspaces with their settings, their credit, and additions to it.
 import {
   addCredit,
   changeWorkspace,
@@ -42,7 +42,7 @@ export const changeCredit: Work<'POST /workspaces/{id}/credits'> = async (deps, 
 export const showCreditHistory: Work<'GET /workspaces/{id}/credits'> = async (deps, { names, query }) => {
   const workspace = names.id;
   await readWorkspace(deps, workspace);
-  // The newest first: pages are ordered by what stands later, and the first grant is the oldest.
+  // The newest first: pages sort by the later item, and the first grant is the oldest.
   const { items, next_cursor } = pageOf(
     await deps.credit.additions(workspace),
     query,

@@ -1,4 +1,5 @@
-// GET /v1/manage/session: who asks, and what they may do. The page shows no more than this allows; every request is checked anyway.
+// GET /v1/manage/session: the operator and its rights. The page shows no more than they allow; every request is checked
+// anyway.
 import type { Role } from '../../../shared/configuration/access/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import type { Work } from '../request/manage.ts';

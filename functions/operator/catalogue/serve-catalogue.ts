@@ -8,7 +8,7 @@ import { namesOf, type Work } from '../request/manage.ts';
 import { pageOf } from '../request/pages.ts';
 import { healthDocument, readHealths } from './serve-providers.ts';
 
-/** With the list, and a reader of YAML, which few requests need. */
+/** Loads the model list, and a reader of YAML, which few requests need. */
 const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');
 
 export const listCatalogue: Work<'GET /models'> = async (deps, { operator, query }) => {

@@ -1,4 +1,4 @@
-// GET /v1/manage/providers: how each provider does at each of its models, and what is used of its limits.
+// GET /v1/manage/providers: the health of each provider at each of its models, and the use of its limits.
 import { readLimitUse } from '../../../shared/accounting/limits/index.ts';
 import { awaitStatistics } from '../../../shared/accounting/provider-health/index.ts';
 import { type ProviderHealth, readProviderHealth } from '../../../shared/accounting/reports/index.ts';
@@ -22,7 +22,7 @@ export const listProviders: Work<'GET /providers'> = async (deps, { operator, qu
     document?.providers ?? [],
     query,
     ({ id }) => [id],
-    // With the models that it serves.
+    // Includes the models that it serves.
     ({ id, display_name, base_url }) => [
       id,
       display_name,
@@ -80,7 +80,7 @@ async function show(
   return { id, display_name, status, base_url, data_policy, models };
 }
 
-/** Of the last 15 to 30 minutes. */
+/** Health over the last 15 to 30 minutes. */
 export const healthDocument = ({ model, state, coolingFor, figures }: ProviderHealth, operator: Operator) => ({
   model,
   state,

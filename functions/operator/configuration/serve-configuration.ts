@@ -1,5 +1,5 @@
-// GET and PUT /v1/manage/configuration: the gateway file of what is stored, and its replacement by the machinery that the command line
-// applies files with. What a replacement would change is told by `dry_run=true`.
+// GET and PUT /v1/manage/configuration: the gateway file of the store, and its replacement by the code with which the
+// command line applies files. `dry_run=true` shows the changes of a replacement.
 import { fail } from '../../../shared/errors/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import { absent, atMost, equals, or, type Store } from '../../../shared/storage/store/index.ts';
@@ -58,20 +58,20 @@ export const replaceConfiguration: Work<'PUT /configuration'> = async (deps, req
 /** CloudFront weakens the tag of an answer that it compresses. */
 const tagShape = /^(?:W\/)?("[\x21\x23-\x7e]*"|\*)$/;
 
-/** Undefined: none was sent. */
+/** Returns undefined when none was sent. */
 function ifMatch(headers: ManageRequest<'PUT /configuration'>['headers']): readonly string[] | undefined {
   const sent = headers['if-match'];
   return sent?.flatMap((header) => header.split(',')).map((one) => tagShape.exec(one.trim())?.[1] ?? '');
 }
 
-// One replacement of the configuration at a time, over all processes: between the moment when it is compared with what is stored and
-// its last write, no other one begins. A process that died meanwhile is waited for no longer than any request runs.
+// One replacement of the configuration at a time, over all processes: between its comparison with the store and its
+// last write, no other one begins. A process that died meanwhile is waited for no longer than any request runs.
 
-/** In `config`. */
+/** Key in `config`. */
 const claimKey = 'CONFIGURATION_REPLACEMENT';
 const claimLifeMs = 120_000;
 
-/** Undefined: another one is being made. */
+/** Returns undefined when another replacement is running. */
 async function asOnlyReplacement<Answer>(
   store: Pick<Store, 'put'>,
   { id, nowMs }: { readonly id: string; readonly nowMs: number },
@@ -89,7 +89,7 @@ async function asOnlyReplacement<Answer>(
     return await work();
   } finally {
     const own = { condition: equals('claimed_by', id), repeatable: true };
-    // What was done counts; where this is lost, the claim ends by its time.
+    // The changes are made; where this write is lost, the claim expires.
     await store.put({ table: 'config', item: claim(0), ...own }).catch(() => undefined);
   }
 }

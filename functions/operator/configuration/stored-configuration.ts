@@ -1,5 +1,6 @@
-// The configuration as one document: what is stored, read with a tag that each change of it changes, and what a replacement makes of
-// it. The catalogue is replaced only where it still is what was read; of everything else only what the new file says differently.
+// The configuration as one document: the stored one, with a tag that each change of it changes, and the changes of a
+// replacement. The catalogue is replaced only where it is still the one that was read; elsewhere only the differences
+// of the new file are written.
 import { isRefusal } from '../../../shared/configuration/administration/index.ts';
 import type { GatewayFilePlan, Problem } from '../../../shared/configuration/gateway-file/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
@@ -8,14 +9,14 @@ import { sha256Hex } from '../../../shared/foundation/ids/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { ManagementDependencies } from '../dependencies.ts';
 
-/** With a reader of YAML and the list of models: loaded by those who read or replace the whole configuration. */
+/** Loads a reader of YAML and the list of models, for requests that read or replace the whole configuration. */
 const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');
 type Replacement = Documents['ManagedReplacement'];
 type GatewayFileModule = Awaited<ReturnType<typeof loadGatewayFile>>;
 
 interface Replaced {
   readonly document: Replacement;
-  /** Of what is stored then. */
+  /** Tag of the configuration afterwards. */
   readonly etag: string;
 }
 
@@ -31,7 +32,10 @@ export async function readStored(deps: ManagementDependencies) {
   return { catalogue, file, text, etag: `"${sha256Hex(text)}"` };
 }
 
-/** `wanted`: tags one of which what is stored must have; undefined: any. Throws precondition_failed or invalid_request. */
+/**
+ * `wanted`: tags one of which the stored configuration must have; undefined for any. Throws precondition_failed or
+ * invalid_request.
+ */
 export async function planReplacement(
   deps: ManagementDependencies,
   text: string,
@@ -46,7 +50,7 @@ export async function planReplacement(
   const plan = await module
     .planGatewayFile({
       file: read.file,
-      // What cannot be read back, as a release before may have stored it, counts as different.
+      // A stored value that cannot be read, as a former release may have stored it, counts as different.
       readBefore: { file: stored.ok ? stored.file : { ...read.file, workspaces: [], access: undefined }, catalogue },
       stores: deps,
       randomness: deps.randomness,
@@ -82,7 +86,7 @@ const replacementDocument = (
   created_keys,
 });
 
-/** Of a file with many faults, as many as show what is wrong with it. */
+/** Number of faults of a file that are listed. */
 const problemsShown = 20;
 
 function refused({ formatProblem }: GatewayFileModule, problems: readonly Problem[]) {
@@ -92,7 +96,7 @@ function refused({ formatProblem }: GatewayFileModule, problems: readonly Proble
   return fail('invalid_request', { message: `${lines.join('; ')}${rest}`, param });
 }
 
-/** What a store refuses with a text for the operator was changed by others meanwhile. */
+/** A store's refusal with a text for the operator means that others made changes meanwhile. */
 function interrupted({ ApplyInterrupted, ChangedMeanwhile }: GatewayFileModule, error: unknown): unknown {
   if (!(error instanceof ApplyInterrupted)) return error;
   const { cause, report } = error;

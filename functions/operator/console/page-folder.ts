@@ -15,7 +15,7 @@ export interface PageFile {
 export interface Page {
   /** Where clients call. Absent: where the page is. */
   readonly gatewayUrl?: string | undefined;
-  /** Undefined: there is no such file, or it is none that a browser may get. */
+  /** Returns undefined when there is no such file, or it is not for browsers. */
   read(name: string): Promise<PageFile | undefined>;
 }
 
@@ -26,13 +26,13 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Undefined: a browser gets no file of such a name. */
+/** Returns undefined for a name that no browser gets. */
 export function pageFile(name: string, text: string): PageFile | undefined {
   const contentType = name === noticesFile ? 'text/plain; charset=utf-8' : contentTypes[extname(name)];
   return contentType === undefined ? undefined : { contentType, text };
 }
 
-/** A folder that is not there has no files. What is built into it later is found. */
+/** A missing folder has no files. Files that are built into it later are found. */
 export function pageFolder(folder: string, gatewayUrl?: string): Page {
   const files = new Map<string, PageFile>();
   return {
@@ -40,7 +40,7 @@ export function pageFolder(folder: string, gatewayUrl?: string): Page {
     async read(name) {
       const known = files.get(name);
       if (known !== undefined) return known;
-      // Only a name that the folder lists: none that leads out of it.
+      // Only a listed name, which cannot lead out of the folder.
       if (!(await namesIn(folder)).includes(name)) return undefined;
       const file = pageFile(name, await readFile(join(folder, name), 'utf8'));
       if (file !== undefined) files.set(name, file);

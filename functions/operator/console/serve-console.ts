@@ -1,5 +1,5 @@
-// The console's page at /console and its files below: no key, nothing of the store. What the page shows it asks the
-// management interface for, with the key that its user enters.
+// The console's page at /console and its files below: no key, nothing of the store. The page reads its data from the
+// management interface, with the key that its user enters.
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import type { Endpoint } from '../../../shared/protocol/router/index.ts';
 import type { IssuerEndpoints, SignIn } from '../sign-in/index.ts';
@@ -45,7 +45,7 @@ export const serveConsole = (page: Page, signIn?: SignIn): Endpoint => servePage
 export const serveConsoleFile = (page: Page, signIn?: SignIn): Endpoint =>
   servePageFile(page, signIn, ([name = '']) => name);
 
-/** Of the identity provider. Undefined: people do not sign in here, or it does not answer now. */
+/** Endpoints of the identity provider; undefined when people do not sign in here, or it does not answer now. */
 const endpointsOf = (signIn: SignIn | undefined): Promise<IssuerEndpoints | undefined> =>
   signIn === undefined ? Promise.resolve(undefined) : signIn.endpoints().catch(() => undefined);
 

@@ -13,7 +13,7 @@ export const functionDocument = (record: FunctionRecord, nowMs: number): Documen
   revisions: [...record.revisions.values()].map((revision) => revisionDocument(revision, nowMs)),
 });
 
-/** With what each revision holds, in the words of the gateway file. */
+/** Includes the content of each revision, in the words of the gateway file. */
 export const shownFunctionDocument = (
   { record, contents }: ShownFunction,
   nowMs: number,

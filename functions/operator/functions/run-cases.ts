@@ -1,6 +1,6 @@
-// POST /v1/manage/functions/{workspace}/{id}/cases: judges the test cases of a revision. This function calls no model: it says which
-// calls are missing, the page makes them with an API key of its user, and sends their answers along the next time. Once all
-// cases pass, the revision is qualified.
+// POST /v1/manage/functions/{workspace}/{id}/cases: judges the test cases of a revision. This function calls no model:
+// it names the missing calls, the page makes them with an API key of its user, and sends their answers along the next
+// time. Once all cases pass, the revision is qualified.
 import { ChangeFailed, showFunction } from '../../../shared/configuration/administration/index.ts';
 import type { Documents, ReadBody } from '../../../shared/configuration/management/index.ts';
 import {
@@ -32,7 +32,7 @@ export const judgeCases: Work<'POST /functions/{workspace}/{id}/cases'> = async 
   }
   const isQualified = cases.length > 0 && cases.every(({ state }) => state === 'passed');
   if (isQualified && revision.state === 'draft' && revision.qualifiedAtMs === null) {
-    // What was judged is named: a draft that changed meanwhile is refused.
+    // Names the judged text: a draft that changed meanwhile is refused.
     const judged = { revisionId, textSha256: revision.textSha256 };
     await deps.functionStore.qualify(name.workspace, name.id, judged, deps.clock.nowMs());
     request.tellChange(`revision ${revisionId} qualified`, `${name.workspace}/${name.id}`);

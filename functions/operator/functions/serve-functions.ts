@@ -1,4 +1,5 @@
-// GET /v1/manage/functions, and below it of one function: what it holds, its switches, and POST …/revisions, which publishes one.
+// GET /v1/manage/functions, and below it of one function: its contents, its switches, and POST …/revisions, which
+// publishes one.
 import * as z from 'zod/mini';
 import { changeFunction, readFunctions, showFunction } from '../../../shared/configuration/administration/index.ts';
 import { id } from '../../../shared/configuration/value-forms/index.ts';
@@ -15,7 +16,7 @@ export const listFunctions: Work<'GET /functions'> = async (deps, request) => {
   return { data: items.map((record) => functionDocument(record, deps.clock.nowMs())), next_cursor };
 };
 
-/** With a reader and a writer of YAML. */
+/** Loads a reader and a writer of YAML. */
 const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');
 
 export const readFunction: Work<'GET /functions/{workspace}/{id}'> = async (deps, { names }) => {

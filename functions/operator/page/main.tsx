@@ -1,4 +1,4 @@
-// The console: one page that reads and changes a gateway through its management interface. What comes from the gateway is
+// The console: one page that reads and changes a gateway through its management interface. Values from the gateway are
 // put into the page as text only, and nothing is loaded from elsewhere.
 import './connection/language.ts';
 import { render } from 'preact';

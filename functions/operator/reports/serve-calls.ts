@@ -1,5 +1,5 @@
-// GET /v1/manage/calls and /v1/manage/calls/{id}: calls by their records, with what providers said of their failures. Never a prompt
-// or an answer: a record has none.
+// GET /v1/manage/calls and /v1/manage/calls/{id}: calls by their records, with providers' words about their failures.
+// Never a prompt or an answer: a record has none.
 import {
   type CallRecord,
   csvHeader,
@@ -37,7 +37,7 @@ export const listCalls: Work<'GET /calls'> = async (deps, request) => {
   return { data: page.calls.map(operatorCallDocument), next_cursor };
 };
 
-/** A list of everything holds as much memory as an overview. */
+/** A list of everything needs as much memory as an overview. */
 const csvInTurn = inTurn(callsAsCsv);
 
 const wantsCsv = ({ headers }: ManageRequest<'GET /calls'>): boolean =>
@@ -58,11 +58,14 @@ export const showCall: Work<'GET /calls/{id}'> = async (deps, { operator, names:
 
 /** Lambda gives an answer of 6 MB at the most. */
 const csvMaxCharacters = 5_000_000;
-/** Each looks at a bounded number of calls. */
+/** Each reads a bounded number of calls. */
 const pagesMax = 250;
 const pageCalls = 1_000;
 
-/** Where there are more than an answer may hold, the header `x-next-cursor` says from where on: it goes back as `before`. */
+/**
+ * Where there are more than an answer may contain, the header `x-next-cursor` has the position of the rest, to be sent
+ * as `before`.
+ */
 export async function callsAsCsv(query: Omit<CallPageQuery, 'limit'>): Promise<TextAnswer> {
   const lines = [csvHeader];
   let characters = 0;

@@ -1,4 +1,4 @@
-// GET /v1/manage/overview: what was spent, called and failed, over the time and by model, provider and key.
+// GET /v1/manage/overview: spending, calls and failures, over the time and by model, provider and key.
 import { readOverview, type UsageSummary } from '../../../shared/accounting/reports/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
@@ -35,14 +35,14 @@ export const overview: Work<'GET /overview'> = inTurn(async (deps, { operator, q
       workspace,
       ...figuresOf(summary),
     })),
-    // Null: the call has no such tag.
+    // Null where the call has no such tag.
     by_tag: read.byTag?.map((summary) => ({ value: summary.group, ...figuresOf(summary) })),
     other_tags: read.otherTags && figuresOf(read.otherTags),
   };
   return { data };
 });
 
-/** Latencies are those of calls that were answered well; null: there are none. */
+/** Latencies are those of good answers; null when there are none. */
 const figuresOf = (summary: UsageSummary) => ({
   calls: summary.calls,
   failed: summary.failedCalls,

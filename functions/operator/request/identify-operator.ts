@@ -20,7 +20,7 @@ import type { SignIn } from '../sign-in/index.ts';
 interface Dependencies {
   readonly operators: OperatorStore;
   readonly access: AccessStore;
-  /** Undefined: only operator keys open the management interface. */
+  /** Undefined when only operator keys open the management interface. */
   readonly signIn?: SignIn | undefined;
   readonly clock: Clock;
 }
@@ -28,12 +28,12 @@ interface Dependencies {
 export interface Operator {
   /** Public id of the key, or the subject of the person. */
   readonly id: string;
-  /** As changes are told: the name of the key, or the e-mail of the person. */
+  /** Name in reports of changes: that of the key, or the e-mail of the person. */
   readonly name: string;
   readonly rights: Rights;
-  /** Whose API keys are its own. Undefined: an operator key owns none. */
+  /** Owner of its own API keys; undefined for an operator key, which owns none. */
   readonly owner: string | undefined;
-  /** Undefined: a key, which ends when it is revoked. */
+  /** Undefined for a key, which ends when it is revoked. */
   readonly signInEndsAtMs?: number | undefined;
 }
 
@@ -64,7 +64,7 @@ function tokenIn(values: readonly string[] | undefined): string | undefined {
 
 async function identifyKey({ operators, clock }: Dependencies, headers: GatewayRequest['headers']): Promise<Operator> {
   const credential = readCredential(headers);
-  // What the store cannot answer within two seconds is not waited for.
+  // The store gets two seconds to answer.
   const record = await startAdmissionTime(clock).wait(authenticateOperator(operators, credential));
   const { publicId: id, name, role, workspaces } = record;
   return { id, name, rights: rightsOf([{ role, workspaces }]), owner: undefined };

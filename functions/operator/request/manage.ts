@@ -1,5 +1,5 @@
-// One request of the management interface: who asks, what is asked, the answer. A change is told in the line of its request, with
-// the operator's name.
+// One request of the management interface: operator, request, answer. A change is logged in the line of its request,
+// with the operator's name.
 import type { Role } from '../../../shared/configuration/access/index.ts';
 import { ChangeFailed, type ChangeFailure } from '../../../shared/configuration/administration/index.ts';
 import { refuseWhilePaused } from '../../../shared/configuration/catalogue/index.ts';
@@ -48,7 +48,7 @@ export const manage =
     const operator = await identifyOperator(deps, http, scope);
     const { pathParameters, memory } = scope;
     requireRoleOf(managementRoutes[name], operator, pathParameters);
-    // What is shown holds the calls that have their answer; a change waits for none.
+    // Reads include every answered call; a change waits for none.
     if (http.method === 'GET') await scope.earlierSettled();
     else refuseWhilePaused(await deps.catalogues.readPointer());
     memory.nameKey(operator.id);
@@ -100,7 +100,7 @@ function toClientError(error: unknown): unknown {
   return fail(codes[failure], { message, param });
 }
 
-// What a change was made to, in the log line of its request: the first names, and how many more.
+// Names of a change's targets in the log line of its request, followed by the number of further ones.
 const namesInLine = 20;
 
 export const namesOf = (changed: readonly string[]): string =>

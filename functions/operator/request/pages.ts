@@ -1,10 +1,10 @@
-// Lists in pages. A cursor is the place of the last item, so that what is added or removed meanwhile moves no page.
+// Lists in pages. A cursor is the position of the last item, so that concurrent additions and removals move no page.
 import { fail } from '../../../shared/errors/index.ts';
 import { hasText } from '../../../shared/foundation/lines/index.ts';
 
 export const toCursor = (position: string): string => Buffer.from(position, 'utf8').toString('base64url');
 
-/** Throws invalid_request where the list has no such place. */
+/** Throws invalid_request where the list has no such position. */
 export function fromCursor(
   cursor: string | undefined,
   name: string,
@@ -27,7 +27,7 @@ interface PageQuery {
   readonly search?: string | undefined;
 }
 
-/** `parts` of an item order the list; two items never have the same. `texts`: of an item, in which a text is searched for. */
+/** `parts` of an item sort the list; no two items have the same. `texts`: of an item, which are searched. */
 export function pageOf<Item>(
   all: readonly Item[],
   { limit, cursor, search }: PageQuery,

@@ -15,15 +15,15 @@ import { type GatewayRequest, readPlainBody } from '../../../shared/protocol/htt
 import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
 import { checkMembers, readUnambiguousBody } from '../../../shared/protocol/wire/index.ts';
 
-/** What a request asks for, read and checked. */
+/** The checked inputs of a request. */
 export interface Asked<Name extends RouteName> {
-  /** What stands in the path for each of its names, as it was sent. */
+  /** Value in the path for each of its names, as it was sent. */
   readonly names: { readonly [One in NamesOf<Name>]: string };
   readonly query: ReadQuery<Name>;
   readonly body: ReadBody<Name>;
 }
 
-/** Throws request_too_large, or invalid_request with the name of the parameter or the path of the member. */
+/** Throws request_too_large, or invalid_request with the name of the parameter or the path of the field. */
 export async function readAsked<Name extends RouteName>(
   name: Name,
   pathParameters: readonly string[],
@@ -51,7 +51,7 @@ function readQuery(query: string, schema: z.ZodMiniObject) {
   return checkMembers(schema, Object.fromEntries(sent));
 }
 
-/** What most changes need at the most. */
+/** Enough for most changes. */
 const bodyMaxBytesDefault = 64 * 1024;
 
 async function readBytes(http: GatewayRequest, memory: CallMemory, maxBytes = bodyMaxBytesDefault): Promise<Buffer> {

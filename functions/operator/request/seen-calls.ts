@@ -7,7 +7,7 @@ import type { Operator } from './identify-operator.ts';
 
 export interface SeenCalls {
   readonly workspaces: readonly string[];
-  /** No other call than those that may be seen comes out of it. */
+  /** Returns only calls that the operator may see. */
   readonly records: Pick<CallRecords, 'read' | 'find'>;
 }
 

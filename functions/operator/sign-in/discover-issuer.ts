@@ -1,4 +1,4 @@
-// What an identity provider publishes of itself: OpenID Connect Discovery. Read when it is first needed, and again when it is old.
+// Metadata of an identity provider (OpenID Connect Discovery). Read on first use, and again when it is old.
 import * as z from 'zod/mini';
 import { createReadCache } from '../../../shared/foundation/cache/index.ts';
 import { isTrustedUrl, type SignInSettings } from '../../../shared/foundation/environment/index.ts';
@@ -7,12 +7,12 @@ import type { Clock } from '../../../shared/foundation/time/index.ts';
 import { rememberFailure } from './remember-failure.ts';
 
 export interface IssuerEndpoints {
-  /** Where the browser goes to sign in. */
+  /** URL to which the browser goes to sign in. */
   readonly authorization: string;
   /** Where the page exchanges the code for a token. */
   readonly token: string;
   readonly keys: URL;
-  /** What the page asks for, of what the provider knows: some refuse a scope that they do not know. */
+  /** Requested scopes that the provider knows: some refuse unknown ones. */
   readonly scope: string;
 }
 
@@ -57,6 +57,6 @@ async function discover({ issuer, groupsClaim }: SignInSettings, clock: Clock): 
   };
 }
 
-/** A provider that does not tell its scopes knows at least these two. */
+/** A provider that does not list its scopes knows at least these two. */
 const scopeOf = (supported: readonly string[] = ['openid', 'email'], groupsClaim: string): string =>
   [...new Set([...scopes, groupsClaim])].filter((scope) => scope === 'openid' || supported.includes(scope)).join(' ');

@@ -1,5 +1,5 @@
-// A read that failed fails at once for a while: requests without a valid key or token cause such reads, and a provider that
-// hangs would hold as many of them as come.
+// Repeats the failure of a read at once for a while: requests without a valid key or token cause such reads, and with a
+// provider that hangs they would accumulate.
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 
 const failureFreshMs = 15_000;

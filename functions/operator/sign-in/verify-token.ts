@@ -1,5 +1,5 @@
-// An identity token: who signed it, for whom and until when. `jose` checks it; what it says of the person is read here. The nonce
-// is for the page to compare: only the page knows it.
+// Verifies an identity token: its signer, audience and expiry with `jose`, its claims about the person here. The page
+// compares the nonce, which only it knows.
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } from 'jose';
 import * as z from 'zod/mini';
 import type { Person } from '../../../shared/configuration/access/index.ts';
@@ -67,7 +67,7 @@ export function createTokenVerifier(settings: SignInSettings, discovery: IssuerD
         requiredClaims: ['sub', 'exp', 'iat'],
       };
       const { payload } = await jwtVerify(token, keySetAt(keys), options).catch(refuse);
-      // A token for several clients says for which of them it was made; one that says so of itself has to say this one.
+      // A token for several clients names the one for which it was made; a token that names one must name this one.
       const isShared = Array.isArray(payload.aud) && payload.aud.length > 1;
       if ((isShared || payload.azp !== undefined) && payload.azp !== clientId)
         throw fail('UNAUTHORIZED', { message: 'The token is for another client.' });
@@ -98,7 +98,7 @@ function refuse(cause: unknown): never {
 
 const isOfKeySet = (error: unknown): boolean =>
   error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || isPlain(error);
-/** What the library throws for a key set that is no answer has no class of its own. */
+/** The library has no class of its own for a key set that is no answer. */
 const isPlain = (error: unknown): boolean => error instanceof errors.JOSEError && error.code === 'ERR_JOSE_GENERIC';
 
 const unreadable = (cause: unknown): never => {
@@ -115,6 +115,6 @@ function personOf(claims: JWTPayload, groupsClaim: string): Person {
   return { subject: sub, email: counts ? email : undefined, groups: groupsIn(claims[groupsClaim]) };
 }
 
-/** A text is no list: what separates groups in it is not known. */
+/** A text is no list: the separator of its groups is unknown. */
 const groupsIn = (claim: unknown): string[] =>
   (Array.isArray(claim) ? claim : []).filter((group) => typeof group === 'string').slice(0, groupsMax);

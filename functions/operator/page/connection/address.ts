@@ -1,5 +1,5 @@
-// The address says which view is shown, of which time and with which filters: `?view=calls&since=7d&model=demo%2Fchat`. So
-// a view can be sent to a colleague, and the browser's buttons lead back.
+// The address contains the view, its time and its filters: `?view=calls&since=7d&model=demo%2Fchat`. So a view can be
+// sent to a colleague, and the browser's back button works.
 import { useLayoutEffect, useState } from 'preact/hooks';
 
 export const viewNames = [
@@ -33,7 +33,7 @@ function readAddress(): Address {
   return { view: isView(name) ? name : 'overview', parameters };
 }
 
-/** Empty parameters are left out. */
+/** Empty parameters are omitted. */
 export function addressOf(view: ViewName, parameters: Parameters = {}): string {
   const entries = Object.entries(parameters).flatMap(([name, value]) => (value ? [[name, value]] : []));
   return `?${new URLSearchParams({ ...Object.fromEntries(entries), view })}`;
@@ -46,7 +46,7 @@ export function goTo(view: ViewName, parameters?: Parameters): void {
 
 export function useAddress(): Address {
   const [address, setAddress] = useState(readAddress);
-  // Before it is painted: a link that is pressed at once leads on too.
+  // Before painting, so that a link which is pressed at once works too.
   useLayoutEffect(() => {
     const look = () => setAddress(readAddress());
     listeners.add(look);

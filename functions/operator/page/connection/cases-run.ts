@@ -1,5 +1,5 @@
-// The test cases of a revision: the gateway says which calls are missing, they are made here with an API key, and their answers are sent
-// along until every case is judged.
+// Runs the test cases of a revision: the gateway names the missing calls, they are made here with an API key, and their
+// answers are sent along until every case is judged.
 import type { Cases } from './documents.ts';
 import { failureOf, manage, RequestFailed } from './management.ts';
 
@@ -9,7 +9,7 @@ interface CaseRun {
   readonly revision: string;
   /** Ends in /v1. */
   readonly baseUrl: string;
-  /** Of the workspace: the calls cost what they cost. */
+  /** Key of the workspace, which pays the calls. */
   readonly key: string;
 }
 
@@ -21,7 +21,10 @@ interface KnownAnswer {
 /** Steps of a workflow follow each other, and each round brings at least one further. */
 const roundsMax = 64;
 
-/** Undefined: cases are left. Throws RequestFailed where a call got no answer: then nothing is known of the cases. */
+/**
+ * Returns undefined when the operator leaves. Throws RequestFailed where a call got no answer: then nothing is known of
+ * the cases.
+ */
 export async function runCases(run: CaseRun, told: (cases: Cases) => void): Promise<Cases | undefined> {
   const names = { workspace: run.workspace, id: run.functionId };
   const answers: KnownAnswer[] = [];
@@ -31,7 +34,7 @@ export async function runCases(run: CaseRun, told: (cases: Cases) => void): Prom
     told(data);
     const missing = data.cases.flatMap(({ calls }) => calls);
     if (missing.length === 0) return data;
-    // One after the other: the limits of a provider are not what is tested.
+    // One after the other, because the limits of a provider are not under test.
     for (const one of missing) answers.push({ call: one.call, text: await answerTo(run, one) });
   }
   return undefined;

@@ -1,4 +1,4 @@
-// The whole configuration: the gateway file with the tag of what is stored, and another file in its place.
+// Reads the whole configuration as a gateway file with its tag, and replaces it.
 import type { AnswerOf } from '../../../../shared/configuration/management/index.ts';
 import type { Replacement } from './documents.ts';
 import { request } from './management.ts';
@@ -13,7 +13,7 @@ export async function readStoredFile(): Promise<StoredFile> {
   return { text: await response.text(), etag: response.headers.get('etag') ?? '' };
 }
 
-/** Throws RequestFailed: `precondition_failed` where what is stored is not `etag` any more. */
+/** Throws RequestFailed: `precondition_failed` where the stored configuration no longer has the tag `etag`. */
 export async function sendFile(
   { text, etag }: StoredFile,
   { isDry }: { readonly isDry: boolean },

@@ -1,4 +1,4 @@
-// What the management interface answers with, as far as the page shows it.
+// Answers of the management interface, as far as the page shows them.
 import type { Documents } from '../../../../shared/configuration/management/index.ts';
 
 export type Cases = Documents['ManagedCases'];
@@ -12,7 +12,7 @@ export type Workspace = Documents['ManagedWorkspace'];
 export type Overview = Documents['ManagedOverview'];
 export type ShownFunction = Documents['ShownFunction'];
 export type Operator = Documents['ManagedOperator'];
-/** `key` is the text, which no other answer has. */
+/** `key`: the text, which no other answer has. */
 export type NewKey = Documents['NewKey'];
 export type NewOperator = Documents['NewOperator'];
 export type Call = Documents['ManagedCall'];

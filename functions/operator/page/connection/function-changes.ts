@@ -1,4 +1,4 @@
-// What operators do to a stored function: both views of functions offer it.
+// Changes of a stored function that both views of functions offer.
 import type { StoredFunction } from './documents.ts';
 import { manage } from './management.ts';
 

@@ -3,7 +3,7 @@
 import { signInWithToken, signOut } from './operator-session.ts';
 import { readSettings, type SignInSettings } from './settings.ts';
 
-/** What was asked, until the browser comes back: in this tab alone, once. */
+/** The sign-in request, kept in this tab alone until the browser returns, and used once. */
 interface Asked {
   readonly state: string;
   readonly nonce: string;
@@ -52,7 +52,9 @@ export async function goToIdentityProvider({ client_id, authorization_endpoint, 
   location.assign(address);
 }
 
-/** Where the browser has come back from the provider: signs in, or says why not. The address is that of the view again. */
+/**
+ * Called when the browser returns from the provider: signs in, or says why not, and restores the address of the view.
+ */
 export async function takeCodeFromAddress(): Promise<void> {
   const answer = new URLSearchParams(location.search);
   if (!answer.has('state') || !(answer.has('code') || answer.has('error'))) return;
@@ -87,7 +89,7 @@ async function exchange(answer: URLSearchParams, asked: Asked | undefined) {
   });
   const { nonce, iat, exp } = claimsOf(token);
   if (nonce !== asked.nonce) throw new Error('The identity token is not the one that this tab asked for.');
-  // Counted on the clock of this machine, which may be wrong.
+  // By the clock of this machine, which may be wrong.
   const lengthMs = typeof iat === 'number' && typeof exp === 'number' ? (exp - iat) * 1_000 : 0;
   return { token, endsAtMs: Date.now() + lengthMs };
 }

@@ -1,4 +1,4 @@
-// Calls of the management interface, with what the tab has signed in with.
+// Calls of the management interface, with the credential of the tab.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type {
   AnswerOf,
@@ -9,7 +9,7 @@ import type {
 } from '../../../../shared/configuration/management/index.ts';
 import { credential, signOut } from './operator-session.ts';
 
-/** What the gateway answered instead of what was asked for, or that it gave no answer. */
+/** An error answer of the gateway, or no answer. */
 export class RequestFailed extends Error {
   readonly code: string;
 
@@ -19,13 +19,13 @@ export class RequestFailed extends Error {
   }
 }
 
-/** What a request of a route needs beside its name. */
+/** Inputs of a request beside its route's name. */
 type Sent<Name extends RouteName> = {
   readonly query?: { readonly [Parameter in keyof NonNullable<WrittenQuery<Name>>]?: string | undefined };
 } & ([NamesOf<Name>] extends [never] ? unknown : { readonly names: { readonly [One in NamesOf<Name>]: string } }) &
   (WrittenBody<Name> extends undefined ? unknown : { readonly body: WrittenBody<Name> });
 
-/** Left out where nothing is needed. */
+/** Optional where a route needs none. */
 type SentLast<Name extends RouteName> =
   Partial<Sent<Name>> extends Sent<Name> ? [sent?: Sent<Name>] : [sent: Sent<Name>];
 
@@ -35,7 +35,7 @@ interface AnySent {
   readonly body?: unknown;
 }
 
-/** With the query. */
+/** Path with its query. */
 function pathOf(name: RouteName, { names = {}, query }: AnySent): string {
   const [, route = ''] = name.split(' /');
   const path = route.replaceAll(/\{(\w+)\}/g, (_name, one: string) => encodeURIComponent(names[one] ?? ''));
@@ -45,7 +45,7 @@ function pathOf(name: RouteName, { names = {}, query }: AnySent): string {
 
 const jsonType = { 'content-type': 'application/json' };
 
-/** Of one list: what one answer cannot hold goes on in the next. */
+/** Bound of the answers that one list is read from. */
 const answersMax = 1_000;
 
 /** Saves all that a list finds as one file of CSV. `path`: with a query. */
@@ -108,7 +108,7 @@ export async function failureOf(response: Response): Promise<RequestFailed> {
 }
 
 export interface Loaded<Answer> {
-  /** Of the last answer, also while the next one is on its way. */
+  /** Of the last request, also while the next one runs. */
   readonly answer: Answer | undefined;
   readonly failure: RequestFailed | undefined;
   readonly isLoading: boolean;
@@ -116,7 +116,7 @@ export interface Loaded<Answer> {
   readonly path: string | undefined;
 }
 
-/** Reads now, whenever what is sent changes, and when it is asked to. Undefined: nothing. */
+/** Reads now, whenever the inputs change, and on demand. Undefined inputs read nothing. */
 export function useManaged<Name extends RouteName>(
   name: Name | undefined,
   ...[sent]: SentLast<Name>

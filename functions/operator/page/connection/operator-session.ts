@@ -1,5 +1,5 @@
-// With what this tab asks the gateway: an operator key, or the identity token of a person. It is kept as long as the tab, and
-// never stands in the address.
+// The credential of this tab: an operator key, or the identity token of a person. It is kept as long as the tab, and is
+// never in the address.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 const keyName = 'gw-operator-key';
@@ -27,7 +27,7 @@ function readIdentity(): IdentitySession | undefined {
   return stored === null ? undefined : (JSON.parse(stored) as IdentitySession);
 }
 
-/** What goes behind `Bearer`. */
+/** Text after `Bearer`. */
 export const credential = (): string | null => readIdentity()?.token ?? sessionStorage.getItem(keyName);
 
 export function signInWithKey(key: string): void {
@@ -61,13 +61,16 @@ export function takeKeyFromFragment(): void {
   signInWithKey(decodeURIComponent(key));
 }
 
-/** What the tab asks with now; null: the tab is not signed in. A sign-in that ends while the page is open is told when it ends. */
+/**
+ * The current credential; null when the tab is not signed in. A sign-in that ends while the page is open is reported
+ * then.
+ */
 export function useCredential(): string | null {
   const [current, set] = useState(credential);
-  // Before it is painted: a key that is sent at once counts too.
+  // Before painting, so that a key which is entered at once counts too.
   useLayoutEffect(() => {
     const look = () => set(credential());
-    // A printed address that is opened in a tab which shows the console already.
+    // A printed address that is opened in a tab with the console.
     const take = () => takeKeyFromFragment();
     listeners.add(look);
     window.addEventListener('hashchange', take);

@@ -1,4 +1,5 @@
-// What the session may do, so that the page shows no button that would be refused. The gateway checks every request anyway.
+// Rights of the session, so that the page shows no button that would be refused. The gateway checks every request
+// anyway.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Session } from './documents.ts';
@@ -9,10 +10,10 @@ type Role = keyof Session['workspaces'];
 export interface Rights {
   readonly name: string;
   readonly isPerson: boolean;
-  /** `workspace` left out: anywhere. */
+  /** Without `workspace`: anywhere. */
   readonly holds: (role: Role, workspace?: string) => boolean;
   readonly holdsInAll: (role: Role) => boolean;
-  /** Undefined: in all there are. */
+  /** Undefined for all workspaces. */
   readonly workspacesOf: (role: Role) => readonly string[] | undefined;
 }
 
@@ -42,7 +43,7 @@ export const RightsContext = createContext<Rights>({
 
 export const useRights = (): Rights => useContext(RightsContext);
 
-/** Ids of the workspaces where the session holds the role. They are read only where it holds it in all. */
+/** Ids of the workspaces in which the session has the role. The list is read only where it has it in all. */
 export function useWorkspaceNames(role: Role): readonly string[] {
   const known = useRights().workspacesOf(role);
   const { answer } = useManaged(known === undefined ? 'GET /workspaces' : undefined, { query: { limit: '200' } });

@@ -1,4 +1,4 @@
-// What the page is told before the sign-in: where clients call, and where people sign in.
+// Settings of the page before the sign-in: the clients' URL, and the identity provider.
 import { useEffect, useState } from 'preact/hooks';
 
 export interface SignInSettings {
@@ -23,12 +23,12 @@ export const readSettings = (): Promise<Settings> =>
     () => withoutServer,
   );
 
-/** Undefined: they are on their way. */
+/** Undefined until they are read. */
 export function useSettings(): Settings | undefined {
   const [settings, set] = useState<Settings>();
   useEffect(() => void readSettings().then(set), []);
   return settings;
 }
 
-/** Where clients call, which is where the page is unless its server says another place. */
+/** The clients' URL, which is the page's unless its server names another. */
 export const useBaseUrl = (): string => new URL('/v1', useSettings()?.gateway_url ?? location.origin).href;

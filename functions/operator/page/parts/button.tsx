@@ -5,9 +5,9 @@ interface ButtonProperties {
   readonly onClick: () => unknown;
   readonly kind?: 'main' | 'danger' | 'plain' | undefined;
   readonly disabled?: boolean;
-  /** What a screen reader says in place of the text. */
+  /** Text for a screen reader in place of the shown one. */
   readonly label?: string;
-  /** Of one that stays pressed. */
+  /** State of a toggle button. */
   readonly isPressed?: boolean;
 }
 

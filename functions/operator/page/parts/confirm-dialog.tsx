@@ -11,11 +11,11 @@ interface ConfirmDialogProperties {
   readonly send: () => Promise<unknown>;
   readonly close: () => void;
   readonly done: () => void;
-  /** What happens then. */
+  /** Consequences of the step. */
   readonly children: ComponentChildren;
 }
 
-/** Asked before something is taken away. */
+/** Shown before a step that removes something. */
 export const ConfirmDialog = ({ title, act, send, close, done, children }: ConfirmDialogProperties) => {
   const { isRunning, failure, run } = useRequests();
   const confirm = async () => {

@@ -9,10 +9,10 @@ interface DialogProperties {
   readonly children: ComponentChildren;
 }
 
-/** The browser keeps the focus inside while it is open, and gives it back. Escape closes it. */
+/** The browser keeps the focus inside while it is open, and restores it. Escape closes it. */
 export const Dialog = ({ title, onClose, isWide = false, children }: DialogProperties) => {
   const dialog = useRef<HTMLDialogElement>(null);
-  // Before it is painted, so that no key is pressed behind it.
+  // Before painting, so that no key press reaches the page behind it.
   useLayoutEffect(() => {
     dialog.current?.showModal();
     return () => dialog.current?.close();
@@ -22,7 +22,7 @@ export const Dialog = ({ title, onClose, isWide = false, children }: DialogPrope
       ref={dialog}
       class={isWide ? 'wide' : ''}
       aria-labelledby="dialog-title"
-      // The event comes later: one that is gone by then was closed by what took its place.
+      // The event comes later: a dialog that is gone by then was closed by its replacement.
       onClose={() => dialog.current !== null && onClose()}
     >
       <h2 id="dialog-title" {...(isWide ? { tabIndex: -1, autofocus: true } : {})}>

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 
 interface FieldProperties {
   readonly title: string;
-  /** It takes a line of its own. */
+  /** Whether it takes a whole line. */
   readonly isWide?: boolean;
   readonly children: ComponentChildren;
 }
@@ -20,9 +20,9 @@ export const Field = ({ title, isWide = false, children }: FieldProperties) => (
 interface TextFieldProperties {
   readonly title: string;
   readonly name: string;
-  /** Null: nothing stands there. */
+  /** Null for an empty field. */
   readonly initial?: number | string | null | undefined;
-  /** What may stand there, and in words. */
+  /** Valid form, and its description. */
   readonly pattern?: string;
   readonly form?: string;
   readonly placeholder?: string;
@@ -67,9 +67,9 @@ export const CheckField = ({ title, change, ...input }: CheckFieldProperties) =>
 
 interface ChoiceProperties {
   readonly title: string;
-  /** What is sent, with the words that stand for it where they differ. */
+  /** Values that are sent, with their labels where these differ. */
   readonly options: readonly (string | readonly [value: string, text: string])[];
-  /** Of a form. */
+  /** Name in a form. */
   readonly name?: string;
   readonly initial?: string | undefined;
   readonly required?: boolean;

@@ -1,4 +1,4 @@
-// What a view is about stands in its address: each filter changes one parameter of it, and the others stay.
+// Filters of a view: each changes one parameter of the address, and the others stay.
 import { type Address, goTo, sinceChoices, sinceOf } from '../connection/address.ts';
 import { Choice, Field } from './field.tsx';
 
@@ -7,12 +7,12 @@ export const changeAddress = ({ view, parameters }: Address, name: string, value
 
 interface FilterProperties {
   readonly address: Address;
-  /** Of its parameter in the address. */
+  /** Name of its parameter in the address. */
   readonly name: string;
   readonly title: string;
 }
 
-/** A filter that is typed. `placeholder`: what an empty field stands for. */
+/** A typed filter. `placeholder`: the meaning of an empty field. */
 export const TextFilter = (properties: FilterProperties & { readonly placeholder?: string }) => {
   const { address, name, title, placeholder = 'any' } = properties;
   return (
@@ -28,7 +28,7 @@ export const TextFilter = (properties: FilterProperties & { readonly placeholder
   );
 };
 
-/** In names and ids of what a list shows. */
+/** Searches the names and ids of a list. */
 export const Search = ({ address }: Pick<FilterProperties, 'address'>) => (
   <TextFilter address={address} name="search" title="Search" placeholder="a name or id" />
 );

@@ -1,4 +1,4 @@
-// Forms: what stands in their fields, and how a dialog with one ends.
+// Forms: the values of their fields, and how a dialog with one ends.
 import type { ComponentChildren } from 'preact';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -59,7 +59,7 @@ export function formValues(form: HTMLFormElement) {
     text,
     /** Null: the field is empty. */
     number: (name: string) => (text(name) === '' ? null : Number(text(name))),
-    /** What stands between commas. */
+    /** Parts between commas. */
     list: (name: string) =>
       text(name)
         .split(',')

@@ -1,4 +1,4 @@
-// A list as a table: its first page, and those that were asked for behind it.
+// A list as a table: its first page, and further ones on demand.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { List } from '../connection/documents.ts';
@@ -11,7 +11,7 @@ import { useRequests } from './use-requests.ts';
 interface PagedTableProperties<Item, Row> extends Omit<TableProperties<Row>, 'rows' | 'empty'> {
   /** The first page. */
   readonly loaded: Loaded<List<Item>>;
-  /** What the cursor goes back as. */
+  /** Parameter in which the cursor is sent. */
   readonly cursorName?: 'before' | 'cursor';
   readonly rowsOf: (items: readonly Item[]) => readonly Row[];
   readonly empty: (items: readonly Item[], hasMore: boolean) => ComponentChildren;
@@ -23,7 +23,7 @@ export const PagedTable = <Item, Row>({ loaded, ...table }: PagedTableProperties
 );
 
 interface PagesProperties<Item, Row> extends Omit<PagedTableProperties<Item, Row>, 'loaded'> {
-  /** With a query. */
+  /** Path with its query. */
   readonly path: string | undefined;
   readonly first: List<Item>;
 }
@@ -32,7 +32,7 @@ function Pages<Item, Row>(properties: PagesProperties<Item, Row>) {
   const { path, cursorName = 'cursor', first, rowsOf, empty, moreTitle, ...table } = properties;
   const [more, setMore] = useState<readonly List<Item>[]>([]);
   const { failure, run } = useRequests();
-  // Another first page makes those behind it disagree with it.
+  // A new first page makes further ones inconsistent.
   useEffect(() => setMore([]), [first]);
   const pages = [first, ...more];
   const items = pages.flatMap(({ data }) => data);

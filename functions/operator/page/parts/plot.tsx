@@ -1,4 +1,4 @@
-// One figure over time as a plot, with the same values as a table for those who read rather than look.
+// One figure over time as a plot, with the same values as a table for people who read rather than look.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { Time } from './time.tsx';
@@ -7,7 +7,7 @@ export interface PlotLine {
   readonly title: string;
   /** Name of a colour in the style sheet. */
   readonly color: string;
-  /** By time; null: nothing is known of it. */
+  /** Values by time; null for an unknown one. */
   readonly values: readonly (number | null)[];
 }
 
@@ -22,10 +22,10 @@ interface PlotProperties {
 }
 
 const heightPixels = 180;
-/** Of the axes: the height of the times, the width of the values. */
+/** Sizes of the axes: height of the times, width of the values. */
 const timesPixels = 30;
 const valuesPixels = 64;
-/** Of the interval's width, and the widest one in pixels. */
+/** Share of the interval's width, and the widest bar in pixels. */
 const barShare = 0.8;
 const barMaxPixels = 40;
 

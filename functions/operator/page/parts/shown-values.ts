@@ -1,4 +1,4 @@
-// Values as people read them. What does not apply is a dash.
+// Values for people. A value that does not apply is a dash.
 
 export const none = '–';
 
@@ -20,12 +20,12 @@ interface Cost {
   readonly byok_cost_usd: string;
 }
 
-/** Without what callers paid with their own provider keys. */
+/** Spend without the amounts that callers paid with their own provider keys. */
 export const spendOf = ({ cost_usd, byok_cost_usd }: Cost): number => Number(cost_usd) - Number(byok_cost_usd);
 
 export const hasByok = ({ byok_cost_usd }: Cost): boolean => Number(byok_cost_usd) > 0;
 
-/** With all its digits where the short form has fewer. */
+/** All digits, where the short form has fewer. */
 export function exactUsd(text: string): string {
   const short = usd(text);
   return Number(short.replaceAll(/[^\d.]/g, '')) === Math.abs(Number(text)) ? short : `${short} (${text} USD)`;
@@ -38,7 +38,7 @@ export function duration(ms: number | null): string {
   return ms < 10_000 ? `${Math.round(ms).toLocaleString('en')} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
-/** Of a column, whose values have one unit. */
+/** Value of a column, which has one unit. */
 export const milliseconds = (ms: number | null): string => (ms === null ? none : `${count(Math.round(ms))} ms`);
 
 export const share = (part: number, whole: number): string =>

@@ -1,16 +1,16 @@
-// What a view shows while it has nothing to show yet, or could not get it.
+// Views without data: while it is read, and after a failure.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Loaded, RequestFailed } from '../connection/management.ts';
 import { Button } from './button.tsx';
 
 interface FailureProperties {
-  /** Undefined: nothing is shown. */
+  /** Undefined shows nothing. */
   readonly failure: RequestFailed | undefined;
   readonly retry?: () => unknown;
 }
 
-/** Says what went wrong and offers to try again. Of what was asked for by a button or a form, it is brought into view. */
+/** Shows the failure and offers to try again. After a button or a form, it is scrolled into view. */
 export const Failure = ({ failure, retry }: FailureProperties) => {
   const shown = useRef<HTMLDivElement>(null);
   const wasAskedFor = retry === undefined;
@@ -29,7 +29,7 @@ export const Failure = ({ failure, retry }: FailureProperties) => {
   );
 };
 
-/** Told from nothing there: what is empty has another dress. */
+/** Looks different from an empty list. */
 export const Reading = () => (
   <p role="status" class="reading">
     Reading …

@@ -14,7 +14,7 @@ export interface TableProperties<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** What to say, and to do, where there are no rows. */
+  /** Text, and advice, where there are no rows. */
   readonly empty: ComponentChildren;
 }
 
@@ -61,14 +61,14 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProper
   );
 }
 
-/** A number with what stands around it: `$1,250.75`, `99.5 %`. */
+/** A number with the text around it: `$1,250.75`, `99.5 %`. */
 const number = /^([^\d]*[\d,]+)(\.\d+)?(\D*)$/;
 
-/** With the point; empty where there are none. */
+/** Decimals with the point; empty where there are none. */
 const decimalsOf = (cell: ComponentChildren): string =>
   typeof cell === 'string' ? (number.exec(cell)?.[2] ?? '') : '';
 
-/** The points of a column stand below each other. */
+/** Aligns the decimal points of a column. */
 function aligned(cell: ComponentChildren, decimals: number): ComponentChildren {
   const [, whole, fraction = '', behind] = (typeof cell === 'string' && number.exec(cell)) || [];
   if (whole === undefined || fraction.length === decimals) return cell;

@@ -6,7 +6,7 @@ interface Bar extends Attempt {
   readonly startMs: number;
 }
 
-/** Attempts follow each other to the end of the call; what the gateway itself took stands before them. */
+/** Attempts follow each other to the end of the call; the gateway's own time comes before them. */
 function barsOf({ attempts, total_ms }: Call): readonly Bar[] {
   const attemptsMs = attempts.reduce((sum, { ms }) => sum + ms, 0);
   let startMs = Math.max(0, total_ms - attemptsMs);

@@ -3,13 +3,13 @@ import { RequestFailed } from '../connection/management.ts';
 
 export interface Requests {
   readonly isRunning: boolean;
-  /** Of the last one. */
+  /** Failure of the last request. */
   readonly failure: RequestFailed | undefined;
-  /** Undefined: it failed, and `failure` says why. */
+  /** Returns undefined when it failed, with the reason in `failure`. */
   run<Answer>(request: () => Promise<Answer>): Promise<Answer | undefined>;
 }
 
-/** What a part of the page asks for, one after the other. `isRunning`: from the start on. */
+/** Requests of a part of the page, in turn. `isRunning`: true from the start. */
 export function useRequests(startsRunning = false): Requests {
   const [isRunning, setIsRunning] = useState(startsRunning);
   const [failure, setFailure] = useState<RequestFailed>();

@@ -1,4 +1,4 @@
-// The way of a call that has just ended, from its record, which is written after the answer.
+// The path of a call that has just ended, from its record, which is written after the answer.
 import { useEffect, useState } from 'preact/hooks';
 import type { Call } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';

@@ -1,4 +1,4 @@
-// All of one call: its way through providers, and what is recorded of it. Prompts and answers are not.
+// One call: its path through providers, and its record. Prompts and answers are not recorded.
 import type { Address } from '../connection/address.ts';
 import type { Call } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
@@ -33,7 +33,7 @@ const Details = ({ call }: { readonly call: Call }) => (
   </>
 );
 
-/** What does not apply to a call is left out. */
+/** Facts that apply to the call. */
 const facts = (call: Call) =>
   (
     [

@@ -1,4 +1,4 @@
-// The newest calls that match the filters, which stand in the address.
+// The newest calls that match the filters of the address.
 import { useEffect, useState } from 'preact/hooks';
 import { type Address, sinceOf } from '../connection/address.ts';
 import type { Call, List } from '../connection/documents.ts';

@@ -1,5 +1,5 @@
-// The gateway file of what is stored: read, edited or uploaded, tried, and applied. What others changed meanwhile is never replaced
-// unseen: the gateway refuses, and the text stays to be compared with what is stored then.
+// The gateway file of the store: read, edited or uploaded, tried, and applied. Others' changes are never overwritten
+// unseen: the gateway refuses, and the text stays for comparison with the new configuration.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readStoredFile, type StoredFile, sendFile } from '../connection/configuration.ts';
 import type { Replacement } from '../connection/documents.ts';
@@ -42,7 +42,7 @@ function useConfiguration() {
   const apply = (against: StoredFile) =>
     run(async () => {
       const replacement = await sendFile({ text, etag: against.etag }, { isDry: false });
-      // Before all else: keys that were made are in this answer only.
+      // First, because new keys are in this answer only.
       setTried({ text, replacement, isApplied: true });
       const file = await readAgain();
       setText((now) => (now === text ? file.text : now));
@@ -52,7 +52,7 @@ function useConfiguration() {
 
 export const ConfigurationView = () => {
   const { stored, text, setText, tried, isRunning, failure, read, tryText, tryAgainstNew, apply } = useConfiguration();
-  // Once: what is edited is not replaced by itself.
+  // Once, so that edits are not overwritten.
   useEffect(() => void read(), []);
 
   if (stored === undefined) {

@@ -14,7 +14,7 @@ interface CaseResultsProperties {
   readonly workspace: string;
   readonly functionId: string;
   readonly revision: string;
-  /** It serves once they were passed. */
+  /** Set where it becomes active once the cases passed. */
   readonly activates: boolean;
   readonly qualified: () => void;
 }

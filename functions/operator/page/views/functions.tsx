@@ -1,4 +1,4 @@
-// Stored functions: which revision serves, and what an operator may do with them.
+// Stored functions: the active revision of each, and an operator's actions.
 import { useState } from 'preact/hooks';
 import { goTo } from '../connection/address.ts';
 import type { StoredFunction } from '../connection/documents.ts';

@@ -1,4 +1,4 @@
-// How keys are listed: what is true of each now, and what may be done with it.
+// Columns of a list of keys: the current state of each, and its actions.
 import type { ComponentChildren } from 'preact';
 import type { Key } from '../connection/documents.ts';
 import { Button } from '../parts/button.tsx';
@@ -79,7 +79,7 @@ function limitsOf({ spend_limit_usd, spend_limit_reset, ...key }: Key): Componen
   );
 }
 
-/** A word, with a mark that is not the colour alone; what is behind it on hover. */
+/** A word with a mark other than its colour, and details on hover. */
 const State = ({ apiKey: { state, expires_at, replaced_by } }: { readonly apiKey: Key }) => {
   const why = state === 'ending' ? `${replaced_by} takes its place; ends ${time(expires_at)}` : undefined;
   return (

@@ -1,4 +1,4 @@
-// What stands in the form of a key, and what of it is sent.
+// Fields in the form of a key, and the request made from them.
 import type { WrittenBody } from '../../../../shared/configuration/management/index.ts';
 import type { Key } from '../connection/documents.ts';
 import { formValues } from '../parts/form.tsx';
@@ -33,7 +33,7 @@ export function readFields(form: HTMLFormElement): Fields {
   };
 }
 
-/** What the form leaves as it was is not sent: another operator may have changed it meanwhile. */
+/** Unchanged fields are not sent, because another operator may have changed them meanwhile. */
 export function differences(fields: Fields, before: Key): WrittenBody<'PATCH /keys/{public_id}'> {
   const isSame = (name: keyof Fields) =>
     name === 'expires_at'
@@ -47,6 +47,6 @@ export const withoutNull = (fields: Fields): WrittenBody<'POST /keys'> =>
     Object.entries(fields).filter(([, value]) => value !== null && value !== 'all'),
   ) as WrittenBody<'POST /keys'>;
 
-/** As the field writes an instant: `2026-11-22T20:15`, in the time zone of the reader. */
+/** An instant in the field's form: `2026-11-22T20:15`, in the time zone of the reader. */
 export const localForm = (instant: string | null): string =>
   instant === null ? '' : new Date(instant).toLocaleString('sv').replace(' ', 'T').slice(0, 16);

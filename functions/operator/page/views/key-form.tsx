@@ -1,4 +1,4 @@
-// The form that makes a key, or changes one. An empty field means: no such limit.
+// The form that makes a key, or changes one. An empty field means no such limit.
 import type { Key, NewKey } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import { useRights, useWorkspaceNames } from '../connection/session-rights.ts';
@@ -9,13 +9,13 @@ import { useRequests } from '../parts/use-requests.ts';
 import { countLimits, differences, localForm, readFields, withoutNull } from './key-fields.ts';
 
 interface KeyFormProperties {
-  /** Undefined: the form makes a key. */
+  /** Undefined when the form makes a key. */
   readonly changed?: Key;
   readonly close: () => void;
   readonly saved: (key: Key | NewKey) => void;
 }
 
-/** Pairs with commas between them, no name twice. What a name and a value may hold is for the gateway to say. */
+/** Pairs with commas between them, no name twice. The gateway checks names and values. */
 const tagsPattern = String.raw`\s*(?!(.*,\s*)?([^,=]+)=.*,\s*\2=)[^,=]+=[^,=]+(,[^,=]+=[^,=]+)*`;
 
 export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {

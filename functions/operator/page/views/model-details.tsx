@@ -1,5 +1,5 @@
-// All that is stored of a model: what it costs, what it can do and is bound to at each provider, and where the model list of the
-// release differs, which can be taken over.
+// A stored model: its prices, its abilities and bounds at each provider, and its differences from the model list of the
+// release, which can be applied.
 import type { Model } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
@@ -50,7 +50,7 @@ export const ModelDialog = ({ model, close, changed }: ModelDialogProperties) =>
   );
 };
 
-/** Whether the list filled in what the file left out. */
+/** Whether the list filled in fields that the file omitted. */
 export const isListed = ({ providers, differences }: Model): boolean =>
   differences.length > 0 || providers.some(({ written }) => written !== undefined);
 
@@ -96,7 +96,10 @@ const AtProvider = ({ entry }: { readonly entry: Entry }) => {
   );
 };
 
-/** Without one the call pays another: of what is cached the input's, of what is kept for an hour that of what is written. */
+/**
+ * Without a price of its own another applies: the input's for cached tokens, the cache write's for those cached for an
+ * hour.
+ */
 type Priced = { readonly from: string } & {
   readonly [Member in keyof Prices]?: Entry['input_price_per_million'] | undefined;
 };

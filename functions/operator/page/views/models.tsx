@@ -1,5 +1,5 @@
-// Which models there are, what they cost at which provider, and how each provider does: its state and figures of the last
-// minutes, whether it cools, and what is used of its limits.
+// Models with their prices by provider, and the health of each provider: its state and figures of the last minutes,
+// whether it cools, and the use of its limits.
 import type { Address } from '../connection/address.ts';
 import type { Health, LimitUse, Provider, ProviderModel } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
@@ -72,14 +72,14 @@ const providerColumns: readonly Column<ProviderRow>[] = [
   { title: 'Limits used', show: ({ limits }) => <Limits limits={limits} /> },
 ];
 
-/** Of a provider that cools. */
+/** Reasons of a cooldown. */
 const reasons: Readonly<Partial<Record<Health['state'], string>>> = {
   failing: ': calls to it failed',
   limited: ': it is at its limit',
   refusing: ': it refuses the credential',
 };
 
-/** What it does now, and for whom it cools and why: then it is called last. */
+/** Its state, and for whom it cools and why: it is then called last. */
 const State = ({ health: { state, is_cooling, cooling_for } }: { readonly health: Health }) => (
   <span class="lines">
     <span class={`state ${state.replaceAll(' ', '-')}`}>{state}</span>

@@ -73,7 +73,7 @@ const Charts = ({ overview, since, tag }: ChartsProperties) => (
     />
     <Groups
       by="provider"
-      // Of a provider those calls count that it answered, and all that it was asked for.
+      // Calls of a provider are those that it answered, attempts all that it received.
       columns={[
         { title: 'Attempts', isNumber: true, show: ({ attempts }) => count(attempts) },
         { title: 'Failed attempts', isNumber: true, show: ({ failed_attempts }) => count(failed_attempts) },

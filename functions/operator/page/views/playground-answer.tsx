@@ -1,4 +1,4 @@
-// What came of a call of the playground, and how it is asked elsewhere.
+// The outcome of a call of the playground, and the same call as code.
 
 import type { Turn } from '../connection/playground/draft.ts';
 import { interfaces } from '../connection/playground/playground-interfaces.ts';
@@ -11,7 +11,7 @@ import { CallPath } from './call-path.tsx';
 
 const titles = { user: 'You', assistant: 'Model', tool: 'Tools' } as const;
 
-/** Those that were sent. */
+/** Turns that were sent. */
 export const PlaygroundTurns = ({ turns }: { readonly turns: readonly Turn[] }) => (
   <ol class="turns" aria-label="Conversation">
     {turns.map((turn, at) => (

@@ -1,18 +1,18 @@
-// What stands in the form of the playground, as a draft. Throws RequestFailed where a field cannot be read: nothing was sent then.
+// Reads the form of the playground as a draft. Throws RequestFailed for an invalid field: nothing was sent then.
 import { RequestFailed } from '../connection/management.ts';
 import type { Draft, Tool, ToolCall, Turn } from '../connection/playground/draft.ts';
 import { formValues } from '../parts/form.tsx';
 
-/** Of the name of the field that takes what a tool answered. */
+/** Name of the field for a tool's result. */
 export const resultField = (id: string): string => `result-${id}`;
 
 interface Circumstances {
   readonly streams: boolean;
-  /** Of the answer before, which wait for what the tools answered. */
+  /** Calls of the last answer that wait for their tools' results. */
   readonly calls: readonly ToolCall[];
 }
 
-/** With the turn that is sent now alone. */
+/** Includes only the turn that is sent now. */
 export async function readDraft(form: HTMLFormElement, { streams, calls }: Circumstances): Promise<Draft> {
   const { has, text, number } = formValues(form);
   return {

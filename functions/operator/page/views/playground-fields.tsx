@@ -1,4 +1,4 @@
-// The fields of the playground: where to, what, and how.
+// The fields of the playground: interface and model, prompt, and options.
 import { useManaged } from '../connection/management.ts';
 import type { ToolCall } from '../connection/playground/draft.ts';
 import { isFunction } from '../connection/playground/draft.ts';
@@ -15,7 +15,7 @@ interface PlaygroundFieldsProperties {
   readonly setModel: (model: string) => void;
   readonly lastKey: string;
   readonly baseUrl: string;
-  /** They wait for what their tools answered. */
+  /** Calls that wait for their tools' results. */
   readonly calls: readonly ToolCall[];
 }
 

@@ -1,5 +1,5 @@
-// Tries calls with an API key, turn by turn, through any interface: what was sent and what came back, what it cost, which way it went,
-// and the same request for a shell and for a program.
+// Tries calls with an API key, turn by turn, through any interface: request and answer, cost, path, and the same
+// request for a shell and for a program.
 import { useState } from 'preact/hooks';
 import type { Address } from '../connection/address.ts';
 import { isFunction } from '../connection/playground/draft.ts';
@@ -14,7 +14,7 @@ import { PlaygroundAnswer, PlaygroundTurns } from './playground-answer.tsx';
 import { readDraft } from './playground-draft.ts';
 import { PlaygroundFields } from './playground-fields.tsx';
 
-/** Of this page, and gone with it. */
+/** Kept by this page, and lost with it. */
 let lastKey = '';
 
 const interfaceOf = (text: string | null): InterfaceName =>

@@ -1,4 +1,4 @@
-// Providers on and off. It says which models have no provider then.
+// Switches providers on and off, and lists the models without a provider then.
 import { useState } from 'preact/hooks';
 import type { Provider } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';

@@ -9,7 +9,7 @@ import { FormDialog, formValues } from '../parts/form.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 
 interface PublishRevisionProperties {
-  /** Undefined: the function is new too. */
+  /** Undefined when the function is new too. */
   readonly of?: ShownFunction;
   readonly close: () => void;
   /** `toActivate`: a draft that shall serve once its cases were passed. */

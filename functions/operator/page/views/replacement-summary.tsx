@@ -1,4 +1,4 @@
-// What a gateway file would change, or has changed: each member, old and new, and before all what it takes away.
+// Changes of a gateway file, planned or made: each field, old and new, and removals first.
 import type { Replacement } from '../connection/documents.ts';
 
 type Change = Replacement['changes'][number];

@@ -1,4 +1,4 @@
-// The texts of two revisions as one: what only the first has, and what only the second.
+// The texts of two revisions as one, with the lines that only the first has, or only the second.
 import { compareLines } from '../../../../shared/foundation/lines/index.ts';
 
 const marks = { same: ' ', removed: '−', added: '+' } as const;

@@ -1,4 +1,4 @@
-// The models that are stored: what they take and cost, how their providers do, and whether the model list differs.
+// The stored models: input kinds and prices, the health of their providers, and differences from the model list.
 import { useState } from 'preact/hooks';
 import type { List, Model } from '../connection/documents.ts';
 import type { Loaded } from '../connection/management.ts';

@@ -1,4 +1,4 @@
-// The credit of a workspace: what was added and taken away, and another addition, which counts once however often it is sent.
+// The credit of a workspace: additions and removals, and another addition, which counts once however often it is sent.
 import { useState } from 'preact/hooks';
 import type { Workspace } from '../connection/documents.ts';
 import { randomText } from '../connection/identity.ts';

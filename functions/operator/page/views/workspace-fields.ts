@@ -1,4 +1,4 @@
-// What stands in the form of a workspace, and what of it is sent.
+// Fields in the form of a workspace, and the request made from them.
 import type { Workspace } from '../connection/documents.ts';
 import { formValues } from '../parts/form.tsx';
 
@@ -47,7 +47,7 @@ export function readWorkspaceForm(form: HTMLFormElement): Fields {
   };
 }
 
-/** Of a workspace that there is, what differs, down to the members of its policy. */
+/** Differences from the stored workspace, down to the fields of its policy. */
 export const workspaceChanges = ({ id: _id, credit_usd: _credit, ...fields }: Fields, former: Workspace) =>
   differing(fields, former);
 

@@ -1,4 +1,4 @@
-// The form that makes a workspace, or changes one. What stays as it was is not sent, so that changes of others hold.
+// The form that makes a workspace, or changes one. Unchanged fields are not sent, so that changes of others are kept.
 import type { Workspace } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import {
@@ -15,7 +15,7 @@ import { useRequests } from '../parts/use-requests.ts';
 import { newWorkspace, readWorkspaceForm, workspaceChanges } from './workspace-fields.ts';
 
 interface WorkspaceFormProperties {
-  /** Undefined: the form makes a workspace. */
+  /** Undefined when the form makes a workspace. */
   readonly changed?: Workspace;
   readonly close: () => void;
   readonly saved: () => void;
@@ -27,7 +27,7 @@ const limits = [
   { name: 'function_concurrency', title: 'Calls of functions at once', placeholder: 'no limit' },
 ] as const;
 
-/** Of the keys that members make. */
+/** Limits of the keys that members make. */
 const memberLimits = [
   { Control: CountField, member: 'max', title: 'Keys that a member may make', placeholder: 'none' },
   { Control: CountField, member: 'rpm', title: 'Requests per minute of each of these keys', placeholder: 'no limit' },

@@ -1,4 +1,4 @@
-// One call with an API key, as any client makes it: what was sent, what came back, and what it says.
+// One call with an API key, as any client makes it: the request, the raw answer, and its text.
 import { readEvents } from '../../../../../shared/protocol/server-sent-events/index.ts';
 import { failureOf, RequestFailed } from '../management.ts';
 import type { Heard, PlaygroundInterface } from './draft.ts';
@@ -12,10 +12,10 @@ export interface Question {
 }
 
 export interface Listener {
-  /** With the `x-request-id` of the answer. */
+  /** Called with the `x-request-id` of the answer. */
   readonly started: (id: string | null) => void;
   readonly heard: (part: Heard) => void;
-  /** As it came, event by event. */
+  /** Called with each raw event. */
   readonly raw: (text: string) => void;
 }
 

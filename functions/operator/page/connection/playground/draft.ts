@@ -1,4 +1,4 @@
-// What an operator tries in the playground, in no interface's words: each of them writes it in its own.
+// A call of the playground, independent of interfaces: each of them writes it in its own form.
 
 export interface Tool {
   readonly name: string;
@@ -26,12 +26,12 @@ export interface Draft {
   readonly temperature: number | undefined;
   readonly outputTokensMax: number | undefined;
   readonly tools: readonly Tool[];
-  /** Members of the body beside those that follow from the others. They win. */
+  /** Fields of the body beside those that follow from the others, which they replace. */
   readonly more: Readonly<Record<string, unknown>>;
   readonly streams: boolean;
 }
 
-/** What one event, or a whole JSON answer, adds to what was heard. */
+/** Additions of one event, or of a whole JSON answer, to the output so far. */
 export interface Heard {
   readonly text?: string;
   readonly calls?: readonly (Partial<ToolCall> & { /** Its place among the calls. */ readonly at: number })[];
@@ -39,7 +39,7 @@ export interface Heard {
   readonly failure?: { readonly code: string; readonly message: string };
 }
 
-/** How an interface writes a draft, and what its answers say. */
+/** Writes a draft in the form of an interface, and reads its answers. */
 export interface PlaygroundInterface {
   readonly title: string;
   /** Below the base URL. */
@@ -56,6 +56,6 @@ export interface PlaygroundInterface {
 
 export const isFunction = (model: string): boolean => model.startsWith('gw/function/');
 
-/** What is left out stands in no body. */
+/** Drops undefined fields. */
 export const said = (members: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== ''));

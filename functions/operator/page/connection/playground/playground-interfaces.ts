@@ -1,4 +1,4 @@
-// The interfaces that the playground speaks: how each writes a draft, and what its answers say. A new one is an entry of the table.
+// The interfaces of the playground: how each writes a draft, and reads its answers. To add one, add a row of the table.
 
 import type { PlaygroundInterface } from './draft.ts';
 import { chatCompletions } from './speak-chat-completions.ts';

@@ -1,5 +1,5 @@
-// A body as the arguments of a method of an SDK for Python. Members that the SDK may not know go beside those that it does: it refuses
-// arguments that it does not know.
+// A body as the arguments of a method of an SDK for Python. Fields that the SDK may not know are passed separately,
+// because it refuses unknown arguments.
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,7 @@ function argumentsIn(body: Body, known: readonly string[]): [word: string, value
   ];
 }
 
-/** Texts and numbers of JSON are those of Python. */
+/** JSON texts and numbers are valid Python. */
 function pythonOf(value: unknown, indent: string): string {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

@@ -1,4 +1,4 @@
-// A request as it is written elsewhere: for a shell and in Python. The key comes from a variable in each.
+// A request as code: for a shell and in Python. The key comes from a variable in each.
 
 import { pythonLines } from './python-arguments.ts';
 
@@ -9,7 +9,7 @@ type Body = Readonly<Record<string, unknown>>;
 interface Resource {
   /** On the client. */
   readonly name: string;
-  /** What code does with an answer. */
+  /** Code that handles an answer. */
   readonly streamed: string;
   readonly whole: string;
   /** Fields of the body that the method takes as arguments, in every release. */
@@ -20,7 +20,7 @@ interface Sdk {
   readonly import: string;
   readonly className: string;
   readonly path: string;
-  /** Of the client, behind its address and its key. */
+  /** Options of the client, after its address and its key. */
   readonly options: string;
 }
 
@@ -36,7 +36,7 @@ const anthropic: Sdk = {
 const indented = (value: unknown): string => JSON.stringify(value, null, 2);
 const endOfBody = 'END_OF_REQUEST';
 
-/** The body stands in a here-document: no quote in it ends it, and it may be longer than an argument. */
+/** The body is in a here-document: no quote in it ends it, and it may be longer than an argument. */
 export const curlOf = (url: string, body: Body): string =>
   [
     `curl -sS${body.stream === true ? 'N' : ''} '${url}' \\`,

@@ -5,7 +5,7 @@ import { ask } from './ask.ts';
 import type { Draft, Heard, ToolCall, Turn } from './draft.ts';
 import { type InterfaceName, interfaces } from './playground-interfaces.ts';
 
-/** Of the last call; `id` is null until its answer began. */
+/** Outcome of the last call; `id` is null until its answer began. */
 export interface Outcome {
   readonly interfaceName: InterfaceName;
   readonly draft: Draft;
@@ -15,7 +15,7 @@ export interface Outcome {
   readonly raw: string;
   readonly failure: RequestFailed | undefined;
   readonly firstOutputMs: number | undefined;
-  /** Undefined: it runs. */
+  /** Undefined while it runs. */
   readonly totalMs: number | undefined;
 }
 
@@ -75,7 +75,7 @@ export function useConversation() {
   return {
     outcome,
     isRunning: outcome !== undefined && outcome.totalMs === undefined,
-    /** Those that the next call goes on from: a call that failed is not among them. */
+    /** Turns from which the next call continues, without that of a failed call. */
     turns: turnsAfter(outcome),
     send,
     stop: () => running.current?.abort(),
