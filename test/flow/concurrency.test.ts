@@ -127,34 +127,87 @@ describe('calls in flight', () => {
   });
 
   it('of one key leave the others what the service has, whoever comes in a crowd', async () => {
-    const crowd = Array.from({ length: 60 }, () => slow(as('crowd')));
-    const outcomes = countOutcomes(crowd);
+    const crowd = startCrowd(60, () => slow(as('crowd')));
     expect((await harness.post(hello('acme/echo'), as('plain'))).status).toBe(200);
+    await crowd.areAllBut(3);
     await isHeld(3);
     const other = [slow(as('plain')), slow(as('plain'))];
     await isHeld(5);
     await expectRefused(slow(as('plain')), 'rate_limited', /^The gateway may have 5 calls in flight at once/);
     await letGo(5, other);
-    expect(await outcomes).toEqual({ ok: 3, api_key_rate_limit: 57 });
+    expect(await crowd.outcomes).toEqual({ ok: 3, api_key_rate_limit: 57 });
+    await expectAllFree();
+  });
+
+  /** `areAllBut`: all others have their answer. */
+  function startCrowd(count: number, call: () => Promise<Response>) {
+    let answered = 0;
+    const outcomes = countOutcomes(
+      Array.from({ length: count }, async () => {
+        const answer = await call();
+        answered += 1;
+        return answer;
+      }),
+    );
+    return { outcomes, areAllBut: (heldCount: number) => eventually(() => answered === count - heldCount) };
+  }
+
+  /** A gateway that shows how many slots of the service it has taken at most. */
+  async function openCounted() {
+    let [taken, takenMax] = [0, 0];
+    const counted = await harness.open({
+      wrapStore: (store) =>
+        aroundStore(store, async ({ key, changes }, run) => {
+          const answer = await run();
+          const isWritten = (answer as { kind?: string } | undefined)?.kind === 'written';
+          if (key.startsWith('SERVICECALLS') && isWritten) taken -= Number(changes.add?.balance_slots ?? 0);
+          takenMax = Math.max(takenMax, taken);
+          return answer;
+        }),
+    });
+    return { counted, takenMax: () => takenMax };
+  }
+
+  it('of a key beyond its own take no slot of the service, not even for a moment: one call, or all of a crowd', async () => {
+    const { counted, takenMax } = await openCounted();
+    const crowd = startCrowd(60, () => counted.post(hello('acme/held'), as('crowd')));
+    await crowd.areAllBut(3);
+    await isHeld(3);
+    await letGo(3, []);
+    expect(await crowd.outcomes).toEqual({ ok: 3, api_key_rate_limit: 57 });
+    expect(takenMax()).toBe(3);
+    // Of a process that has refused nothing yet.
+    const other = await openCounted();
+    const running = Array.from({ length: 3 }, () => other.counted.post(hello('acme/held')));
+    await isHeld(3);
+    await expectRefused(other.counted.post(hello('acme/held')), 'api_key_rate_limit', /^The key may have 3 calls/);
+    expect(other.takenMax()).toBe(3);
+    await letGo(3, running);
+    await expectAllFree();
+  });
+
+  it('of a workspace beyond its own take no slot of the service, not even for a moment', async () => {
+    const { counted, takenMax } = await openCounted();
+    const of = () => counted.post(hello('acme/held'), as('pair'));
+    const running = [of(), of()];
+    await isHeld(2);
+    await expectRefused(of(), 'rate_limited', /^The workspace pair may have 2 calls in flight/);
+    expect(takenMax()).toBe(2);
+    await letGo(2, running);
     await expectAllFree();
   });
 
   it.each(['pair', 'spread'] as const)('of a workspace (%s) are refused beyond it, to the unit', async (name) => {
-    let answered = 0;
-    const crowd = Array.from({ length: 12 }, async () => {
-      const answer = await slow(as(name));
-      answered += 1;
-      return answer;
-    });
-    const outcomes = countOutcomes(crowd);
-    await eventually(() => waiting.length === 2 && answered === 10);
+    const crowd = startCrowd(12, () => slow(as(name)));
+    await crowd.areAllBut(2);
+    await isHeld(2);
     await expectRefused(
       slow(as(name)),
       'rate_limited',
       new RegExp(`^The workspace ${name} may have 2 calls in flight`),
     );
     await letGo(2, []);
-    expect(await outcomes).toEqual({ ok: 2, rate_limited: 10 });
+    expect(await crowd.outcomes).toEqual({ ok: 2, rate_limited: 10 });
     await expectAllFree();
   });
 
