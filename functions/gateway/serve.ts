@@ -4,8 +4,10 @@ import type { TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ClientInterface } from '../../shared/protocol/interfaces/index.ts';
 import type { Endpoint } from '../../shared/protocol/router/index.ts';
+import type { Item } from '../../shared/storage/store/index.ts';
 import { admit } from './admission/admit.ts';
 import { findKey, identify } from './admission/identify.ts';
+import type { FoundReady } from './admission/reservation.ts';
 import type { GatewayDependencies } from './dependencies.ts';
 import { provide } from './provider/provide.ts';
 import { receive } from './receive/receive.ts';
@@ -16,7 +18,7 @@ import { route } from './routing/route.ts';
 import { failed, serveAndSettle } from './settlement/serve-and-settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
 import { writeRefusal } from './settlement/write-refusal.ts';
-import type { AdmittedPlain, IdentifiedCall, ReadyAnswer, ReceivedCall, SeenKey, ServedCall } from './stages.ts';
+import type { AdmittedPlain, IdentifiedCall, ReceivedCall, ServedCall } from './stages.ts';
 import { execute } from './stored-function/execute.ts';
 import { openExecution } from './stored-function/open-execution.ts';
 
@@ -36,14 +38,14 @@ export const serveCall =
 type Serve = () => Promise<GatewayResponse>;
 
 /** Rejects where the call is refused. */
-async function open(deps: GatewayDependencies, received: ReceivedCall, key: Promise<SeenKey>): Promise<Serve> {
+async function open(deps: GatewayDependencies, received: ReceivedCall, key: Promise<Item>): Promise<Serve> {
   const { call, admissionTime } = await identify(deps, received, key);
   return call.asksFunction ? openFunction(deps, call, admissionTime) : openPlain(deps, call, admissionTime);
 }
 
 async function openPlain(deps: GatewayDependencies, call: IdentifiedCall, admissionTime: TimeBudget): Promise<Serve> {
   const admitted = await admit(deps, call, await route(deps, call, admissionTime), admissionTime);
-  if ('ready' in admitted) return () => serveReady(deps, call, admitted.ready);
+  if ('ready' in admitted) return () => serveReady(deps, call, admitted);
   return () => serveAndSettle(deps, admitted, answerPlain);
 }
 
@@ -61,7 +63,7 @@ async function openFunction(
 ): Promise<Serve> {
   const opened = await admissionTime.wait(openExecution(deps, call));
   const admitted = await admit(deps, call, opened, admissionTime);
-  if ('ready' in admitted) return () => serveReady(deps, call, admitted.ready);
+  if ('ready' in admitted) return () => serveReady(deps, call, admitted);
   return () => serveAndSettle(deps, admitted, execute);
 }
 
@@ -69,10 +71,10 @@ async function openFunction(
 async function serveReady(
   deps: GatewayDependencies,
   call: IdentifiedCall,
-  ready: ReadyAnswer,
+  { ready, key = call.key }: FoundReady,
 ): Promise<GatewayResponse> {
   // The call as it was routed knows the data policy that holds for it.
-  const recorded = ready.kind === 'cached' ? ready.call : call;
+  const recorded = { ...(ready.kind === 'cached' ? ready.call : call), key };
   call.scope.deferred.addUncharged(() => writeReadyRecord(deps, recorded, ready));
   return respondReady(call, ready);
 }

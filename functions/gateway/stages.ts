@@ -1,9 +1,10 @@
 // The values that the stages of a call hand on, each bigger than the one before. Types only.
 import type { CreditHold } from '../../shared/accounting/credit/index.ts';
-import type { Counter, Hold, KeyHold, SettlementOptions } from '../../shared/accounting/holds/index.ts';
+import type { Counter, Hold, KeyHold } from '../../shared/accounting/holds/index.ts';
 import type { Fingerprint, StoredResult } from '../../shared/accounting/idempotency/index.ts';
 import type { Permit } from '../../shared/accounting/limits/index.ts';
 import type { CachedAnswer, CacheKey } from '../../shared/accounting/response-cache/index.ts';
+import type { SlotHold } from '../../shared/accounting/slots/index.ts';
 import type { Connection } from '../../shared/configuration/byok/index.ts';
 import type { Candidate, Catalogue } from '../../shared/configuration/catalogue/index.ts';
 import type { ApiKey } from '../../shared/configuration/keys/index.ts';
@@ -74,16 +75,12 @@ export interface ReadCall {
   readonly call: Call | GatewayError;
 }
 
-/** The key of a call, as the store told of it last: the reservation of the key brings it up to date. */
-export interface SeenKey {
-  item: Item;
-}
-
 /** Whose call it is, as far as memory or one read can tell. The reservation of the key decides. */
 export interface IdentifiedCall extends Call {
   readonly credential: ApiKey;
   readonly asksFunction: boolean;
-  readonly key: SeenKey;
+  /** As this process remembers it; of an admitted call, as the store has it. */
+  readonly key: Item;
   /** What all schemas and answers of this call may cost. */
   readonly schemaWork: SchemaWork;
   readonly workspace: WorkspaceDocument;
@@ -138,15 +135,8 @@ export interface Holdings {
   /** The first candidate, admitted along with everything else. */
   readonly firstCandidate?: AdmittedCandidate | undefined;
   /** Of pools. Those of key and credit go with their holds. */
-  readonly slots?: HeldSlots | undefined;
+  readonly slots?: readonly SlotHold[] | undefined;
   readonly cache?: CacheUse | undefined;
-}
-
-export interface HeldSlots {
-  /** Once, however often it is called. */
-  giveBack(options?: SettlementOptions): Promise<void>;
-  /** In which they are counted. */
-  counters(): readonly Counter[];
 }
 
 /** A budget of a BYOK connection. */

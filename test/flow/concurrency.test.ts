@@ -183,6 +183,7 @@ describe('calls in flight', () => {
     await expectRefused(other.counted.post(hello('acme/held')), 'api_key_rate_limit', /^The key may have 3 calls/);
     expect(other.takenMax()).toBe(3);
     await letGo(3, running);
+    await Promise.all([counted.settled(), other.counted.settled()]);
     await expectAllFree();
   });
 
@@ -194,6 +195,7 @@ describe('calls in flight', () => {
     await expectRefused(of(), 'rate_limited', /^The workspace pair may have 2 calls in flight/);
     expect(takenMax()).toBe(2);
     await letGo(2, running);
+    await counted.settled();
     await expectAllFree();
   });
 

@@ -110,7 +110,7 @@ async function identifyKey(
   const credential = readCredential(headers);
   // It counts this request, so it must not be told while the gateway is paused.
   await deps.catalogue.current();
-  const known = (await findKey(deps, { credential, scope })).item;
+  const known = await findKey(deps, { credential, scope });
   const admission = await countKeyRequest(deps, { ...credential, known });
   const error = keyErrorOf(admission, credential, false);
   if (admission.kind === 'unknown') throw error;

@@ -3,10 +3,10 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedCall, IdentifiedCall, ReadyAnswer } from '../stages.ts';
+import type { AdmittedCall, IdentifiedCall, RoutedCall } from '../stages.ts';
 import { createCallClaims } from './call-claims.ts';
-import { refuseReady } from './key-models.ts';
-import { reserveAll, reserveRefused } from './reservation.ts';
+import { refuseModels } from './key-models.ts';
+import { type FoundReady, type ReserveContext, reserveAll, reserveRefused } from './reservation.ts';
 import { type PlannedCall, reservationsOf, reservationsOfRefused } from './reservations.ts';
 
 type Admitted<Planned> = Planned & Omit<AdmittedCall, keyof IdentifiedCall>;
@@ -21,27 +21,26 @@ export async function admit<Planned extends PlannedCall>(
   call: IdentifiedCall,
   planned: Planned | GatewayError,
   admissionTime: TimeBudget,
-): Promise<Admitted<Planned> | Ready> {
-  const context = { clock: deps.clock, deferred: call.scope.deferred, admissionTime };
+): Promise<Admitted<Planned> | FoundReady> {
+  const routed = routedOf(planned);
+  const context: ReserveContext = {
+    clock: deps.clock,
+    deferred: call.scope.deferred,
+    admissionTime,
+    refuseModels: (key, ready) => refuseModels(call, routed, key, ready),
+  };
   // Execution ids are UUIDv7, and the id of the request is one.
   const owner = call.scope.correlationId;
   if (planned instanceof GatewayError) {
-    return readyFor(call, await reserveRefused(reservationsOfRefused(deps, call, owner), planned, context));
+    return reserveRefused(reservationsOfRefused(deps, call, owner), planned, context);
   }
   const claims = createCallClaims(deps, call, owner);
   const reserved = await reserveAll(reservationsOf(deps, planned, { owner, claims }), context);
-  if ('ready' in reserved) return readyFor(call, reserved);
-  const { holdings, plan } = reserved;
-  const left = plan === undefined ? planned : { ...planned, plan };
+  if ('ready' in reserved) return reserved;
+  const { holdings, plan, key = call.key } = reserved;
+  const left: Planned = plan === undefined ? { ...planned, key } : { ...planned, key, plan };
   return { ...left, owner, claims, admissionTime, holdings, bill: openBill() };
 }
 
-interface Ready {
-  readonly ready: ReadyAnswer;
-}
-
-function readyFor(call: IdentifiedCall, { ready }: Ready): Ready {
-  const refusal = refuseReady(call, ready);
-  if (refusal !== undefined) throw refusal;
-  return { ready };
-}
+const routedOf = (planned: PlannedCall | GatewayError): RoutedCall | undefined =>
+  planned instanceof GatewayError || !('plan' in planned) ? undefined : planned;

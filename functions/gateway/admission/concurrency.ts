@@ -63,7 +63,7 @@ export function concurrencyLimitsOf(
   const rest = { key: servicePoolKey, slots: service - keylessSlots };
   const keyless = { key: `${servicePoolKey}#KEYLESS`, slots: keylessSlots, hasSubstitute: true };
   // Of a workspace or of functions other slots are asked for between those of key and service.
-  const isKeyless = keylessSlots > 0 && ofWorkspace === null && !asksFunction && !hasOwnLimits(key.item);
+  const isKeyless = keylessSlots > 0 && ofWorkspace === null && !asksFunction && !hasOwnLimits(key);
   return {
     service,
     servicePools: keylessSlots > 0 ? [rest, keyless] : [rest],
@@ -83,9 +83,9 @@ export function isNearConcurrency(
   { keyDefault }: ConcurrencyLimits,
   { key, credential }: IdentifiedCall,
 ): boolean {
-  const limit = concurrencyOfKey({ defaultConcurrency: keyDefault }, key.item);
+  const limit = concurrencyOfKey({ defaultConcurrency: keyDefault }, key);
   if (limit === null) return false;
-  const seen = Math.max(readSlotsInUse(key.item, clock.nowMs()), callsUnderWay.of(credential.publicId));
+  const seen = Math.max(readSlotsInUse(key, clock.nowMs()), callsUnderWay.of(credential.publicId));
   return seen > limit * keyShare;
 }
 

@@ -6,9 +6,9 @@ import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { equalInConstantTime } from '../../../shared/foundation/ids/index.ts';
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { checkRequestSchema, startSchemaWork } from '../../../shared/protocol/json-schema/index.ts';
-import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
+import { type Item, startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { IdentifiedCall, ReceivedCall, SeenKey } from '../stages.ts';
+import type { IdentifiedCall, ReceivedCall } from '../stages.ts';
 import { noAdvice } from './money-message.ts';
 import { reserveKey } from './reserve-key.ts';
 
@@ -19,7 +19,7 @@ import { reserveKey } from './reserve-key.ts';
 export async function identify(
   deps: GatewayDependencies,
   received: ReceivedCall,
-  key: Promise<SeenKey>,
+  key: Promise<Item>,
 ): Promise<{ readonly call: IdentifiedCall; readonly admissionTime: TimeBudget }> {
   const admissionTime = startAdmissionTime(deps.clock);
   const call = await findCaller(deps, received, key, admissionTime);
@@ -37,7 +37,7 @@ const schemaOptionsOf = ({ scope, schemaWork: work }: IdentifiedCall) => ({
 async function findCaller(
   deps: GatewayDependencies,
   received: ReceivedCall,
-  key: Promise<SeenKey>,
+  key: Promise<Item>,
   admissionTime: TimeBudget,
 ): Promise<IdentifiedCall> {
   const { credential, isOversized } = received;
@@ -45,7 +45,7 @@ async function findCaller(
   key.catch(() => {});
   if (isOversized) throw fail('request_too_large');
   // Beside the other reads, not after them: where the key is remembered, all of them are one round.
-  const reading = admissionTime.wait(key.then(({ item }) => readWorkspace(deps, String(item.workspace))));
+  const reading = admissionTime.wait(key.then((item) => readWorkspace(deps, String(item.workspace))));
   // A call that is refused first never asks for it.
   reading.catch(() => {});
   const [seenKey, catalogue] = await admissionTime.wait(
@@ -68,21 +68,21 @@ const readWorkspace = ({ workspaces, connections }: GatewayDependencies, id: str
 export async function findKey(
   { keys, keyCache }: GatewayDependencies,
   { credential, scope }: Pick<ReceivedCall, 'credential' | 'scope'>,
-): Promise<SeenKey> {
+): Promise<Item> {
   const { publicId, secretSha256 } = credential;
   const item = keyCache.get(publicId) ?? (await keys.readItem(publicId));
   const secret = item && secretOf(item, publicId);
   if (item === undefined || secret === undefined || !equalInConstantTime(secret.secretSha256, secretSha256))
     throw refuseKey('unknown');
   scope.details.caller = { workspace: String(item.workspace), keyId: publicId, keyName: String(item.name) };
-  return { item };
+  return item;
 }
 
 /** A call that cannot be served still counts for its key, and a revoked or rate-limited key wins over its fault. */
 async function refuseFault(
   deps: GatewayDependencies,
   { credential, read }: ReceivedCall,
-  key: SeenKey,
+  key: Item,
   fault: GatewayError,
 ): Promise<unknown> {
   const { asksFunction } = await read();

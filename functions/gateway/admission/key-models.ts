@@ -1,39 +1,32 @@
-// A key that has a list of models knows no other. A plan is made with the key as it was remembered: whether the list still has
-// what the call would get is told by the key as it is reserved, before anything is called.
+// A key that has a list of models knows no other. A plan is made with the key as it was remembered: whether the list still has what
+// the call would get is asked of the key as it is reserved, before a provider is called or a stored answer is given.
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import { autoModelId } from '../../../shared/foundation/constants/index.ts';
 import { failUnknownModel, findVisible } from '../../../shared/routing/planner/index.ts';
+import type { Item } from '../../../shared/storage/store/index.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall } from '../stages.ts';
 
-/** Undefined: the key may call all of these models. */
+/**
+ * Undefined: the key may have it. `planned`: undefined where no plan could be made. A function's caller does not choose what it
+ * calls, and of a cached answer the plan says it all.
+ */
 export function refuseModels(
-  { key, catalogue, request }: Pick<IdentifiedCall, 'key' | 'catalogue' | 'request'>,
-  called: readonly string[],
+  call: IdentifiedCall,
+  planned: RoutedCall | undefined,
+  key: Item,
+  ready: ReadyAnswer | undefined,
 ): GatewayError | undefined {
-  const models = readKeySetting(key.item, 'models');
-  if (models === null) return undefined;
-  const visibility = { catalogue, workspace: { models } };
-  const isKnown = (id: string) =>
-    id === autoModelId || models.includes(id) || findVisible(id, visibility) !== undefined;
-  const other = called.find((id) => !isKnown(id));
-  return other === undefined ? undefined : failUnknownModel(other, visibility, request);
+  const models = readKeySetting(key, 'models');
+  if (models === null || call.asksFunction) return undefined;
+  const visibility = { catalogue: call.catalogue, workspace: { models } };
+  const isUnknown = (id: string) =>
+    id !== autoModelId && !models.includes(id) && findVisible(id, visibility) === undefined;
+  const { request } = ready?.kind === 'replay' ? call : (planned ?? call);
+  const called =
+    ready?.kind === 'replay' ? [request.model, ...request.fallbackModels] : planned?.plan.map(({ model }) => model.id);
+  const unknown = called?.find(isUnknown);
+  if (unknown !== undefined) return failUnknownModel(unknown, visibility, request);
+  if (ready?.kind !== 'replay' || !isUnknown(ready.result.model ?? autoModelId)) return undefined;
+  return fail('unknown_model', { message: 'The stored answer is of a model that the key may not use.' });
 }
-
-export const refusePlan = (call: RoutedCall): GatewayError | undefined =>
-  refuseModels(
-    call,
-    call.plan.map(({ model }) => model.id),
-  );
-
-/** A stored answer is not for a key that may not call the model that gave it, or one that the request names. */
-export function refuseReady(call: IdentifiedCall, ready: ReadyAnswer): GatewayError | undefined {
-  // A function's caller does not choose what it calls, and of a cached answer the plan says it all.
-  if (call.asksFunction || ready.kind === 'cached') return undefined;
-  const { model, fallbackModels } = call.request;
-  const asked = refuseModels(call, [model, ...fallbackModels]);
-  if (asked !== undefined) return asked;
-  return refuseModels(call, [ready.result.model ?? autoModelId]) && fail('unknown_model', { message: otherModel });
-}
-
-const otherModel = 'The stored answer is of a model that the key may not use.';

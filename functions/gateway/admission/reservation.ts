@@ -4,7 +4,7 @@ import type { GatewayError } from '../../../shared/errors/index.ts';
 import type { Clock, TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { DeferredTasks } from '../../../shared/protocol/router/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
-import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import { type Item, retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { Holdings, ReadyAnswer } from '../stages.ts';
 
 /** The order in which errors win, whatever order the answers of the store came in. */
@@ -26,6 +26,8 @@ export interface Reserved {
   readonly plan?: Plan;
   /** Undefined: nothing was taken. */
   readonly giveBack?: GiveBack | undefined;
+  /** The key of the call as the store has it. Undefined: it was not asked for. */
+  readonly key?: Item | undefined;
 }
 
 export interface Reservation {
@@ -36,7 +38,7 @@ export interface Reservation {
   /** Released before the client knows of the refusal: its next call may bring the same name. */
   readonly givesBackFirst?: boolean;
   /** What would refuse the call, asked without taking anything: where an error that stands behind it came in first. */
-  readonly check?: (() => Promise<Resolution | undefined>) | undefined;
+  readonly check?: (() => Promise<Reserved>) | undefined;
 }
 
 export const refused = (rank: Rank, error: unknown): Reserved => ({ resolution: { rank, error } });
@@ -46,6 +48,8 @@ export interface ReserveContext {
   readonly deferred: DeferredTasks;
   /** What the store cannot answer within two seconds is not waited for. */
   readonly admissionTime: TimeBudget;
+  /** What the key may not get of the plan, or of an answer that is ready. */
+  readonly refuseModels: (key: Item, ready: ReadyAnswer | undefined) => GatewayError | undefined;
 }
 
 interface Started {
@@ -57,30 +61,38 @@ export interface AllReserved {
   readonly holdings: Holdings;
   /** Undefined: all that was planned. */
   readonly plan: Plan | undefined;
+  readonly key: Item | undefined;
+}
+
+export interface FoundReady {
+  readonly ready: ReadyAnswer;
+  readonly key: Item | undefined;
 }
 
 /** The rounds run one after the other. An answer that is ready, or what all of them hold; throws the error that wins. */
 export async function reserveAll(
   rounds: readonly (readonly Reservation[])[],
   context: ReserveContext,
-): Promise<AllReserved | { readonly ready: ReadyAnswer }> {
+): Promise<AllReserved | FoundReady> {
   const started: Started[] = [];
   let holdings: Holdings = {};
   let plan: Plan | undefined;
+  let key: Item | undefined;
   for (const [index, round] of rounds.entries()) {
     const outcomes = await reserveRound(started, round, context);
-    const resolution = firstResolution(outcomes);
+    const resolution = resolve(outcomes, context);
+    key ??= keyOf(outcomes);
     if (resolution !== undefined) {
       const checked = await checkBefore(resolution, rounds.slice(index + 1).flat(), context).catch((error: unknown) => {
         giveBackLater(started, undefined, context);
         throw error;
       });
-      return end(started, checked, context);
+      return end(started, { ...checked, key: checked.key ?? key }, context);
     }
     holdings = Object.assign({}, holdings, ...outcomes.map((outcome) => outcome.holdings));
     plan = outcomes.find((outcome) => outcome.plan !== undefined)?.plan ?? plan;
   }
-  return { holdings, plan };
+  return { holdings, plan, key };
 }
 
 /** Of a call whose plan is refused: what ranks before it is asked. An answer that is ready; throws the error that wins. */
@@ -88,25 +100,27 @@ export async function reserveRefused(
   round: readonly Reservation[],
   refusal: GatewayError,
   context: ReserveContext,
-): Promise<{ readonly ready: ReadyAnswer }> {
+): Promise<FoundReady> {
   const started: Started[] = [];
   const outcomes = await reserveRound(started, round, context);
-  return end(started, firstResolution(outcomes) ?? { rank: 'plan', error: refusal }, context);
+  const resolution = resolve(outcomes, context) ?? { rank: 'plan', error: refusal };
+  return end(started, { resolution, key: keyOf(outcomes) }, context);
 }
 
 /** The resolution, or one that ranks before it of the rounds that are not asked any more. */
 async function checkBefore(
   resolution: Resolution,
   later: readonly Reservation[],
-  { admissionTime }: ReserveContext,
-): Promise<Resolution> {
+  context: ReserveContext,
+): Promise<Ended> {
   const checks = later.flatMap(({ rank, check }) =>
     check !== undefined && ranks.indexOf(rank) < ranks.indexOf(resolution.rank)
-      ? reserveOne({ rank, reserve: async () => ({ resolution: await check() }) })
+      ? reserveOne({ rank, reserve: check })
       : [],
   );
-  if (checks.length === 0) return resolution;
-  return firstResolution([{ resolution }, ...(await admissionTime.wait(Promise.all(checks)))]) ?? resolution;
+  if (checks.length === 0) return { resolution };
+  const checked = await context.admissionTime.wait(Promise.all(checks));
+  return { resolution: resolve([{ resolution }, ...checked], context) ?? resolution, key: keyOf(checked) };
 }
 
 /** Side by side. Adds them to those that were started before. */
@@ -125,18 +139,23 @@ async function reserveRound(
   }
 }
 
+interface Ended {
+  readonly resolution: Resolution;
+  readonly key?: Item | undefined;
+}
+
 /** Releases what the call has taken, and gives the ready answer or throws the error. */
 async function end(
   started: readonly Started[],
-  resolution: Resolution,
+  { resolution, key }: Ended,
   context: ReserveContext,
-): Promise<{ readonly ready: ReadyAnswer }> {
+): Promise<FoundReady> {
   const first = started.filter(({ reservation }) => reservation.givesBackFirst === true);
   const others = started.filter((one) => !first.includes(one));
   giveBackLater(others, resolution, context);
   if (resolution.ready !== undefined) {
     giveBackLater(first, resolution, context);
-    return { ready: resolution.ready };
+    return { ready: resolution.ready, key };
   }
   await giveAllBack(first, resolution, (giveBack) => giveBack()).catch(() => giveBackLater(first, resolution, context));
   throw resolution.error;
@@ -158,11 +177,19 @@ async function reserveOne({ rank, reserve, giveBackUnknown }: Reservation): Prom
   }
 }
 
-/** The one of the best rank. */
-const firstResolution = (outcomes: readonly Reserved[]): Resolution | undefined =>
-  outcomes
+/** The one of the best rank; what the key may not get ranks with the plan, and wins over an answer that is ready. */
+function resolve(outcomes: readonly Reserved[], { refuseModels }: ReserveContext): Resolution | undefined {
+  const [first] = outcomes
     .flatMap(({ resolution }) => resolution ?? [])
-    .toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank))[0];
+    .toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank));
+  const key = keyOf(outcomes);
+  const refusal = key && refuseModels(key, first?.ready);
+  const isFirst =
+    first?.ready !== undefined || first === undefined || ranks.indexOf('plan') < ranks.indexOf(first.rank);
+  return refusal !== undefined && isFirst ? { rank: 'plan', error: refusal } : first;
+}
+
+const keyOf = (outcomes: readonly Reserved[]): Item | undefined => outcomes.find(({ key }) => key !== undefined)?.key;
 
 /** Rejects with the first failure, after every giveBack was tried. */
 async function giveAllBack(

@@ -7,7 +7,6 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
 import { concurrencyLimitsOf, enterUnderWay, isNearConcurrency } from './concurrency.ts';
 import { findCached } from './find-cached.ts';
-import { refusePlan } from './key-models.ts';
 import { type Advise, boundAdvice, noAdvice } from './money-message.ts';
 import type { Reservation, Reserved } from './reservation.ts';
 import { inRounds } from './reservation-rounds.ts';
@@ -39,14 +38,14 @@ export function reservationsOf(
   const { recentRefusals, clock } = deps;
   const mayKeyRefuse =
     recentRefusals.has(call.credential.publicId) ||
-    isShortOf(amount, call.key.item, clock.nowMs()) ||
+    isShortOf(amount, call.key, clock.nowMs()) ||
     isNearConcurrency(deps, limits, call);
   const mayCreditRefuse = recentRefusals.has(call.workspace.id) || (takesCreditSlot && capacity !== undefined);
   // From the next call on: its own slot is no reason to wait.
   enterUnderWay(deps, call);
   const advise = adviceFor(call);
   const { keyDefault: defaultConcurrency } = limits;
-  const key = { ...call, advise, defaultConcurrency, refusePlan: routed && (() => refusePlan(routed)) };
+  const key = { ...call, advise, defaultConcurrency };
   const names = [...reserveNames(deps, call, owner), routed && findCached(deps, routed, owner, claims)];
   const credit = reserveCredit(deps, call, held(takesCreditSlot), advise);
   const tokens = reserveTokens(deps, call);

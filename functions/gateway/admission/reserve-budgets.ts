@@ -56,7 +56,7 @@ async function checkBudgets({ counters }: GatewayDependencies, call: RoutedCall,
     const available = readAvailable(hold.counter.balances, await counters.giveBackExpired(hold.counter)) ?? hold.amount;
     if (available < hold.amount) excluded.set(provider, budgetExceeded(hold.amount, available));
   }
-  return planWithout(call, excluded) === undefined ? refusedBy(excluded).resolution : undefined;
+  return planWithout(call, excluded) === undefined ? refusedBy(excluded) : {};
 }
 
 /** Undefined: no candidate is left. */

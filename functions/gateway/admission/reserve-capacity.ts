@@ -30,8 +30,7 @@ export function reserveCapacity(
   if (ofKeyless !== undefined) return reserveKeyless(deps, call, { holder, limits: ofKeyless });
   const levels = levelsOf(call, asked);
   if (levels.length === 0) return undefined;
-  const { slots, add } = createPoolSlots(slotPools);
-  const giveBack = () => slots.giveBack();
+  const { slots, add, giveBack } = createPoolSlots(slotPools);
   async function reserve(): Promise<Reserved> {
     // One after the other: two calls that took one level each would refuse each other, and neither would run.
     for (const { pools, error } of levels) {

@@ -37,12 +37,12 @@ export function reserveCredit(
     const creditHold = take.hold;
     return { holdings: { creditHold }, giveBack: () => credit.giveBack(creditHold) };
   }
-  async function check() {
+  async function check(): Promise<Reserved> {
     const { available, underSpendLimit } = await credit.show(account);
     const needed = hold?.amount ?? 0n;
-    if (available < needed) return refuse('credit', { needed, available }).resolution;
-    if (underSpendLimit === null || underSpendLimit >= needed) return undefined;
-    return refuse('spend_limit', { needed, available: underSpendLimit }).resolution;
+    if (available < needed) return refuse('credit', { needed, available });
+    if (underSpendLimit === null || underSpendLimit >= needed) return {};
+    return refuse('spend_limit', { needed, available: underSpendLimit });
   }
   return { rank: 'money', reserve, check };
 }

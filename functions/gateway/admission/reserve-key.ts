@@ -2,11 +2,10 @@
 // the key has no limit; one more where its money is short, because a refused request counts like any other.
 import { type Hold, type KeyAdmission, readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import type { ApiKey } from '../../../shared/configuration/keys/index.ts';
-import { fail, type GatewayError } from '../../../shared/errors/index.ts';
+import { fail } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { SeenKey } from '../stages.ts';
 import { admitKey, keyErrorOf } from './admit-key.ts';
 import { keyConcurrencyError } from './concurrency.ts';
 import { type Advise, insufficientMessage } from './money-message.ts';
@@ -14,14 +13,12 @@ import { type Reservation, type Reserved, refused } from './reservation.ts';
 
 export interface KeyReservationInput {
   readonly credential: ApiKey;
-  readonly key: SeenKey;
+  readonly key: Item;
   readonly asksFunction: boolean;
   /** What would have been covered. */
   readonly advise: Advise;
   /** Of a key without a concurrency of its own. */
   readonly defaultConcurrency?: number | null;
-  /** Asked with the key as it is now: what it may not call any more. */
-  readonly refusePlan?: (() => GatewayError | undefined) | undefined;
 }
 
 export const reserveKey = (deps: GatewayDependencies, input: KeyReservationInput, hold?: Hold): Reservation => {
@@ -36,7 +33,7 @@ export const reserveKey = (deps: GatewayDependencies, input: KeyReservationInput
       return counted.resolution === undefined ? reserved : counted;
     },
     // A call that its name refuses counts as a request like any other.
-    check: async () => (await count()).resolution,
+    check: count,
   };
 };
 
@@ -46,24 +43,22 @@ export function isShortOf(amount: PicoUsd, item: Item, nowMs: number): boolean {
   return spending !== null && spending.limit - spending.spent - spending.held < amount;
 }
 
-async function askKey(
+const askKey = (
   deps: GatewayDependencies,
-  { credential: { publicId, secretSha256 }, key, defaultConcurrency }: KeyReservationInput,
+  { credential: { publicId, secretSha256 }, key: known, defaultConcurrency }: KeyReservationInput,
   hold: Hold | undefined,
-): Promise<KeyAdmission> {
-  const request = { publicId, secretSha256, known: key.item, hold, defaultConcurrency };
-  const admission = await admitKey(deps, request);
-  if (admission.kind !== 'unknown') key.item = admission.item;
-  return admission;
-}
+): Promise<KeyAdmission> => admitKey(deps, { publicId, secretSha256, known, hold, defaultConcurrency });
 
 function toReserved(deps: GatewayDependencies, input: KeyReservationInput, admission: KeyAdmission): Reserved {
+  const key = admission.kind === 'unknown' ? undefined : admission.item;
+  return { ...judge(deps, input, admission), key };
+}
+
+function judge(deps: GatewayDependencies, input: KeyReservationInput, admission: KeyAdmission): Reserved {
   const error = keyErrorOf(admission, input.credential, input.asksFunction);
   if (error !== undefined) return refuseKey(deps, input.credential, error);
   const hold = admission.kind === 'admitted' ? admission.hold : undefined;
   const giveBack = hold && (() => deps.counters.settleKey(hold, 0n));
-  const refusal = input.refusePlan?.();
-  if (refusal !== undefined) return { ...refused('plan', refusal), giveBack };
   if (admission.kind === 'spend_limit') return refuseSpend(deps, input, admission);
   if (admission.kind === 'concurrency') {
     deps.recentRefusals.set(input.credential.publicId, true);

@@ -22,13 +22,13 @@ export function reserveKeyless(
   const { slotPools, recentRefusals } = deps;
   const { publicId, secretSha256 } = call.credential;
   const { keyless, rest, keySlotsMax } = limits;
-  const { slots, add } = createPoolSlots(slotPools);
+  const { slots, add, giveBack } = createPoolSlots(slotPools);
   const take = async (pool: SlotPool): Promise<boolean> => add(await slotPools.take(pool, holder));
 
   /** Of its own owner: where the key has got a spend limit meanwhile, what it holds of that is settled by itself. */
   const askKey = () =>
     admitKey(deps, {
-      ...{ publicId, secretSha256, known: call.key.item, countsRequest: false, defaultConcurrency: keySlotsMax },
+      ...{ publicId, secretSha256, known: call.key, countsRequest: false, defaultConcurrency: keySlotsMax },
       hold: { ...holder, owner: `${holder.owner}-slot`, amount: 0n, slot: true },
     });
 
@@ -50,7 +50,6 @@ export function reserveKeyless(
     if ((await take(rest)) || (await take(keyless))) return taken;
     return { ...refused('capacity', serviceError(limits, call)), giveBack };
   }
-  const giveBack = () => slots.giveBack();
   const taken = { giveBack, holdings: { slots } };
   return { rank: 'capacity', reserve, giveBackUnknown: giveBack };
 }

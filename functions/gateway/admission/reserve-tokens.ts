@@ -43,11 +43,11 @@ interface LimitedOwner {
   readonly refuse: (retryAfterSeconds: number) => GatewayError;
 }
 
-function limitedOwners({ key: { item }, workspace }: IdentifiedCall): readonly LimitedOwner[] {
-  const ofKey = readKeySetting(item, 'tpm');
+function limitedOwners({ key, workspace }: IdentifiedCall): readonly LimitedOwner[] {
+  const ofKey = readKeySetting(key, 'tpm');
   const ofWorkspace = workspace.tpm ?? null;
   return [
-    ...(ofKey === null ? [] : [limitedOwner(`key#${item.pk}`, ofKey, 'api_key_rate_limit', 'The key')]),
+    ...(ofKey === null ? [] : [limitedOwner(`key#${key.pk}`, ofKey, 'api_key_rate_limit', 'The key')]),
     ...(ofWorkspace === null
       ? []
       : [limitedOwner(`workspace#${workspace.id}`, ofWorkspace, 'rate_limited', `The workspace ${workspace.id}`)]),

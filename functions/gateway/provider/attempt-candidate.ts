@@ -26,34 +26,30 @@ export async function attemptCandidate(
   // Where telemetry is on, what the provider does belongs to the span of this attempt.
   const traceparent = signals.trace && spanId ? traceparentOf(signals.trace, spanId) : signals.traceparent;
   const traced = { ...call, signals: { ...signals, traceparent } };
-  const { send, connection, release } = createSend(deps, traced, candidate, options);
+  const { send, connection } = createSend(deps, traced, candidate, options);
+  const { watch, memory } = connection;
   const failed = (failure: NoAnswer['failure']): NoAnswer => {
-    release();
+    watch.abort();
+    memory.release();
     return { kind: 'failure', failure };
   };
   try {
     const createdSeconds = Math.floor(deps.clock.nowMs() / 1_000);
     const asked = { ...request, request: request.asked, correlationId: signals.correlationId, createdSeconds };
     const called = await callCandidate(asked, candidate, send);
-    const sent = connection();
     if (called.kind === 'failure') {
-      const refusedAnswer = called.failure.refusedAnswer ?? sent?.refusedAnswer;
+      const refusedAnswer = called.failure.refusedAnswer ?? connection.refusedAnswer;
       return failed({ ...called.failure, ...(refusedAnswer && { refusedAnswer }) });
     }
-    if (called.kind === 'json') return { ...called, release, answeredAtMs: deps.clock.nowMs() };
-    if (sent === undefined) throw new Error('a stream came of a call that was not sent');
-    const stream = await openStream(deps, called, sent);
-    if ('kind' in stream) {
-      sent.watch.abort();
-      return failed(stream.failure);
-    }
-    sent.watch.extend(times.streamDeadline);
+    if (called.kind === 'json') return { ...called, release: memory.release, answeredAtMs: deps.clock.nowMs() };
+    const stream = await openStream(deps, called, connection);
+    if ('kind' in stream) return failed(stream.failure);
+    watch.extend(times.streamDeadline);
     return { kind: 'stream', stream, spoken: called.spoken, answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
-    const sent = connection();
-    // Before anything was sent there is no connection that could break.
-    if (sent === undefined) throw error;
-    sent.watch.abort();
-    return failed(readBrokenCall(error, sent, deps.clock.nowMs() - startedAtMs));
+    const broken = failed(readBrokenCall(error, connection, deps.clock.nowMs() - startedAtMs));
+    // Before anything was sent no connection could break.
+    if (!connection.isSent) throw error;
+    return broken;
   }
 }

@@ -17,15 +17,16 @@ import {
   type Watch,
 } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ProviderCall, ReleaseMemory } from '../provider-call.ts';
+import type { ProviderCall } from '../provider-call.ts';
 import { type AnswerMemory, openAnswerMemory } from './answer-memory.ts';
 import { prepareCall } from './prepare-call.ts';
 import { limitSilence, type Silence } from './silence.ts';
 
-/** Of a call that was sent. */
+/** Of one call, also before it is sent. */
 export interface Connection {
   readonly watch: Watch;
   readonly silence: Silence;
+  isSent: boolean;
   /** The provider has accepted the call: it is at work, and charges for it. */
   isAccepted: boolean;
   /** The JSON answer that came was longer than any may be. */
@@ -38,10 +39,7 @@ export interface Connection {
 
 export interface Sending {
   readonly send: Send;
-  /** Undefined: nothing was sent. */
-  readonly connection: () => Connection | undefined;
-  /** Of its answer. */
-  readonly release: ReleaseMemory;
+  readonly connection: Connection;
 }
 
 export interface SendOptions {
@@ -61,28 +59,28 @@ export function createSend(
 ): Sending {
   const { clock } = deps;
   const { asked, clientInterface } = call.request;
-  let sent: Connection | undefined;
+  const connection = openConnection(deps, call, candidate, options);
+  const { watch, silence, memory } = connection;
 
   /** Nothing keeps a sent body once it has left: the client's own text is there for another candidate. */
   async function start(request: CandidateRequest) {
     const prepared = await prepareCall(deps, call, candidate, request);
     if ('failure' in prepared) return prepared;
     const { secrets, ...upstream } = prepared;
-    const connection = connect(deps, call, candidate, options);
-    sent = connection;
+    connection.isSent = true;
+    silence.begin();
     const connectTimeoutMs = candidate.provider.connect_timeout_ms;
     const onLeft = once(options.onSent);
     const sending = deps.transport
-      .send({ ...upstream, connectTimeoutMs, signal: connection.watch.signal, onSent: onLeft })
+      .send({ ...upstream, connectTimeoutMs, signal: watch.signal, onSent: onLeft })
       .finally(onLeft);
-    return { sending, connection, secrets, hostname: upstream.url.hostname };
+    return { sending, secrets, hostname: upstream.url.hostname };
   }
 
   const send: Send = async (request) => {
     const started = await start(request);
     if ('failure' in started) return { kind: 'failure', failure: started.failure };
-    const { connection, secrets, hostname } = started;
-    const { watch, silence, memory } = connection;
+    const { secrets, hostname } = started;
     const answer = await started.sending.catch((error: unknown) => {
       connection.wasDead = error instanceof ConnectionBroken && error.wasDead;
       throw error;
@@ -126,10 +124,10 @@ export function createSend(
     memory.release();
     return classified;
   };
-  return { send, connection: () => sent, release: (keptBytes) => sent?.memory.release(keptBytes) };
+  return { send, connection };
 }
 
-function connect(
+function openConnection(
   { clock }: GatewayDependencies,
   { request, signals, times, memory }: ProviderCall,
   { provider }: Candidate,
@@ -143,6 +141,7 @@ function connect(
   return {
     watch,
     silence,
+    isSent: false,
     isAccepted: false,
     refusedAnswer: undefined,
     memory: openAnswerMemory(memory, isTranslated),

@@ -22,6 +22,8 @@ export interface SilenceRule {
 }
 
 export interface Silence {
+  /** The call is sent. */
+  readonly begin: () => void;
   /** Called whenever a part of a JSON answer, or of an error, has come. */
   readonly partCame: () => void;
   /** The first output of a stream is there. */
@@ -34,7 +36,7 @@ export interface Silence {
   readonly timed: (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 }
 
-/** From the sending of a call on. Its watch ends where a limit is passed. */
+/** The watch of the call ends where a limit is passed. */
 export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, limitMs }: SilenceRule): Silence {
   const { first_chunk_timeout_ms: written, idle_timeout_ms: idleMs } = provider;
   // A JSON answer is silent until it is finished, and a limit on the last candidate saves time that no other one uses: there only
@@ -44,13 +46,16 @@ export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, l
     limitMs,
     written ?? (isDefaultBound ? firstChunkTimeoutDefaultMs : Number.POSITIVE_INFINITY),
   );
-  if (Number.isFinite(firstMs)) watch.expect('silent', firstMs);
-  const silentUntilMs = clock.nowMs() + limitMs;
+  let silentUntilMs = Number.POSITIVE_INFINITY;
   let isAnswering = false;
   /** The reader waits for bytes right now. Some readers ask for the next ones before they have used the last. */
   let isAwaited = false;
 
   return {
+    begin() {
+      if (Number.isFinite(firstMs)) watch.expect('silent', firstMs);
+      silentUntilMs = clock.nowMs() + limitMs;
+    },
     // An answer that drips in is no answer yet: the candidates behind this one keep their time all the same.
     partCame: () => watch.expect('idle', Math.min(idleMs, silentUntilMs - clock.nowMs())),
     outputCame: watch.pause,

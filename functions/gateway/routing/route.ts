@@ -62,7 +62,7 @@ export async function route(
  * `auto`. Functions are not narrowed: what they call is fixed by their revision, and a client cannot choose it.
  */
 function forKey(call: IdentifiedCall): IdentifiedCall {
-  const models = modelsOfKey(call.workspace.models, { models: readKeySetting(call.key.item, 'models') });
+  const models = modelsOfKey(call.workspace.models, { models: readKeySetting(call.key, 'models') });
   return { ...call, workspace: { ...call.workspace, models } };
 }
 

@@ -3,7 +3,8 @@ import type { CallRecord } from '../../../shared/accounting/call-records/index.t
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import type { Tags } from '../../../shared/protocol/wire/index.ts';
-import type { IdentifiedCall, ReceivedCall, SeenKey } from '../stages.ts';
+import type { Item } from '../../../shared/storage/store/index.ts';
+import type { IdentifiedCall, ReceivedCall } from '../stages.ts';
 
 type Asking = Pick<
   ReceivedCall & IdentifiedCall,
@@ -13,21 +14,21 @@ type Asking = Pick<
 /** `request`: what of it could be read. */
 export function requestRecord(
   { clientInterface, scope, credential, attribution, tags, arrivedAtMs }: Asking,
-  { item }: SeenKey,
+  key: Item,
   request: { readonly [member in 'model' | 'user' | 'stream']: ClientRequest[member] | undefined },
   nowMs: number,
 ): CallRecord {
   const totalMs = nowMs - arrivedAtMs;
   return {
-    workspace: String(item.workspace),
+    workspace: String(key.workspace),
     interfaceId: clientInterface.id,
     basePath: scope.basePath,
     executionId: scope.correlationId,
     arrivedAtMs,
     keyPublicId: credential.publicId,
-    keyName: String(item.name),
+    keyName: String(key.name),
     ...attribution,
-    tags: allTags(tags, readKeySetting(item, 'tags')),
+    tags: allTags(tags, readKeySetting(key, 'tags')),
     user: request.user,
     correlationId: scope.correlationId,
     ...scope.correlation,

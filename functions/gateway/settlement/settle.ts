@@ -11,24 +11,22 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, ClaimsEnd, EndedCall } from '../stages.ts';
 import { attemptSpans } from './attempt-spans.ts';
 import { logFailedAttempts } from './log-attempts.ts';
-import { settleMoney, settleTokens } from './settle-money.ts';
+import type { CallHolds } from './settle-holds.ts';
 import { writeRecord } from './write-record.ts';
 
 /** Within the 10 s that an adapter waits for `finish`. */
 const settlementBudgetMs = 9_000;
-/** The client has its answer. */
-const unawaited = { isAwaited: false };
 /** Of the time that the runtime has left: a write that has begun ends in it, and so does the line of one that failed. */
 const lastWriteMs = 1_000;
 
 export async function settle(
   deps: GatewayDependencies,
   call: AdmittedCall & { readonly policy?: PolicyOptions },
+  holds: CallHolds,
   ended: EndedCall,
 ): Promise<void> {
   const { clock, limiter, log } = deps;
-  const { claims, holdings } = call;
-  const { slots } = holdings;
+  const { claims } = call;
   const { run, stream, writeCache } = ended;
   const { endsAtMs = Number.POSITIVE_INFINITY } = call.scope;
   const leftMs = endsAtMs - lastWriteMs - clock.nowMs();
@@ -48,11 +46,11 @@ export async function settle(
   call.scope.trace?.children.push(...attemptSpans(call.scope.trace, call, attempts));
 
   await Promise.all([
-    step('money', () => settleMoney(deps, call, deadline, unawaited)),
-    step('tokens', () => settleTokens(deps, call, { deadline, ...unawaited })),
+    step('money', () => holds.settle('money', deadline)),
+    step('tokens', () => holds.settle('tokens', deadline)),
+    step('slots', () => holds.settle('slots', deadline)),
     step('response_cache', () => writeCache?.()),
     step('claims', () => claims.settle(claimsEndOf(ended), deadline)),
-    step('slots', () => slots && retryWrite(clock, () => slots.giveBack(unawaited), { deadline })),
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.giveBack(unusedPermit), { deadline })),
     step('attempts', () => settleAttempts(deps, attempts)),
     step('attempt_lines', async () => logFailedAttempts(log, call, attempts)),

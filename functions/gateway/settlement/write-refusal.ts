@@ -4,9 +4,9 @@ import { parseFunctionAlias } from '../../../shared/configuration/stored-functio
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
 import { toGatewayError } from '../../../shared/protocol/router/index.ts';
-import { retryWrite } from '../../../shared/storage/store/index.ts';
+import { type Item, retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ReceivedCall, SeenKey } from '../stages.ts';
+import type { ReceivedCall } from '../stages.ts';
 import { askedFields } from './call-details.ts';
 import { requestRecord } from './request-record.ts';
 
@@ -17,17 +17,19 @@ import { requestRecord } from './request-record.ts';
 export async function writeRefusal(
   deps: GatewayDependencies,
   received: ReceivedCall,
-  key: Promise<SeenKey>,
+  key: Promise<Item>,
   cause: unknown,
 ): Promise<void> {
-  const { records, refusalQuota, clock } = deps;
-  const seenKey = await key.catch(() => undefined);
+  const { records, refusalQuota, keyCache, clock } = deps;
+  const found = await key.catch(() => undefined);
   const error = toGatewayError(cause);
-  if (seenKey === undefined) return;
+  if (found === undefined) return;
+  // As the refusal found it.
+  const item = keyCache.get(received.credential.publicId) ?? found;
   const { model, call } = received.seen() ?? {};
   const request = call === undefined || call instanceof GatewayError ? undefined : call.request;
   const record: CallRecord = {
-    ...requestRecord(received, seenKey, { model, user: request?.user, stream: request?.stream }, clock.nowMs()),
+    ...requestRecord(received, item, { model, user: request?.user, stream: request?.stream }, clock.nowMs()),
     functionId: model === undefined ? undefined : parseFunctionAlias(model)?.functionId,
     outcome: error.code,
     errorMessage: error.message,

@@ -1,0 +1,132 @@
+// What a call holds, each ended once: money at what the call really cost, tokens as it used them, slots by the write that settles
+// the money beside them. Where few slots are left that is before the last byte, else after it. What cannot be written until the
+// deadline is released when the hold expires.
+import { creditCounter } from '../../../shared/accounting/credit/index.ts';
+import {
+  type Counter,
+  keySlots,
+  type SettlementOptions,
+  type SettlementOutcome,
+} from '../../../shared/accounting/holds/index.ts';
+import { type Deadline, startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
+import { retryWrite } from '../../../shared/storage/store/index.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
+import type { AdmittedCall } from '../stages.ts';
+
+/** A store that does not answer holds the end of no answer up for longer. */
+const freeSlotsMaxMs = 1_000;
+/** The client has its answer. */
+const unawaited = { isAwaited: false };
+
+export interface CallHolds {
+  /** Undefined: the call has no slots. What fails here is done again by `settle`. */
+  readonly freeSlots: AdmittedCall['freeSlots'];
+  /** Rejects with the first failure, after each of the kind was tried. */
+  settle(kind: Held['kind'], deadline: Deadline): Promise<void>;
+}
+
+interface Held {
+  readonly kind: 'money' | 'tokens' | 'slots';
+  /** In which its slot is counted. Undefined: it has none. */
+  readonly slotsIn: Counter | undefined;
+  readonly end: End;
+}
+
+type End = (options?: SettlementOptions) => Promise<SettlementOutcome | undefined>;
+
+export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): CallHolds {
+  const { clock, counters, log } = deps;
+  let wasLate = false;
+  const held = heldBy(deps, call).map(({ end, ...one }) => ({
+    ...one,
+    end: untilDone(async (options) => {
+      const outcome = await end(options);
+      wasLate ||= outcome?.kind === 'settled' && outcome.wasLate;
+    }),
+  }));
+  const endAll = (some: typeof held, deadline: Deadline, options?: SettlementOptions) =>
+    Promise.allSettled(some.map(({ end }) => retryWrite(clock, () => end(options), { deadline })));
+
+  async function freeSlots(): Promise<void> {
+    const missed = held.filter(({ slotsIn }) => slotsIn !== undefined && !counters.hasSpareSlots(slotsIn));
+    const ended = endAll(missed, startDeadline(clock, clock.nowMs(), freeSlotsMaxMs));
+    await waitAtMost(clock, freeSlotsMaxMs, ended, () => undefined);
+  }
+
+  return {
+    freeSlots: held.some(({ slotsIn }) => slotsIn !== undefined) ? freeSlots : undefined,
+    async settle(kind, deadline) {
+      const some = held.filter((one) => one.kind === kind);
+      const ended = await endAll(some, deadline, unawaited);
+      if (kind === 'money' && wasLate) {
+        const message =
+          'The hold of a call had expired before the call was settled: its cost was charged although nothing was held for it any more.';
+        log.error({ event: 'settlement_late', message, correlation_id: call.scope.correlationId });
+      }
+      const failed = ended.find(({ status }) => status === 'rejected');
+      if (failed?.status === 'rejected') throw failed.reason;
+    },
+  };
+}
+
+function heldBy(
+  { counters, credit, limiter, slotPools }: GatewayDependencies,
+  { bill, holdings }: AdmittedCall,
+): readonly Held[] {
+  const { keyHold, creditHold, budgetHolds = [], tokenPermits = [], slots = [] } = holdings;
+  const owed = () => bill.totalOf('workspace');
+  const ofKey: Held | undefined = keyHold && {
+    kind: 'money',
+    slotsIn: keyHold.slot === true ? keySlots(keyHold.publicId, keyHold.slotsMax ?? null) : undefined,
+    end: (options) => counters.settleKey(keyHold, owed(), options),
+  };
+  const ofCredit: Held | undefined = creditHold && {
+    kind: 'money',
+    slotsIn: creditHold.slot === true ? creditCounter(creditHold.account, creditHold.shard) : undefined,
+    end: (options) => credit.settle(creditHold, owed(), options),
+  };
+  const ofBudgets = budgetHolds.map((hold): Held => {
+    const cost = () => bill.totalOf('client', hold.provider);
+    return {
+      kind: 'money',
+      slotsIn: undefined,
+      end: (options) => counters.settle(hold.counter, hold, cost(), options),
+    };
+  });
+  const usedTokens = () =>
+    bill.charges.reduce((sum, { usage }) => sum + usage.promptTokens + usage.completionTokens, 0);
+  const ofTokens = tokenPermits.map(
+    (permit): Held => ({
+      kind: 'tokens',
+      slotsIn: undefined,
+      end: unknownOutcome((options) => limiter.settle(permit, usedTokens(), options)),
+    }),
+  );
+  const ofPools = slots.map(
+    (slot): Held => ({
+      kind: 'slots',
+      slotsIn: slot.counter,
+      end: unknownOutcome((options) => slotPools.giveBack(slot, options)),
+    }),
+  );
+  return [ofKey, ofCredit, ...ofBudgets, ...ofTokens, ...ofPools].filter((one) => one !== undefined);
+}
+
+const unknownOutcome =
+  (task: (options?: SettlementOptions) => Promise<unknown>): End =>
+  async (options) => {
+    await task(options);
+    return undefined;
+  };
+
+/** Done once, however often it is asked for; what failed may be repeated. */
+function untilDone(task: (options?: SettlementOptions) => Promise<void>): typeof task {
+  let done: Promise<void> | undefined;
+  return (options) => {
+    done ??= task(options).catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
+  };
+}
