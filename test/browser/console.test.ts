@@ -853,7 +853,7 @@ if (typeof browser === 'string') {
         JSON.stringify({ model: 'acme/echo', messages: [{ role: 'user', content: `${hostile} {{input}}` }] }),
       );
       expect(await findBarriers()).toEqual([]);
-      await page.getByLabel('It serves from now on').check();
+      await page.getByLabel('Activate it once its cases have passed').check();
       await page.getByRole('button', { name: 'Publish', exact: true }).click();
       await page.getByText('r4 (serving)').waitFor();
       expect((await revisions())?.get('r4')?.state).toBe('activated');
@@ -864,7 +864,7 @@ if (typeof browser === 'string') {
         await page.getByRole('button', { name: 'Publish a revision' }).click();
         await page.locator('input[name=revision]').fill(id);
         await content.fill(judged);
-        await page.getByLabel('It serves from now on').check();
+        await page.getByLabel('Activate it once its cases have passed').check();
         if (skips) await page.getByLabel('Skip its cases').check();
         await page.getByRole('button', { name: 'Publish', exact: true }).click();
       };
@@ -889,7 +889,7 @@ if (typeof browser === 'string') {
       await page.locator('select[name=workspace]').selectOption('other');
       await page.locator('input[name=revision]').fill('first');
       await content.fill(judged);
-      await page.getByLabel('It serves from now on').check();
+      await page.getByLabel('Activate it once its cases have passed').check();
       await page.getByRole('button', { name: 'Publish', exact: true }).click();
       await page.getByText('gw/function/made-here').waitFor();
       await page.getByRole('heading', { name: 'Cases of first' }).waitFor();

@@ -97,6 +97,15 @@ describe('a mistyped command', () => {
     ['calls shw --data d', 'did you mean calls show?'],
     ['keys lst --help', 'did you mean keys list?'],
     ['keys list --worksapce a --data d', 'did you mean --workspace?'],
+    // Before what is missing because of it, and before its value counts as an argument.
+    ['keys create --worksapce a --name b --data d', "unknown option '--worksapce'; did you mean --workspace?"],
+    ['keys create --worksapce=a --data d', "unknown option '--worksapce'; did you mean --workspace?"],
+    ['keys create -workspace a --name b --data d', 'did you mean --workspace?'],
+    ['keys create workspace a --name b --data d', 'more arguments than it takes; did you mean --workspace?'],
+    ['keys create workspace=a --name b --data d', 'more arguments than it takes; did you mean --workspace?'],
+    ['credits add --iid x --data d', "unknown option '--iid'; did you mean --id?"],
+    ['functions publish team --actvate --data d', "unknown option '--actvate'; did you mean --activate?"],
+    ['keys list workspace a --data d', 'more arguments than it takes; did you mean --workspace?'],
   ])('%s: one line names what was probably meant, exit 2', async (line, suggestion) => {
     const { code, out, error } = await operate(line);
     expect(error).toContain(suggestion);

@@ -118,6 +118,20 @@ describe('an operator key', () => {
     expect((await gateway.get('/key')).status).toBe(200);
   });
 
+  it.each(['', 'sk-gw-x', 'hunter 2'])(
+    'that is missing or mistyped, as %j, is refused as an operator key',
+    async (key) => {
+      const { status, body } = await asOperator(gateway, key).get('/session');
+      expect([status, body]).toEqual([
+        401,
+        expect.objectContaining({
+          error: 'UNAUTHORIZED',
+          message: expect.stringMatching(/^This needs an operator key/),
+        }),
+      ]);
+    },
+  );
+
   it('is found by a text and in pages, each once', async () => {
     for (const name of ['page 1', 'page 2', 'page 3']) await ada.send('POST', '/operators', { name });
     const pages = (await walk(ada, '/operators?search=PAGE&limit=2', 'cursor')) as { name: string }[][];

@@ -8,7 +8,7 @@ import {
   type Rights,
   rightsOf,
 } from '../../../shared/configuration/access/index.ts';
-import { authenticateOperator, type OperatorStore, readCredential } from '../../../shared/configuration/keys/index.ts';
+import { authenticateOperator, type OperatorStore } from '../../../shared/configuration/keys/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
@@ -63,9 +63,8 @@ function tokenIn(values: readonly string[] | undefined): string | undefined {
 }
 
 async function identifyKey({ operators, clock }: Dependencies, headers: GatewayRequest['headers']): Promise<Operator> {
-  const credential = readCredential(headers);
   // The store gets two seconds to answer.
-  const record = await startAdmissionTime(clock).wait(authenticateOperator(operators, credential));
+  const record = await startAdmissionTime(clock).wait(authenticateOperator(operators, headers));
   const { publicId: id, name, role, workspaces } = record;
   return { id, name, rights: rightsOf([{ role, workspaces }]), owner: undefined };
 }

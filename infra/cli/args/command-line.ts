@@ -176,19 +176,30 @@ function describeMistake(command: Command, message: string, code: string): strin
     case 'commander.missingMandatoryOptionValue': {
       const isMissing = (option: Option) =>
         option.mandatory && command.getOptionValue(option.attributeName()) === undefined;
-      return `${command.options.filter(isMissing).map(termOf)[0]} is required`;
+      // A mistyped option is why it is missing.
+      return describeTypo(command) ?? `${command.options.filter(isMissing).map(termOf)[0]} is required`;
     }
-    case 'commander.unknownOption': {
-      const name = nameOf(command.args.find((word) => word.startsWith('-')) ?? '');
-      const known = command.options.flatMap(({ long }) => long ?? []);
-      return `unknown option '${name}'${hint(nearestOf(name, known))}`;
-    }
+    case 'commander.unknownOption':
     case 'commander.excessArguments':
-      return 'there are more arguments than it takes';
+      return describeTypo(command) ?? 'there are more arguments than it takes';
     default:
       // An option without its value, which the message names.
       return message.slice('error: '.length);
   }
+}
+
+/** Undefined: every word is an option or an argument of the command. */
+function describeTypo({ args, options, registeredArguments }: Command): string | undefined {
+  const known = options.flatMap(({ long }) => long ?? []);
+  const option = args.find((word) => word.startsWith('-'));
+  if (option !== undefined) {
+    const name = nameOf(option);
+    return `unknown option '${name}'${hint(nearestOf(name, known))}`;
+  }
+  const surplus = registeredArguments.at(-1)?.variadic ? [] : args.slice(registeredArguments.length);
+  if (surplus.length === 0) return undefined;
+  const [meant] = surplus.flatMap((word) => nearestOf(`--${word.split('=')[0]}`, known) ?? []);
+  return `there are more arguments than it takes${hint(meant)}`;
 }
 
 const termOf = ({ flags }: Option): string => plainFlags(flags);

@@ -34,14 +34,14 @@ export function addApply(program: CommandLine): void {
     .requiresOption('-f, --file <FILE>', 'the gateway file (YAML)', readText)
     .takesOption(
       '--dry-run',
-      'write nothing: print every member that would change, old → new, and what would be filled in',
+      'write nothing: print each field that would change (old → new), and what would be filled in',
     )
     .asks()
     .notes(
-      'Asks before providers, models, connections or keys are taken away, and before a revoked key comes back.',
+      'Asks before it removes providers, models, connections or keys, and before a revoked key is active again.',
       'A second run changes nothing.',
-      'Keys of BYOK connections, `key: {env: NAME}`, are read from the variables of this shell.',
-      'Keys that the file does not give are made and printed once.',
+      'Keys of BYOK connections (`key: {env: NAME}`) are read from the environment of this shell.',
+      'A key without `key` in the file is made, and printed once.',
     )
     .does(apply);
 }

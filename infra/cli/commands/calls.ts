@@ -44,20 +44,17 @@ export function addCalls(program: CommandLine): void {
   const calls = program.command('calls').description('finished and refused calls, newest first');
   calls
     .takesOption('--since <WHEN>', `90s, 15m, 1h, 7d, or a day of UTC; default ${sinceDefault}`, readText)
-    .takesOption('--failed', 'only those whose client got no whole answer')
-    .takesOption(
-      '--refused',
-      'of those, what was refused to clients; failures of the gateway and its providers left out',
-    )
-    .takesOption('--faults', 'of those, failures of the gateway and its providers; what was refused left out')
-    .takesOption('--code <CODE>', 'whose client got this error code', readText)
+    .takesOption('--failed', 'only calls whose client got no complete response')
+    .takesOption('--refused', 'only calls that were refused to their client, as with a 400 or 429')
+    .takesOption('--faults', 'only failures of the gateway and its providers')
+    .takesOption('--code <CODE>', 'only calls that were answered with this error code', readText)
     .takesOption('--workspace <W>', 'of this workspace only', readId)
     .takesOption('--key <NAME>', 'of keys with this name or public id', readText)
     .takesOption('--model <M>', 'that asked for this model or were answered by it', readText)
     .takesOption('--provider <P>', 'with an attempt at this provider', readText)
     .takesOption('--interface <I>', `through this one: ${interfaceIds.join(', ')}`, readChoice(interfaceIds))
     .takesOption('--session <ID>', 'of this session, as its client named it', readText)
-    .takesRepeatedOption('--tag <NAME=VALUE>', 'with this tag; of several with all', readMoreTags)
+    .takesRepeatedOption('--tag <NAME=VALUE>', 'with this tag; several: with all of them', readMoreTags)
     .takesOption('--search <TEXT>', 'with this text in a name or id, in any case', readText)
     .takesOption('--slow <TIME>', 'that took at least so long: 500ms, 5s, 1m', readLength)
     .takesOption(
@@ -66,7 +63,7 @@ export function addCalls(program: CommandLine): void {
       readOrder,
     )
     .takesOption('--limit <N>', `at most so many, up to ${limitMax}; default ${limitDefault}`, readLimit)
-    .takesOption('--csv', 'all that are found as CSV; --limit makes it fewer')
+    .takesOption('--csv', 'all that are found, as CSV; --limit bounds them')
     .takesOption('--follow', 'the last ones, then each as it ends, until it is stopped; with --json a document a line')
     .does(listCalls);
   calls
@@ -135,7 +132,7 @@ const followedDefault = 10;
 
 /** Throws UsageError. */
 function checkTogether({ csv, follow, json, sort, since, refused, faults }: ListOptions): void {
-  if (refused === true && faults === true) throw new UsageError('--refused and --faults have no call in common');
+  if (refused === true && faults === true) throw new UsageError('--refused and --faults exclude each other: give one');
   if (csv === true && json === true) throw new UsageError('--csv and --json are two forms: give one');
   if (csv === true && follow === true) throw new UsageError('--csv lists what there is, --follow what comes: give one');
   if ((csv === true || follow === true) && sort !== undefined && sort !== 'time') {

@@ -44,8 +44,8 @@ const creditCommands: CallCommands<'credits'> = {
     ],
     example: 'team-a 25.00 --id invoice-7',
     notes: [
-      'An addition is remembered by its id for 30 days: repeating it within them adds nothing.',
-      'A negative amount takes credit away, never what running calls hold or what was spent.',
+      'An id is remembered for 30 days: adding again under it adds nothing.',
+      'A negative amount removes credit, but never what was spent or what running calls have reserved.',
     ],
     shows: ({ data: { workspace, ...addition } }) => ({
       json: { ...addition, ...fieldJson(creditFields, workspace) },
@@ -67,7 +67,7 @@ const creditCommands: CallCommands<'credits'> = {
   'credits history': {
     takes: [input('WORKSPACE', 'names.id', readId)],
     example: 'team-a',
-    notes: ['Additions are known by their ids for 30 days, and then are part of the first grant.'],
+    notes: ['After 30 days an addition is counted as part of the first grant.'],
     shows: (answer, { request }) => {
       const { json, lines } = shownList('additions', additionFields, 'nothing was granted')(answer);
       return { json: { workspace: request.names.id, ...(json as object) }, lines };

@@ -10,9 +10,9 @@ export function addExport(program: CommandLine): void {
     .description('the gateway file (YAML) of what is stored, without secrets')
     .notes(
       'Applied to the same store it changes nothing; applied to another one it makes new keys.',
-      'Revoked keys are left out. Keys of BYOK connections are named, as in the file that was applied: set those variables before it is applied elsewhere.',
+      'Revoked keys are left out. A BYOK key is written as the variable that it came from: set that variable where the file is applied.',
     )
-    .takesOption('--full', 'write out also what the kind of a provider and the model list fill in')
+    .takesOption('--full', 'also write what the kind of a provider and the model list fill in')
     .does(exportFile);
 }
 

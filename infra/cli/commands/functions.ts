@@ -93,8 +93,8 @@ const functionCommands: CallCommands<'functions'> = {
     takes: [...name, input('REVISION', 'body.revision', readId)],
     example: 'team-a label r2',
     notes: [
-      'An activated revision never changes again. The former one stays callable by pin: gw/function/ID@REVISION.',
-      'A revision that carries cases must be qualified first.',
+      'An activated revision never changes again. The former one can still be called as gw/function/ID@REVISION.',
+      'A revision with cases must be qualified first.',
     ],
     shows: ({ data }) => functionOutcome(data),
   },

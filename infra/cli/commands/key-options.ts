@@ -81,7 +81,7 @@ export function keyOptions(absent: 'left out' | 'none'): readonly LineInput[] {
       '--spend-limit-reset <P>',
       'body.spend_limit_reset',
       readReset,
-      `daily, weekly or monthly (UTC): spending starts again; ${absent}: never`,
+      `when the spend limit resets: daily, weekly or monthly (UTC); ${absent}: never`,
     ),
     input('--expires <WHEN>', 'body.expires_at', readExpires, `${expiresForm}; ${absent}: never`),
     input(

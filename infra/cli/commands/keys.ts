@@ -153,7 +153,7 @@ const keyCommands: CallCommands<'keys'> = {
       input('--usable', 'query.usable', undefined, 'those that are neither revoked nor expired'),
     ],
     example: '--workspace team-a',
-    notes: ['Spending is counted on keys that have a limit; `usage --by key` knows it of every key.'],
+    notes: ['Spending is counted on keys that have a limit; `usage --by key` shows it for every key.'],
     shows: shownList('keys', keyFields, 'there are no keys'),
   },
   'keys update': {
@@ -162,8 +162,8 @@ const keyCommands: CallCommands<'keys'> = {
     example: 'ci --workspace team-a --rpm 120 --expires 2099-01-01',
     notes: [
       keyNote,
-      'What is not named stays; --tag stands in place of all that the key has.',
-      'Changes count from the next request on; spending counts from the day a limit is set.',
+      'What is not named stays; --tag replaces all tags of the key.',
+      'Changes apply from the next request on; spending is counted from the day a limit is set.',
     ],
     ...namesKey,
     shows: ({ data }, { change }) => ({
@@ -190,8 +190,8 @@ const keyCommands: CallCommands<'keys'> = {
     example: 'ci --workspace team-a --grace 7d',
     notes: [
       keyNote,
-      'The new key has the name, the limits and the rules of the former, and what that one has spent counts on it too.',
-      'From then on a gateway file, keys rotate and export mean the new key by the name.',
+      'The new key has the name, limits and rules of the former. The spending of both is counted together.',
+      'From then on the name means the new key, in gateway files, exports and keys rotate.',
     ],
     ...namesKey,
     shows: ({ data: { workspace, name, public_id, key, expires_at, former } }) => ({

@@ -70,14 +70,14 @@ const modelCommands: CallCommands<'models'> = {
     summary: 'the models that are stored',
     takes: [search],
     example: '--search gpt',
-    notes: ['The text is also looked for in their providers and the names that these have for them.'],
+    notes: ['The text is also searched for in the ids of providers and in their names for the models.'],
     shows: shownList('models', modelFields, 'there are no such models'),
   },
   'models diff': {
     summary: 'where the shipped list differs from what is stored; exit 1 where it does',
     query: { dry_run: 'true' },
     example: '',
-    notes: ['Nothing is written. Models that the list does not know, and providers without a kind, differ in nothing.'],
+    notes: ['Nothing is written. Models that are not in the list, and providers without a kind, are not compared.'],
     shows: ({ data }) => {
       const { differences, models } = data;
       const failure = `${differences.length} values of ${models.length} models differ; npm run gw -- models update takes them over`;
@@ -92,7 +92,7 @@ const modelCommands: CallCommands<'models'> = {
     ],
     example: 'openai/gpt-5.4 --dry-run',
     notes: [
-      'Without MODEL all models. What the gateway file writes itself is taken over too; the next apply of the file writes it again.',
+      'Without MODEL: all models. Values that the gateway file sets are replaced too, until the file is applied again.',
     ],
     shows: ({ data }, { request }) => {
       const isDry = request.query.dry_run === 'true';

@@ -39,7 +39,7 @@ const operatorCommands: CallCommands<'operators'> = {
     ],
     example: '--name ada --role editor --workspaces team-a',
     notes: [
-      'It opens /v1/manage and the console, and calls no model. Every change that it makes is logged with the name.',
+      'It opens /v1/manage and the console, and calls no model. Each change made with it is logged with the name.',
       'The key is stored as a hash only: copy it now, it cannot be shown again.',
     ],
     shows: ({ data: { name, role, workspaces, public_id, key } }) => ({

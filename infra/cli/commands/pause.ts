@@ -10,7 +10,9 @@ export function addPause(program: CommandLine): void {
     .command('pause')
     .description('refuse every call with 503 and Retry-After, within five seconds everywhere')
     .asks()
-    .notes('Calls that run end. What operators change is refused too, apart from this command line. `resume` ends it.')
+    .notes(
+      'Running calls end normally. Changes by operators are refused too, except with this command line. `resume` ends the pause.',
+    )
     .does((session) => setPaused(session, true));
   program
     .command('resume')

@@ -21,7 +21,9 @@ export function addQualify(functions: CommandLine): void {
     .takesArgument('FUNCTION', readId)
     .takesArgument('REVISION', readId)
     .requiresOption('--url <URL>', 'base URL of a gateway on this store, as clients use it: ends in /v1', readBaseUrl)
-    .notes(`Calls with the key in ${keyVariable}, which belongs to the workspace. The calls cost what they cost.`)
+    .notes(
+      `Calls with the key in ${keyVariable}, which must be one of the workspace. The workspace pays for the calls.`,
+    )
     .does(qualify);
 }
 

@@ -15,11 +15,11 @@ const readSuffix = (name: string, text: string): string => {
 export function addReconcile(keys: CommandLine): void {
   keys
     .command('reconcile')
-    .description('after a restoration: end the keys and operator keys that have ended since, as the former tables say')
-    .requiresOption('--from <SUFFIX>', 'what stands behind the names of the former tables; none: nothing', readSuffix)
+    .description('after tables were restored: end the keys and operator keys that had ended in the former tables')
+    .requiresOption('--from <SUFFIX>', 'suffix of the names of the former tables; none: they have none', readSuffix)
     .notes(
-      'A suffix that begins with - is written --from=-SUFFIX. It may be repeated: only what is missing is changed.',
-      'Keys that were made since are gone, with what a rotation made in place of a former one.',
+      'A suffix that begins with - is written --from=-SUFFIX. A second run changes only what is still missing.',
+      'Keys that were made after the restored moment are gone, also those that a rotation made.',
     )
     .does(reconcile);
 }

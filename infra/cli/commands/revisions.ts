@@ -22,17 +22,17 @@ export function addPublish(functions: CommandLine): void {
     .takesArgument('WORKSPACE', readId)
     .takesArgument('FUNCTION', readId)
     .takesArgument('FILE', readText)
-    .takesOption('--revision <R>', 'its id, where FILE says none or another one', readId)
-    .takesOption('--activate', 'it serves from now on; one with cases only once they were passed')
+    .takesOption('--revision <R>', 'its id, in place of the one in FILE', readId)
+    .takesOption('--activate', 'make it the one that serves; a revision with cases must have passed them')
     .takesOption(
       '--url <URL>',
-      'with --activate: runs its cases first through this gateway, as qualify does',
+      'with --activate: first run its cases through this gateway, as qualify does',
       readBaseUrl,
     )
-    .takesOption('--skip-cases', 'with --activate: whether its cases were passed or not')
+    .takesOption('--skip-cases', 'with --activate: even where its cases were not passed')
     .notes(
-      'FILE holds what a revision holds in the gateway file (YAML or JSON), for a new function also its kind; - is standard input.',
-      'Where a case fails the revision stays a draft, and what served before goes on serving.',
+      'FILE is a revision as the gateway file writes it (YAML or JSON), for a new function with its kind; - reads standard input.',
+      'Where a case fails, the revision stays a draft and the former one goes on serving.',
       'An activated revision never changes: a new text is a new revision.',
     )
     .does(publish);

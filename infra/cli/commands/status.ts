@@ -18,7 +18,7 @@ import { providerFields, readProviders } from './provider-health.ts';
 export function addStatus(program: CommandLine): void {
   program
     .command('status')
-    .description('tables, limits, open holds and provider health')
+    .description('tables, limits, reserved amounts and provider health')
     .notes('Sizes of tables on AWS are up to six hours old.')
     .does(status);
 }

@@ -27,8 +27,7 @@ export function addUsage(program: CommandLine): void {
     .takesOption('--since <WHEN>', `7d, 12h, or a day of UTC such as 2026-11-01; default ${sinceDefault}`, readText)
     .takesOption('--by <GROUP>', `${usageGroupings.join(', ')}, or tag:NAME; default model`, readGrouping)
     .notes(
-      'Latency (p50, p95) is that of calls that a provider answered, by provider that of the attempts there; first: until the',
-      'first output.',
+      'p50 and p95: latency of calls that a provider answered; with --by provider, of its attempts. first: time to first output.',
       'Records are kept for 90 days. Cost includes what callers paid with their own provider keys (BYOK).',
     )
     .does(usage);

@@ -67,7 +67,7 @@ export const workspaceOptions: readonly LineInput[] = [
     '--member-spend-limit-reset <P>',
     'body.member_keys.spend_limit_reset',
     readReset,
-    'daily, weekly or monthly: its spending starts again',
+    'when its spend limit resets: daily, weekly or monthly',
   ),
   input(
     '--member-expires-in <TIME>',

@@ -15,7 +15,7 @@ const key: MembersOf<ReturnType<typeof keyDocument>> = {
   status: { ...text, enum: ['active', 'revoked'] },
   rpm: { ...countOrNull, description: 'Requests per minute. Null: no limit.' },
   limit_usd: { ...amountOrNull, description: 'All that the key may spend. Null: no limit.' },
-  limit_reset: { ...textOrNull, description: 'When its spending starts again: daily, weekly or monthly. Null: never.' },
+  limit_reset: { ...textOrNull, description: 'When its spend limit resets: daily, weekly or monthly. Null: never.' },
   usage_usd: { ...amountOrNull, description: 'Null where nothing limits, and so counts, the spending of the key.' },
   limit_remaining_usd: { ...amountOrNull, description: 'What running calls hold is taken off.' },
   expires_at: { type: ['string', 'null'], format: 'date-time' },

@@ -15,17 +15,22 @@ const bearerShape = /^bearer +([^ ]+)$/i;
 export interface CredentialHeaders {
   /** `x-api-key` may carry the key too, as clients of Messages send it. */
   readonly acceptsApiKeyHeader?: boolean;
+  /** Makes the error of a header that has no key. */
+  readonly refuse?: (reason: keyof typeof reasons) => GatewayError;
 }
 
 /** Throws UNAUTHORIZED where no header has a key, one was sent twice or is malformed, or two headers disagree. */
-export function readCredential(headers: HeaderValues, { acceptsApiKeyHeader = false }: CredentialHeaders = {}): ApiKey {
+export function readCredential(
+  headers: HeaderValues,
+  { acceptsApiKeyHeader = false, refuse = refuseKey }: CredentialHeaders = {},
+): ApiKey {
   const bearer = textIn(headers[headerNames.authorization], (header) => bearerShape.exec(header)?.[1]);
   const plain = acceptsApiKeyHeader ? textIn(headers[headerNames.apiKey], (header) => header) : undefined;
   const [text, ...others] = new Set([bearer, plain].filter((one) => one !== undefined));
-  if (text === undefined) throw refuseKey('missing');
-  if (others.length > 0) throw refuseKey('different');
+  if (text === undefined) throw refuse('missing');
+  if (others.length > 0) throw refuse('different');
   const key = parseApiKey(text);
-  if (key === undefined) throw refuseKey('malformed');
+  if (key === undefined) throw refuse('malformed');
   return key;
 }
 
@@ -63,7 +68,7 @@ export async function authenticate(keys: KeyReader, credential: ApiKey, nowMs: n
 const reasons = {
   missing: 'No API key was sent. It is sent as `Authorization: Bearer <key>`.',
   malformed:
-    'What was sent as the API key does not have the form of a key of this gateway: it is mistyped or cut off, belongs to another service, or was sent twice.',
+    'The API key that was sent does not have the form of a key of this gateway: it is mistyped or cut off, belongs to another service, or was sent twice.',
   different: 'Two different API keys were sent with this request.',
   unknown: 'This gateway has no such API key.',
 } as const;

@@ -8,9 +8,10 @@
 //   role, workspaces   absent: an owner of all
 import { fail } from '../../errors/index.ts';
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
+import type { HeaderValues } from '../../protocol/http/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
 import type { Grant, OperatorRole } from '../access/index.ts';
-import type { ApiKey } from './api-key.ts';
+import { readCredential } from './authenticate.ts';
 
 export interface OperatorRecord extends Grant {
   readonly role: OperatorRole;
@@ -69,12 +70,15 @@ const recordOf = (item: Item): OperatorRecord => ({
 const refusal =
   'This needs an operator key that is active, sent as `Authorization: Bearer <key>` (gw operators create), or the token of a person who has signed in.';
 
-/** Throws UNAUTHORIZED for a key that is no operator's, or that was revoked. */
+const refuseOperator = () => fail('UNAUTHORIZED', { message: refusal });
+
+/** Throws UNAUTHORIZED for a header without a key, and for a key that is no operator's or was revoked. */
 export async function authenticateOperator(
   operators: Pick<OperatorStore, 'read'>,
-  { publicId, secretSha256 }: ApiKey,
+  headers: HeaderValues,
 ): Promise<OperatorRecord> {
+  const { publicId, secretSha256 } = readCredential(headers, { refuse: refuseOperator });
   const record = await operators.read(publicId);
   if (record?.status === 'active' && equalInConstantTime(record.secretSha256, secretSha256)) return record;
-  throw fail('UNAUTHORIZED', { message: refusal });
+  throw refuseOperator();
 }

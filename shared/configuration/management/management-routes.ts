@@ -62,7 +62,7 @@ export const managementRoutes = {
   },
   'POST /providers/{id}/disable': {
     operation: 'disableProvider',
-    summary: 'Call a provider no more, within 5 s everywhere',
+    summary: 'Stop calling a provider, within 5 s everywhere',
     commands: ['providers disable'],
     role: 'editor of all',
     answer: { one: 'ManagedSwitch' },
@@ -173,7 +173,7 @@ export const managementRoutes = {
   },
   'GET /workspaces/{id}/credits': {
     operation: 'listCredits',
-    summary: 'What was granted, added and taken away: it adds up to what is granted',
+    summary: 'Credit that was granted, added and removed: the sum is what is granted',
     commands: ['credits history'],
     role: 'viewer there',
     query: pageQuery,
@@ -211,7 +211,7 @@ export const managementRoutes = {
   },
   'POST /functions/{workspace}/{id}/disable': {
     operation: 'disableFunction',
-    summary: 'Let a function serve no call',
+    summary: 'Refuse every call of a function',
     commands: ['functions disable'],
     role: 'editor there',
     answer: { one: 'ManagedFunction' },

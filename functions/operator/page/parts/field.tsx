@@ -114,7 +114,7 @@ export const ModelsField = ({ initial = 'all', ...field }: ModelsFieldProperties
   <TextField title="Models" name="models" initial={initial === 'all' ? '' : initial.join(', ')} {...field} />
 );
 
-/** When spending starts again that counts against a limit. */
+/** When the spending that counts against a limit returns to 0. */
 export const ResetChoice = ({
   name,
   initial,
@@ -123,7 +123,7 @@ export const ResetChoice = ({
   readonly initial: string | null | undefined;
 }) => (
   <Choice
-    title="Spending starts again"
+    title="Spend limit resets"
     name={name}
     initial={initial ?? ''}
     options={[['', 'never'], 'daily', 'weekly', 'monthly']}

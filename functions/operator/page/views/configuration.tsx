@@ -93,8 +93,9 @@ export const ConfigurationView = () => {
         />
       </label>
       <p class="muted">
-        In workspaces what is left out stays as it is stored; providers and models are described whole. Keys of
-        providers are named, never shown: new ones of connections are stored by <code>npm run gw -- apply</code>.
+        Fields of a workspace that are left out stay as they are stored; providers and models are replaced whole.
+        Provider keys are named and never shown. Only <code>npm run gw -- apply</code> stores new keys of BYOK
+        connections.
       </p>
       <Failure failure={failure} />
       {failure?.code === 'precondition_failed' && (

@@ -13,7 +13,7 @@ import type { Column } from '../parts/table.tsx';
 import { ProviderSwitches } from './provider-switches.tsx';
 import { StoredModels } from './stored-models.tsx';
 
-const howToConfigure = 'They are written in the gateway file and applied with npm run gw -- apply.';
+const howToConfigure = 'Add them to the gateway file, in the view Configuration.';
 
 export const ModelsView = ({ address }: { readonly address: Address }) => {
   const search = searchOf(address);
@@ -31,7 +31,7 @@ export const ModelsView = ({ address }: { readonly address: Address }) => {
       </search>
       <h2>Providers</h2>
       <Shown loaded={providers}>{({ data }) => <ProviderSwitches providers={data} reload={reload} />}</Shown>
-      <h2>Providers at their models</h2>
+      <h2>Provider health</h2>
       <PagedTable
         caption="Providers at each of their models"
         loaded={providers}

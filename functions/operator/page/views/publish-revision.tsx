@@ -67,7 +67,7 @@ export const PublishRevision = ({ of, close, saved }: PublishRevisionProperties)
       <Field title="What it holds, as in the gateway file (YAML)">
         <textarea name="content" class="code" rows={14} spellcheck={false} defaultValue={before} />
       </Field>
-      <CheckField title="It serves from now on, after its cases were passed" name="activate" />
+      <CheckField title="Activate it once its cases have passed" name="activate" />
       <CheckField title="Skip its cases" name="skip-cases" />
     </FormDialog>
   );
