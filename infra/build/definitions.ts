@@ -50,6 +50,8 @@ export const definitions = {
     entry: 'functions/operator/handler.ts',
     file: 'index.cjs',
     beside: preparedHandler,
+    // A gateway file and a revision hold schemas; the first check of a process may take long.
+    workers: schemaWorker,
     hasPage: true,
     exportsHandler: true,
   },

@@ -159,6 +159,7 @@ describe('the build of the project', () => {
         'model-list.cjs',
         'page',
         'schema-check.cjs',
+        'schema-worker.cjs',
         'telemetry.cjs',
       ],
       container: [
@@ -488,6 +489,7 @@ describe('the build of the project', () => {
   it('puts the thread that checks schemas beside the code that starts it, ready to work', async () => {
     for (const [name, main] of [
       ['gateway', 'index.cjs'],
+      ['operator', 'index.cjs'],
       ['container', 'index.cjs'],
     ] as const) {
       expect(await readFile(join(output, name, main), 'utf8')).toContain('"schema-worker.cjs"');
