@@ -56,6 +56,9 @@ const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await sleep(systemClock, lookMs);
 };
 
+const ownFoldersIn = (folder: string): string[] =>
+  readdirSync(folder).filter((name) => name.startsWith('gw-processes-'));
+
 /** `npm run gw -- …` */
 async function operate(line: string) {
   const child = startScript('infra/cli/main.ts', line.split(' '), temporaryFolder(), {});
@@ -84,9 +87,12 @@ function writeFile(members: { readonly key?: Record<string, unknown> } = {}): st
 }
 
 describe('several processes', () => {
-  it('share the port, say what a start says once, and each keeps the limits of all: calls in flight to the unit', async () => {
-    const gateway = await start(`--processes 2 --log off --config ${writeFile({ key: { concurrency: 5 } })}`);
-    expect(servingOf(gateway)).toHaveLength(2);
+  it('share the port, say what a start says once, keep the limits of all to the unit, and end by themselves when the main process is killed', async () => {
+    const temporary = temporaryFolder();
+    const config = writeFile({ key: { concurrency: 5 } });
+    const gateway = await start(`--processes 2 --log off --config ${config}`, { TMPDIR: temporary });
+    const serving = servingOf(gateway);
+    expect(serving).toHaveLength(2);
     for (const line of ['ready ', 'base URL for OpenAI', 'console ', 'command line: '])
       expect(
         gateway
@@ -105,74 +111,58 @@ describe('several processes', () => {
     expect(simulator.calls).toHaveLength(5);
     leaving.abort();
     await Promise.allSettled(calls);
+    expect(ownFoldersIn(temporary)).toHaveLength(1);
+    gateway.process.kill('SIGKILL');
+    await once(gateway.process, 'exit');
+    await until(() => !serving.some(isRunning));
+    expect(ownFoldersIn(temporary)).toEqual([]);
   });
 
-  it('serve while the command line works on their folder, and show what it changed', async () => {
+  it('serve while the command line works on their folder, show what it changed, replace one that is killed, and serve on', async () => {
     const data = join(temporaryFolder(), 'data');
     const gateway = await start(`--processes 2 --log off --data ${data} --config ${writeFile()}`);
     const created = await operate(`keys create --workspace team --name second --data ${data}`);
     expect([created.code, created.error]).toEqual([0, '']);
     const [second = ''] = /sk-gw-[\w-]+/.exec(created.out) ?? [];
-    const statuses = await Promise.all(
-      Array.from({ length: 8 }, async () => {
-        const headers = { authorization: `Bearer ${second}`, connection: 'close' };
-        return (await call(gateway, 'acme/quick', { headers })).status;
-      }),
-    );
-    expect(statuses).toEqual(Array(8).fill(200));
+    const headers = { authorization: `Bearer ${second}`, connection: 'close' };
+    const statusesOfCalls = async () => {
+      const calls = Array.from({ length: 8 }, () => call(gateway, 'acme/quick', { headers }));
+      return (await Promise.all(calls)).map(({ status }) => status);
+    };
+    expect(await statusesOfCalls()).toEqual(Array(8).fill(200));
     const status = await operate(`status --data ${data}`);
     expect([status.code, status.error]).toEqual([0, '']);
-  });
 
-  it('replace one that is killed, and serve on', async () => {
-    const data = join(temporaryFolder(), 'data');
-    const gateway = await start(`--processes 2 --log off --data ${data} --config ${writeFile()}`);
-    const [first = 0, second = 0] = servingOf(gateway);
+    const [killed = 0, other = 0] = servingOf(gateway);
     const leaving = new AbortController();
     const open = call(gateway, 'acme/silent', { signal: leaving.signal }).catch(() => 'broken');
-    await simulator.until((calls) => calls.length === 1);
-    process.kill(first, 'SIGKILL');
+    await simulator.until((calls) => calls.some(({ body }) => JSON.stringify(body).includes('silent')));
+    process.kill(killed, 'SIGKILL');
     await until(() => gateway.out().includes('a process has ended (SIGKILL): another takes its place'));
     await until(() => servingOf(gateway).length === 2);
-    expect(servingOf(gateway)).toContain(second);
-    expect(servingOf(gateway)).not.toContain(first);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => call(gateway, 'acme/quick')));
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(servingOf(gateway)).toContain(other);
+    expect(servingOf(gateway)).not.toContain(killed);
+    expect(await statusesOfCalls()).toEqual(Array(8).fill(200));
     leaving.abort();
     await open;
     await gateway.stop();
     expect(readdirSync(data)).not.toContain('gw.sqlite-wal');
   });
 
-  it('end with the main process when it is told to, their own folder too', async () => {
+  it('are no more than there are processors, in one line, and end with the main process when it is told to, their own folder too', async () => {
     const temporary = temporaryFolder();
-    const gateway = await start('--processes 2 --log off', { TMPDIR: temporary });
-    const serving = servingOf(gateway);
-    expect(serving).toHaveLength(2);
-    expect(readdirSync(temporary).filter((name) => name.startsWith('gw-processes-'))).toHaveLength(1);
-    await gateway.stop();
-    expect(gateway.process.exitCode).toBe(0);
-    expect(serving.filter(isRunning)).toEqual([]);
-    expect(readdirSync(temporary).filter((name) => name.startsWith('gw-processes-'))).toEqual([]);
-  });
-
-  it('end by themselves when the main process is killed', async () => {
-    const temporary = temporaryFolder();
-    const gateway = await start('--processes 2 --log off', { TMPDIR: temporary });
-    const serving = servingOf(gateway);
-    gateway.process.kill('SIGKILL');
-    await once(gateway.process, 'exit');
-    await until(() => serving.every((pid) => !isRunning(pid)));
-    expect(readdirSync(temporary).filter((name) => name.startsWith('gw-processes-'))).toEqual([]);
-  });
-
-  it('are no more than there are processors: as many as those, in one line', async () => {
     const processors = availableParallelism();
-    const gateway = await start(`--processes ${processors + 7} --log off`);
-    expect(servingOf(gateway)).toHaveLength(processors);
+    const gateway = await start(`--processes ${processors + 7} --log off`, { TMPDIR: temporary });
     expect(gateway.out()).toContain(
       `note: --processes ${processors + 7} is ${processors} here, one for each processor\n`,
     );
+    const serving = servingOf(gateway);
+    expect(serving).toHaveLength(processors);
+    expect(ownFoldersIn(temporary)).toHaveLength(1);
+    await gateway.stop();
+    expect(gateway.process.exitCode).toBe(0);
+    expect(serving.filter(isRunning)).toEqual([]);
+    expect(ownFoldersIn(temporary)).toEqual([]);
   });
 
   it('that cannot open their store end the start in one line', async () => {

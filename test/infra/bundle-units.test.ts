@@ -9,7 +9,7 @@ import { limitedCall, models } from '../../infra/bench/test-bed/bench-file.ts';
 import { costOf } from '../../infra/bench/test-bed/measured-calls.ts';
 import type { StoreRequest } from '../../infra/bench/test-bed/store-proxy.ts';
 import { withTestBed } from '../../infra/bench/test-bed/test-bed.ts';
-import { buildBundles } from '../../infra/build/bundle.ts';
+import { writeBundles } from '../../infra/build/write-bundles.ts';
 import { lambdaEnvironment } from '../../infra/local/lambda-env.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
 import { describeOnDynamo } from '../support/dynamodb.ts';
@@ -58,7 +58,7 @@ const runtime = `
 describeOnDynamo('a call of the uploaded bundle under the variables of the template of prod', () => {
   it('writes at most 9.2 units with every limit, and at most 5.2 by a key without limits', async () => {
     const output = temporaryFolder();
-    const bundle = (await buildBundles(projectRoot, output)).find(({ name }) => name === 'gateway');
+    const [bundle] = await writeBundles(projectRoot, output, ['gateway']);
     const variables = templateVariables();
     expect(variables).toMatchObject({ GW_STAGE_CONCURRENCY: '500', GW_KEY_REQUESTS_PER_MINUTE: '6000' });
     const units: number[] = [];
