@@ -86,12 +86,6 @@ describe('functions', () => {
     expect(await operate(`functions show team nobody ${local.option}`)).toMatchObject({ code: 1, out: '' });
   });
 
-  it('with cases are not activated before they are qualified', async () => {
-    const { code, error } = await operate(`functions activate team echo good ${local.option}`);
-    expect([code, error]).toEqual([1, expect.stringContaining('is not qualified')]);
-    expect((await show('echo')).active).toBeNull();
-  });
-
   it('are qualified when every case passes, and only then', async () => {
     const failed = await qualify('echo bad');
     expect(failed).toMatchObject({ code: 1, error: expect.stringContaining('1 of 2 cases failed: not qualified') });

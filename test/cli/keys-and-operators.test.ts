@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { createApiKey, createKeyStore, type KeyRecord, parseApiKey } from '../../shared/configuration/keys/index.ts';
+import { createApiKey, createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -143,56 +143,20 @@ describe('rules of keys and operators', () => {
     });
   });
 
-  describe('operators', () => {
-    it('are created with a key that is shown once and opens nothing but the management interface', async () => {
-      const made = await operateJson<CreatedKey>(`operators create --name ada ${local.option}`);
-      expect(parseApiKey(made.key)?.publicId).toBe(made.public_id);
-      const { out } = await operate(`operators list ${local.option}`);
-      expect(out).toMatch(new RegExp(`ada +${made.public_id} +active`));
-      expect(out + (await operate(`operators list --json ${local.option}`)).out).not.toContain('sk-gw-');
-      // No API key: neither is it in their list, nor can it be changed as one.
-      expect((await operate(`keys list ${local.option}`)).out).not.toContain(made.public_id);
-      expect((await operate(`keys revoke ${made.public_id} --yes ${local.option}`)).code).toBe(1);
-      expect((await operate(`operators list ${local.option}`)).out).toMatch(/ada +\w+ +active/);
-    });
-
-    it('have the role and the workspaces that they are made with, an owner of all where nothing is said', async () => {
-      await operateJson(`workspaces create other ${local.option}`);
-      const made = await operateJson(
-        `operators create --name vera --role viewer --workspaces team,other ${local.option}`,
-      );
-      expect(made).toMatchObject({ role: 'viewer', workspaces: ['team', 'other'] });
-      expect(await operateJson(`operators create --name olga ${local.option}`)).toMatchObject({
-        role: 'owner',
-        workspaces: 'all',
-      });
-      expect((await operate(`operators list ${local.option}`)).out).toMatch(/vera .*viewer +team, other/);
-      const unknown = await operate(`operators create --name x --workspaces team,nowhere ${local.option}`);
-      expect([unknown.code, unknown.error]).toEqual([1, expect.stringContaining('there is no workspace nowhere')]);
-      expect((await operate(`operators list ${local.option}`)).out).not.toMatch(/^x /m);
-    });
-
-    it('have a name once among the active ones, and are revoked after a yes only, a second time without effect', async () => {
-      const { public_id } = await operateJson<CreatedKey>(`operators create --name grace ${local.option}`);
-      const second = await operate(`operators create --name grace ${local.option}`);
-      expect([second.code, second.out]).toEqual([1, '']);
-      expect(second.error).toContain(`grace is the active operator ${public_id}`);
-      const statusOf = async () =>
-        (
-          await operateJson<{ operators: { public_id: string; status: string }[] }>(`operators list ${local.option}`)
-        ).operators.find((one) => one.public_id === public_id)?.status;
-      const line = `operators revoke ${public_id} ${local.option}`;
-      const declined = await operate(line, { answers: ['n'] });
-      expect(declined.questions).toEqual([`Revoke the operator key grace (${public_id})? [y/N] `]);
-      expect([declined.code, await statusOf()]).toEqual([1, 'active']);
-      expect(await operateJson(`${line} --yes`)).toMatchObject({ change: 'changed' });
-      expect(await statusOf()).toBe('revoked');
-      expect(await operateJson(line)).toMatchObject({ status: 'revoked', change: 'unchanged' });
-      expect((await operate(`operators create --name grace ${local.option}`)).code).toBe(0);
-      expect((await operate(`operators revoke 0000000000000000 --yes ${local.option}`)).error).toContain(
-        'there is no operator 0000000000000000',
-      );
-    });
+  // What they may do, and that their names are unique, is shown in contract/manage-operators.
+  it('operators are shown with role and workspaces and never with their keys, and are no API keys; ending one is asked about', async () => {
+    await operateJson(`workspaces create other ${local.option}`);
+    const line = `operators create --name vera --role viewer --workspaces team,other ${local.option}`;
+    const { public_id, key } = await operateJson<CreatedKey>(line);
+    const lists = ['', '--json'].map((form) => operate(`operators list ${form} ${local.option}`));
+    const [table, json] = (await Promise.all(lists)).map(({ out }) => out);
+    expect(table).toMatch(new RegExp(`vera +${public_id} +active +viewer +team, other`));
+    expect(`${table}${json}`).not.toContain(key.slice(-49, -6));
+    expect((await operate(`keys list ${local.option}`)).out).not.toContain(public_id);
+    expect((await operate(`keys revoke ${public_id} --yes ${local.option}`)).code).toBe(1);
+    const declined = await operate(`operators revoke ${public_id} ${local.option}`, { answers: ['n'] });
+    expect(declined.questions).toEqual([`Revoke the operator key vera (${public_id})? [y/N] `]);
+    expect((await operate(`operators list ${local.option}`)).out).toMatch(/vera +\w+ +active/);
   });
 });
 
@@ -349,21 +313,6 @@ describe('rotation', () => {
       expect(third.former.public_id).toBe(second);
       aheadMs += hourMs;
       expect([await statusWith(former), await statusWith(third.key)]).toEqual([401, 200]);
-    });
-
-    it('gives a key one next text, the first, and none once it was revoked', async () => {
-      const keys = createKeyStore(gateway.testStore.store);
-      const [rotated, revoked] = [publicIdOf((await create('once')).key), publicIdOf((await create('gone')).key)];
-      await gw(`keys revoke ${revoked} --yes`);
-      const next = (publicId: string) => ({ publicId, secretSha256: publicId, expiresAtMs: null });
-      const stored = await Promise.all([rotated, revoked].map(keys.read));
-      const rotate = (at: number, by: string) => keys.rotate(stored[at] as KeyRecord, next(by), clock.nowMs() + hourMs);
-      // The same once more, as after an answer that was lost.
-      const won = [await rotate(0, 'A'), await rotate(0, 'A'), await rotate(0, 'B')];
-      expect([...won, await rotate(1, 'C')]).toEqual([true, true, false, false]);
-      expect(await keys.read('B')).toBeUndefined();
-      expect(await keys.read(rotated)).toMatchObject({ replacedBy: 'A' });
-      expect(await keys.read(revoked)).toMatchObject({ status: 'revoked', replacedBy: null });
     });
 
     it('of a name that no active key has makes no key, and at the same moment by several operators leaves one key the name', async () => {

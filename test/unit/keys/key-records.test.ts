@@ -172,6 +172,21 @@ describe('at rest', () => {
       expect(statuses).toEqual(['revoked', 'active', 'active']);
     });
 
+    it('gets one next text, the first, and none once it was revoked', async () => {
+      const keys = createKeyStore(database.store);
+      const [{ record: rotated }, { record: revoked }] = [newKey(), newKey({ status: 'revoked' })];
+      for (const record of [rotated, revoked]) await keys.write(record);
+      const made = next();
+      // The same once more, as after an answer that was lost.
+      const won = [];
+      for (const text of [made, made, next()]) won.push(await keys.rotate(rotated, text, endMs));
+      const late = next();
+      expect([...won, await keys.rotate(revoked, late, endMs)]).toEqual([true, true, false, false]);
+      expect(await keys.read(late.publicId)).toBeUndefined();
+      expect(await keys.read(rotated.publicId)).toMatchObject({ replacedBy: made.publicId });
+      expect(await keys.read(revoked.publicId)).toMatchObject({ status: 'revoked', replacedBy: null });
+    });
+
     it('keeps its name, whichever of its texts had claimed it', async () => {
       const { record } = newKey({ name: 'kept' });
       const keys = createKeyStore(database.store);
