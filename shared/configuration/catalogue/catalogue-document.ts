@@ -167,6 +167,8 @@ export interface ServiceDocument {
 export interface ListedModelsDocument {
   from: string;
   only?: string[] | undefined;
+  /** Their ids are their names, without the provider's before it. */
+  as?: 'NAME' | undefined;
 }
 
 export interface CatalogueDocument {

@@ -49,33 +49,41 @@ function shortModels(catalogue: CatalogueDocument, list: ModelList): Members[] {
   for (const model of catalogue.models) {
     const short = shortModel(model, catalogue.providers, list);
     const item = itemById.get(model.id);
-    items.add(item !== undefined && isBare(short) ? item : short);
+    items.add(item !== undefined && isBare(short, item.upstream) ? item.inFile : short);
   }
   // One whose models all differ from the list.
-  return [...items.union(new Set(itemById.values()))];
+  return [...items.union(new Set([...itemById.values()].map(({ inFile }) => inFile)))];
+}
+
+interface ListedItem {
+  readonly inFile: Members;
+  /** The provider's name for the model. */
+  readonly upstream: string | undefined;
 }
 
 /** Items by the stored models that each adds. Where the list has more of them by now, they are named. */
-function listedItems({ providers, models, listed = [] }: CatalogueDocument, list: ModelList): Map<string, Members> {
+function listedItems({ providers, models, listed = [] }: CatalogueDocument, list: ModelList): Map<string, ListedItem> {
   const byId = new Map(providers.map((provider) => [provider.id, provider]));
   const stored = new Set(models.map(({ id }) => id));
-  const itemById = new Map<string, Members>();
-  for (const { from, only } of listed) {
-    const given = expandListedModels({ from, only }, [], { former: undefined, list, byId, report: () => {} });
+  const itemById = new Map<string, ListedItem>();
+  for (const { from, only, as } of listed) {
+    const given = expandListedModels({ from, only, as }, [], { former: undefined, list, byId, report: () => {} });
     const kept = given.filter(({ id }) => stored.has(id));
     const names = kept.map(({ providers: [entry] }) => entry?.upstream_model);
-    const written = kept.length === given.length ? only : names;
-    const item = written === undefined ? { from } : { from, only: written };
-    for (const { id } of kept) if (!itemById.has(id)) itemById.set(id, item);
+    const inFile = written({ from, only: kept.length === given.length ? only : names, as });
+    for (const [at, { id }] of kept.entries()) if (!itemById.has(id)) itemById.set(id, { inFile, upstream: names[at] });
   }
   return itemById;
 }
 
 /** Whether it equals what an item of the list adds, at whatever time. */
-const isBare = ({ id: _id, created: _created, providers, ...others }: Members): boolean =>
+const isBare = ({ id: _id, created: _created, providers, ...others }: Members, upstream: string | undefined): boolean =>
   Object.keys(others).length === 0 &&
   (providers as readonly Members[]).length === 1 &&
-  (providers as readonly Members[]).every((entry) => Object.keys(entry).length === 1);
+  (providers as readonly Members[]).every(
+    ({ provider: _provider, upstream_model = upstream, ...more }) =>
+      upstream_model === upstream && Object.keys(more).length === 0,
+  );
 
 function shortModel(model: ModelDocument, providers: readonly ProviderDocument[], list: ModelList): Members {
   const { written: _written, ...members } = model;

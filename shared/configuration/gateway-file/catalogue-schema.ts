@@ -106,6 +106,9 @@ const pattern = text(128).check(
 const listedModels = mapping('models[]', {
   from: providerId,
   only: z.array(pattern).min(1, { error: 'must name one, such as gpt-5*, or be left out' }).optional(),
+  as: z
+    .literal('NAME', { error: 'must be "NAME", the names alone, or be left out: the provider before them' })
+    .optional(),
 });
 
 export type ModelInFile = z.infer<typeof writtenModel>;

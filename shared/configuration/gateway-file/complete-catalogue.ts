@@ -12,7 +12,7 @@ import { written } from '../value-forms/index.ts';
 import { type CatalogueInFile, type EntryInFile, isListedModels, type ModelInFile } from './catalogue-schema.ts';
 import { completeMembers, listedMembers, membersOf, upstreamModelOf } from './complete-entry.ts';
 import { type CatalogueSources, completeProviders, type FilledMembers, type Told } from './complete-providers.ts';
-import { expandListedModels } from './expand-listed-models.ts';
+import { writtenModels } from './expand-listed-models.ts';
 import { missingMembers } from './missing-members.ts';
 import type { Issue, Path } from './problems.ts';
 
@@ -36,19 +36,7 @@ export function completeCatalogue(file: CatalogueInFile, sources: CatalogueSourc
   const byId = new Map(providers.map((provider) => [provider.id, provider]));
   const formerById = new Map(sources.former?.models.map((model) => [model.id, model]));
   const listed = file.models.filter(isListedModels);
-  const writtenById = new Map<string, WrittenModel>();
-  for (const [index, item] of file.models.entries()) {
-    const path = ['models', index];
-    if (isListedModels(item)) {
-      for (const model of expandListedModels(item, path, { ...sources, byId, report })) {
-        if (!writtenById.has(model.id)) writtenById.set(model.id, { model, path });
-      }
-    } else {
-      // It wins over an item of the list, and has its position where the list added the id before.
-      writtenById.set(item.id, { model: item, path });
-    }
-  }
-  const models = [...writtenById.values()].map(({ model, path }) =>
+  const models = writtenModels(file.models, { ...sources, byId, report }).map(({ model, path }) =>
     completeModel(model, path, { ...sources, byId, former: formerById.get(model.id), report, fill }),
   );
   return {
@@ -61,11 +49,6 @@ export function completeCatalogue(file: CatalogueInFile, sources: CatalogueSourc
     filled: [...filled.values()],
     issues,
   };
-}
-
-interface WrittenModel {
-  readonly model: ModelInFile;
-  readonly path: Path;
 }
 
 /** Absent fields of the service keep their stored values. */

@@ -1,8 +1,8 @@
 // `{ from: openai, only: [gpt-5*] }`: the models that the list has of a provider's kind, each as if the file wrote it.
 import type { CatalogueDocument, ModelDocument, ProviderDocument } from '../catalogue/index.ts';
 import type { ModelList } from '../model-list/index.ts';
-import type { ListedModelsInFile, ModelInFile } from './catalogue-schema.ts';
-import { type Path, quote, suggest } from './problems.ts';
+import { isListedModels, type ListedModelsInFile, type ModelInFile } from './catalogue-schema.ts';
+import { formatPath, type Path, quote, suggest } from './problems.ts';
 
 export interface ExpansionSources {
   readonly former: CatalogueDocument | undefined;
@@ -11,8 +11,39 @@ export interface ExpansionSources {
   readonly report: (path: Path, message: string) => void;
 }
 
+interface WrittenModel {
+  readonly model: ModelInFile;
+  readonly path: Path;
+}
+
+/** Items that describe a model, and those that items of the list add. */
+export function writtenModels(
+  items: readonly (ModelInFile | ListedModelsInFile)[],
+  sources: ExpansionSources,
+): WrittenModel[] {
+  const described = new Set(items.flatMap((item) => (isListedModels(item) ? [] : item.id)));
+  const byId = new Map<string, WrittenModel>();
+  for (const [index, item] of items.entries()) {
+    const path = ['models', index];
+    if (!isListedModels(item)) {
+      // It wins over an item of the list, and has its position where the list added the id before.
+      byId.set(item.id, { model: item, path });
+      continue;
+    }
+    const added = expandListedModels(item, path, sources);
+    const [first, ...others] = added.flatMap(({ id }) => (described.has(id) ? [] : (byId.get(id) ?? [])));
+    if (first !== undefined) {
+      const more = others.length === 0 ? '' : ` and ${others.length} more`;
+      const both = `makes ${first.model.id}${more}, which ${formatPath(first.path)} makes too`;
+      sources.report(path, `${both}: narrow only in one of them`);
+    }
+    for (const model of added) if (!byId.has(model.id)) byId.set(model.id, { model, path });
+  }
+  return [...byId.values()];
+}
+
 export function expandListedModels(
-  { from, only }: ListedModelsInFile,
+  { from, only, as }: ListedModelsInFile,
   path: Path,
   { former, list, byId, report }: ExpansionSources,
 ): ModelInFile[] {
@@ -27,7 +58,8 @@ export function expandListedModels(
   const isServed = (name: string) => list.find(kind, name, region)?.apis.some((api) => apis.includes(api)) === true;
   const offered = list.offered(kind, region).flatMap(({ name }) => (isServed(name) ? [name] : []));
   const known = list.names(kind).filter(isServed);
-  const stored = (former?.models ?? []).flatMap((model) => storedName(model, from));
+  const idOf = (name: string) => (as === undefined ? `${from}/${name}` : name);
+  const stored = (former?.models ?? []).flatMap((model) => storedName(model, from, idOf));
   if (offered.length === 0 && stored.length === 0) {
     report([...path, 'from'], `the model list has no models of kind ${kind}: write each model by itself`);
     return [];
@@ -48,15 +80,15 @@ export function expandListedModels(
   const placeById = new Map(former?.models.map(({ id }, place) => [id, place]));
   const placeOf = ({ id }: ModelInFile) => placeById.get(id) ?? placeById.size;
   return [...names]
-    .map((name) => listedModel(`${from}/${name}`, from, name))
+    .map((name) => listedModel(idOf(name), from, name))
     .sort((left, right) => placeOf(left) - placeOf(right));
 }
 
 /** A model that an earlier list had stays: the name of one that was filled in from it. */
-function storedName({ id, providers }: ModelDocument, from: string): string[] {
+function storedName({ id, providers }: ModelDocument, from: string, idOf: (name: string) => string): string[] {
   const [entry, ...others] = providers;
   if (entry === undefined || others.length > 0 || entry.provider !== from || entry.written === undefined) return [];
-  const isWhole = !entry.written.includes('input_price_per_million') && id === `${from}/${entry.upstream_model}`;
+  const isWhole = !entry.written.includes('input_price_per_million') && id === idOf(entry.upstream_model);
   return isWhole ? [entry.upstream_model] : [];
 }
 

@@ -80,6 +80,10 @@ const items = fc.constantFrom<object[]>(
   [],
   [{ from: 'openai' }],
   [
+    { from: 'openai', only: ['gpt-4.1*'], as: 'NAME' },
+    { from: 'openai', only: ['gpt-4.1*', 'gpt-4o'] },
+  ],
+  [
     { from: 'openai', only: ['gpt-4.1*'] },
     { from: 'openai', only: ['text-embedding-3-*', 'gpt-4o'] },
   ],

@@ -265,6 +265,34 @@ describe('{ from, only }', () => {
     expect(linesOf(from(members))).toEqual([expect.stringContaining(line)]);
   });
 
+  it('with as: "NAME" gives the names without a prefix, and as: anything else is a fault', () => {
+    expect(idsOf(from('only: ["gpt-4.1"], as: "NAME"'))).toEqual(['gpt-4.1']);
+    const former = catalogueOf(from('only: ["gpt-4.1"], as: "NAME"'));
+    expect(idsOf(from('as: "NAME"'), { former, list: emptyList })).toEqual(['gpt-4.1']);
+    expect(problemsOf(from('as: name'))).toMatchObject([
+      { path: 'models[0].as', message: expect.stringContaining('must be "NAME"') },
+    ]);
+  });
+
+  it.each([
+    [
+      'only: [gpt-4.1], as: "NAME"',
+      ', { from: openai, only: ["gpt-4.1*"], as: "NAME" }',
+      'makes gpt-4.1, which models[0]',
+    ],
+    ['only: [gpt-4.1]', ', { from: openai, only: ["gpt-4.1*"] }', 'makes openai/gpt-4.1, which models[0] makes too'],
+    ['', ', { from: openai }', 'and '],
+  ])('is a fault in one line where two of them make a name: %s', (members, more, line) => {
+    expect(linesOf(from(members, more))).toEqual([expect.stringContaining(line)]);
+    expect(linesOf(from(members, more))[0]).toMatch(/^models\.1: /);
+  });
+
+  it('may make a name that two of them make where the file names that model itself', () => {
+    const own = ', { id: gpt-4.1, providers: [{ provider: openai }] }';
+    const both = ', { from: openai, only: [gpt-4.1], as: "NAME" }';
+    expect(idsOf(from('only: [gpt-4.1], as: "NAME"', both + own))).toEqual(['gpt-4.1']);
+  });
+
   it('is a fault at a provider without a kind, of an unlisted kind, or that is not there', () => {
     const at = (provider: string) => `providers: [${provider}]\nmodels: [{ from: p }]`;
     expect(linesOf(at('{ id: p, base_url: "https://p.example" }'))[0]).toContain('models.0.from: has no kind');
