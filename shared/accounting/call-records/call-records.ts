@@ -3,7 +3,7 @@ import { createCache } from '../../foundation/cache/index.ts';
 import { cachedKeysMax, refusalRecordsPerSecond } from '../../foundation/constants/index.ts';
 import { mergeParallel } from '../../foundation/parallel/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
-import { type BatchPut, type CallOptions, type Gathering, type Store, shareRuns } from '../../storage/store/index.ts';
+import { type BatchPut, type CallOptions, type Gathering, type Store, coalesceRuns } from '../../storage/store/index.ts';
 import {
   attributesOf,
   isExpired,
@@ -69,7 +69,7 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
   const { store, clock = systemClock, lifeDays = lifeDaysDefault, gathering } = options;
   if (!Number.isSafeInteger(lifeDays) || lifeDays < 1)
     throw new RangeError(`lifeDays is ${lifeDays}: must be 1 or more`);
-  const writeTogether = shareRuns((puts: readonly BatchPut[]) => {
+  const writeTogether = coalesceRuns((puts: readonly BatchPut[]) => {
     // A batch takes each key once; the records of one call are alike.
     const byCall = new Map(puts.map((put) => [`${put.item.pk} ${put.item.sk}`, put]));
     return store.batchPut([...byCall.values()]);

@@ -1,7 +1,7 @@
 // The credit of workspaces for operators: set when a workspace is created, added to, removed.
 import { createCache } from '../../foundation/cache/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import { gatherRuns } from '../../storage/store/index.ts';
+import { batchRuns } from '../../storage/store/index.ts';
 import { type CreditOptions, type CreditPayments, createCreditPayments } from './credit-payments.ts';
 import { type Addition, addCredit, type CreditAddition, createCredit, readAdditions } from './grants.ts';
 
@@ -44,7 +44,7 @@ export function createCreditLedger(options: CreditOptions): CreditLedger {
     ...createCreditPayments(options),
     create: (workspace, credit) => createCredit(store, workspace, credit, clock.nowMs()),
     add(addition) {
-      const enter = additions.get(addition.workspace) ?? gatherRuns(addInTurn);
+      const enter = additions.get(addition.workspace) ?? batchRuns(addInTurn);
       additions.set(addition.workspace, enter);
       const { promise, resolve } = Promise.withResolvers<Awaited<AdditionOutcome>>();
       enter({ addition, resolve });

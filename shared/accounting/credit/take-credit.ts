@@ -2,7 +2,7 @@
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import { type Store, StoreUnavailable, shareRuns } from '../../storage/store/index.ts';
+import { type Store, StoreUnavailable, coalesceRuns } from '../../storage/store/index.ts';
 import type { Counters, Hold } from '../holds/index.ts';
 import {
   type CreditAccount,
@@ -68,7 +68,7 @@ export function createCreditTake({ store, counters, randomness }: CreditTakeOpti
 
   function shortageOf(account: CreditAccount): (amount: PicoUsd) => Promise<ShardBalance> {
     const name = `${account.workspace} ${account.shards} ${account.spendLimit}`;
-    const shortage = shortages.get(name) ?? shareRuns((amounts) => gatherFor(account, amounts));
+    const shortage = shortages.get(name) ?? coalesceRuns((amounts) => gatherFor(account, amounts));
     shortages.set(name, shortage);
     return shortage;
   }

@@ -3,7 +3,7 @@
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import { type Gathering, gatherRuns, type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
+import { type Gathering, batchRuns, type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
 import type { ItemAddress } from './counter.ts';
 import { createItemQuestions, type WrittenItem } from './item-questions.ts';
 import { planWrite } from './plan-write.ts';
@@ -75,7 +75,7 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
     const name = `${table} ${key}`;
     const known = queues.get(name);
     if (known !== undefined) return known;
-    const enter = gatherRuns<QueuedRequest>((requests) => serve(queue, requests), gathering);
+    const enter = batchRuns<QueuedRequest>((requests) => serve(queue, requests), gathering);
     const queue: ItemQueue = { table, key, enter, seen: undefined, deletableMark: undefined };
     queues.set(name, queue);
     return queue;

@@ -5,7 +5,7 @@ import { createCache } from '../../foundation/cache/index.ts';
 import {
   type CallOptions,
   type Condition,
-  gatherRuns,
+  batchRuns,
   holds,
   type Item,
   type Put,
@@ -59,7 +59,7 @@ export function createClaimQueues<Claim, Outcome>(
   }
 
   return (name, claim, options) => {
-    const enter = queues.get(name) ?? gatherRuns(serve);
+    const enter = queues.get(name) ?? batchRuns(serve);
     queues.set(name, enter);
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     enter({ claim, options, resolve, reject });

@@ -2,7 +2,7 @@
 // counters that any number of instances share. Statistics are never a reason for a call to fail or for memory to grow.
 import { createEveryNth, type Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import { type Gathering, type Store, shareRuns } from '../../storage/store/index.ts';
+import { type Gathering, type Store, coalesceRuns } from '../../storage/store/index.ts';
 import { type CounterShards, createCounterShards } from './counter-shards.ts';
 import { candidateNameOf, counterName, countersKey, groupOf, windowLifeSeconds, windowMs } from './layout.ts';
 import { bucketOf } from './statistics.ts';
@@ -76,7 +76,7 @@ export function createStatisticsRecorder(options: StatisticsRecorderOptions): St
     );
   }
 
-  const writeAll = shareRuns(async () => {
+  const writeAll = coalesceRuns(async () => {
     await Promise.all(take().map((write) => writeCounts(options.store, shards, write).catch(onFailure)));
   }, options.gathering);
 

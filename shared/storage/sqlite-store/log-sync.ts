@@ -1,7 +1,7 @@
 // Brings committed writes to the disk before they are answered, for a store that survives a loss of power. SQLite's own way
 // (`synchronous=FULL`) syncs inside the commit: the event loop, and every process on the file, would wait for the disk.
 import { type FileHandle, open } from 'node:fs/promises';
-import { shareRuns } from '../store/index.ts';
+import { coalesceRuns } from '../store/index.ts';
 
 export interface LogSync {
   /** Resolves once all that was committed before is on the disk. Those that ask during a sync share the next one. */
@@ -18,7 +18,7 @@ export function createLogSync(databasePath: string): LogSync {
   const throwIfFailed = () => {
     if (failure !== undefined) throw failure;
   };
-  const sync = shareRuns<undefined, void>(async () => {
+  const sync = coalesceRuns<undefined, void>(async () => {
     throwIfFailed();
     // Windows syncs no file that is open for reading alone. Where it cannot be opened now, the next sync may.
     log ??= await open(`${databasePath}-wal`, 'r+');

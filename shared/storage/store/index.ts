@@ -18,7 +18,7 @@ export {
 } from './condition.ts';
 export { createDynamoClient, type DynamoClient } from './dynamodb-client.ts';
 export { createDynamoStore } from './dynamodb-store.ts';
-export { type Gathering, gatherRuns, shareRuns } from './gather-runs.ts';
+export { type Gathering, batchRuns, coalesceRuns } from './batch-runs.ts';
 export { type Item, isEqual } from './item.ts';
 export { type DocumentWrite, documentIn, writeDocument } from './json-document.ts';
 export { emptyStore, readOnly, refuseWrite, withoutWrites } from './read-only-store.ts';

@@ -8,7 +8,7 @@ import {
   maySendAgain,
 } from '../../../shared/storage/store/attempts.ts';
 import { getInput, queryInput, scanInput } from '../../../shared/storage/store/command-inputs.ts';
-import { gatherRuns, shareRuns } from '../../../shared/storage/store/index.ts';
+import { batchRuns, coalesceRuns } from '../../../shared/storage/store/index.ts';
 import { gatheredWrite } from '../../support/gathered-write.ts';
 import { manualClock as steppedClock } from '../../support/manual-clock.ts';
 
@@ -102,7 +102,7 @@ it('whatever reads sees what was written before it, page by page', () => {
 /** Runs that end when the test says so. */
 function heldRuns() {
   const runs: { readonly requests: readonly number[]; readonly end: PromiseWithResolvers<string> }[] = [];
-  const ask = shareRuns((requests: readonly number[]) => {
+  const ask = coalesceRuns((requests: readonly number[]) => {
     const end = Promise.withResolvers<string>();
     runs.push({ requests, end });
     return end.promise;
@@ -113,7 +113,7 @@ function heldRuns() {
 describe('gathered runs', () => {
   it('begin with what the run before has left, in its order', async () => {
     const runs: { readonly gathered: readonly number[]; readonly left: PromiseWithResolvers<number[]> }[] = [];
-    const ask = gatherRuns((gathered: readonly number[]) => {
+    const ask = batchRuns((gathered: readonly number[]) => {
       const left = Promise.withResolvers<number[]>();
       runs.push({ gathered, left });
       return left.promise;
@@ -131,7 +131,7 @@ describe('gathered runs', () => {
     const clock = steppedClock();
     let gatherMs = 50;
     const runs: (readonly number[])[] = [];
-    const ask = gatherRuns(
+    const ask = batchRuns(
       async (gathered: readonly number[]) => {
         runs.push(gathered);
         return [];

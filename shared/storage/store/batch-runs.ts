@@ -16,7 +16,7 @@ export type AskForRun<Request> = (request: Request, isAwaited?: boolean) => void
  * Returns a function that adds a request. `run` never rejects, and answers its requests itself; those that it returns
  * are the first of the next run.
  */
-export function gatherRuns<Request>(
+export function batchRuns<Request>(
   run: (gathered: readonly Request[]) => Promise<readonly Request[]>,
   gathering?: Gathering,
 ): AskForRun<Request> {
@@ -63,11 +63,11 @@ export function gatherRuns<Request>(
 }
 
 /** The same for runs with one result: every caller gets that of the run with its request. */
-export function shareRuns<Request, Result>(
+export function coalesceRuns<Request, Result>(
   run: (requests: readonly Request[]) => Promise<Result>,
   gathering?: Gathering,
 ): (request: Request) => Promise<Result> {
-  const ask = gatherRuns<{ readonly request: Request; readonly resolve: (result: Promise<Result>) => void }>(
+  const ask = batchRuns<{ readonly request: Request; readonly resolve: (result: Promise<Result>) => void }>(
     (gathered) => {
       const result = run(gathered.map(({ request }) => request));
       for (const { resolve } of gathered) resolve(result);
