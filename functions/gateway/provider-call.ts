@@ -42,7 +42,7 @@ export interface ProviderRequest {
   /** No provider may keep anything of the call. */
   readonly zdr: boolean;
   /** An answer that was cut is the client's to read: it is not held against the schema. */
-  readonly acceptsUnfinished: boolean;
+  readonly skipsTruncated: boolean;
   /** Of thinking that crosses formats. */
   readonly envelopes: Envelopes;
   readonly schemaWork: SchemaWork;

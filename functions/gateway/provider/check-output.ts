@@ -24,14 +24,14 @@ export interface OutputCheck {
 }
 
 export function createOutputCheck({ request, payment }: ProviderCall): OutputCheck {
-  const { size, acceptsUnfinished, schemaWork } = request;
+  const { size, skipsTruncated, schemaWork } = request;
   const { schemaCheck } = request.asked;
   let misses = 0;
   let lastMismatch: string | undefined;
 
   async function judge(answer: JsonAnswer): Promise<Verdict> {
     if (schemaCheck === undefined) return { kind: 'accepted', answer };
-    const checked = await schemaCheck.answer(answer, { acceptsUnfinished, schemaWork });
+    const checked = await schemaCheck.answer(answer, { skipsTruncated, schemaWork });
     if (checked.kind === 'valid') return { kind: 'accepted', answer: checked.answer };
     misses += 1;
     lastMismatch = checked.mismatch;

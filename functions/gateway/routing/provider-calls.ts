@@ -33,9 +33,9 @@ export const providerCallOf = (
 export const plainProviderCall = (call: AdmittedPlain): ProviderCall => {
   const { request: asked, size, plan, policy, envelopes, byok, byokKey, connections, holdings } = call;
   const { scope, admissionTime, keptBody } = call;
-  const { acceptsUnfinished } = scope.baseUrlRules;
+  const { skipsTruncated } = scope.baseUrlRules;
   return providerCallOf(call, {
-    request: { asked, size, plan, zdr: policy.zdr === true, acceptsUnfinished, envelopes },
+    request: { asked, size, plan, zdr: policy.zdr === true, skipsTruncated, envelopes },
     payment: { firstCandidate: holdings.firstCandidate, byok, byokKey, connections },
     keptBody,
     stopped: scope.cut,

@@ -58,7 +58,7 @@ async function toProviderCall(
       size,
       plan,
       zdr: call.workspace.data_policy.zdr === true,
-      acceptsUnfinished: false,
+      skipsTruncated: false,
       envelopes,
     },
     payment: { firstCandidate: undefined, byok: undefined, byokKey: undefined, connections: [] },

@@ -258,7 +258,7 @@ export interface SchemaCheck {
 
 export interface AnswerChecking {
   /** An answer that was cut is the client's to read. */
-  readonly acceptsUnfinished: boolean;
+  readonly skipsTruncated: boolean;
   readonly schemaWork: SchemaWork;
 }
 

@@ -11,7 +11,7 @@ export interface BaseUrlRules {
   /** Whether a streamed answer is checked against its schema at its end. Otherwise such a request is refused. */
   readonly streamsSchemas: boolean;
   /** Whether a truncated answer is returned to the client without a schema check. */
-  readonly acceptsUnfinished: boolean;
+  readonly skipsTruncated: boolean;
   /** Members of a function call that ask for nothing are dropped: frameworks always send them. */
   readonly dropsIdleMembers: boolean;
   /** The usage chunk of a stream is the merged one: its clients know no other way to ask for the cost. */
@@ -25,7 +25,7 @@ export const baseUrlRulesOf: Readonly<Record<BasePath, BaseUrlRules>> = {
     errorFormat: 'gateway',
     endsBrokenStreamWithDone: true,
     streamsSchemas: false,
-    acceptsUnfinished: false,
+    skipsTruncated: false,
     dropsIdleMembers: false,
     mergesUsageChunk: false,
     ignoresMalformedTraceparent: false,
@@ -34,7 +34,7 @@ export const baseUrlRulesOf: Readonly<Record<BasePath, BaseUrlRules>> = {
     errorFormat: 'openai',
     endsBrokenStreamWithDone: false,
     streamsSchemas: true,
-    acceptsUnfinished: true,
+    skipsTruncated: true,
     dropsIdleMembers: true,
     mergesUsageChunk: true,
     ignoresMalformedTraceparent: true,

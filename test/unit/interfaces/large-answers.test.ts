@@ -123,7 +123,7 @@ describe('an answer with log probabilities', () => {
       longAnswer('```json\n{"a":1}\n```').replace('"content"', '"reasoning":"r",$&'),
     );
     if (!('schemaCheck' in request) || read.kind !== 'answer') throw new Error('one of both is not read');
-    const checking = { acceptsUnfinished: false, schemaWork: startSchemaWork('somebody') };
+    const checking = { skipsTruncated: false, schemaWork: startSchemaWork('somebody') };
     const repaired = await inTurns(request.schemaCheck?.answer(read.answer, checking) ?? Promise.reject());
     if (repaired.read.kind !== 'valid') throw new Error(repaired.read.mismatch);
     expect(readChoices(repaired.read.answer.json)).toMatchObject({ choices: [{ message: { content: '{"a":1}' } }] });

@@ -13,7 +13,7 @@ export const schemaCheckOf = (schema: unknown): SchemaCheck => ({
 async function checkChoices(
   schema: unknown,
   answer: JsonAnswer,
-  { acceptsUnfinished, schemaWork }: AnswerChecking,
+  { skipsTruncated, schemaWork }: AnswerChecking,
 ): Promise<CheckedAnswer> {
   const contents = new Map<number, string>();
   const choices = readChoices(answer.json).choices as unknown[];
@@ -21,7 +21,7 @@ async function checkChoices(
     const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : undefined;
     if (!isJsonObject(choice) || message === undefined)
       return { kind: 'invalid', mismatch: '/: no message', isFinal: false };
-    if (isOtherKind(message) || (acceptsUnfinished && choice.finish_reason !== 'stop')) continue;
+    if (isOtherKind(message) || (skipsTruncated && choice.finish_reason !== 'stop')) continue;
     const text = textOf(message.content);
     const checked = await checkAnswer(schema, text, schemaWork);
     if (checked.kind === 'invalid') {
