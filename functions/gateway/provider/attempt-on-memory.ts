@@ -1,7 +1,7 @@
 // One candidate on the memory of what it is sent, which is reserved before that is made: until it has left, and for what a package
 // keeps of it.
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { wayTo } from '../../../shared/routing/formats/index.ts';
+import { chooseFormat } from '../../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -23,7 +23,7 @@ export async function attemptOnMemory(
   admitted: AdmittedCandidate,
   silenceLimitMs: number,
 ): Promise<AttemptOutcome> {
-  const isTranslated = wayTo(admitted.candidate, call.request.asked)?.kind === 'hub';
+  const isTranslated = chooseFormat(admitted.candidate, call.request.asked)?.kind === 'hub';
   const memory = await openSentMemory(call, isTranslated);
   if ('failure' in memory) return { kind: 'failure', ...memory };
   let outcome: AttemptOutcome | undefined;

@@ -5,7 +5,7 @@ import {
   noEnvelopes,
   type RoutedRequest,
 } from '../../../shared/protocol/wire/index.ts';
-import { wayTo } from '../../../shared/routing/formats/index.ts';
+import { chooseFormat } from '../../../shared/routing/formats/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 
@@ -20,6 +20,6 @@ export async function openEnvelopes(
   { storeKey }: Pick<GatewayDependencies, 'storeKey'>,
   { request, plan, workspace }: SealedCall,
 ): Promise<Envelopes> {
-  const crosses = plan.some((candidate) => wayTo(candidate, request)?.kind === 'hub');
+  const crosses = plan.some((candidate) => chooseFormat(candidate, request)?.kind === 'hub');
   return crosses ? createEnvelopes(await storeKey.read(), workspace.id) : noEnvelopes;
 }

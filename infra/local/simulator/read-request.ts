@@ -1,6 +1,6 @@
 // Converts an HTTP request to the parts that the log and a behaviour need. Nothing is answered here.
 import type { IncomingMessage } from 'node:http';
-import { type ChosenFormat, chooseFormat } from './formats/known-formats.ts';
+import { type ChosenFormat, formatOfPath } from './formats/known-formats.ts';
 
 /** Above the size of any gateway's request; it only keeps a runaway test from filling the memory. */
 const bodyHardBytes = 64 * 1024 * 1024;
@@ -40,7 +40,7 @@ export async function readRequest(request: IncomingMessage): Promise<ReadRequest
     path,
     query: (request.url ?? '').split('?').slice(1).join('?'),
     pathBelowBase,
-    chosen: method === 'POST' ? chooseFormat(pathBelowBase) : undefined,
+    chosen: method === 'POST' ? formatOfPath(pathBelowBase) : undefined,
     headers: Object.fromEntries(
       Object.entries(request.headers).map(([name, value]) => [
         name,

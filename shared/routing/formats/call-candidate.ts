@@ -22,7 +22,7 @@ import {
 } from '../providers/index.ts';
 import { adaptedSend } from './adapted-send.ts';
 import { failureOfAnswer, inAskedForm, unreadableAnswer } from './asked-form/index.ts';
-import { canBeForced, wayTo } from './capabilities.ts';
+import { canBeForced, chooseFormat } from './capabilities.ts';
 import { marksCache, type RelayedMarks, withRelayedMarks } from './relayed-cache-marks.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
@@ -37,7 +37,7 @@ export async function callCandidate(call: CandidateCall, candidate: Candidate, s
 
 async function callWith(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
   const { request } = call;
-  const way = wayTo(candidate, request);
+  const way = chooseFormat(candidate, request);
   if (way === undefined) throw new Error(`the plan has a provider that does not serve ${request.interfaceId}`);
   const api = way.kind === 'relay' ? servingApis[request.interfaceId].own : way.api;
   const asked = inAskedForm(send, { api, stream: request.stream, choices: request.size().choices });

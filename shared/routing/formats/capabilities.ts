@@ -95,14 +95,14 @@ const lacks = (candidate: Candidate, api: HubApi, need: HubNeed): boolean =>
 /** OpenAI's thinking models take none. */
 const takesStops = ({ entry, model }: Candidate): boolean => !isOpenAiThinker(entry.upstream_model, model.id);
 
-export type WayToCandidate =
+export type CandidateFormat =
   /** Its provider has the client's interface. */
   | { readonly kind: 'relay' }
   /** `lacks`: unsupported features. With any of them the candidate is not called. */
   | { readonly kind: 'hub'; readonly api: HubApi; readonly lacks: readonly HubNeed[] };
 
 /** There is something that its own interface cannot carry, and another one of its provider can. */
-function hasWiderWay({ entry, model, provider }: Candidate, interfaceId: InterfaceId): boolean {
+function canUseResponsesInstead({ entry, model, provider }: Candidate, interfaceId: InterfaceId): boolean {
   const serving = servingApis[interfaceId];
   return (
     'wider' in serving &&
@@ -116,24 +116,24 @@ const thinksByItself = ({ entry, model }: Candidate): boolean => thinksUnasked(e
 /** Whether the format depends on the whole body. */
 export const mayGoThroughHub = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
   speaksOwn(candidate, interfaceId)
-    ? hasWiderWay(candidate, interfaceId)
+    ? canUseResponsesInstead(candidate, interfaceId)
     : hubApisFor(candidate, interfaceId).length > 0;
 
 /**
  * The client's own interface where its provider has it, and it supports the request; else the first format that
  * supports everything, else the first. Undefined when its provider serves no such client.
  */
-export function wayTo(
+export function chooseFormat(
   candidate: Candidate,
   request: Pick<RoutedRequest, 'interfaceId' | 'hubNeeds'>,
-): WayToCandidate | undefined {
+): CandidateFormat | undefined {
   const { interfaceId, hubNeeds } = request;
   const isOwn = speaksOwn(candidate, interfaceId);
   const isTooNarrow = () =>
     hubNeeds().some(
       ({ kind }) => kind === 'effort_with_tools' || (kind === 'tools_without_effort' && thinksByItself(candidate)),
     );
-  if (isOwn && !(hasWiderWay(candidate, interfaceId) && isTooNarrow())) return { kind: 'relay' };
+  if (isOwn && !(canUseResponsesInstead(candidate, interfaceId) && isTooNarrow())) return { kind: 'relay' };
   const ways = hubApisFor(candidate, interfaceId).map(
     (api) => ({ kind: 'hub', api, lacks: hubNeeds().filter((need) => lacks(candidate, api, need)) }) as const,
   );

@@ -6,7 +6,7 @@ import { fail, GatewayError, quote } from '../../errors/index.ts';
 import { listedAs } from '../../foundation/constants/index.ts';
 import { bringsInput } from '../../protocol/interfaces/index.ts';
 import type { HubNeed, KeptInput, PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
-import { wayTo } from '../formats/index.ts';
+import { chooseFormat } from '../formats/index.ts';
 import type { ByokSources } from './byok.ts';
 import { excludingMember, looseningMember, satisfies, tighten } from './data-policy.ts';
 import { failUnsupported, failUntranslatable, supportsAll } from './features.ts';
@@ -116,7 +116,7 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
       keeps: (candidate) =>
         unknownInput === undefined ||
         mayReach(candidate) ||
-        (unknownInput.isCompared && wayTo(candidate, request)?.kind === 'hub'),
+        (unknownInput.isCompared && chooseFormat(candidate, request)?.kind === 'hub'),
     },
     {
       refuse: () => failUnstructured(needs.schemaMember),
@@ -137,7 +137,7 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
 
 /** Features of the request that its format lacks. */
 function lacksOf(candidate: Candidate, request: RoutedRequest): readonly HubNeed[] {
-  const way = wayTo(candidate, request);
+  const way = chooseFormat(candidate, request);
   return way?.kind === 'hub' ? way.lacks : [];
 }
 

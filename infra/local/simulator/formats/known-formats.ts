@@ -22,7 +22,7 @@ export interface ChosenFormat {
 }
 
 /** The format that is called at a path below the base URL. */
-export function chooseFormat(path: string): ChosenFormat | undefined {
+export function formatOfPath(path: string): ChosenFormat | undefined {
   for (const format of formats) {
     const match = format.path.exec(path);
     if (match !== null) return { format, fromPath: decoded(match.groups ?? {}) };

@@ -3,13 +3,13 @@ import { describe, expect, it } from '#jest';
 import { type Candidate, serves } from '../../../shared/configuration/catalogue/index.ts';
 import type { InterfaceId, ProviderApi } from '../../../shared/foundation/constants/index.ts';
 import type { HubNeedKind } from '../../../shared/protocol/wire/index.ts';
-import { wayTo } from '../../../shared/routing/formats/index.ts';
+import { chooseFormat } from '../../../shared/routing/formats/index.ts';
 
 const candidate = (model: string, apis: readonly ProviderApi[], more: Partial<Candidate> = {}) =>
   ({ model: { id: model }, entry: { upstream_model: model }, provider: { apis }, ...more }) as unknown as Candidate;
 
 const way = (to: Candidate, interfaceId: InterfaceId, ...kinds: HubNeedKind[]) => {
-  const found = wayTo(to, { interfaceId, hubNeeds: () => kinds.map((kind) => ({ kind, member: kind })) });
+  const found = chooseFormat(to, { interfaceId, hubNeeds: () => kinds.map((kind) => ({ kind, member: kind })) });
   return found?.kind === 'hub' ? found.api : found?.kind;
 };
 
