@@ -15,7 +15,7 @@ import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { CallMemory } from '../../shared/protocol/memory-budget/index.ts';
 import type { CallSize, Envelopes } from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
-import type { Spoken } from '../../shared/routing/formats/index.ts';
+import type { ReachedVia } from '../../shared/routing/formats/index.ts';
 import type { ByokSources, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure, EventBatch } from '../../shared/routing/providers/index.ts';
@@ -103,7 +103,7 @@ export type ReleaseMemory = (keptBytes?: number) => void;
 /** Which candidate answered, and how. */
 export type ProvidedAnswer = {
   readonly admitted: AdmittedCandidate;
-  readonly spoken: Spoken;
+  readonly spoken: ReachedVia;
 } & (
   | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly release: ReleaseMemory }
   | { readonly kind: 'stream'; readonly stream: OpenStream }

@@ -31,14 +31,14 @@ const alwaysMet = ['echo', 'cut', 'error-500', 'slow', 'flaky', 'invalid-json', 
 export const aloneModel = (behaviour: string): string => `alone/${behaviour}`;
 export const spareModel = (behaviour: string): string => `spare/${behaviour}`;
 
-type Spoken = Pick<SpokenInterface, 'id' | 'api'>;
-const isTranslated = ({ id, api }: Spoken): boolean => id !== api;
+type ReachedVia = Pick<SpokenInterface, 'id' | 'api'>;
+const isTranslated = ({ id, api }: ReachedVia): boolean => id !== api;
 
 /** The same model where its provider has to be translated for. */
-export const modelFor = (spoken: Spoken, model: string): string =>
+export const modelFor = (spoken: ReachedVia, model: string): string =>
   isTranslated(spoken) ? `${spoken.api}/${model}` : model;
 /** The provider that misbehaves. */
-export const badProviderFor = (spoken: Spoken): string => (isTranslated(spoken) ? spoken.api : 'bad');
+export const badProviderFor = (spoken: ReachedVia): string => (isTranslated(spoken) ? spoken.api : 'bad');
 
 /** Dearer, so that it comes second. */
 const spare: Route = { provider: 'good', upstream: 'echo', more: { output_price_per_million: '9.00' } };
@@ -126,9 +126,9 @@ const workspace = (id: string, credit_usd: string, keys: object[], more: object 
   ...more,
 });
 
-const chatFor = (api: ProviderApi): Spoken => ({ id: 'chat-completions', api });
+const chatFor = (api: ProviderApi): ReachedVia => ({ id: 'chat-completions', api });
 
-const step = (id: string, content: string, spoken: Spoken) => ({
+const step = (id: string, content: string, spoken: ReachedVia) => ({
   id,
   model: modelFor(spoken, spareModel('flaky')),
   messages: [{ role: 'user', content }],

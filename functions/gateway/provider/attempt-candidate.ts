@@ -1,14 +1,14 @@
 // One candidate: call it in its format, and hold a stream back until its first output. Failures are values; only a bug throws.
 import { traceparentOf } from '../../../shared/foundation/telemetry/index.ts';
 import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
-import { callCandidate, type NoAnswer, type Spoken } from '../../../shared/routing/formats/index.ts';
+import { callCandidate, type NoAnswer, type ReachedVia } from '../../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { OpenStream, ProviderCall, ReleaseMemory } from '../provider-call.ts';
 import { createSend, type SendOptions } from './create-send.ts';
 import { openStream, readBrokenCall } from './open-stream.ts';
 
-type Answer = { readonly spoken: Spoken } & (
+type Answer = { readonly spoken: ReachedVia } & (
   | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly release: ReleaseMemory }
   | { readonly kind: 'stream'; readonly stream: OpenStream }
 );

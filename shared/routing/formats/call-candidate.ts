@@ -18,7 +18,7 @@ import {
   type NoAnswer,
   readStream,
   type Send,
-  type Spoken,
+  type ReachedVia,
 } from '../providers/index.ts';
 import { adaptedSend } from './adapted-send.ts';
 import { failureOfAnswer, inAskedForm, unreadableAnswer } from './asked-form/index.ts';
@@ -113,7 +113,7 @@ async function relay(call: CandidateCall, candidate: Candidate, send: Send): Pro
     },
   });
   if (sent.kind === 'failure') return sent;
-  const spoken: Spoken = { format: servingApis[request.interfaceId].own, leftOut };
+  const spoken: ReachedVia = { format: servingApis[request.interfaceId].own, leftOut };
   if (!request.stream) return readWhole(sent, clientInterface, spoken);
   const reader = clientInterface.openEventReader(request.size().choices);
   const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, sent);
@@ -123,7 +123,7 @@ async function relay(call: CandidateCall, candidate: Candidate, send: Send): Pro
 async function readWhole(
   { readText, describe }: CandidateAnswer,
   { readAnswer }: ClientInterface,
-  spoken: Spoken,
+  spoken: ReachedVia,
 ): Promise<CandidateOutcome> {
   const text = await readText();
   if (text === undefined) return unreadableAnswer;

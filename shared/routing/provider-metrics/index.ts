@@ -8,7 +8,7 @@ import type { Clock } from '../../foundation/time/index.ts';
 import type { AnswerDetails } from '../../protocol/interfaces/index.ts';
 import { retryWrite } from '../../storage/store/index.ts';
 import type { Charge } from '../billing/index.ts';
-import type { Spoken } from '../formats/index.ts';
+import type { ReachedVia } from '../formats/index.ts';
 import { entryOf } from '../planner/index.ts';
 import type { AttemptFailure, CredentialSource, FailureKind } from '../providers/index.ts';
 
@@ -106,7 +106,7 @@ export interface Attempt extends AdmittedCandidate {
   /** Where and by which rule its answer fails the schema of the call, if it does. */
   readonly schemaMismatch?: string | undefined;
   /** How its provider was asked, where it answered. */
-  readonly spoken?: Spoken | undefined;
+  readonly spoken?: ReachedVia | undefined;
   /** Metadata of the answer. */
   readonly said?: AnswerDetails | undefined;
 }

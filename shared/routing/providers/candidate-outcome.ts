@@ -12,15 +12,15 @@ export interface EventStream {
 }
 
 /** How a provider was asked. */
-export interface Spoken {
+export interface ReachedVia {
   readonly format: ProviderApi;
   /** Members of the request that the format has no words for, and that change little: paths, as `tools.web_search`. */
   readonly leftOut: readonly string[];
 }
 
 export type CandidateOutcome =
-  | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly spoken: Spoken }
-  | ({ readonly kind: 'stream'; readonly spoken: Spoken } & EventStream)
+  | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly spoken: ReachedVia }
+  | ({ readonly kind: 'stream'; readonly spoken: ReachedVia } & EventStream)
   | NoAnswer;
 
 // The way from a format to a provider. The gateway hands each format a `send` of its own, so that credentials, time limits

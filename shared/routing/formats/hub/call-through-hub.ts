@@ -12,7 +12,7 @@ import { nextTurn } from '../../../foundation/time/index.ts';
 import { readInTurns } from '../../../protocol/interfaces/index.ts';
 import type { CallSize, Envelopes, JsonObject } from '../../../protocol/wire/index.ts';
 import { askedOutputTokens, estimateInputTokens } from '../../billing/index.ts';
-import type { AttemptFailure, CandidateOutcome, EventBatch, NoAnswer, Send, Spoken } from '../../providers/index.ts';
+import type { AttemptFailure, CandidateOutcome, EventBatch, NoAnswer, Send, ReachedVia } from '../../providers/index.ts';
 import { boundedSend } from './bounded-send.ts';
 import { failureOfAnswer, finishFailure, knownEnd, untranslatable } from './failure.ts';
 import {
@@ -64,7 +64,7 @@ interface Asking {
   readonly exchange: Exchange;
   readonly head: AnswerHead;
   /** Known once the package has written its request. */
-  readonly spoken: () => Spoken;
+  readonly spoken: () => ReachedVia;
   /** Undoes what we renamed for the package. */
   readonly restore: {
     readonly content: (content: HubResult['content']) => HubResult['content'];
