@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
-import { dearerMemberNames, keptMemberShapes } from '../../protocol/interfaces/index.ts';
+import { surchargeFields, keptMemberShapes } from '../../protocol/interfaces/index.ts';
 import { text } from '../value-forms/index.ts';
 import { mapping } from './fields.ts';
 
@@ -36,7 +36,7 @@ const boundPaths: readonly string[] = [
 ];
 /** Fields that determine a price, a policy, or access to data: they are read under their own name alone. */
 const readNames: readonly string[] = [
-  ...dearerMemberNames,
+  ...surchargeFields,
   ...Object.keys(keptMemberShapes),
   ...['tools', 'functions', 'n', 'store', 'background', 'prompt_cache_retention'],
 ];

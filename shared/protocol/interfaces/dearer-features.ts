@@ -122,7 +122,7 @@ const dearerMembers: Readonly<Record<string, readonly [Extra, (value: unknown) =
 const betaMembers: readonly string[] = ['anthropic_beta', 'betas'];
 
 /** Top-level fields that `dearerFeatures` reads. */
-export const dearerMemberNames: readonly string[] = [...Object.keys(dearerMembers), ...betaMembers, 'service_tier'];
+export const surchargeFields: readonly string[] = [...Object.keys(dearerMembers), ...betaMembers, 'service_tier'];
 
 export interface DearerReading {
   /** Tiers at the catalogue's prices or below. */

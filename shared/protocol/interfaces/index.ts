@@ -2,7 +2,7 @@ export * from './answer-json.ts';
 export type * from './client-interface.ts';
 export {
   dearerFeatures,
-  dearerMemberNames,
+  surchargeFields,
   dearerTools,
   isClientTool,
   openAiUsualTiers,

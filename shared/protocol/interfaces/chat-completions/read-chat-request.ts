@@ -11,7 +11,7 @@ import {
   withPlainNumbers,
 } from '../../wire/index.ts';
 import {
-  dearerMemberNames,
+  surchargeFields,
   hubMembers,
   keptInputIn,
   keptMemberShapes,
@@ -49,7 +49,7 @@ const otherUsedNames = [
   'prompt_cache_retention',
   'reasoning_effort',
   'prediction',
-  ...dearerMemberNames,
+  ...surchargeFields,
   ...Object.keys(keptMemberShapes),
 ];
 

@@ -15,7 +15,7 @@ import {
 import {
   type AnswerCost,
   type ClientRequest,
-  dearerMemberNames,
+  surchargeFields,
   hubMembers,
   type JsonAnswer,
   keptInputIn,
@@ -43,7 +43,7 @@ const usedNames = [
   ...new Set([
     ...Object.keys(messagesSchema.shape),
     ...plainGatewayMembers,
-    ...dearerMemberNames,
+    ...surchargeFields,
     ...Object.keys(keptMemberShapes),
   ]),
 ];

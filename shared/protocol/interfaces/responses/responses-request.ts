@@ -5,7 +5,7 @@ import { nextTurn } from '../../../foundation/time/index.ts';
 import { type JsonText, readProviderPreferences, rewriteMembers, type UpstreamTarget } from '../../wire/index.ts';
 import {
   type ClientRequest,
-  dearerMemberNames,
+  surchargeFields,
   hubMembers,
   keptInputIn,
   keptItemShapes,
@@ -35,7 +35,7 @@ const usedNames = [
   ...new Set([
     ...Object.keys(responsesSchema.shape),
     ...plainGatewayMembers,
-    ...dearerMemberNames,
+    ...surchargeFields,
     ...Object.keys(keptMemberShapes),
   ]),
 ];
