@@ -34,7 +34,7 @@ export const thinkingMinTokens = 1_024;
 
 const noBound = Number.POSITIVE_INFINITY;
 /** Models with fixed thinking, or none. */
-const untold: ModelReasoning = {
+const fixedReasoning: ModelReasoning = {
   kind: 'none',
   efforts: [],
   least: undefined,
@@ -42,11 +42,11 @@ const untold: ModelReasoning = {
   budgetMax: noBound,
 };
 /** Options of an unknown model, at a target without a default for those. */
-export const unknownModelReasoning: ModelReasoning = { ...untold };
-export const byBudget: ModelReasoning = { ...untold, kind: 'budget' };
-const adaptive: ModelReasoning = { ...untold, kind: 'adaptive', efforts: ['low', 'medium', 'high', 'xhigh', 'max'] };
+export const unknownModelReasoning: ModelReasoning = { ...fixedReasoning };
+export const byBudget: ModelReasoning = { ...fixedReasoning, kind: 'budget' };
+const adaptive: ModelReasoning = { ...fixedReasoning, kind: 'adaptive', efforts: ['low', 'medium', 'high', 'xhigh', 'max'] };
 const byEffort = (least: Effort | undefined, ...efforts: readonly Effort[]): ModelReasoning => ({
-  ...untold,
+  ...fixedReasoning,
   kind: 'effort',
   efforts,
   least,
@@ -67,10 +67,10 @@ const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   [/claude-(opus|sonnet)-4-6/, { ...adaptive, efforts: ['low', 'medium', 'high', 'max'] }],
   [/claude-opus-4-[78]/, adaptive],
   [/claude-(opus|sonnet|haiku)-4|claude-3-7/, byBudget],
-  [/claude-(instant|v?2|3)(?=$|[-.:])/, untold],
+  [/claude-(instant|v?2|3)(?=$|[-.:])/, fixedReasoning],
   [/claude-/, adaptive],
   [/gpt-oss/, byEffort('low', 'low', 'medium', 'high')],
-  [/gpt-5-chat/, untold],
+  [/gpt-5-chat/, fixedReasoning],
   [/gpt-[5-9](-\d{1,2})?-chat/, byEffort('medium', 'medium')],
   [/gpt-5-pro/, byEffort('high', 'high')],
   [/gpt-[5-9](-\d{1,2})?-pro/, byEffort('medium', 'medium', 'high', 'xhigh')],
@@ -85,18 +85,18 @@ const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   // At high effort it takes no bound of its output.
   [/nova-2/, byEffort(undefined, 'low', 'medium')],
   [/kimi-k[3-9]/, byEffort('low', 'low', 'high', 'max')],
-  [/kimi-k2-[56]/, { ...untold, kind: 'switch' }],
+  [/kimi-k2-[56]/, { ...fixedReasoning, kind: 'switch' }],
   [/grok-3-mini/, byEffort('low', 'low', 'high')],
   [/grok-4-3(?=$|-)/, byEffort(undefined, 'low', 'medium', 'high')],
   // Here it is how many agents are at work.
   [/grok-[\w-]*multi-agent|grok-(4-[6-9]|[5-9])/, byEffort('low', 'low', 'medium', 'high', 'xhigh')],
   [/grok-(4-5|build-latest)(?=$|-)/, byEffort('low', 'low', 'medium', 'high')],
   // Their thinking is fixed, and they refuse options.
-  [/grok-/, untold],
+  [/grok-/, fixedReasoning],
   [/gemini-3-pro-image/, gemini2Pro],
   [/gemini-2-5-pro/, { ...gemini2Pro, least: 'budget', budgetMin: 128 }],
   [/gemini-2-5/, gemini2],
-  [/gemini-[12](?=$|-)/, untold],
+  [/gemini-[12](?=$|-)/, fixedReasoning],
   [/gemini-4-hydrogen/, byEffort('low', 'low', 'medium', 'high', 'xhigh')],
   [/gemini-[\w-]*pro/, byEffort('low', 'low', 'medium', 'high')],
   [/gemini-(flash-latest|(3-([7-9]|\d\d)|[4-9]-\d+)-flash(?!-lite))/, byEffort('low', 'low', 'medium', 'high')],
@@ -124,7 +124,7 @@ const shares: Readonly<Record<Effort, number>> = {
 };
 const efforts = Object.keys(shares) as readonly Effort[];
 /** At whatever the client asks for. */
-export const byAnyEffort: ModelReasoning = { ...untold, kind: 'effort', efforts };
+export const byAnyEffort: ModelReasoning = { ...fixedReasoning, kind: 'effort', efforts };
 
 export const isEffort = (name: unknown): name is Effort => typeof name === 'string' && Object.hasOwn(shares, name);
 

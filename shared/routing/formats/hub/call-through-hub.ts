@@ -56,7 +56,7 @@ export interface HubRequest {
   readonly leftOut: readonly string[];
 }
 
-interface Asking {
+interface HubAttempt {
   readonly model: ReturnType<HubTarget['openModel']>;
   readonly options: LanguageModelV4CallOptions;
   readonly source: SourceCall;
@@ -66,7 +66,7 @@ interface Asking {
   /** Known once the package has written its request. */
   readonly spoken: () => ReachedVia;
   /** Undoes what we renamed for the package. */
-  readonly restore: {
+  readonly undoRenames: {
     readonly content: (content: HubResult['content']) => HubResult['content'];
     readonly part: (part: HubPart) => HubPart;
   };
@@ -107,7 +107,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     marksCache: request.marksCache,
     thinking: thinkingOf(call.reasoning, boundTokens, reasoning),
   };
-  const stops = [...new Set(target.untoldStops?.(targetCall))];
+  const stops = [...new Set(target.unsupportedStops?.(targetCall))];
   let leftOut: readonly string[] = [];
   const exchange = createExchange({
     send: bounded.send,
@@ -139,21 +139,21 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     await nextStep();
     const opened = target.openModel({ model, ...exchange.settings, generateId: toolCallIds(id), nextStep });
     const spoken = () => ({ format: api, leftOut });
-    const restore = {
+    const undoRenames = {
       content: (content: HubResult['content']) => packageNames.contentOf(contentWithArguments(content, raw.putBack)),
       part: (part: HubPart) => packageNames.partOf(partWithArguments(part, raw.putBack)),
     };
-    const asking = { model: opened, options, source, target, exchange, head, restore, spoken, stops, nextStep };
+    const asking = { model: opened, options, source, target, exchange, head, undoRenames, spoken, stops, nextStep };
     return await (stream ? openStream(asking) : askOnce(asking));
   } catch (error) {
     return readFailure(error, exchange);
   }
 }
 
-async function askOnce(asking: Asking): Promise<CandidateOutcome> {
-  const { options, source, target, head, restore, spoken, stops, nextStep } = asking;
+async function askOnce(asking: HubAttempt): Promise<CandidateOutcome> {
+  const { options, source, target, head, undoRenames, spoken, stops, nextStep } = asking;
   const generated = await asking.model.doGenerate(options);
-  const content = restore.content(generated.content);
+  const content = undoRenames.content(generated.content);
   const hasCalls = content.some(({ type }) => type === 'tool-call');
   const said = { isWhole: true, hasContent: content.length > 0, hasCalls };
   const whole = { ...generated, content, finishReason: knownEnd(generated.finishReason, said) };
@@ -170,7 +170,7 @@ async function askOnce(asking: Asking): Promise<CandidateOutcome> {
   return { kind: 'json', answer: { ...written, json }, spoken: spoken() };
 }
 
-async function openStream(asking: Asking): Promise<CandidateOutcome> {
+async function openStream(asking: HubAttempt): Promise<CandidateOutcome> {
   const { model, options, ...reading } = asking;
   const { stream } = await model.doStream(options);
   const drain = () => reading.exchange.answer()?.drain();
@@ -183,11 +183,11 @@ const turnMaxParts = 512;
 /** Rejects where reading broke off before the end was said; every other fault is the last batch. */
 async function* readParts(
   stream: ReadableStream<HubPart>,
-  { exchange, source, target, head, restore, stops }: Omit<Asking, 'model' | 'options'>,
+  { exchange, source, target, head, undoRenames, stops }: Omit<HubAttempt, 'model' | 'options'>,
 ): AsyncGenerator<EventBatch, void, undefined> {
   const write = source.openWriter(head);
-  const whole = stops.length === 0 ? stream : partsToStop(stream, exchange.gavePart, stops);
-  const parts = source.writesOneCallAtATime === true ? partsInOrder(whole, exchange.gavePart) : whole;
+  const whole = stops.length === 0 ? stream : partsToStop(stream, exchange.partEmitted, stops);
+  const parts = source.writesOneCallAtATime === true ? partsInOrder(whole, exchange.partEmitted) : whole;
   let hasContent = false;
   let hasCalls = false;
   const faultOf = (part: HubPart): AttemptFailure | undefined => {
@@ -203,7 +203,7 @@ async function* readParts(
     for await (const given of parts) {
       read += 1;
       if (read % turnMaxParts === 0) await nextTurn();
-      exchange.gavePart();
+      exchange.partEmitted();
       hasCalls ||= given.type === 'tool-call';
       const said = { isWhole: false, hasContent, hasCalls };
       const part = given.type === 'finish' ? { ...given, finishReason: knownEnd(given.finishReason, said) } : given;
@@ -212,7 +212,7 @@ async function* readParts(
         fault = found;
         break;
       }
-      const events = write(restore.part(part));
+      const events = write(undoRenames.part(part));
       hasContent ||= events.length > 0;
       if (events.length > 0) yield { events };
       // Events after the end are for `drain`.
@@ -229,11 +229,11 @@ async function* readParts(
 /** Orders parts for an interface with one call at a time. Several may be interleaved. */
 async function* partsInOrder(
   parts: AsyncIterable<HubPart>,
-  gavePart: () => void,
+  partEmitted: () => void,
 ): AsyncGenerator<HubPart, void, undefined> {
   const inOrder = oneCallAtATime();
   for await (const part of parts) {
-    gavePart();
+    partEmitted();
     yield* inOrder(part);
   }
 }

@@ -22,7 +22,7 @@ export interface Exchange {
   /** Nothing was asked for yet. */
   readonly isUnsent: () => boolean;
   /** Called when the package has returned a part of the bytes that it got. */
-  readonly gavePart: () => void;
+  readonly partEmitted: () => void;
 }
 
 export interface ExchangeOptions {
@@ -55,7 +55,7 @@ export function createExchange({
   let failure: AttemptFailure | undefined;
   let broken: { readonly error: unknown } | undefined;
   let isUnsent = true;
-  let gavePart = () => {};
+  let partEmitted = () => {};
 
   const noteBroken = (error: unknown): void => {
     broken = { error };
@@ -82,7 +82,7 @@ export function createExchange({
     answer = sent;
     if (stream && !sent.contentType.includes('application/json')) {
       const bounded = boundedStream(target.readStream(sent.body, takeOut, sent.endCame), noteBroken);
-      gavePart = bounded.gavePart;
+      partEmitted = bounded.partEmitted;
       return new Response(bounded.stream, { headers: { 'content-type': sent.contentType } });
     }
     const answered = await sent.readText().catch(rememberBroken);
@@ -103,8 +103,8 @@ export function createExchange({
     failure: () => failure,
     broken: () => broken,
     isUnsent: () => isUnsent,
-    gavePart() {
-      gavePart();
+    partEmitted() {
+      partEmitted();
       answer?.eventCame();
     },
   };
@@ -145,7 +145,7 @@ function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unkno
   });
   return {
     stream,
-    gavePart: () => {
+    partEmitted: () => {
       bytesWithoutPart = 0;
       valuesWithoutPart = 0;
     },

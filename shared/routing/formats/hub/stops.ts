@@ -103,13 +103,13 @@ const noUsage = { inputTokens: noTokens, outputTokens: { total: undefined, text:
 /** Behind a stop its provider may break off: the answer is whole. */
 export async function* partsToStop(
   stream: AsyncIterable<HubPart>,
-  gavePart: () => void,
+  partEmitted: () => void,
   stops: readonly string[],
 ): AsyncGenerator<HubPart, void, undefined> {
   const watch = watchStops(stops);
   try {
     for await (const part of stream) {
-      gavePart();
+      partEmitted();
       yield* watch.next(part);
     }
   } catch (error) {

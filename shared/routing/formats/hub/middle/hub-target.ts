@@ -116,7 +116,7 @@ export interface HubTarget {
   /** Why the model refused, where the provider explains it. */
   readonly refusalOf?: (metadata: SharedV4ProviderMetadata | undefined) => string | undefined;
   /** Stops that it does not support: the gateway ends the answer there. Absent where it supports all. */
-  readonly untoldStops?: (call: TargetCall) => readonly string[];
+  readonly unsupportedStops?: (call: TargetCall) => readonly string[];
   /** Readers of its models' signatures. */
   readonly originOf: (by: SignedBy) => string;
   /** Reads its package's signature of a part. */

@@ -58,7 +58,7 @@ export const target: HubTarget = {
       ...(call.parallelToolCalls === undefined || call.tools === undefined
         ? {}
         : { parallel_tool_calls: call.parallelToolCalls }),
-      ...(untoldStops(target).length === 0 ? {} : { stop: undefined }),
+      ...(unsupportedStops(target).length === 0 ? {} : { stop: undefined }),
       ...(thinksAtOpenAi(target) ? { temperature: undefined, top_p: undefined } : {}),
       ...joinWords(toldWords(target)),
       ...toldCacheOptions(target),
@@ -80,7 +80,7 @@ export const target: HubTarget = {
   readStream: chatEvents,
   readable: [readableCompletion],
   usageIn: (text) => openAiUsageIn(text, readUsageReport),
-  untoldStops,
+  unsupportedStops,
   originOf: ({ model, provider }) => `chat-completions-v1:${provider.id}:${model}`,
   readSigned: ({ [packageName]: google = {}, gw = {} } = {}) => ({
     // Gemini signs its calls here too.
@@ -136,7 +136,7 @@ const thinksAtOpenAi = ({ names, thinking }: TargetCall): boolean =>
   isOpenAiThinker(...names) && thinking?.kind !== 'off';
 
 /** OpenAI's own that think take none. */
-function untoldStops({ call, names }: TargetCall): readonly string[] {
+function unsupportedStops({ call, names }: TargetCall): readonly string[] {
   const stops = call.stopSequences ?? [];
   return isOpenAiThinker(...names) || stops.length > openAiStopsMax ? stops : [];
 }

@@ -58,7 +58,7 @@ export const target: HubTarget = {
   readStream: responseEvents,
   readable: [readableResponse],
   usageIn: (text) => openAiUsageIn(text, readResponseUsage),
-  untoldStops: ({ call }) => call.stopSequences ?? [],
+  unsupportedStops: ({ call }) => call.stopSequences ?? [],
   // Encrypted text is bound to the account too.
   originOf: ({ model, provider }) => `openai-responses-v1:${provider.id}:${model}`,
   readSigned: ({ gw = {} } = {}) => ({
