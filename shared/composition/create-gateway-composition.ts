@@ -102,9 +102,9 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
   const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
   const { keyRequestsPerMinute, isFunction = false } = environment;
   const callsUnderWay = createCallsUnderWay();
-  const gathering = joinsWrites ? undefined : { clock, gatherMs: () => (callsUnderWay.areMany() ? busyGatherMs : 0) };
+  const gathering = joinsWrites ? undefined : { clock, gatherMs: () => (callsUnderWay.isBusy() ? busyGatherMs : 0) };
   // A function is frozen after its call, and a write that is joined with others costs nothing of its own.
-  const gathersStatistics = () => callsUnderWay.areMany() || !(isFunction || joinsWrites);
+  const gathersStatistics = () => callsUnderWay.isBusy() || !(isFunction || joinsWrites);
   const { holdLifeMs } = times;
   const counters = createCounters({ store, clock, randomness, holdLifeMs, keyRequestsPerMinute, gathering });
   const vault = createKeyVault({ wrapper, stage: environment.stage, clock, randomness });

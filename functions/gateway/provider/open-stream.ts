@@ -28,7 +28,7 @@ export async function openStream(
   const rest = isAnswering ? batches : noticeAnswer(batches, silence.answerCame);
   return {
     opening: opening.events,
-    rest: gatherBatches(rest, clock, callsUnderWay.areMany),
+    rest: gatherBatches(rest, clock, callsUnderWay.isBusy),
     // The end marker came, the end of the body not yet: a socket that is read to its end serves the next call.
     finish: drain,
     failureOf: (error) => readBrokenStream(error, watch),

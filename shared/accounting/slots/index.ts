@@ -98,7 +98,7 @@ export function shardsOf({ key, slots, hasSubstitute = false }: SlotPool): reado
 export interface CallsUnderWay {
   readonly of: (publicId: string) => number;
   /** Whether so many calls of all keys run that batching their work pays. On Lambda a process has one. */
-  readonly areMany: () => boolean;
+  readonly isBusy: () => boolean;
   /** Returns a function that ends it. */
   readonly enter: (publicId: string) => () => void;
 }
@@ -117,7 +117,7 @@ export function createCallsUnderWay(): CallsUnderWay {
   };
   return {
     of: (publicId) => counts.get(publicId) ?? 0,
-    areMany: () => all >= manyCallsMin,
+    isBusy: () => all >= manyCallsMin,
     enter(publicId) {
       add(publicId, 1);
       return () => add(publicId, -1);
