@@ -34,9 +34,9 @@ export function createCreditPayments(options: CreditOptions): CreditPayments {
 
   async function settle(hold: CreditHold, actual: PicoUsd, options?: SettlementOptions): Promise<SettlementOutcome> {
     const { account, shard } = hold;
-    const looks = shardCount(account) > 1;
-    const result = await counters.settle(creditCounter(account, shard), hold, actual, { ...options, looks });
-    if (result.kind === 'settled' && looks) await evenOut({ store, counters, account }, hold, result.item);
+    const needsFreshItem = shardCount(account) > 1;
+    const result = await counters.settle(creditCounter(account, shard), hold, actual, { ...options, needsFreshItem });
+    if (result.kind === 'settled' && needsFreshItem) await evenOut({ store, counters, account }, hold, result.item);
     return result;
   }
 

@@ -66,11 +66,11 @@ export function createItemQuestions({ store, clock, randomness, settleOnce, next
     /** 'again': after newer knowledge of the item. Requests that the result does not mention were rejected. */
     async write(written: WrittenItem, write: QueuedWrite, { nowMs, areOthersLeft }: WriteMoment): Promise<SentWrite> {
       const { table, key, seen, deletableMark } = written;
-      const { reserved, settled, looks } = write;
+      const { reserved, settled, needsFreshItem } = write;
       const requests = requestsOf(write);
       const mark = settled.length === 0 ? undefined : createMark(randomness, nowMs, deletableMark);
       const drafted = withMarks(write.drafted, mark, deletableMark);
-      const returnsNoItem = seen !== undefined && nowMs - seen.atMs < lookEveryMs && !looks && !areOthersLeft;
+      const returnsNoItem = seen !== undefined && nowMs - seen.atMs < lookEveryMs && !needsFreshItem && !areOthersLeft;
       const update = { table, key, ...drafted, repeatable: mark === undefined, returnsNoItem };
       try {
         const made = returnsNoItem ? { ...seen, item: applyChanges(seen.item, drafted.changes) } : undefined;
@@ -83,7 +83,7 @@ export function createItemQuestions({ store, clock, randomness, settleOnce, next
         // The write may have been made. Beside settlements it was sent once: a reservation is sent again without them,
         // and at worst it is taken twice.
         const settlements = settled.map(({ waiting }) => waiting);
-        if (mark !== undefined) settleOnce.doubt(written, mark, settlements);
+        if (mark !== undefined) settleOnce.markUncertain(written, mark, settlements);
         for (const { reject } of settlements) reject(error);
         const maySendAgain = ({ arrivedAtMs }: QueuedRequest) =>
           mark !== undefined && clock.nowMs() - arrivedAtMs <= unansweredMaxMs;

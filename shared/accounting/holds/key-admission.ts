@@ -7,7 +7,7 @@ import { checkHold, type Hold, type SeenItem } from './counter.ts';
 import type { ItemWriter } from './item-writer.ts';
 import { balanceLimit, hasSpendLimit, keyAttributes, keyCounter, openPeriod } from './key-limits.ts';
 import { isSecretActive, secretOf } from './key-secrets.ts';
-import type { Count, Demand, Limited, Refusal, Refused } from './requests.ts';
+import type { Count, Demand, Limited, Refusal, Rejected } from './requests.ts';
 import type { UpdateDraft } from './update-draft.ts';
 import { requestsPerMinute } from './windows.ts';
 
@@ -79,7 +79,7 @@ export async function countKeyRequest(writer: ItemWriter, request: KeyRequest): 
   // The caller reports the amount spent.
   const outcome = await writer.reserve(address, (seen, nowMs) => {
     const assessed = assess(request, seen, nowMs);
-    return assessed === 'look' || 'reason' in assessed ? assessed : { ...assessed, looks: true };
+    return assessed === 'look' || 'reason' in assessed ? assessed : { ...assessed, needsFreshItem: true };
   });
   return outcome.kind === 'reserved' ? { kind: 'counted', item: outcome.item } : refusalOf(request, outcome);
 }
@@ -141,7 +141,7 @@ type Unusable = 'unknown' | 'revoked';
 const requestsPerMinuteOf = ({ defaultRequestsPerMinute }: KeyRequest, item: Item): number | null =>
   (item[keyAttributes.requestsPerMinute] as number | null | undefined) ?? defaultRequestsPerMinute ?? null;
 
-function refusalOf(request: KeyRequest, outcome: Refused<Unusable> | Limited): KeyRefusal {
+function refusalOf(request: KeyRequest, outcome: Rejected<Unusable> | Limited): KeyRefusal {
   const { item } = outcome;
   if (outcome.kind === 'limited') {
     return { ...outcome, kind: 'rate_limited', requestsPerMinute: Number(requestsPerMinuteOf(request, item)) };

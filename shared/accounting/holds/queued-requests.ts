@@ -11,7 +11,7 @@ export interface Turn {
 
 export interface QueuedReservation extends Turn, WaitingReservation {
   readonly owner: string | undefined;
-  isSeenAfter: boolean;
+  isReadAfterArrival: boolean;
   readonly resolve: (outcome: ReservationOutcome) => void;
 }
 

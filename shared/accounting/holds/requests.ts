@@ -13,7 +13,7 @@ export interface Demand {
   /** Conditions and changes that go along with it. */
   readonly prepare?: (draft: UpdateDraft) => void;
   /** Whether its outcome needs the item as the store has it then, not as this process knows it. */
-  readonly looks?: boolean;
+  readonly needsFreshItem?: boolean;
 }
 
 /** Null: any number may be taken, and they are counted. */
@@ -42,8 +42,8 @@ export type Assessment = Demand | Refusal | 'look';
 /** A reservation is asked by the item as it was seen; undefined: it is not known. */
 export type Assess<Assessed extends Assessment = Assessment> = (seen: SeenItem | undefined, nowMs: number) => Assessed;
 
-/** `atMs`: the moment that its counts belong to. `item`: see `looks`. */
-export interface Reserved {
+/** `atMs`: the moment that its counts belong to. `item`: see `needsFreshItem`. */
+export interface CounterReserved {
   readonly kind: 'reserved';
   readonly item: Item;
   readonly atMs: number;
@@ -63,7 +63,7 @@ export interface Insufficient {
   readonly available: bigint;
 }
 
-export interface Refused<Reason = unknown> {
+export interface Rejected<Reason = unknown> {
   readonly kind: 'refused';
   readonly item: Item;
   readonly reason: Reason;
@@ -73,11 +73,11 @@ export interface Refused<Reason = unknown> {
  * A reservation without counts is never limited, one without an amount never insufficient, one without reasons never
  * refused.
  */
-export type ReservationOutcome<Assessed extends Assessment = Assessment> = Reserved | Obstacle<Assessed>;
+export type ReservationOutcome<Assessed extends Assessment = Assessment> = CounterReserved | Obstacle<Assessed>;
 
 type Obstacle<Assessed> =
   Assessed extends Refusal<infer Reason>
-    ? Refused<Reason>
+    ? Rejected<Reason>
     :
         | ('counts' extends keyof Assessed ? Limited : never)
         | ('hold' extends keyof Assessed ? Insufficient : never)
@@ -93,7 +93,7 @@ export interface Settlement {
   /** Bucket of the slot that was taken with it. */
   readonly slotBucket?: string | undefined;
   readonly prepare?: ((draft: UpdateDraft, item: Item) => void) | undefined;
-  readonly looks?: boolean | undefined;
+  readonly needsFreshItem?: boolean | undefined;
 }
 
 /** Changes counts that were made at a moment, as far as they may still be changed. */
@@ -105,7 +105,7 @@ export interface Correction {
 
 /**
  * `wasLate`: the reservation had expired and was released, so nothing was reserved for the charged cost. `item`: see
- * `looks`.
+ * `needsFreshItem`.
  */
 export interface Settled {
   readonly kind: 'settled';

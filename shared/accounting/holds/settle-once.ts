@@ -39,7 +39,7 @@ export interface SettleOnce {
   /** Allows a settlement of this owner from here on. */
   taken(address: ItemAddress, owner: string): void;
   /** The write of these settlements may have been made. */
-  doubt(address: ItemAddress, mark: Mark, settlements: readonly OwnedSettlement[]): void;
+  markUncertain(address: ItemAddress, mark: Mark, settlements: readonly OwnedSettlement[]): void;
   /** `write`: makes the first try. */
   settle(
     address: ItemAddress & { readonly owner: string },
@@ -77,7 +77,7 @@ async function repeatWrite(
 export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnce {
   /** Reservations that were taken and not settled, a few for each running call, by the time they were taken. */
   const open = new Map<string, number>();
-  const resolved = createCache<'untold' | 'told'>({ sizeMax: resolvedMax });
+  const resolved = createCache<'unreported' | 'reported'>({ sizeMax: resolvedMax });
   const underWay = new Map<string, Promise<unknown>>();
   /** Unanswered writes, kept for `settlementRetryMs`. */
   const doubtful = new Map<string, DoubtfulWrite>();
@@ -87,7 +87,7 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
     for (const { owner } of write.settlements) {
       doubtful.delete(nameOf(address, owner));
       open.delete(nameOf(address, owner));
-      resolved.set(nameOf(address, owner), 'untold');
+      resolved.set(nameOf(address, owner), 'unreported');
     }
   }
 
@@ -106,13 +106,13 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
       doubt.retrying = undefined;
     });
     await doubt.retrying;
-    return tell(name);
+    return reportOnce(name);
   }
 
   /** One caller asks for all of an unanswered write: each of the others gets the outcome when it asks again. */
-  function tell(name: string): SettlementOutcome {
-    if (resolved.get(name) === 'told') return { kind: 'gone' };
-    resolved.set(name, 'told');
+  function reportOnce(name: string): SettlementOutcome {
+    if (resolved.get(name) === 'reported') return { kind: 'gone' };
+    resolved.set(name, 'reported');
     return { kind: 'settled', item: {}, wasLate: false };
   }
 
@@ -126,7 +126,7 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
       }
     },
 
-    doubt(address, mark, settlements) {
+    markUncertain(address, mark, settlements) {
       const nowMs = clock.nowMs();
       for (const [name, { retryUntilMs }] of doubtful) if (retryUntilMs < nowMs) doubtful.delete(name);
       const write = { mark, settlements, retryUntilMs: nowMs + settlementRetryMs, retrying: undefined };
@@ -140,7 +140,7 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
         await running;
         return { kind: 'gone' };
       }
-      if (resolved.has(name)) return tell(name);
+      if (resolved.has(name)) return reportOnce(name);
       // A reservation that was not taken must not be removed from its bucket, which contains those of others.
       if (settlement.kind === 'settle' && !open.has(name)) return { kind: 'gone' };
       const settled = settleNow(address, write).finally(() => underWay.delete(name));

@@ -1,13 +1,13 @@
 // One write in preparation, and the capacity that remains as requests join it in turn.
 import { amountAtMost, readTimed, type SeenItem, slotBalance } from './counter.ts';
-import { Fund } from './fund.ts';
-import type { Correction, Count, Demand, Insufficient, Limited, Reserved, Settlement } from './requests.ts';
+import { BalanceChange } from './balance-change.ts';
+import type { Correction, Count, Demand, Insufficient, Limited, CounterReserved, Settlement } from './requests.ts';
 import { type DraftedWrite, UpdateDraft } from './update-draft.ts';
 import { addCount, correctCount, readWindow, type Window, type WindowUse, waitMs } from './windows.ts';
 
 type Coverage = 'covered' | 'late' | 'gone';
 /** 'wait': it would fit without the others of this write, which may not be written. 'look': the item is not known. */
-type Verdict = 'fits' | 'wait' | 'look' | Reserved | Limited | Insufficient;
+type Verdict = 'fits' | 'wait' | 'look' | CounterReserved | Limited | Insufficient;
 
 const slotBalances = [slotBalance(null)];
 const slotAttributes: ReadonlySet<string> = new Set(slotBalances.map(({ attribute }) => attribute));
@@ -16,15 +16,15 @@ export class WriteGroup {
   readonly #draft = new UpdateDraft();
   readonly #seen: SeenItem | undefined;
   readonly #nowMs: number;
-  readonly #amounts: Fund;
-  readonly #slots: Fund;
+  readonly #amounts: BalanceChange;
+  readonly #slots: BalanceChange;
   readonly #windows = new Map<Window, WindowUse & { counted: bigint; totalMax: bigint | undefined }>();
 
   constructor(seen: SeenItem | undefined, nowMs: number) {
     this.#seen = seen;
     this.#nowMs = nowMs;
-    this.#amounts = new Fund('held', this.#draft, seen);
-    this.#slots = new Fund('heldSlots', this.#draft, seen);
+    this.#amounts = new BalanceChange('held', this.#draft, seen);
+    this.#slots = new BalanceChange('heldSlots', this.#draft, seen);
   }
 
   settle({ counter: { balances, spentAttribute }, bucket, held, actual, slotBucket, prepare }: Settlement): Coverage {

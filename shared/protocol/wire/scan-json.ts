@@ -22,7 +22,7 @@ export interface BoundsFault {
 }
 
 /** Thrown inside the scan with the fault of the text. */
-class Refused extends Error {
+class ScanFault extends Error {
   readonly fault: BoundsFault | undefined;
   constructor(fault?: BoundsFault) {
     super('refused');
@@ -40,7 +40,7 @@ export function scanJson(text: string, bounds: JsonBounds): Scanned {
   try {
     return { kind: 'json', json: new Scan(text, bounds).run() };
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof ScanFault)) throw error;
     return error.fault === undefined ? { kind: 'malformed' } : { kind: 'fault', fault: error.fault };
   }
 }
@@ -73,7 +73,7 @@ class Scan {
     this.#skipBlanks();
     this.#readValue(0, -1, -1);
     this.#skipBlanks();
-    if (this.#at < this.#text.length) throw new Refused();
+    if (this.#at < this.#text.length) throw new ScanFault();
     return new JsonText(this.#text, this.#table, Buffer.byteLength(this.#text) - this.#saved);
   }
 
@@ -85,13 +85,13 @@ class Scan {
 
   #skipString(): void {
     const found = this.#endOfString(this.#at + 1);
-    if (found.end < 0) throw new Refused();
+    if (found.end < 0) throw new ScanFault();
     this.#saved += found.saved;
     this.#at = found.end;
   }
 
   #addRow(nameStart: number, nameEnd: number): number {
-    if (this.#values >= this.#valuesMax) throw new Refused({ kind: 'values', member: this.#member });
+    if (this.#values >= this.#valuesMax) throw new ScanFault({ kind: 'values', member: this.#member });
     const row = this.#values * stride;
     if (row + stride > this.#table.length) {
       const larger = new Int32Array(this.#table.length * 2);
@@ -114,12 +114,12 @@ class Scan {
     else if (isNested && isUnread)
       this.#at = this.#bounds.unreadEnds?.get(this.#at) ?? endOfBrackets(this.#text, this.#at);
     else if (isNested) {
-      if (depth >= this.#bounds.depthMax) throw new Refused({ kind: 'depth', member: this.#member });
+      if (depth >= this.#bounds.depthMax) throw new ScanFault({ kind: 'depth', member: this.#member });
       this.#at += 1;
       if (code === openBrace) this.#readMembers(depth + 1);
       else this.#readItems(depth + 1);
     } else this.#at = endOfScalar(this.#text, this.#at);
-    if (this.#at < 0) throw new Refused();
+    if (this.#at < 0) throw new ScanFault();
     this.#table[row + fields.end] = this.#at;
     this.#table[row + fields.next] = this.#values;
   }
@@ -129,12 +129,12 @@ class Scan {
     do {
       this.#skipBlanks();
       const nameStart = this.#at;
-      if (this.#text.charCodeAt(nameStart) !== quote) throw new Refused();
+      if (this.#text.charCodeAt(nameStart) !== quote) throw new ScanFault();
       this.#skipString();
       const nameEnd = this.#at;
       if (depth === 1) this.#member = this.#text.slice(nameStart + 1, nameEnd - 1);
       this.#skipBlanks();
-      if (this.#text.charCodeAt(this.#at) !== colon) throw new Refused();
+      if (this.#text.charCodeAt(this.#at) !== colon) throw new ScanFault();
       this.#at += 1;
       this.#skipBlanks();
       const isUnread = this.#bounds.unread?.has(this.#text.slice(nameStart + 1, nameEnd - 1)) === true;
@@ -149,7 +149,7 @@ class Scan {
     let count = 0;
     do {
       count += 1;
-      if (count > countMax) throw new Refused({ kind: 'items', member: this.#member });
+      if (count > countMax) throw new ScanFault({ kind: 'items', member: this.#member });
       this.#skipBlanks();
       this.#readValue(depth, -1, -1);
     } while (this.#goesOn(closeBracket));
@@ -167,7 +167,7 @@ class Scan {
     this.#skipBlanks();
     const code = this.#text.charCodeAt(this.#at);
     this.#at += 1;
-    if (code !== comma && code !== close) throw new Refused();
+    if (code !== comma && code !== close) throw new ScanFault();
     return code === comma;
   }
 }

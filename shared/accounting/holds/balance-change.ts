@@ -18,7 +18,7 @@ export interface BucketAmount {
   readonly amount: bigint;
 }
 
-export class Fund {
+export class BalanceChange {
   readonly #kind: HeldKind;
   readonly #draft: UpdateDraft;
   readonly #seen: SeenItem | undefined;
