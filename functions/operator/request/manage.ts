@@ -15,9 +15,9 @@ import { type Endpoint, jsonHeaders, type RequestScope } from '../../../shared/p
 import type { ManagementDependencies, OperatorDependencies } from '../dependencies.ts';
 import { requireInAll, requireRole, requireSomewhere } from './allowed.ts';
 import { identifyOperator, type Operator } from './identify-operator.ts';
-import { type Asked, readAsked } from './read-asked.ts';
+import { type CheckedRequest, readAsked } from './read-asked.ts';
 
-export interface ManageRequest<Name extends RouteName> extends Asked<Name> {
+export interface ManageRequest<Name extends RouteName> extends CheckedRequest<Name> {
   readonly operator: Operator;
   readonly headers: GatewayRequest['headers'];
   /** Called once a change is made: `what` happened to `target`, both fit for the log. */

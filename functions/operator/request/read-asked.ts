@@ -16,7 +16,7 @@ import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts
 import { checkMembers, readUnambiguousBody } from '../../../shared/protocol/wire/index.ts';
 
 /** The checked inputs of a request. */
-export interface Asked<Name extends RouteName> {
+export interface CheckedRequest<Name extends RouteName> {
   /** Value in the path for each of its names, as it was sent. */
   readonly names: { readonly [One in NamesOf<Name>]: string };
   readonly query: ReadQuery<Name>;
@@ -29,7 +29,7 @@ export async function readAsked<Name extends RouteName>(
   pathParameters: readonly string[],
   http: GatewayRequest,
   memory: CallMemory,
-): Promise<Asked<Name>> {
+): Promise<CheckedRequest<Name>> {
   const { query, body, bodyMaxBytes }: ManagementRoute = managementRoutes[name];
   const names = Object.fromEntries(namesIn(name).map((one, at) => [one, pathParameters[at] ?? '']));
   return {
@@ -39,7 +39,7 @@ export async function readAsked<Name extends RouteName>(
       body === 'gateway file'
         ? async () => (await readBytes(http, memory, bodyMaxBytes)).toString('utf8')
         : body && checkBody(await readBytes(http, memory, bodyMaxBytes), body),
-  } as Asked<Name>;
+  } as CheckedRequest<Name>;
 }
 
 function readQuery(query: string, schema: z.ZodMiniObject) {

@@ -4,7 +4,7 @@ import { signInWithToken, signOut } from './operator-session.ts';
 import { readSettings, type SignInSettings } from './settings.ts';
 
 /** The sign-in request, kept in this tab alone until the browser returns, and used once. */
-interface Asked {
+interface SignInRequest {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
@@ -34,7 +34,7 @@ export const randomText = (bytes = secretBytes): string => base64Url(crypto.getR
 
 /** Leaves the page. */
 export async function goToIdentityProvider({ client_id, authorization_endpoint, scope }: SignInSettings) {
-  const asked: Asked = { state: randomText(), nonce: randomText(), verifier: randomText(), search: location.search };
+  const asked: SignInRequest = { state: randomText(), nonce: randomText(), verifier: randomText(), search: location.search };
   const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(asked.verifier));
   const address = new URL(authorization_endpoint ?? '');
   const parameters = {
@@ -60,7 +60,7 @@ export async function takeCodeFromAddress(): Promise<void> {
   if (!answer.has('state') || !(answer.has('code') || answer.has('error'))) return;
   const stored = sessionStorage.getItem(askedName);
   sessionStorage.removeItem(askedName);
-  const asked = stored === null ? undefined : (JSON.parse(stored) as Asked);
+  const asked = stored === null ? undefined : (JSON.parse(stored) as SignInRequest);
   // A code is good once: it is not left to the history of the browser.
   history.replaceState(null, '', location.pathname + (asked?.search ?? ''));
   try {
@@ -70,7 +70,7 @@ export async function takeCodeFromAddress(): Promise<void> {
   }
 }
 
-async function exchange(answer: URLSearchParams, asked: Asked | undefined) {
+async function exchange(answer: URLSearchParams, asked: SignInRequest | undefined) {
   if (asked === undefined || answer.get('state') !== asked.state) {
     throw new Error('This answer of the identity provider was not asked for in this tab. Sign in again.');
   }
