@@ -3,7 +3,13 @@ import { createCache } from '../../foundation/cache/index.ts';
 import { cachedKeysMax, refusalRecordsPerSecond } from '../../foundation/constants/index.ts';
 import { mergeParallel } from '../../foundation/parallel/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
-import { type BatchPut, type CallOptions, type Gathering, type Store, coalesceRuns } from '../../storage/store/index.ts';
+import {
+  type BatchPut,
+  type CallOptions,
+  coalesceRuns,
+  type Gathering,
+  type Store,
+} from '../../storage/store/index.ts';
 import {
   attributesOf,
   isExpired,

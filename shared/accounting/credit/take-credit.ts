@@ -2,7 +2,7 @@
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import { type Store, StoreUnavailable, coalesceRuns } from '../../storage/store/index.ts';
+import { coalesceRuns, type Store, StoreUnavailable } from '../../storage/store/index.ts';
 import type { Counters, Hold } from '../holds/index.ts';
 import {
   type CreditAccount,

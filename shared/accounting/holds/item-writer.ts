@@ -3,7 +3,7 @@
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import { type Gathering, batchRuns, type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
+import { batchRuns, type Gathering, type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
 import type { ItemAddress } from './counter.ts';
 import { createItemQuestions, type WrittenItem } from './item-questions.ts';
 import { planWrite } from './plan-write.ts';

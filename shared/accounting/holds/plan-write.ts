@@ -66,7 +66,9 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
   group.giveBackExpired([...counters, ...demands]);
   const answered: [Reservation, ReservationOutcome][] = [];
   const reserved: Reservation[] = [];
-  let needsFreshItem = settled.some(({ waiting: { settlement } }) => settlement.kind === 'settle' && settlement.needsFreshItem === true);
+  let needsFreshItem = settled.some(
+    ({ waiting: { settlement } }) => settlement.kind === 'settle' && settlement.needsFreshItem === true,
+  );
   for (const { reservation, assessment } of assessed) {
     const isWriting = settled.length > 0 || reserved.length > 0;
     const verdict = isDemand(assessment) ? group.judge(assessment, isWriting) : assessment;
@@ -81,7 +83,11 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
     answered.push([reservation, 'reason' in verdict ? { kind: 'refused', item, reason: verdict.reason } : verdict]);
   }
   const isEmpty = settled.length === 0 && reserved.length === 0;
-  return { answered, gone, write: isEmpty ? undefined : { drafted: group.finish(), reserved, settled, needsFreshItem } };
+  return {
+    answered,
+    gone,
+    write: isEmpty ? undefined : { drafted: group.finish(), reserved, settled, needsFreshItem },
+  };
 }
 
 const isDemand = (assessment: Assessment): assessment is Demand => assessment !== 'look' && !('reason' in assessment);

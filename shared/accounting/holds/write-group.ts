@@ -1,7 +1,8 @@
 // One write in preparation, and the capacity that remains as requests join it in turn.
-import { amountAtMost, readTimed, type SeenItem, slotBalance } from './counter.ts';
+
 import { BalanceChange } from './balance-change.ts';
-import type { Correction, Count, Demand, Insufficient, Limited, CounterReserved, Settlement } from './requests.ts';
+import { amountAtMost, readTimed, type SeenItem, slotBalance } from './counter.ts';
+import type { Correction, Count, CounterReserved, Demand, Insufficient, Limited, Settlement } from './requests.ts';
 import { type DraftedWrite, UpdateDraft } from './update-draft.ts';
 import { addCount, correctCount, readWindow, type Window, type WindowUse, waitMs } from './windows.ts';
 

@@ -3,9 +3,9 @@
 // single claim is written at once.
 import { createCache } from '../../foundation/cache/index.ts';
 import {
+  batchRuns,
   type CallOptions,
   type Condition,
-  batchRuns,
   holds,
   type Item,
   type Put,

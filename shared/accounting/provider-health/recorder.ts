@@ -2,7 +2,7 @@
 // counters that any number of instances share. Statistics are never a reason for a call to fail or for memory to grow.
 import { createEveryNth, type Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import { type Gathering, type Store, coalesceRuns } from '../../storage/store/index.ts';
+import { coalesceRuns, type Gathering, type Store } from '../../storage/store/index.ts';
 import { type CounterShards, createCounterShards } from './counter-shards.ts';
 import { candidateNameOf, counterName, countersKey, groupOf, windowLifeSeconds, windowMs } from './layout.ts';
 import { bucketOf } from './statistics.ts';

@@ -44,7 +44,11 @@ const fixedReasoning: ModelReasoning = {
 /** Options of an unknown model, at a target without a default for those. */
 export const unknownModelReasoning: ModelReasoning = { ...fixedReasoning };
 export const byBudget: ModelReasoning = { ...fixedReasoning, kind: 'budget' };
-const adaptive: ModelReasoning = { ...fixedReasoning, kind: 'adaptive', efforts: ['low', 'medium', 'high', 'xhigh', 'max'] };
+const adaptive: ModelReasoning = {
+  ...fixedReasoning,
+  kind: 'adaptive',
+  efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
+};
 const byEffort = (least: Effort | undefined, ...efforts: readonly Effort[]): ModelReasoning => ({
   ...fixedReasoning,
   kind: 'effort',

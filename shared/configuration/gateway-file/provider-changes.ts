@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
-import { surchargeFields, keptMemberShapes } from '../../protocol/interfaces/index.ts';
+import { keptMemberShapes, surchargeFields } from '../../protocol/interfaces/index.ts';
 import { text } from '../value-forms/index.ts';
 import { mapping } from './fields.ts';
 

@@ -2,10 +2,10 @@ export * from './answer-json.ts';
 export type * from './client-interface.ts';
 export {
   dearerFeatures,
-  surchargeFields,
   dearerTools,
   isClientTool,
   openAiUsualTiers,
+  surchargeFields,
   toolShape,
 } from './dearer-features.ts';
 export { firstOfEachNeed, hubMembers, isWebUrl, neededStops, preparesCache } from './hub-members.ts';

@@ -16,9 +16,9 @@ import {
   type CandidateAnswer,
   type CandidateOutcome,
   type NoAnswer,
+  type ReachedVia,
   readStream,
   type Send,
-  type ReachedVia,
 } from '../providers/index.ts';
 import { adaptedSend } from './adapted-send.ts';
 import { failureOfAnswer, inAskedForm, unreadableAnswer } from './asked-form/index.ts';

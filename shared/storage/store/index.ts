@@ -1,4 +1,5 @@
 export { type AttemptOptions, callWithAttempts, neverConnected, startAdmissionTime } from './attempts.ts';
+export { batchRuns, coalesceRuns, type Gathering } from './batch-runs.ts';
 export { applyChanges, ChangeImpossible, type Changes } from './changes.ts';
 export {
   absent,
@@ -18,7 +19,6 @@ export {
 } from './condition.ts';
 export { createDynamoClient, type DynamoClient } from './dynamodb-client.ts';
 export { createDynamoStore } from './dynamodb-store.ts';
-export { type Gathering, batchRuns, coalesceRuns } from './batch-runs.ts';
 export { type Item, isEqual } from './item.ts';
 export { type DocumentWrite, documentIn, writeDocument } from './json-document.ts';
 export { emptyStore, readOnly, refuseWrite, withoutWrites } from './read-only-store.ts';

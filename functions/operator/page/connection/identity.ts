@@ -34,7 +34,12 @@ export const randomText = (bytes = secretBytes): string => base64Url(crypto.getR
 
 /** Leaves the page. */
 export async function goToIdentityProvider({ client_id, authorization_endpoint, scope }: SignInSettings) {
-  const asked: SignInRequest = { state: randomText(), nonce: randomText(), verifier: randomText(), search: location.search };
+  const asked: SignInRequest = {
+    state: randomText(),
+    nonce: randomText(),
+    verifier: randomText(),
+    search: location.search,
+  };
   const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(asked.verifier));
   const address = new URL(authorization_endpoint ?? '');
   const parameters = {

@@ -11,7 +11,6 @@ import {
   withPlainNumbers,
 } from '../../wire/index.ts';
 import {
-  surchargeFields,
   hubMembers,
   keptInputIn,
   keptMemberShapes,
@@ -23,6 +22,7 @@ import {
   readAskedModels,
   readMembers,
   refuseDoubles,
+  surchargeFields,
   toolShape,
 } from '../index.ts';
 import { callSizeOf } from './call-size.ts';

@@ -15,7 +15,6 @@ import {
 import {
   type AnswerCost,
   type ClientRequest,
-  surchargeFields,
   hubMembers,
   type JsonAnswer,
   keptInputIn,
@@ -29,6 +28,7 @@ import {
   readAskedModels,
   readPlainBody,
   type StreamWriter,
+  surchargeFields,
   toolShape,
   type WrittenAnswer,
   withoutGatewayMembers,

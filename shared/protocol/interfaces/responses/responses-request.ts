@@ -5,7 +5,6 @@ import { nextTurn } from '../../../foundation/time/index.ts';
 import { type JsonText, readProviderPreferences, rewriteMembers, type UpstreamTarget } from '../../wire/index.ts';
 import {
   type ClientRequest,
-  surchargeFields,
   hubMembers,
   keptInputIn,
   keptItemShapes,
@@ -18,6 +17,7 @@ import {
   type RequestReading,
   readAskedModels,
   readPlainBody,
+  surchargeFields,
   toolShape,
   type UpstreamBody,
   withoutGatewayMembers,

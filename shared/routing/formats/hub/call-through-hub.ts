@@ -12,7 +12,14 @@ import { nextTurn } from '../../../foundation/time/index.ts';
 import { readInTurns } from '../../../protocol/interfaces/index.ts';
 import type { CallSize, Envelopes, JsonObject } from '../../../protocol/wire/index.ts';
 import { askedOutputTokens, estimateInputTokens } from '../../billing/index.ts';
-import type { AttemptFailure, CandidateOutcome, EventBatch, NoAnswer, Send, ReachedVia } from '../../providers/index.ts';
+import type {
+  AttemptFailure,
+  CandidateOutcome,
+  EventBatch,
+  NoAnswer,
+  ReachedVia,
+  Send,
+} from '../../providers/index.ts';
 import { boundedSend } from './bounded-send.ts';
 import { failureOfAnswer, finishFailure, knownEnd, untranslatable } from './failure.ts';
 import {
