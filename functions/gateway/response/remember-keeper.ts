@@ -18,7 +18,7 @@ const keptIdsMax = 256;
 
 export interface KeeperMemory {
   /** Told of an answer, or of each event of it. */
-  readonly hear: (said: Pick<AnswerDetails, 'storedIds' | 'keptObjectIds'>) => void;
+  readonly hear: (said: Pick<AnswerDetails, 'storedIds' | 'objectIds'>) => void;
   /** What was heard is written, in one request as a rule, or the answer has waited long enough. Never rejects. */
   readonly written: () => Promise<void>;
 }
@@ -48,8 +48,8 @@ export function openKeeperMemory(
   }
 
   return {
-    hear({ storedIds = [], keptObjectIds = [] }) {
-      for (const id of [...(isNamed ? storedIds : []), ...(isOwn ? keptObjectIds : [])]) {
+    hear({ storedIds = [], objectIds = [] }) {
+      for (const id of [...(isNamed ? storedIds : []), ...(isOwn ? objectIds : [])]) {
         if (heard.has(id) || heard.size === keptIdsMax) continue;
         // A process may be frozen after the last byte: what is still to be written is waited for.
         if (heard.size === 0) scope.deferred.add(async () => void (await write()));

@@ -34,9 +34,9 @@ export function createCreditPayments(options: CreditOptions): CreditPayments {
 
   async function settle(hold: CreditHold, actual: PicoUsd, options?: SettlementOptions): Promise<SettlementOutcome> {
     const { account, shard } = hold;
-    const needsFreshItem = shardCount(account) > 1;
-    const result = await counters.settle(creditCounter(account, shard), hold, actual, { ...options, needsFreshItem });
-    if (result.kind === 'settled' && needsFreshItem) await evenOut({ store, counters, account }, hold, result.item);
+    const needsItem = shardCount(account) > 1;
+    const result = await counters.settle(creditCounter(account, shard), hold, actual, { ...options, needsItem });
+    if (result.kind === 'settled' && needsItem) await evenOut({ store, counters, account }, hold, result.item);
     return result;
   }
 

@@ -50,7 +50,7 @@ export interface CreditTakeOptions {
 
 /** Throws StoreUnavailable. Amounts that may have been reserved before expire. */
 export function createCreditTake({ store, counters, randomness }: CreditTakeOptions) {
-  /** One shortage of an account needsFreshItem and gathers for all calls that are short at the time. */
+  /** One shortage of an account is looked up and gathered once for all calls that are short at the time. */
   const shortages = createCache<(amount: PicoUsd) => Promise<ShardBalance>>({ sizeMax: accountsMax });
 
   const takeIn = (account: CreditAccount, shard: number, hold: Hold) =>

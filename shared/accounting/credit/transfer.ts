@@ -21,7 +21,7 @@ import {
 import { amountAtLeast, readAmount } from '../holds/index.ts';
 import { type CreditAccount, creditAttributes, creditKey, ownLimit } from './credit-account.ts';
 
-/** Tries after other writes of the source. Giving up is harmless: the caller needsFreshItem at all shards again. */
+/** Tries after other writes of the source. Giving up is harmless: the caller reads all shards again. */
 const triesMax = 3;
 
 export interface Amounts {

@@ -44,7 +44,7 @@ export interface Counters {
     counter: Counter,
     hold: Hold,
     actual: bigint,
-    options?: Pick<Settlement, 'needsFreshItem'> & SettlementOptions,
+    options?: Pick<Settlement, 'needsItem'> & SettlementOptions,
   ): Promise<SettlementOutcome>;
   /** Releases expired reservations. Returns the item afterwards. */
   giveBackExpired(counter: Counter): Promise<Item>;
@@ -100,7 +100,7 @@ export function createCounters({
     counter: Counter,
     hold: Hold,
     actual: bigint,
-    { isAwaited, ...more }: Pick<Settlement, 'prepare' | 'needsFreshItem'> & SettlementOptions = {},
+    { isAwaited, ...more }: Pick<Settlement, 'prepare' | 'needsItem'> & SettlementOptions = {},
   ): Promise<SettlementOutcome> {
     if (actual < 0n) throw new RangeError(`a cost of ${actual}: it must not be negative`);
     const { table, key } = counter;
@@ -138,7 +138,7 @@ export function createCounters({
 
     async giveBackExpired({ table, key, balances }) {
       for (let look = 1; ; look += 1) {
-        const { item } = await writer.reserve({ table, key }, () => ({ balances, needsFreshItem: true }));
+        const { item } = await writer.reserve({ table, key }, () => ({ balances, needsItem: true }));
         const isOver = ({ amount, expiresAtMs }: HeldAmount) => amount > 0n && expiresAtMs <= clock.nowMs();
         if (look === looksMax || !readHeld(item).some(isOver)) return item;
       }

@@ -66,11 +66,11 @@ export function createItemQuestions({ store, clock, randomness, settleOnce, next
     /** 'again': after newer knowledge of the item. Requests that the result does not mention were rejected. */
     async write(written: WrittenItem, write: QueuedWrite, { nowMs, areOthersLeft }: WriteMoment): Promise<SentWrite> {
       const { table, key, seen, deletableMark } = written;
-      const { reserved, settled, needsFreshItem } = write;
+      const { reserved, settled, needsItem } = write;
       const requests = requestsOf(write);
       const mark = settled.length === 0 ? undefined : createMark(randomness, nowMs, deletableMark);
       const drafted = withMarks(write.drafted, mark, deletableMark);
-      const returnsNoItem = seen !== undefined && nowMs - seen.atMs < lookEveryMs && !needsFreshItem && !areOthersLeft;
+      const returnsNoItem = seen !== undefined && nowMs - seen.atMs < lookEveryMs && !needsItem && !areOthersLeft;
       const update = { table, key, ...drafted, repeatable: mark === undefined, returnsNoItem };
       try {
         const made = returnsNoItem ? { ...seen, item: applyChanges(seen.item, drafted.changes) } : undefined;

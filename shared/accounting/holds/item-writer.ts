@@ -116,7 +116,7 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
       // Its age is unknown.
       if (known !== undefined) queue.seen ??= { item: known, atMs: 0, number: 0 };
       const { promise, resolve, reject } = Promise.withResolvers<ReservationOutcome>();
-      queue.enter({ assess, owner, resolve, reject, isReadAfterArrival: false, ...newTurn() });
+      queue.enter({ assess, owner, resolve, reject, isReadLater: false, ...newTurn() });
       // A queue serves reservations of all kinds, and refuses each only for its own conditions.
       return promise as Promise<ReservationOutcome<Assessed>>;
     },
@@ -138,7 +138,7 @@ function decide(item: WrittenItem, requests: readonly QueuedRequest[], nowMs: nu
   if (item.seen !== undefined && item.seen.number > 0 && nowMs - item.seen.atMs > rememberedMs) item.seen = undefined;
   const reservations = inTime.filter(isReservation);
   for (const request of reservations)
-    request.isReadAfterArrival = item.seen !== undefined && item.seen.number > request.number;
+    request.isReadLater = item.seen !== undefined && item.seen.number > request.number;
   const { answered, gone, write } = planWrite(reservations, inTime.filter(isSettlement), item.seen, nowMs);
   for (const [{ resolve }, outcome] of answered) resolve(outcome);
   for (const { resolve } of gone) resolve({ kind: 'gone' });

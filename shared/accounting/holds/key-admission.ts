@@ -79,7 +79,7 @@ export async function countKeyRequest(writer: ItemWriter, request: KeyRequest): 
   // The caller reports the amount spent.
   const outcome = await writer.reserve(address, (seen, nowMs) => {
     const assessed = assess(request, seen, nowMs);
-    return assessed === 'look' || 'reason' in assessed ? assessed : { ...assessed, needsFreshItem: true };
+    return assessed === 'look' || 'reason' in assessed ? assessed : { ...assessed, needsItem: true };
   });
   return outcome.kind === 'reserved' ? { kind: 'counted', item: outcome.item } : refusalOf(request, outcome);
 }

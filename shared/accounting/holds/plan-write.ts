@@ -16,7 +16,7 @@ import { WriteGroup } from './write-group.ts';
 export interface WaitingReservation {
   readonly assess: Assess;
   /** Set where the item was read after the reservation arrived: its state may then refuse the reservation. */
-  readonly isReadAfterArrival: boolean;
+  readonly isReadLater: boolean;
 }
 
 export interface WaitingSettlement {
@@ -36,7 +36,7 @@ export interface PlannedWrite<Reservation, Settling> {
   readonly reserved: readonly Reservation[];
   readonly settled: readonly { readonly waiting: Settling; readonly wasLate: boolean }[];
   /** Set where one of them needs the item as the store has it afterwards. */
-  readonly needsFreshItem: boolean;
+  readonly needsItem: boolean;
 }
 
 /**
@@ -66,19 +66,19 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
   group.giveBackExpired([...counters, ...demands]);
   const answered: [Reservation, ReservationOutcome][] = [];
   const reserved: Reservation[] = [];
-  let needsFreshItem = settled.some(
-    ({ waiting: { settlement } }) => settlement.kind === 'settle' && settlement.needsFreshItem === true,
+  let needsItem = settled.some(
+    ({ waiting: { settlement } }) => settlement.kind === 'settle' && settlement.needsItem === true,
   );
   for (const { reservation, assessment } of assessed) {
     const isWriting = settled.length > 0 || reserved.length > 0;
     const verdict = isDemand(assessment) ? group.judge(assessment, isWriting) : assessment;
     if (verdict === 'fits') {
       reserved.push(reservation);
-      needsFreshItem ||= isDemand(assessment) && assessment.needsFreshItem === true;
+      needsItem ||= isDemand(assessment) && assessment.needsItem === true;
       continue;
     }
     if (verdict === 'wait') continue;
-    if (verdict === 'look' || !(reservation.isReadAfterArrival || ('isFinal' in verdict && verdict.isFinal))) break;
+    if (verdict === 'look' || !(reservation.isReadLater || ('isFinal' in verdict && verdict.isFinal))) break;
     const item = seen?.item ?? {};
     answered.push([reservation, 'reason' in verdict ? { kind: 'refused', item, reason: verdict.reason } : verdict]);
   }
@@ -86,7 +86,7 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
   return {
     answered,
     gone,
-    write: isEmpty ? undefined : { drafted: group.finish(), reserved, settled, needsFreshItem },
+    write: isEmpty ? undefined : { drafted: group.finish(), reserved, settled, needsItem },
   };
 }
 

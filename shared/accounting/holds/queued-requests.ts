@@ -11,7 +11,7 @@ export interface Turn {
 
 export interface QueuedReservation extends Turn, WaitingReservation {
   readonly owner: string | undefined;
-  isReadAfterArrival: boolean;
+  isReadLater: boolean;
   readonly resolve: (outcome: ReservationOutcome) => void;
 }
 

@@ -13,7 +13,7 @@ export interface Demand {
   /** Conditions and changes that go along with it. */
   readonly prepare?: (draft: UpdateDraft) => void;
   /** Whether its outcome needs the item as the store has it then, not as this process knows it. */
-  readonly needsFreshItem?: boolean;
+  readonly needsItem?: boolean;
 }
 
 /** Null: any number may be taken, and they are counted. */
@@ -42,7 +42,7 @@ export type Assessment = Demand | Refusal | 'look';
 /** A reservation is asked by the item as it was seen; undefined: it is not known. */
 export type Assess<Assessed extends Assessment = Assessment> = (seen: SeenItem | undefined, nowMs: number) => Assessed;
 
-/** `atMs`: the moment that its counts belong to. `item`: see `needsFreshItem`. */
+/** `atMs`: the moment that its counts belong to. `item`: see `needsItem`. */
 export interface CounterReserved {
   readonly kind: 'reserved';
   readonly item: Item;
@@ -93,7 +93,7 @@ export interface Settlement {
   /** Bucket of the slot that was taken with it. */
   readonly slotBucket?: string | undefined;
   readonly prepare?: ((draft: UpdateDraft, item: Item) => void) | undefined;
-  readonly needsFreshItem?: boolean | undefined;
+  readonly needsItem?: boolean | undefined;
 }
 
 /** Changes counts that were made at a moment, as far as they may still be changed. */
@@ -105,7 +105,7 @@ export interface Correction {
 
 /**
  * `wasLate`: the reservation had expired and was released, so nothing was reserved for the charged cost. `item`: see
- * `needsFreshItem`.
+ * `needsItem`.
  */
 export interface Settled {
   readonly kind: 'settled';

@@ -77,7 +77,7 @@ async function repeatWrite(
 export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnce {
   /** Reservations that were taken and not settled, a few for each running call, by the time they were taken. */
   const open = new Map<string, number>();
-  const resolved = createCache<'unreported' | 'reported'>({ sizeMax: resolvedMax });
+  const resolved = createCache<'open' | 'reported'>({ sizeMax: resolvedMax });
   const underWay = new Map<string, Promise<unknown>>();
   /** Unanswered writes, kept for `settlementRetryMs`. */
   const doubtful = new Map<string, DoubtfulWrite>();
@@ -87,7 +87,7 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
     for (const { owner } of write.settlements) {
       doubtful.delete(nameOf(address, owner));
       open.delete(nameOf(address, owner));
-      resolved.set(nameOf(address, owner), 'unreported');
+      resolved.set(nameOf(address, owner), 'open');
     }
   }
 

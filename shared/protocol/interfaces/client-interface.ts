@@ -145,7 +145,7 @@ export interface AnswerDetails {
   /** Ids under which its provider stores it and its items, if it says so. */
   readonly storedIds?: readonly string[] | undefined;
   /** Ids of other things that its provider keeps, stored or not: containers, files that were made in them, audio. */
-  readonly keptObjectIds?: readonly string[] | undefined;
+  readonly objectIds?: readonly string[] | undefined;
 }
 
 export interface JsonAnswer extends AnswerDetails {

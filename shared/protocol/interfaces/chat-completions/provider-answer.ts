@@ -58,7 +58,7 @@ async function readCompletion(json: JsonText, nextStep: () => Promise<void>): Pr
   await nextStep();
   const outputBytes = messagesIn(json, 'message').reduce((sum, message) => sum + outputBytesOf(json, message), 0);
   const answer = { text: json.text, json, usage: readReportedUsage(json), outputBytes, model: modelIn(details) };
-  const said = { finishReasons: finishReasonsIn(choices), keptObjectIds: soundIn(choices, 'message') };
+  const said = { finishReasons: finishReasonsIn(choices), objectIds: soundIn(choices, 'message') };
   return { kind: 'answer', answer: { ...answer, ...said } };
 }
 
@@ -224,7 +224,7 @@ function factsOf(
     isOnlyThinking: output.isOnlyThinking && !isFinishing,
     model: modelIn(head),
     finishReasons: isFinishing ? finishReasonsIn(choices) : undefined,
-    keptObjectIds: soundIn(choices, 'delta'),
+    objectIds: soundIn(choices, 'delta'),
     isLast: false,
     isUsageOnly: read.length === 0 && usage !== undefined,
     usage,

@@ -64,7 +64,7 @@ const brokenEndIn = ({ type, delta }: JsonObject): object | undefined =>
 
 /** Returns undefined for most events, which bring a piece of a block. */
 function tellsOfMessage({ type, message, delta, content_block: block }: JsonObject): AnswerDetails | undefined {
-  if (type === 'content_block_start') return { keptObjectIds: filesIn(block) };
+  if (type === 'content_block_start') return { objectIds: filesIn(block) };
   const told = type === 'message_start' ? message : type === 'message_delta' ? delta : undefined;
   return isJsonObject(told) ? answerDetails(told) : undefined;
 }

@@ -44,14 +44,14 @@ async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promi
   if (broken !== undefined) return { kind: 'error', error: broken };
   const said = answerDetails(details);
   const files = (pick(json, content, resultsShape) as readonly unknown[]).flatMap(filesIn);
-  const keptObjectIds = [...(said.keptObjectIds ?? []), ...files];
-  return { kind: 'answer', answer: { text: json.text, json, usage, outputBytes, ...said, keptObjectIds } };
+  const objectIds = [...(said.objectIds ?? []), ...files];
+  return { kind: 'answer', answer: { text: json.text, json, usage, outputBytes, ...said, objectIds } };
 }
 
 /** Metadata of a message, whole or as it begins and ends in events. */
 export const answerDetails = ({ id, container, model, stop_reason: reason }: JsonObject): AnswerDetails => ({
   storedIds: typeof id === 'string' ? [id] : undefined,
-  keptObjectIds: isJsonObject(container) && typeof container.id === 'string' ? [container.id] : undefined,
+  objectIds: isJsonObject(container) && typeof container.id === 'string' ? [container.id] : undefined,
   model: typeof model === 'string' ? model : undefined,
   finishReasons: isEndWord(reason) ? [reason] : undefined,
 });

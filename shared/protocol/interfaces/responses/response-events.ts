@@ -129,14 +129,14 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
 export function idsOf(
   { id, store }: JsonObject,
   output: readonly unknown[] = [],
-): Pick<AnswerDetails, 'storedIds' | 'keptObjectIds'> {
+): Pick<AnswerDetails, 'storedIds' | 'objectIds'> {
   const items = output.filter(isJsonObject);
   const stored = store === false ? [] : [id, ...items.map((item) => item.id)];
   const containers = items.flatMap(({ container_id: own, environment }) => [
     own,
     isJsonObject(environment) ? environment.container_id : undefined,
   ]);
-  return { storedIds: stored.filter(isText), keptObjectIds: containers.filter(isText) };
+  return { storedIds: stored.filter(isText), objectIds: containers.filter(isText) };
 }
 
 const isText = (id: unknown): id is string => typeof id === 'string';
