@@ -1,8 +1,6 @@
 // The tables, once: the CDK app, the local run and the stores all read this list.
 
 export interface TableDefinition {
-  /** Contents of the table, and why it is a table of its own. */
-  readonly purpose: string;
   readonly partitionKey: string;
   /**
    * Sort key of a table with many items in one partition. Such a table is written with `put` and read with `query` or
@@ -14,61 +12,59 @@ export interface TableDefinition {
 }
 
 export const tableDefinitions = {
+  /** Catalogue revisions, the pointer to the current one, and workspaces. */
   config: {
-    purpose: 'catalogue revisions, the pointer to the current one, and workspaces',
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
+  /** API keys by public id: the hash of the secret, status and limits. */
   keys: {
-    purpose: 'API keys by public id: the hash of the secret, status and limits',
     partitionKey: 'pk',
   },
+  /** Operator keys by public id: the hash of the secret, name and status; apart, so that no function may make one. */
   operators: {
-    purpose:
-      'operator keys by public id: the hash of the secret, name and status; apart, so that no function may make one',
     partitionKey: 'pk',
   },
+  /** Stored BYOK connections with encrypted keys, one item per workspace; apart, so that few may read it. */
   connections: {
-    purpose: 'stored BYOK connections with sealed keys, one item per workspace; apart, so that few may read it',
     partitionKey: 'pk',
   },
+  /** Stored functions by workspace and id, and in items of their own the contents of their revisions. */
   functions: {
-    purpose: 'stored functions by workspace and id, and apart from them the contents of their revisions',
     partitionKey: 'pk',
   },
+  /** Credit of workspaces, one item per workspace and shard: available, reserved and spent amounts. */
   ledger: {
-    purpose: 'credit of workspaces, one item per workspace and shard: what is left, what is held, what was spent',
     partitionKey: 'pk',
   },
+  /** Request and token counters of limits, one item per set of windows and shard. */
   limits: {
-    purpose: 'request and token counters of providers, one item per window set and shard',
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
+  /** Counters of latency and outcome, and the snapshot made from them. */
   statistics: {
-    purpose: 'counters of latency and outcome, and the snapshot made from them',
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
+  /** Idempotency keys by hash: the owner of the running call, then its answer; kept 24 hours. */
   idempotency: {
-    purpose: 'idempotency keys by hash: who runs the call, then its answer; kept 24 hours',
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
+  /** Span ids by hash, used once per workspace, and the provider that keeps a response; kept 30 days; the secret of the store. */
   spans: {
-    purpose:
-      'span ids by hash, used once per workspace, and which provider keeps a response; kept 30 days; the secret of the store',
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
+  /** One record per call of a known key, refused ones included: who, what, how long, how much; kept 90 days. */
   records: {
-    purpose: 'one record per call of a known key, refused ones too: who, what, how long, how much; kept 90 days',
     partitionKey: 'pk',
     sortKey: 'sk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
+  /** Cached answers; correctness never depends on this table. */
   cache: {
-    purpose: 'answers that may be given again; nothing here is needed to be right',
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
