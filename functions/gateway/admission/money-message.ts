@@ -51,9 +51,18 @@ export const boundAdvice =
         ? `Even with ${member} 1 it would need ${formatUsd(costOf(1))} USD.`
         : `With ${member} ${tokens} it would need ${formatUsd(costOf(tokens))} USD, which is covered.`;
     if (!size.isOutputOpen) return smaller;
-    const held = `Without max_tokens (on Responses max_output_tokens) a call holds the price of all that the model may write`;
-    return `${smaller} ${held}: the operator can set default_output_tokens.`;
+    return `${smaller} Without max_tokens (on Responses max_output_tokens) ${reservedWithout(candidates)}`;
   };
+
+/** A call that names no bound reserves the operator's default, where every model has one. */
+function reservedWithout(candidates: readonly Candidate[]): string {
+  const defaults = candidates.map(({ entry }) => entry.default_output_tokens);
+  if (defaults.includes(undefined)) {
+    return 'the price of all that the model may write is reserved: the operator can set default_output_tokens.';
+  }
+  const tokens = Math.max(...defaults.map((value) => value ?? 0));
+  return `the price is reserved for ${tokens} tokens, the default_output_tokens that the operator has set.`;
+}
 
 /** 0: not even one. `isCovered` holds up to some bound and never beyond. */
 function largestCovered(most: number, isCovered: (tokens: number) => boolean): number {

@@ -11,6 +11,8 @@ const notFoundStatus = 404;
 export interface FailedAttempt extends AttemptFailure {
   /** Of the key that the provider was called with. Undefined: it is the gateway's. */
   readonly byok?: ByokSource | undefined;
+  /** Absent: no provider was called. */
+  readonly provider?: string;
 }
 
 export interface LoopOutcome {
@@ -135,8 +137,13 @@ function finalReason(failures: readonly FailedAttempt[]): { readonly isFinal?: b
       message: 'The provider refused the key of the x-byok-key header, or its account has no quota.',
     };
   }
-  if (refusals.length === 0 || refusals.length < failures.length) return {};
   const stored = refusals.filter(({ byok }) => byok === 'connection');
+  if (refusals.length < failures.length) {
+    const providers = [...new Set(stored.map(({ provider }) => provider))].join(', ');
+    const refused = `${providers} refused the BYOK key that the workspace has stored, or its account has no quota.`;
+    return stored.length === 0 ? {} : { message: `All eligible providers failed; ${refused}` };
+  }
+  if (refusals.length === 0) return {};
   if (stored.length > 0) {
     const others = stored.length < refusals.length ? ", and providers refused the gateway's own" : '';
     return {

@@ -44,7 +44,8 @@ async function callUntilAnswered(
     const { admitted, outcome } = await callNext(deps, call, { next, queue, attempts });
     if (outcome.kind === 'failure') {
       const { failure } = outcome;
-      failures.push({ ...failure, byok: payment.byok?.sourceOf(admitted.candidate) });
+      const { candidate } = admitted;
+      failures.push({ ...failure, byok: payment.byok?.sourceOf(candidate), provider: candidate.provider.id });
       queue.failed(admitted.candidate, failure);
       const { refusedAnswer } = failure;
       // It is paid for: another provider would be paid once more.

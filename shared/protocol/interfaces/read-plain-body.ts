@@ -1,7 +1,7 @@
 // Steps that read a body with the gateway's plain fields only.
 
 import type * as z from 'zod/mini';
-import { fail, GatewayError } from '../../errors/index.ts';
+import { fail, GatewayError, quote } from '../../errors/index.ts';
 import { checkMembers, findMember, type JsonObject, type JsonText } from '../wire/index.ts';
 import { namesFunction, plainGatewayMembers } from './plain-members.ts';
 import { type MemberReading, readMembers } from './read-members.ts';
@@ -89,7 +89,8 @@ export function otherCaseCheck(used: Iterable<string>): (names: Iterable<string>
       // Upper case first, because Go takes a long s for an s.
       const known = usedNames.get(name.toUpperCase().toLowerCase());
       if (known === undefined || known === name) continue;
-      throw fail('invalid_request', { message: `${known}: was also sent in another letter case`, param: known });
+      const message = `${known}: was sent as ${quote(name)}; the letter case of a field counts.`;
+      throw fail('invalid_request', { message, param: known });
     }
   };
 }

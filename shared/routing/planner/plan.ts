@@ -12,6 +12,7 @@ import { excludingMember, looseningMember, satisfies, tighten } from './data-pol
 import { failUnsupported, failUntranslatable, supportsAll } from './features.ts';
 import { isBillable, isUnderCap, type OrderInput, orderCandidates, probablyFits } from './order.ts';
 import { type ProviderChoice, readProviderChoice, refuseUnknownPin } from './provider-choice.ts';
+import { enforcedText, overCapText, providersOf, undeclaredText } from './refusal-texts.ts';
 import { failUnknownModel, type VisibilityInput, visibleCandidates } from './visible-candidates.ts';
 
 export interface PlanInput extends OrderInput, VisibilityInput {
@@ -91,13 +92,16 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
         servesClient(candidate) && choice.admits(candidate.provider.id) && isEnabled(candidate) && isPaid(candidate),
     },
     {
-      refuse: () => failLoosening(loosening, needs.storingMember),
+      refuse: () => failLoosening(loosening, needs.storingMember, enforced),
       keeps: () => loosening === undefined,
     },
     {
       refuse: (left) => {
         const declared = left.map(({ provider }) => provider.data_policy);
-        return fail('no_policy_compliant_provider', { param: excludingMember(declared, asked, enforced) });
+        return fail('no_policy_compliant_provider', {
+          message: undeclaredText(left, asked, policy),
+          param: excludingMember(declared, asked, enforced),
+        });
       },
       keeps: ({ provider }) => satisfies(provider.data_policy, policy),
     },
@@ -119,15 +123,21 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
         (unknownInput.isCompared && chooseFormat(candidate, request)?.kind === 'hub'),
     },
     {
-      refuse: () => failUnstructured(needs.schemaMember),
+      refuse: (left) => failUnstructured(left, needs.schemaMember),
       keeps: ({ entry }) => needs.schemaMember === undefined || entry.supported_params.json_schema,
     },
     // A connection must serve the model and the features, so it is searched for among the remaining.
     {
-      refuse: () => fail('byok_no_eligible_connection'),
+      refuse: (left) =>
+        fail('byok_no_eligible_connection', {
+          message: `No authorised stored connection can serve the request: the workspace has none for ${providersOf(left)}.`,
+        }),
       keeps: (candidate) => !mustBringKey || bringsKey(candidate),
     },
-    { refuse: () => fail('price_cap_exceeded'), keeps: (candidate) => isUnderCap(candidate, maxPrice) },
+    {
+      refuse: (left) => fail('price_cap_exceeded', { message: overCapText(left) }),
+      keeps: (candidate) => isUnderCap(candidate, maxPrice),
+    },
     {
       refuse: failUnconfigured,
       keeps: (candidate) => bringsKey(candidate) || input.isConfigured(candidate),
@@ -141,25 +151,25 @@ function lacksOf(candidate: Candidate, request: RoutedRequest): readonly HubNeed
   return way?.kind === 'hub' ? way.lacks : [];
 }
 
-const failUnstructured = (param: string | undefined): GatewayError =>
+const failUnstructured = (left: readonly Candidate[], param: string | undefined): GatewayError =>
   fail('structured_output_unsupported', {
-    message:
-      'No selected provider supports json_schema: where the model can, the operator writes supported_params: { json_schema: true }.',
+    message: `No selected provider supports json_schema (${providersOf(left)}): where the model can, the operator writes supported_params: { json_schema: true }.`,
     param,
   });
 
-const failUnconfigured = (left: readonly Candidate[]): GatewayError => {
-  const providers = [...new Set(left.map(({ provider }) => provider.id))].join(', ');
-  return fail('provider_not_configured', { message: `The gateway holds no credential for ${providers}.` });
-};
+const failUnconfigured = (left: readonly Candidate[]): GatewayError =>
+  fail('provider_not_configured', { message: `The gateway holds no credential for ${providersOf(left)}.` });
 
 const isEnabled = ({ provider }: Candidate): boolean => provider.status === 'enabled';
 
 /** Where the request itself asks for zdr, the workspace need not enforce anything. */
-const failLoosening = (member: string | undefined, storing: string | undefined): GatewayError =>
+const failLoosening = (member = '', storing: string | undefined, enforced: PolicyOptions): GatewayError =>
   fail('data_policy_loosening_forbidden', {
     param: member,
-    ...(member === storing ? { message: `${storing} lets a provider keep the call, which zdr rules out.` } : {}),
+    message:
+      member === storing
+        ? `${storing} lets a provider keep the call, which zdr rules out.`
+        : enforcedText(member, enforced),
   });
 
 const failUnkept = (keeper = ''): GatewayError =>

@@ -1,0 +1,53 @@
+// Texts of refused plans: which policy, price or key is missing, and at which providers.
+import type { Candidate } from '../../configuration/catalogue/index.ts';
+import { formatUsd } from '../../foundation/money/index.ts';
+import type { PolicyOptions } from '../../protocol/wire/index.ts';
+import { satisfies } from './data-policy.ts';
+import { totalPrice } from './order.ts';
+
+const policyFields = ['zdr', 'data_collection', 'data_residency'] as const;
+type PolicyField = (typeof policyFields)[number];
+
+/** `zdr`, `data_collection deny`, `data_residency eu, us`. */
+function policyText(name: PolicyField, policy: PolicyOptions): string {
+  const value = policy[name];
+  return value === true ? name : `${name} ${[value].flat().join(', ')}`;
+}
+
+export const providersOf = (candidates: readonly Candidate[]): string =>
+  [...new Set(candidates.map(({ provider }) => provider.id))].join(', ');
+
+/** Of candidates that all fail the policy: the fields that none declares, or all that apply where each is declared by some. */
+export function undeclaredText(left: readonly Candidate[], asked: PolicyOptions, policy: PolicyOptions): string {
+  const isAsked = (name: PolicyField) =>
+    policy[name] !== undefined && policy[name] !== 'allow' && policy[name] !== false;
+  const applied = policyFields.filter(isAsked);
+  const missing = applied.filter(
+    (name) => !left.some(({ provider }) => satisfies(provider.data_policy, { [name]: policy[name] })),
+  );
+  const named = missing.length > 0 ? missing : applied;
+  const texts = named.map(
+    (name) => `${policyText(name, policy)} (of the ${asked[name] === undefined ? 'workspace' : 'request'})`,
+  );
+  const are = texts.length === 1 ? 'is' : 'are';
+  const together = missing.length > 0 ? '' : ' together';
+  return `No provider satisfies the data policy: ${texts.join(' and ')} ${are} not declared${together} by ${providersOf(left)}.`;
+}
+
+/** `member`: as a request names it, `provider.zdr`. */
+export function enforcedText(member: string, enforced: PolicyOptions): string {
+  const name = policyFields.find((field) => member === `provider.${field}`);
+  const what = name === undefined ? 'a data policy' : policyText(name, enforced);
+  return `${member}: the workspace enforces ${what}.`;
+}
+
+const tokensPerPrice = 1_000_000n;
+
+export function overCapText(left: readonly Candidate[]): string {
+  const priced = left.filter(({ prices }) => prices.input !== null && prices.output !== null);
+  const [cheapest] = priced.toSorted((a, b) => (totalPrice(a) < totalPrice(b) ? -1 : 1));
+  if (cheapest === undefined) return 'No provider is available under provider.max_price: none has known prices.';
+  const perMillion = (price: bigint | null) => formatUsd((price ?? 0n) * tokensPerPrice);
+  const { provider, prices } = cheapest;
+  return `No provider is available under provider.max_price: ${provider.id}, the cheapest, costs ${perMillion(prices.input)} USD for a million tokens of prompt and ${perMillion(prices.output)} of completion.`;
+}
