@@ -10,6 +10,7 @@ export const onDemand: Readonly<Record<string, string>> = {
   'kms-calls.cjs': 'shared/configuration/byok/kms-calls.ts',
   's3-objects.cjs': 'shared/storage/blobs/s3-objects.ts',
   'schema-check.cjs': 'shared/protocol/json-schema/check.ts',
+  'attempt-spans.cjs': 'functions/gateway/settlement/attempt-spans.ts',
   'google-tokens.cjs': 'shared/routing/providers/google-tokens.ts',
   'model-list.cjs': 'shared/configuration/model-list/list-document.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',

@@ -134,6 +134,7 @@ describe('the build of the project', () => {
       gateway: [
         noticesFile,
         'answer-forms.cjs',
+        'attempt-spans.cjs',
         'chat-completions-target.cjs',
         'converse-target.cjs',
         'generate-content-target.cjs',
@@ -166,6 +167,7 @@ describe('the build of the project', () => {
         'Dockerfile',
         noticesFile,
         'answer-forms.cjs',
+        'attempt-spans.cjs',
         'chat-completions-target.cjs',
         'converse-target.cjs',
         'gateway-file.cjs',

@@ -3,13 +3,13 @@
 import { errorCatalogue } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
+import type { Trace } from '../../../shared/foundation/telemetry/index.ts';
 import { startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
-import { reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
+import { type Attempt, reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, ClaimsEnd, EndedCall } from '../stages.ts';
-import { attemptSpans } from './attempt-spans.ts';
 import { logFailedAttempts } from './log-attempts.ts';
 import type { CallHolds } from './settle-holds.ts';
 import { writeRecord } from './write-record.ts';
@@ -43,20 +43,25 @@ export async function settle(
   const attempts = stream === undefined ? run.attempts : [...run.attempts, stream.attempt];
   const { unusedPermit } = run;
 
-  call.scope.trace?.children.push(...attemptSpans(call.scope.trace, call, attempts));
-
   await Promise.all([
     step('money', () => holds.settle('money', deadline)),
     step('tokens', () => holds.settle('tokens', deadline)),
     step('slots', () => holds.settle('slots', deadline)),
     step('response_cache', () => writeCache?.()),
     step('claims', () => claims.settle(claimsEndOf(ended), deadline)),
+    step('spans', () => call.scope.trace && addSpans(call.scope.trace, call, attempts)),
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.giveBack(unusedPermit), { deadline })),
     step('attempts', () => settleAttempts(deps, attempts)),
     step('attempt_lines', async () => logFailedAttempts(log, call, attempts)),
     step('charge_lines', async () => logChargesOverHold(log, call)),
     step('record', () => writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, deadline)),
   ]);
+}
+
+/** Loaded with the first trace: most gateways send none. */
+async function addSpans(trace: Trace, call: AdmittedCall, attempts: readonly Attempt[]): Promise<void> {
+  const { attemptSpans } = await import('./attempt-spans.ts');
+  trace.children.push(...attemptSpans(trace, call, attempts));
 }
 
 export const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({
