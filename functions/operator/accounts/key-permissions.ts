@@ -5,13 +5,14 @@ import {
   claimMemberSlot,
   type KeyChanges,
   memberBounds,
+  noSuchWorkspace,
   readWorkspace,
   withinBounds,
 } from '../../../shared/configuration/administration/index.ts';
 import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import type { ManagementDependencies } from '../dependencies.ts';
-import { noSuchWorkspace, requireRole } from '../request/allowed.ts';
+import { requireRole } from '../request/allowed.ts';
 import type { Operator } from '../request/identify-operator.ts';
 
 export const isOwn = ({ owner, rights }: Operator, key: Pick<KeyRecord, 'owner' | 'workspace'>): boolean =>

@@ -21,6 +21,3 @@ export function requireSomewhere({ rights }: Operator, role: Role): void {
 
 /** Whether a list may show an item of the workspace. */
 export const mayRead = ({ rights }: Operator, workspace: string): boolean => rights.holds('viewer', workspace);
-
-export const noSuchWorkspace = (workspace: string): string =>
-  `there is no workspace ${workspace}: make it, or apply a gateway file that has it`;

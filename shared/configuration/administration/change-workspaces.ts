@@ -84,8 +84,11 @@ export async function readWorkspaces(stores: Stores, id?: string): Promise<Works
 export async function readWorkspace({ workspaceStore }: Stores, id: string): Promise<WorkspaceDocument> {
   const document = await workspaceStore.read(id);
   if (document !== undefined) return document;
-  throw new ChangeFailed('absent', `there is no workspace ${id}: make it, or apply a gateway file that has it`);
+  throw new ChangeFailed('absent', noSuchWorkspace(id));
 }
+
+export const noSuchWorkspace = (id: string): string =>
+  `there is no workspace ${id}: make it, or apply a gateway file that has it`;
 
 export const accountOf = ({ id, credit_shards, spend_limit_usd }: WorkspaceDocument): CreditAccount => ({
   workspace: id,

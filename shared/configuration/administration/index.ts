@@ -18,6 +18,7 @@ export { createOperator, readOperator, readOperators, revokeOperator } from './c
 export {
   changeWorkspace,
   createWorkspace,
+  noSuchWorkspace,
   readWorkspace,
   readWorkspaces,
   writeWorkspace,
