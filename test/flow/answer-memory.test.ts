@@ -5,7 +5,13 @@ import { type CallMemory, createMemoryBudget } from '../../shared/protocol/memor
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+import {
+  chunkText,
+  completionOf,
+  type ScriptedProvider,
+  sendJson,
+  startScriptedProvider,
+} from '../support/scripted-provider.ts';
 
 const maxBytes = 3 * 1024 * 1024;
 /** Two seconds pass in forty milliseconds. */
@@ -15,14 +21,7 @@ const fastClock: Clock = {
 };
 
 const answerOf = (characters: number) => completionOf({ content: 'a'.repeat(characters) });
-const chunk = (content: string, finish_reason: string | null) =>
-  JSON.stringify({
-    id: 'scripted',
-    object: 'chat.completion.chunk',
-    created: 1,
-    model: 'scripted',
-    choices: [{ index: 0, delta: { content }, finish_reason }],
-  });
+const chunk = (content: string, finish_reason: string | null) => chunkText({ content }, finish_reason);
 const wanted = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 const longStream = [...Array(40).fill(chunk('a'.repeat(20_000), null)), chunk('', 'stop'), '[DONE]'];
 

@@ -5,7 +5,13 @@ import { nextTurn, systemClock } from '../../shared/foundation/time/index.ts';
 import { createMemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+import {
+  chunkEvent as chunk,
+  completionOf,
+  type ScriptedProvider,
+  sendJson,
+  startScriptedProvider,
+} from '../support/scripted-provider.ts';
 
 const characters = 1_000_000;
 const long = 'word '.repeat(characters / 5);
@@ -14,8 +20,6 @@ const message = JSON.stringify({
   ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_reason: 'end_turn', stop_sequence: null },
   ...{ content: [{ type: 'text', text: 'Yes.' }], usage },
 });
-const chunk = (delta: object, finish_reason: string | null = null) =>
-  `data: ${JSON.stringify({ id: 'a', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 
 describe('a long request', () => {
   const budget = createMemoryBudget(systemClock);

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { completionOf, type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+import { chunkText, completionOf, type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 
 const pack: Readonly<Record<string, (text: string) => Buffer>> = {
   gzip: gzipSync,
@@ -31,14 +31,6 @@ const packed = (name: string, text: string): Buffer => pack[name]?.(text) ?? Buf
 const encodingOf = (name: string): string => name.split(' ')[0] ?? name;
 
 const completion = completionOf({ content: 'plain words' });
-const chunk = (delta: object, more: object = {}) =>
-  JSON.stringify({
-    id: 'scripted',
-    object: 'chat.completion.chunk',
-    created: 1,
-    model: 'scripted',
-    choices: [{ index: 0, delta, finish_reason: null, ...more }],
-  });
 /** Packers that hand over what they have when they are told to. */
 const flushing = [
   ['gzip', () => createGzip()],
@@ -48,9 +40,9 @@ const flushing = [
 ] as const;
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 const events = [
-  chunk({ role: 'assistant', content: 'plain ' }),
-  chunk({ content: 'words' }),
-  chunk({}, { finish_reason: 'stop' }),
+  chunkText({ role: 'assistant', content: 'plain ' }),
+  chunkText({ content: 'words' }),
+  chunkText({}, 'stop'),
   JSON.stringify({
     id: 'scripted',
     object: 'chat.completion.chunk',

@@ -10,7 +10,7 @@ import { dataLines, type Harness, hello, startHarness } from '../support/harness
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { outcomeOf } from '../support/outcomes.ts';
 import { readUntil } from '../support/read-stream.ts';
-import { completionOf, sendJson, startScriptedGateway } from '../support/scripted-provider.ts';
+import { chunkEvent, completionOf, sendJson, startScriptedGateway } from '../support/scripted-provider.ts';
 import { aroundStore } from '../support/wrapped-store.ts';
 
 const upstreams = [
@@ -321,11 +321,9 @@ it('an answer of more than 8 MiB is not kept, however small it could be packed',
 
 it('a stream of many events is read from the cache in turns, and is what came', async () => {
   const events = 3_000;
-  const chunk = (delta: object, finish_reason: string | null) =>
-    `data: ${JSON.stringify({ id: 'a', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
   const scripted = await startScriptedGateway((outgoing) => {
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-    outgoing.end(`${chunk({ content: 'a' }, null).repeat(events)}${chunk({}, 'stop')}data: [DONE]\n\n`);
+    outgoing.end(`${chunkEvent({ content: 'a' }).repeat(events)}${chunkEvent({}, 'stop')}data: [DONE]\n\n`);
   });
   const ask = async () => {
     const answer = await scripted.gateway.post(hello('acme/model', { stream: true, cache: {} }));

@@ -26,7 +26,13 @@ import { type DynamoTestStore, describeOnDynamo, startDynamoTestStore } from '..
 import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { operatorOf } from '../support/operator-requests.ts';
-import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+import {
+  chunkEvent,
+  completionOf,
+  type ScriptedProvider,
+  sendJson,
+  startScriptedProvider,
+} from '../support/scripted-provider.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { eventually } from '../support/watched-clock.ts';
 import { synthesizeStage } from './synthesized-stage.ts';
@@ -562,10 +568,8 @@ describeOnDynamo('the process of a task', () => {
         ends.push(() => sendJson(outgoing, completionOf({ content: 'Done.' })));
         return;
       }
-      const chunk = (delta: object, finish_reason: string | null) =>
-        `data: ${JSON.stringify({ id: 'a', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
-      outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk({ content: 'Do' }, null));
-      ends.push(() => outgoing.end(`${chunk({ content: 'ne.' }, null)}${chunk({}, 'stop')}data: [DONE]\n\n`));
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunkEvent({ content: 'Do' }));
+      ends.push(() => outgoing.end(`${chunkEvent({ content: 'ne.' })}${chunkEvent({}, 'stop')}data: [DONE]\n\n`));
     });
     harness = await startHarness({
       testStore,

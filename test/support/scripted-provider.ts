@@ -78,6 +78,13 @@ export function completionOf(...messages: readonly Record<string, unknown>[]): s
   return JSON.stringify({ id: 'scripted', object: 'chat.completion', created: 1, model: 'scripted', choices, usage });
 }
 
+/** A chunk of a streamed completion, and the event that brings it. */
+export function chunkText(delta: object, finish_reason: string | null = null): string {
+  const choices = [{ index: 0, delta, finish_reason }];
+  return JSON.stringify({ id: 'scripted', object: 'chat.completion.chunk', created: 1, model: 'scripted', choices });
+}
+export const chunkEvent = (...chunk: Parameters<typeof chunkText>): string => `data: ${chunkText(...chunk)}\n\n`;
+
 export function sendJson(outgoing: ServerResponse, body: string): void {
   outgoing.writeHead(200, { 'content-type': 'application/json' });
   outgoing.end(body);
