@@ -5,10 +5,10 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { type Block, eventStream, type FakeAnswer, jsonOf, streamOf } from '../support/provider-answers.ts';
+import { type Block, eventStream, type FakeAnswer, frames, jsonOf, streamOf } from '../support/provider-answers.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 
-const formats = ['chat-completions', 'messages', 'responses', 'generate-content'] as const;
+const formats = ['chat-completions', 'messages', 'responses', 'converse', 'generate-content'] as const;
 type Format = (typeof formats)[number];
 const clients = ['chat-completions', 'messages', 'responses'] as const;
 type Client = (typeof clients)[number];
@@ -64,6 +64,12 @@ const jsonText = (format: Format): string =>
   JSON.stringify(format === 'chat-completions' ? chatJson : jsonOf(format, { blocks }));
 const streamBytes = (format: Format): Buffer =>
   Buffer.concat(format === 'chat-completions' ? [...chatStream.bytes, done] : [...streamOf(format, { blocks }).bytes]);
+
+/** As servers name what streams: frames that call themselves JSON are read as a text, which breaks them. */
+const streamTypes = (format: Format): readonly string[] =>
+  format === 'converse'
+    ? ['application/vnd.amazon.eventstream', 'application/octet-stream', '']
+    : ['text/event-stream', 'application/json', ''];
 
 let answered: { readonly type: string; readonly bytes: Buffer };
 let provider: ScriptedProvider;
@@ -174,12 +180,21 @@ const comparable = (answer: object, stream: boolean): unknown =>
   JSON.parse(
     JSON.stringify(answer, (name, value) => {
       if (changing.has(name) || (stream && lastPieceOnly.has(name))) return undefined;
-      return Array.isArray(value) ? value.filter((item) => !isSignatureAlone(item)) : value;
+      if (!Array.isArray(value)) return value;
+      const said = value.filter((item) => !isSignatureAlone(item));
+      return name === 'reasoning_details' ? said.map(({ index: _place, ...detail }) => detail) : said;
     }),
   );
 /** What carries a signature of a text, which streams of Gemini send in a part of its own. */
-const isSignatureAlone = (item: { readonly type?: string; readonly thinking?: string; readonly summary?: unknown[] }) =>
-  (item.type === 'thinking' && item.thinking === '') || (item.type === 'reasoning' && item.summary?.length === 0);
+const isSignatureAlone = (item: {
+  readonly type?: string;
+  readonly text?: string;
+  readonly thinking?: string;
+  readonly summary?: unknown[];
+}) =>
+  (item.type === 'reasoning.text' && item.text === '') ||
+  (item.type === 'thinking' && item.thinking === '') ||
+  (item.type === 'reasoning' && item.summary?.length === 0);
 
 const rows = clients.flatMap((client) => formats.map((format) => [client, format] as const));
 
@@ -196,7 +211,7 @@ describe.each(rows)('a client of %s, at a provider of %s', (client, format) => {
     // The events of the fake leave out what this SDK reads of them.
     const isUnread = client === 'responses' && format === 'responses';
     if (isUnread) answerJson(jsonText(format));
-    else answerStream(streamBytes(format));
+    else answerStream(streamBytes(format), streamTypes(format)[0]);
     const expected = await asked(client, format, !isUnread);
     for (const type of ['application/json', 'text/event-stream', 'text/plain']) {
       answerJson(jsonText(format), type);
@@ -207,7 +222,7 @@ describe.each(rows)('a client of %s, at a provider of %s', (client, format) => {
   it('gets the JSON that it asked for, where the provider answers with a stream', async () => {
     answerJson(jsonText(format));
     const expected = await asked(client, format, false);
-    for (const type of ['text/event-stream', 'application/json', '']) {
+    for (const type of streamTypes(format)) {
       answerStream(streamBytes(format), type);
       expect(await asked(client, format, false)).toEqual(expected);
     }
@@ -219,8 +234,13 @@ describe.each(rows)('a client of %s, at a provider of %s, that fails in the othe
     'chat-completions': { error: { message: 'overloaded', type: 'server_error', code: 'server_error' } },
     messages: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
     responses: { type: 'error', code: 'server_error', message: 'overloaded' },
+    converse: { message: 'overloaded' },
     'generate-content': { error: { code: 503, status: 'UNAVAILABLE', message: 'overloaded' } },
   };
+  const errorEvent = (): FakeAnswer =>
+    format === 'converse'
+      ? frames(['serviceUnavailableException', { message: 'overloaded' }])
+      : eventStream(errorOf[format] as Record<string, unknown>);
   const expectFailure = async (stream: boolean) => {
     await gateway.settled();
     const [before, spent] = [provider.bodies.length, (await gateway.credit('team')).spent];
@@ -238,10 +258,11 @@ describe.each(rows)('a client of %s, at a provider of %s, that fails in the othe
   });
 
   it('gets an error, and pays nothing: an error as an event, or a stream that is cut, in place of JSON', async () => {
-    answerStream(Buffer.concat([...eventStream(errorOf[format] as Record<string, unknown>).bytes]));
+    const [type] = streamTypes(format);
+    answerStream(Buffer.concat([...errorEvent().bytes]), type);
     await expectFailure(false);
     const whole = streamBytes(format);
-    answerStream(whole.subarray(0, whole.length >> 1));
+    answerStream(whole.subarray(0, whole.length >> 1), type);
     await expectFailure(false);
   });
 });

@@ -64,7 +64,7 @@ const toldBeforeTheBody =
   /^error-(402|403|404|408|409|503|529|html|empty)$|^re(direct|set)|^(switch|upgrade|processing|close|half|no-http)/;
 
 /** Others serve it in the form that was asked for. */
-const hasNoOtherForm: readonly string[] = ['converse', 'embeddings'];
+const hasNoOtherForm: readonly string[] = ['embeddings'];
 
 const unanswered = ['reset', 'close', 'half-head', 'no-http'];
 

@@ -334,7 +334,14 @@ describe('the build of the project', () => {
         expect(await readFile(join(dirname(file), bundled), 'utf8')).not.toContain('Entrée invalide');
         const readText = async () => JSON.stringify(answer);
         const bytes = (async function* () {})();
-        const send = async () => ({ kind: 'answer', contentType: 'application/json', readText, body: bytes });
+        const send = async () => ({
+          kind: 'answer',
+          isStream: false,
+          readText,
+          body: bytes,
+          drain: () => {},
+          eventCame: () => {},
+        });
         const body = { messages: [{ role: 'user', content: 'Hi.' }] };
         const size = { maxOutputTokens: 10, isOutputOpen: false };
         const asked = {

@@ -17,11 +17,12 @@ import {
   type CandidateOutcome,
   type NoAnswer,
   type ReachedVia,
+  type ReceivingSend,
   readStream,
   type Send,
 } from '../providers/index.ts';
 import { adaptedSend } from './adapted-send.ts';
-import { failureOfAnswer, inAskedForm, unreadableAnswer } from './asked-form/index.ts';
+import { failureOfAnswer, inAskedForm, receivingSend, unreadableAnswer } from './asked-form/index.ts';
 import { canBeForced, chooseFormat } from './capabilities.ts';
 import { marksCache, type RelayedMarks, withRelayedMarks } from './relayed-cache-marks.ts';
 
@@ -40,8 +41,8 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
   const way = chooseFormat(candidate, request);
   if (way === undefined) throw new Error(`the plan has a provider that does not serve ${request.interfaceId}`);
   const api = way.kind === 'relay' ? servingApis[request.interfaceId].own : way.api;
-  const asked = inAskedForm(send, { api, stream: request.stream, choices: request.size().choices });
-  if (way.kind === 'relay') return relay(call, candidate, asked);
+  const received = receivingSend(send, { api, stream: request.stream });
+  if (way.kind === 'relay') return relay(call, candidate, received);
   const [lacking] = way.lacks;
   // The planner skips such a candidate; here nothing is dropped silently either.
   if (lacking !== undefined) return cannotSay(lacking.member);
@@ -69,7 +70,7 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
       envelopes,
     },
     candidate,
-    asked,
+    received,
   );
 }
 
@@ -98,10 +99,10 @@ export interface CandidateCall {
 // answers and events are returned unchanged.
 
 /** Rejects where `send` does, or where the body breaks. */
-async function relay(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
+async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingSend): Promise<CandidateOutcome> {
   const { clientInterface, request, passedOn, zdr } = call;
   let leftOut: readonly string[] = [];
-  const sent = await send({
+  const received = await send({
     path: clientInterface.upstreamPath + (passedOn.query === '' ? '' : `?${passedOn.query}`),
     headers: passedOn.headers,
     accept: request.stream ? 'text/event-stream' : 'application/json',
@@ -112,10 +113,14 @@ async function relay(call: CandidateCall, candidate: Candidate, send: Send): Pro
       return marks !== undefined && marksCache(candidate, request.size()) ? withRelayedMarks(text, marks) : text;
     },
   });
+  if (received.kind === 'failure') return received;
+  const { own } = servingApis[request.interfaceId];
+  const { choices } = request.size();
+  const sent = await inAskedForm(received, { api: own, stream: request.stream, choices });
   if (sent.kind === 'failure') return sent;
-  const spoken: ReachedVia = { format: servingApis[request.interfaceId].own, leftOut };
+  const spoken: ReachedVia = { format: own, leftOut };
   if (!request.stream) return readWhole(sent, clientInterface, spoken);
-  const reader = clientInterface.openEventReader(request.size().choices);
+  const reader = clientInterface.openEventReader(choices);
   const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, sent);
   return { kind: 'stream', batches, drain: sent.drain, spoken };
 }

@@ -51,3 +51,7 @@ export type NoAnswer = { readonly kind: 'failure'; readonly failure: AttemptFail
 
 /** Adds URL, credential and signature, times silence by bytes. Rejects where the connection breaks or the call is ended. */
 export type Send = (request: CandidateRequest) => Promise<({ readonly kind: 'answer' } & CandidateAnswer) | NoAnswer>;
+
+/** As it came, whatever was asked for: `readText` is of a whole answer, `body` of a stream. */
+export type ReceivedAnswer = { readonly kind: 'answer'; readonly isStream: boolean } & CandidateAnswer;
+export type ReceivingSend = (request: CandidateRequest) => Promise<ReceivedAnswer | NoAnswer>;

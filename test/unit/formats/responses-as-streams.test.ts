@@ -9,6 +9,7 @@ import {
   type HubPart,
   type HubResult,
   oneCallAtATime,
+  partsOfResult,
 } from '../../../shared/routing/formats/hub/middle/index.ts';
 import { freeformReader } from '../../../shared/routing/formats/hub/sources/responses/freeform-input.ts';
 import { responsesSource } from '../../../shared/routing/formats/hub/sources/responses/index.ts';
@@ -37,6 +38,11 @@ const body = {
   ],
 };
 const open = () => responsesSource(body, async () => {}, noEnvelopes);
+async function whole(result: HubResult) {
+  const { write, answer } = (await open()).openFold(head);
+  for (const part of partsOfResult(result)) write(part);
+  return answer(async () => {});
+}
 
 const signed = fc.option(fc.string({ minLength: 1, maxLength: 8 }), { nil: undefined });
 const metadataOf = (signature: string | undefined) =>
@@ -161,7 +167,7 @@ describe('a stream of a translated response', () => {
             usage: usage(isReported),
             ...(isExplained ? { providerMetadata: { test: { refusal: 'No.' } } } : {}),
           };
-          const json = await (await open()).writeAnswer({ content, warnings: [], ...end }, head, async () => {});
+          const json = await whole({ content, warnings: [], ...end });
           const write = (await open()).openWriter(head);
           const events = [...interleaved(content, cuts), { type: 'finish', ...end } as const]
             .flatMap(oneCallAtATime())
@@ -212,7 +218,7 @@ describe('the input of a tool that takes free text', () => {
       (toolName) => ({ type: 'tool-call', toolCallId: toolName, toolName, input: '{"input":"x"}' }) as const,
     );
     const end = { finishReason: { unified: 'tool-calls', raw: undefined }, usage: usage(true) } as const;
-    const { text: json } = await (await open()).writeAnswer({ content, warnings: [], ...end }, head, async () => {});
+    const { text: json } = await whole({ content, warnings: [], ...end });
     expect(JSON.parse(json).output).toMatchObject([
       { type: 'custom_tool_call', name: 'patch', input: 'x' },
       { type: 'function_call', namespace: 'mcp', name: 'read', arguments: '{"input":"x"}' },

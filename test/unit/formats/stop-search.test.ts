@@ -1,18 +1,7 @@
 import fc from 'fast-check';
 import { expect, it, jest } from '#jest';
 import { createStopSearch, searchStart } from '../../../shared/routing/formats/hub/stop-search.ts';
-import { endedAtStop, watchStops } from '../../../shared/routing/formats/hub/stops.ts';
-
-const noTokens = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
-const usage = { inputTokens: noTokens, outputTokens: { total: undefined, text: undefined, reasoning: undefined } };
-const finishReason = { unified: 'length', raw: undefined } as const;
-
-function whole(text: string, stops: readonly string[]) {
-  const given = { content: [{ type: 'text', text } as const], finishReason, usage, warnings: [] };
-  const { content, providerMetadata } = endedAtStop(given, stops);
-  const [first] = content;
-  return { text: first?.type === 'text' ? first.text : '', stop: providerMetadata?.gw?.stopSequence };
-}
+import { watchStops } from '../../../shared/routing/formats/hub/stops.ts';
 
 function streamed(pieces: readonly string[], stops: readonly string[]) {
   const watch = watchStops(stops);
@@ -47,7 +36,7 @@ it('an answer ends at the same stop whole, and however its stream is cut', () =>
       const places = [0, ...cuts.filter((cut) => cut < text.length).sort((a, b) => a - b), text.length];
       const pieces = places.slice(1).map((place, index) => text.slice(places[index], place));
       const expected = plainly(text, stops);
-      expect([whole(text, stops), streamed(pieces, stops)]).toEqual([expected, expected]);
+      expect([streamed([text], stops), streamed(pieces, stops)]).toEqual([expected, expected]);
     }),
   );
 });

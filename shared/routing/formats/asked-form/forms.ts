@@ -1,14 +1,54 @@
-import type { ProviderApi } from '../../../foundation/constants/index.ts';
+// Turns a relayed answer into its other form: a whole one into events, events into a whole one.
+import { type ProviderApi, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
+import { nextTurn } from '../../../foundation/time/index.ts';
+import { type EventText, readEvents, toEventLine } from '../../../protocol/wire/index.ts';
+import { type NoAnswer, type ReceivedAnswer, readStream } from '../../providers/index.ts';
 import type { AnswerForm } from './answer-form.ts';
 import { chatForm } from './chat-form.ts';
-import { geminiForm } from './gemini-form.ts';
 import { messageForm } from './message-form.ts';
+import { failureOfAnswer, unreadableAnswer } from './read-failure.ts';
+import type { AskedAnswer } from './received-form.ts';
 import { responseForm } from './response-form.ts';
 
-/** Converse streams in frames of its own, behind a path of its own, and embeddings never. */
-export const answerForms: Readonly<Partial<Record<ProviderApi, AnswerForm>>> = {
+/** Interfaces that are relayed. Embeddings never stream. */
+const answerForms: Readonly<Partial<Record<ProviderApi, AnswerForm>>> = {
   'chat-completions': chatForm,
   messages: messageForm,
   responses: responseForm,
-  'generate-content': geminiForm,
 };
+
+export async function inOtherForm(
+  sent: ReceivedAnswer,
+  { api, choices }: AskedAnswer,
+): Promise<ReceivedAnswer | NoAnswer> {
+  const form = answerForms[api];
+  if (form === undefined) return unreadableAnswer;
+  return sent.isStream ? asWhole(sent, form, choices) : asStream(sent, form);
+}
+
+async function asStream(sent: ReceivedAnswer, form: AnswerForm): Promise<ReceivedAnswer | NoAnswer> {
+  const text = await sent.readText();
+  if (text === undefined) return unreadableAnswer;
+  const read = await form.readAnswer(text);
+  if (read.kind !== 'answer') return failureOfAnswer(read, sent.describe);
+  return { ...sent, isStream: true, body: bytesOf(form.spread(read.answer.json)), endCame: () => {} };
+}
+
+async function* bytesOf(events: Iterable<EventText>): AsyncGenerator<Uint8Array, void, undefined> {
+  for (const { name, text } of events) {
+    yield Buffer.from(toEventLine(text, name));
+    await nextTurn();
+  }
+}
+
+async function asWhole(sent: ReceivedAnswer, form: AnswerForm, choices: number): Promise<ReceivedAnswer | NoAnswer> {
+  const fold = form.openFold();
+  const source = { describe: sent.describe, eventCame: () => {}, endCame: () => {} };
+  const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), form.openReader(choices), source);
+  for await (const { events, failure } of batches) {
+    if (failure !== undefined) return { kind: 'failure', failure };
+    for (const event of events) fold.add(event.text);
+  }
+  const text = await fold.whole(nextTurn);
+  return { ...sent, isStream: false, readText: async () => text };
+}

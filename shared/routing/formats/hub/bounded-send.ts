@@ -1,7 +1,7 @@
 // Bounds the input of a package, and leaves the event loop to others while the package reads.
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { isBeyondBounds, scanAnswer } from '../../../protocol/interfaces/index.ts';
-import type { Send } from '../../providers/index.ts';
+import type { ReceivingSend } from '../../providers/index.ts';
 
 /** Translated within a few milliseconds. The steps of a longer request, or answer, have turns of their own. */
 const longCharacters = 256 * 1024;
@@ -9,14 +9,14 @@ const longCharacters = 256 * 1024;
 const turnMaxBytes = 16 * 1024;
 
 export interface BoundedSend {
-  readonly send: Send;
+  readonly send: ReceivingSend;
   /** The answer, where it exceeds the bounds. */
   readonly refusedText: () => string | undefined;
   /** Awaited between two steps of the translation of long input. */
   readonly nextStep: () => Promise<void>;
 }
 
-export function boundedSend(send: Send, requestCharacters: number): BoundedSend {
+export function boundedSend(send: ReceivingSend, requestCharacters: number): BoundedSend {
   let characters = requestCharacters;
   const nextStep = async () => {
     if (characters > longCharacters) await nextTurn();
@@ -34,7 +34,7 @@ export function boundedSend(send: Send, requestCharacters: number): BoundedSend 
 
 /** A package parses every value of an answer, so one that exceeds the bounds is not passed to it. */
 const bounded =
-  (send: Send, onText: (text: string) => Promise<void>, onRefused: (text: string) => void): Send =>
+  (send: ReceivingSend, onText: (text: string) => Promise<void>, onRefused: (text: string) => void): ReceivingSend =>
   async (request) => {
     const sent = await send(request);
     if (sent.kind === 'failure') return sent;

@@ -1,6 +1,5 @@
 // A call through a provider that speaks another interface than its client: the source reads it, the target's package writes the
 // request and reads the answer, `send` carries both, and the source writes the answer.
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import {
   type Candidate,
   reasoningOf,
@@ -8,37 +7,28 @@ import {
   unknownModelReasoning,
 } from '../../../configuration/catalogue/index.ts';
 import { type HubApi, type InterfaceId, largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
-import { nextTurn } from '../../../foundation/time/index.ts';
 import { readInTurns } from '../../../protocol/interfaces/index.ts';
 import type { CallSize, Envelopes, JsonObject } from '../../../protocol/wire/index.ts';
 import { askedOutputTokens, estimateInputTokens } from '../../billing/index.ts';
-import type {
-  AttemptFailure,
-  CandidateOutcome,
-  EventBatch,
-  NoAnswer,
-  ReachedVia,
-  Send,
-} from '../../providers/index.ts';
+import type { AttemptFailure, CandidateOutcome, NoAnswer, ReachedVia, ReceivingSend } from '../../providers/index.ts';
+import { describeWith, openParts, type ReadAttempt, readParts } from './answer-parts.ts';
 import { boundedSend } from './bounded-send.ts';
-import { failureOfAnswer, finishFailure, knownEnd, untranslatable } from './failure.ts';
+import { failureOfAnswer, untranslatable } from './failure.ts';
 import {
   type AnswerHead,
   type HubPart,
-  type HubResult,
   type HubTarget,
-  oneCallAtATime,
-  type SourceCall,
+  type SignedBy,
   type TargetCall,
   withOwnSigned,
   withStrictness,
 } from './middle/index.ts';
 import { createExchange, type Exchange } from './package-exchange.ts';
 import { createPackageNames } from './package-names.ts';
-import { contentWithArguments, createRawArguments, partWithArguments } from './raw-arguments.ts';
+import { createRawArguments, partWithArguments } from './raw-arguments.ts';
 import { toSentBody } from './sent-body.ts';
 import { sourceOf } from './sources/index.ts';
-import { endedAtStop, partsToStop, withoutEmptyStops } from './stops.ts';
+import { withoutEmptyStops } from './stops.ts';
 import { loadTarget } from './targets/index.ts';
 
 export interface HubRequest {
@@ -63,31 +53,22 @@ export interface HubRequest {
   readonly leftOut: readonly string[];
 }
 
-interface HubAttempt {
-  readonly model: ReturnType<HubTarget['openModel']>;
-  readonly options: LanguageModelV4CallOptions;
-  readonly source: SourceCall;
-  readonly target: HubTarget;
-  readonly exchange: Exchange;
+interface HubAttempt extends ReadAttempt {
   readonly head: AnswerHead;
   /** Known once the package has written its request. */
   readonly spoken: () => ReachedVia;
-  /** Undoes what we renamed for the package. */
-  readonly undoRenames: {
-    readonly content: (content: HubResult['content']) => HubResult['content'];
-    readonly part: (part: HubPart) => HubPart;
-  };
-  /** The gateway ends the answer there. */
-  readonly stops: readonly string[];
   readonly nextStep: () => Promise<void>;
 }
 
 /** Rejects where `send` does, or where the body breaks. */
-export async function callThroughHub(request: HubRequest, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
+export async function callThroughHub(
+  request: HubRequest,
+  candidate: Candidate,
+  send: ReceivingSend,
+): Promise<CandidateOutcome> {
   const { entry } = candidate;
   // Nothing that runs while the answer is awaited refers to the whole request, so its body can be freed.
   const { api, stream, size, id, createdSeconds, askedModel, leftOut: leftOutBeside } = request;
-  const { seal } = request.envelopes;
   const target = await loadTarget(api);
   const bounded = boundedSend(send, request.characters);
   const { nextStep } = bounded;
@@ -135,128 +116,66 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     model,
     askedModel,
     estimatedInputTokens: () => estimateInputTokens(candidate, size),
-    origin: target.originOf(by),
-    seal,
-    readSigned: target.readSigned,
-    refusalOf: target.refusalOf ?? (() => undefined),
+    seal: request.envelopes.seal,
+    ...readersOf(target, by),
   };
   try {
     await nextStep();
     const options = target.toOptions(targetCall);
     await nextStep();
     const opened = target.openModel({ model, ...exchange.settings, generateId: toolCallIds(id), nextStep });
-    const spoken = () => ({ format: api, leftOut });
-    const undoRenames = {
-      content: (content: HubResult['content']) => packageNames.contentOf(contentWithArguments(content, raw.putBack)),
-      part: (part: HubPart) => packageNames.partOf(partWithArguments(part, raw.putBack)),
+    const undoRenames = (part: HubPart) => packageNames.partOf(partWithArguments(part, raw.putBack));
+    const attempt = {
+      model: opened,
+      options,
+      source,
+      target,
+      exchange,
+      head,
+      stream,
+      undoRenames,
+      spoken: () => ({ format: api, leftOut }),
+      stops,
+      nextStep,
     };
-    const asking = { model: opened, options, source, target, exchange, head, undoRenames, spoken, stops, nextStep };
-    return await (stream ? openStream(asking) : askOnce(asking));
+    return await (stream ? openStream(attempt) : askOnce(attempt));
   } catch (error) {
     return readFailure(error, exchange);
   }
 }
 
-async function askOnce(asking: HubAttempt): Promise<CandidateOutcome> {
-  const { options, source, target, head, undoRenames, spoken, stops, nextStep } = asking;
-  const generated = await asking.model.doGenerate(options);
-  const content = undoRenames.content(generated.content);
-  const hasCalls = content.some(({ type }) => type === 'tool-call');
-  const said = { isWhole: true, hasContent: content.length > 0, hasCalls };
-  const whole = { ...generated, content, finishReason: knownEnd(generated.finishReason, said) };
-  const result = stops.length === 0 ? whole : endedAtStop(whole, stops);
+const readersOf = ({ originOf, readSigned, refusalOf = () => undefined }: HubTarget, by: SignedBy) => ({
+  origin: originOf(by),
+  readSigned,
+  refusalOf,
+});
+
+async function askOnce(attempt: HubAttempt): Promise<CandidateOutcome> {
+  const { source, exchange, head, spoken, nextStep } = attempt;
+  const fold = source.openFold(head);
+  let { model } = head;
+  const write = (part: HubPart) => {
+    if (part.type === 'response-metadata') model = part.modelId ?? model;
+    return fold.write(part);
+  };
+  for await (const { failure } of readParts(await openParts(attempt), attempt, write)) {
+    if (failure !== undefined) return noAnswer(failure);
+  }
+  exchange.answer()?.drain();
   await nextStep();
-  const isBlocked = result.content.length === 0 && target.isBlockedPrompt?.(result.providerMetadata) === true;
-  const isEmpty = target.failsEmpty === true && result.content.length === 0;
-  const failure = isBlocked ? blockedPrompt : finishFailure(result.finishReason, 'unreadable_answer', isEmpty);
-  if (failure !== undefined) return noAnswer(failure);
-  const model = result.response?.modelId ?? head.model;
-  const written = { model, ...(await source.writeAnswer(result, head, nextStep)) };
+  const written = { model, ...(await fold.answer(nextStep)) };
   const json = await readInTurns(written.text, async (scanned) => scanned, largeBodyMaxBytes);
   if (json === undefined) return noAnswer({ kind: 'failed', cause: 'answer_too_large', refusedAnswer: written });
   return { kind: 'json', answer: { ...written, json }, spoken: spoken() };
 }
 
-async function openStream(asking: HubAttempt): Promise<CandidateOutcome> {
-  const { model, options, ...reading } = asking;
-  const { stream } = await model.doStream(options);
-  const drain = () => reading.exchange.answer()?.drain();
-  return { kind: 'stream', batches: readParts(stream, reading), drain, spoken: reading.spoken() };
+async function openStream(attempt: HubAttempt): Promise<CandidateOutcome> {
+  const { source, exchange, head, spoken } = attempt;
+  const batches = readParts(await openParts(attempt), attempt, source.openWriter(head));
+  return { kind: 'stream', batches, drain: () => exchange.answer()?.drain(), spoken: spoken() };
 }
-
-/** One event may be of ten thousand parts. */
-const turnMaxParts = 512;
-
-/** Rejects where reading broke off before the end was said; every other fault is the last batch. */
-async function* readParts(
-  stream: ReadableStream<HubPart>,
-  { exchange, source, target, head, undoRenames, stops }: Omit<HubAttempt, 'model' | 'options'>,
-): AsyncGenerator<EventBatch, void, undefined> {
-  const write = source.openWriter(head);
-  const whole = stops.length === 0 ? stream : partsToStop(stream, exchange.partEmitted, stops);
-  const parts = source.writesOneCallAtATime === true ? partsInOrder(whole, exchange.partEmitted) : whole;
-  let hasContent = false;
-  let hasCalls = false;
-  const faultOf = (part: HubPart): AttemptFailure | undefined => {
-    if (part.type === 'error') return failureOfAnswer(part.error, describeWith(exchange), 'unreadable_event');
-    if (part.type !== 'finish') return undefined;
-    return !hasContent && target.isBlockedPrompt?.(part.providerMetadata) === true
-      ? blockedPrompt
-      : finishFailure(part.finishReason, 'truncated_stream', target.failsEmpty === true && !hasContent);
-  };
-  let fault: AttemptFailure = { kind: 'failed', cause: 'truncated_stream' };
-  try {
-    let read = 0;
-    for await (const given of parts) {
-      read += 1;
-      if (read % turnMaxParts === 0) await nextTurn();
-      exchange.partEmitted();
-      hasCalls ||= given.type === 'tool-call';
-      const said = { isWhole: false, hasContent, hasCalls };
-      const part = given.type === 'finish' ? { ...given, finishReason: knownEnd(given.finishReason, said) } : given;
-      const found = faultOf(part);
-      if (found !== undefined) {
-        fault = found;
-        break;
-      }
-      const events = write(undoRenames.part(part));
-      hasContent ||= events.length > 0;
-      if (events.length > 0) yield { events };
-      // Events after the end are for `drain`.
-      if (part.type === 'finish') return;
-    }
-  } catch (error) {
-    fault = failureOfAnswer(error, describeWith(exchange), 'unreadable_event');
-  }
-  const broken = exchange.broken();
-  if (broken !== undefined) throw broken.error;
-  yield { events: [], failure: fault };
-}
-
-/** Orders parts for an interface with one call at a time. Several may be interleaved. */
-async function* partsInOrder(
-  parts: AsyncIterable<HubPart>,
-  partEmitted: () => void,
-): AsyncGenerator<HubPart, void, undefined> {
-  const inOrder = oneCallAtATime();
-  for await (const part of parts) {
-    partEmitted();
-    yield* inOrder(part);
-  }
-}
-
-const blockedPrompt: AttemptFailure = {
-  kind: 'invalid',
-  reason: 'content_policy_violation',
-  cause: 'blocked_prompt',
-};
 
 const noAnswer = (failure: AttemptFailure): NoAnswer => ({ kind: 'failure', failure });
-
-const describeWith =
-  ({ answer }: Exchange) =>
-  (body: unknown) =>
-    answer()?.describe(body);
 
 /** The failure of `send` has precedence, because a package wraps it in errors of its own. */
 function readFailure(error: unknown, exchange: Exchange): NoAnswer {

@@ -2,7 +2,7 @@
 // sockets and the classification of failures stay the gateway's. The package's own errors for a failed request are
 // ignored.
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
-import type { AttemptFailure, CandidateAnswer, Send } from '../../providers/index.ts';
+import type { AttemptFailure, ReceivedAnswer, ReceivingSend } from '../../providers/index.ts';
 import { errorIn } from './failure.ts';
 import { type HubTarget, jsonResponse } from './middle/index.ts';
 
@@ -15,18 +15,20 @@ export interface Exchange {
   /** Settings for the package. */
   readonly settings: { readonly baseURL: string; readonly apiKey: string; readonly fetch: typeof fetch };
   /** The answer, as far as its status allows. */
-  readonly answer: () => CandidateAnswer | undefined;
+  readonly answer: () => ReceivedAnswer | undefined;
   readonly failure: () => AttemptFailure | undefined;
   /** Why reading or sending broke off. */
   readonly broken: () => { readonly error: unknown } | undefined;
   /** Nothing was asked for yet. */
   readonly isUnsent: () => boolean;
+  /** Set where a stream came in place of JSON, or JSON in place of a stream: the package gets it when it asks for that form. */
+  readonly hasOtherForm: () => boolean;
   /** Called when the package has returned a part of the bytes that it got. */
   readonly partEmitted: () => void;
 }
 
 export interface ExchangeOptions {
-  readonly send: Send;
+  readonly send: ReceivingSend;
   readonly stream: boolean;
   readonly target: HubTarget;
   /**
@@ -51,10 +53,11 @@ export function createExchange({
   refusedText,
   nextStep,
 }: ExchangeOptions): Exchange {
-  let answer: CandidateAnswer | undefined;
+  let answer: ReceivedAnswer | undefined;
   let failure: AttemptFailure | undefined;
   let broken: { readonly error: unknown } | undefined;
   let isUnsent = true;
+  let isRead = false;
   let partEmitted = () => {};
 
   const noteBroken = (error: unknown): void => {
@@ -64,30 +67,36 @@ export function createExchange({
     noteBroken(error);
     throw error;
   };
+  const hasOtherForm = () => answer !== undefined && answer.isStream !== stream;
 
   async function fetchThroughSend(...[url, init]: Parameters<typeof fetch>): Promise<Response> {
-    if (!isUnsent) return endOfAnswer(target, stream);
+    if (isRead) return endOfAnswer(target, answer?.isStream === true);
+    const isFirst = isUnsent;
+    if (isFirst) await ask(String(url).slice(packageBaseUrl.length), String(init?.body));
+    if (answer === undefined || (isFirst && hasOtherForm()))
+      throw new Error('no answer, or none of the form asked for');
+    return read(answer);
+  }
+
+  async function ask(path: string, written: string): Promise<void> {
     isUnsent = false;
     await nextStep();
-    const text = await body(String(init?.body)).catch(rememberBroken);
-    const sent = await send({
-      path: String(url).slice(packageBaseUrl.length),
-      accept: stream ? target.streamType : 'application/json',
-      body: () => text,
-    }).catch(rememberBroken);
-    if (sent.kind === 'failure') {
-      failure = sent.failure;
-      throw new Error('the provider was not reached, or refused');
-    }
-    answer = sent;
-    if (stream && !sent.contentType.includes('application/json')) {
+    const text = await body(written).catch(rememberBroken);
+    const accept = stream ? target.streamType : 'application/json';
+    const sent = await send({ path, accept, body: () => text }).catch(rememberBroken);
+    if (sent.kind === 'failure') failure = sent.failure;
+    else answer = sent;
+  }
+
+  async function read(sent: ReceivedAnswer): Promise<Response> {
+    isRead = true;
+    if (sent.isStream) {
       const bounded = boundedStream(target.readStream(sent.body, takeOut, sent.endCame), noteBroken);
       partEmitted = bounded.partEmitted;
-      return new Response(bounded.stream, { headers: { 'content-type': sent.contentType } });
+      return new Response(bounded.stream, { headers: { 'content-type': target.streamType } });
     }
     const answered = await sent.readText().catch(rememberBroken);
-    failure = errorIn(answered, sent.describe);
-    if (stream || answered === undefined) failure ??= refusal(answered, target, refusedText());
+    failure = answered === undefined ? refusal(target, refusedText()) : errorIn(answered, sent.describe);
     if (failure !== undefined) throw new Error('what the provider sent is no answer');
     let answerText = answered ?? '';
     for (const step of [takeOut, ...target.readable]) {
@@ -103,6 +112,7 @@ export function createExchange({
     failure: () => failure,
     broken: () => broken,
     isUnsent: () => isUnsent,
+    hasOtherForm,
     partEmitted() {
       partEmitted();
       answer?.eventCame();
@@ -152,13 +162,11 @@ function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unkno
   };
 }
 
-/** An answer with a usage was finished even where a stream was asked for; so was one that is too large. */
-function refusal(text: string | undefined, { usageIn }: HubTarget, refusedText: string | undefined): AttemptFailure {
-  const answer = refusedText ?? text ?? '';
-  const usage = usageIn?.(answer);
-  const refusedAnswer = { usage, outputBytes: answer.length };
-  const isFinished = refusedText !== undefined || usage !== undefined;
-  return { kind: 'failed', cause: 'unreadable_answer', ...(isFinished && { refusedAnswer }) };
+/** An answer that is too large was finished nevertheless. */
+function refusal({ usageIn }: HubTarget, refusedText: string | undefined): AttemptFailure {
+  const failure = { kind: 'failed', cause: 'unreadable_answer' } as const;
+  if (refusedText === undefined) return failure;
+  return { ...failure, refusedAnswer: { usage: usageIn?.(refusedText), outputBytes: refusedText.length } };
 }
 
 /** Each value follows a comma, or the bracket around it. Texts contain commas too, but fewer between two parts. */

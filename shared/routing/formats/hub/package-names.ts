@@ -1,11 +1,10 @@
 // Names of tools that packages look up in plain objects, where they find inherited properties: `constructor`,
 // `toString`. Such a tool gets another name for the package, and for the provider.
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { createToolNames, type HubCall, type HubPart, type HubResult } from './middle/index.ts';
+import { createToolNames, type HubCall, type HubPart } from './middle/index.ts';
 
 export interface PackageNames {
   readonly call: HubCall;
-  readonly contentOf: (content: HubResult['content']) => HubResult['content'];
   readonly partOf: (part: HubPart) => HubPart;
 }
 
@@ -16,7 +15,7 @@ export function createPackageNames(call: HubCall): PackageNames {
   const used = new Set(namesIn(call));
   const names = createToolNames();
   const inherited = [...used].filter((name) => isInherited(name) || names.short(name) !== name);
-  if (inherited.length === 0) return { call, contentOf: (content) => content, partOf: (part) => part };
+  if (inherited.length === 0) return { call, partOf: (part) => part };
   const given = new Map<string, string>();
   for (const name of inherited) {
     const short = names.short(name);
@@ -44,7 +43,6 @@ export function createPackageNames(call: HubCall): PackageNames {
           : ({ ...message, content: message.content.map((part) => give(part)) } as LanguageModelV4Message),
       ),
     },
-    contentOf: (content) => content.map((part) => restore(part)),
     partOf: restore,
   };
 }

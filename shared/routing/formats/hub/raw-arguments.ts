@@ -2,7 +2,7 @@
 // refuses an answer with a field called `__proto__`. So it gets stand-ins, which are replaced in its output.
 import { scanAnswer } from '../../../protocol/interfaces/index.ts';
 import { findMember, type JsonText, replaceValues } from '../../../protocol/wire/index.ts';
-import type { ArgumentsForm, HubPart, HubResult } from './middle/index.ts';
+import type { ArgumentsForm, HubPart } from './middle/index.ts';
 
 export interface RawArguments {
   /** An answer, or an event, for a package. */
@@ -50,16 +50,6 @@ function* valuesAt(json: JsonText, value: number, [step, ...rest]: readonly stri
 }
 
 /** Applies `change` to texts of arguments, and to JSON that the model wrote as arguments. */
-export const contentWithArguments = (
-  content: HubResult['content'],
-  change: (text: string) => string,
-): HubResult['content'] =>
-  content.map((part) => {
-    if (part.type === 'tool-call') return { ...part, input: change(part.input) };
-    return part.type === 'text' ? { ...part, text: change(part.text) } : part;
-  });
-
-/** The same of a part of a stream. */
 export function partWithArguments(part: HubPart, change: (text: string) => string): HubPart {
   if (part.type === 'tool-call') return { ...part, input: change(part.input) };
   if (part.type !== 'tool-input-delta' && part.type !== 'text-delta') return part;

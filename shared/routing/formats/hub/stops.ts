@@ -1,7 +1,7 @@
 // Ends an answer at a client's stop that its provider does not support. The provider is read to its end, so that the
 // model's output is paid as it was reported.
-import type { LanguageModelV4Content, SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import type { HubCall, HubPart, HubResult } from './middle/index.ts';
+import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
+import type { HubCall, HubPart } from './middle/index.ts';
 import { createStopSearch, type StopSearch, searchStart } from './stop-search.ts';
 
 /** One without a character would end every answer at once: providers refuse it. */
@@ -32,22 +32,6 @@ function readOn(search: StopSearch, from: number, text: string): Read {
     if (stop !== undefined) return { state, stop, length: at + 1 };
   }
   return { state, stop: undefined, length: text.length };
-}
-
-export function endedAtStop(result: HubResult, stops: readonly string[]): HubResult {
-  const search = createStopSearch(stops);
-  const content: LanguageModelV4Content[] = [];
-  for (const part of result.content) {
-    const { stop, length } = part.type === 'text' ? readOn(search, searchStart, part.text) : { length: 0 };
-    if (stop === undefined || part.type !== 'text') {
-      content.push(part);
-      continue;
-    }
-    const text = part.text.slice(0, length - stop.length);
-    if (text !== '') content.push({ ...part, text });
-    return { ...result, content, ...ending(stop, result.providerMetadata) };
-  }
-  return result;
 }
 
 export interface StopWatch {
@@ -102,13 +86,13 @@ const noUsage = { inputTokens: noTokens, outputTokens: { total: undefined, text:
 
 /** Behind a stop its provider may break off: the answer is whole. */
 export async function* partsToStop(
-  stream: AsyncIterable<HubPart>,
+  parts: AsyncIterable<HubPart> | Iterable<HubPart>,
   partEmitted: () => void,
   stops: readonly string[],
 ): AsyncGenerator<HubPart, void, undefined> {
   const watch = watchStops(stops);
   try {
-    for await (const part of stream) {
+    for await (const part of parts) {
       partEmitted();
       yield* watch.next(part);
     }

@@ -1,7 +1,7 @@
 // The interface between a client's interface and the hub. Types only.
 import type { AnswerEvent, JsonAnswer } from '../../../../protocol/interfaces/index.ts';
 import type { Envelopes } from '../../../../protocol/wire/index.ts';
-import type { HubCall, HubPart, HubResult } from './hub-call.ts';
+import type { HubCall, HubPart } from './hub-call.ts';
 import type { HubTarget } from './hub-target.ts';
 
 /** Metadata of an answer that its provider does not send. */
@@ -25,11 +25,18 @@ export interface AnswerHead {
 /** The part of an answer that the gateway needs: its text is written once, and not parsed again. */
 export type WrittenAnswer = Omit<JsonAnswer, 'json' | 'model'>;
 
+export interface AnswerFold {
+  /** Returns the events of a part, and keeps what the answer needs of them. */
+  readonly write: (part: HubPart) => readonly object[];
+  /** Called after the last part. `nextStep`: awaited between its steps, where the answer is long. */
+  readonly answer: (nextStep: () => Promise<void>) => Promise<WrittenAnswer>;
+}
+
 /** One call. Its writers know facts that its reader finds in the body: shortened names, repeated settings. */
 export interface SourceCall {
   readonly call: HubCall;
-  /** Writes the answer that a stream's events make. `nextStep`: awaited between its steps, where the answer is long. */
-  readonly writeAnswer: (result: HubResult, head: AnswerHead, nextStep: () => Promise<void>) => Promise<WrittenAnswer>;
+  /** For one whole answer: folds the events of its parts. */
+  readonly openFold: (head: AnswerHead) => AnswerFold;
   /** Set where its streams write one tool call at a time: parts of another one wait until it has ended. */
   readonly writesOneCallAtATime?: true;
   /**

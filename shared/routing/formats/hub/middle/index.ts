@@ -17,7 +17,7 @@ export {
 export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
 export * from './prompt-parts.ts';
 export { base64Of, estimatedOutputTokens, jsonResponse, mediaMembers, tokensOf } from './read-result.ts';
-export { eventsByPart, writeResult } from './result-parts.ts';
+export { eventsByPart, partsOfResult } from './result-parts.ts';
 export {
   envelopeOptions,
   isSigned,

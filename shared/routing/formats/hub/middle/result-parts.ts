@@ -2,22 +2,11 @@
 import type { LanguageModelV4Content } from '@ai-sdk/provider';
 import type { HubPart, HubResult } from './hub-call.ts';
 
-/** Parts of an answer that are written within a few milliseconds. */
-const turnMaxParts = 512;
-
-/** Gives a writer each part of an answer. */
-export async function writeResult(
-  result: HubResult,
-  write: (part: HubPart) => void,
-  nextStep: () => Promise<void>,
-): Promise<void> {
+export function* partsOfResult(result: HubResult): Generator<HubPart> {
   const { response: { id, modelId } = {}, usage, finishReason, providerMetadata } = result;
-  write({ type: 'response-metadata', ...(id && { id }), ...(modelId && { modelId }) });
-  for (const [index, part] of withFinalText(result).entries()) {
-    for (const one of partsOf(part, index)) write(one);
-    if ((index + 1) % turnMaxParts === 0) await nextStep();
-  }
-  write({ type: 'finish', usage, finishReason, ...(providerMetadata && { providerMetadata }) });
+  yield { type: 'response-metadata', ...(id && { id }), ...(modelId && { modelId }) };
+  for (const [index, part] of withFinalText(result).entries()) yield* partsOf(part, index);
+  yield { type: 'finish', usage, finishReason, ...(providerMetadata && { providerMetadata }) };
 }
 
 /** Requested JSON is the only text, whatever else the model wrote. */

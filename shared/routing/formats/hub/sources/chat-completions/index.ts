@@ -1,10 +1,10 @@
 // Chat completions as a source: a client of this interface on a model of any format.
 import { writtenChunk } from '../../../../../protocol/interfaces/chat-completions/index.ts';
 import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
-import { eventsByPart, type HubSource, writeResult } from '../../middle/index.ts';
+import { eventsByPart, type HubSource } from '../../middle/index.ts';
 import { toHubCall } from './chat-call.ts';
 import { foldCompletion } from './fold-completion.ts';
-import { openChunks } from './write-chunks.ts';
+import { type Chunk, openChunks } from './write-chunks.ts';
 
 export const chatSource: HubSource = async (body, nextStep, { open }) => ({
   call: await toHubCall(body, { open, nextStep }),
@@ -12,9 +12,14 @@ export const chatSource: HubSource = async (body, nextStep, { open }) => ({
     eventsByPart<AnswerEvent>((add) =>
       openChunks(head, (chunk, beginsThinking) => add(writtenChunk({ ...chunk }, beginsThinking))),
     ),
-  async writeAnswer(result, head) {
+  openFold(head) {
     const { add, answer } = foldCompletion();
-    await writeResult(result, openChunks(head, add), nextStep);
-    return answer(nextStep);
+    const write = eventsByPart<Chunk>((give) =>
+      openChunks(head, (chunk) => {
+        add(chunk);
+        give(chunk);
+      }),
+    );
+    return { write, answer };
   },
 });

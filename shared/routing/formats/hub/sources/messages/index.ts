@@ -1,7 +1,7 @@
 // Anthropic's Messages as a source: a client of this interface on a model of any format.
 import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
 import { writtenEvent } from '../../../../../protocol/interfaces/messages/index.ts';
-import { createToolNames, eventsByPart, type HubSource, writeResult } from '../../middle/index.ts';
+import { createToolNames, eventsByPart, type HubSource } from '../../middle/index.ts';
 import { foldMessage } from './fold-message.ts';
 import { toHubCall } from './message-call.ts';
 import { openMessageEvents } from './write-message-events.ts';
@@ -15,10 +15,15 @@ export const messagesSource: HubSource = async (body, nextStep, { open }) => {
       eventsByPart<AnswerEvent>((add) =>
         openMessageEvents(head, names, (event, used) => add(writtenEvent(event, used?.report))),
       ),
-    async writeAnswer(result, head) {
+    openFold(head) {
       const { add, answer } = foldMessage();
-      await writeResult(result, openMessageEvents(head, names, add), nextStep);
-      return answer(nextStep);
+      const write = eventsByPart<object>((give) =>
+        openMessageEvents(head, names, (event, used) => {
+          add(event, used);
+          give(event);
+        }),
+      );
+      return { write, answer };
     },
   };
 };

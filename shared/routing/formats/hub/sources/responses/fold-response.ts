@@ -9,15 +9,16 @@ export function foldResponse(writing: Writing) {
   let outputBytes = 0;
   let ended: { readonly end: ResponseEnd; readonly tokens: TokenReport | undefined } | undefined;
 
-  const sink: ResponseSink = {
-    emit(_type, _members, { spoken = '', item } = {}) {
+  const sinkTo = (give: (fields: object) => void): ResponseSink => ({
+    emit(_type, fields, { spoken = '', item } = {}) {
       outputBytes += Buffer.byteLength(spoken);
       if (item !== undefined) items.push(item);
+      give(fields);
     },
     end(end, tokens) {
       ended = { end, tokens };
     },
-  };
+  });
 
   async function answer(nextStep: () => Promise<void>): Promise<WrittenAnswer> {
     if (ended === undefined) throw new Error('a response has not ended');
@@ -29,5 +30,5 @@ export function foldResponse(writing: Writing) {
     return { text, usage: toReport(writing.head, output), outputBytes, finishReasons: [end.status] };
   }
 
-  return { sink, answer };
+  return { sinkTo, answer };
 }

@@ -3,7 +3,7 @@
 import { once } from '../../../../../foundation/cache/index.ts';
 import type { AnswerEvent } from '../../../../../protocol/interfaces/index.ts';
 import { responseSettings } from '../../../../../protocol/interfaces/responses/index.ts';
-import { eventsByPart, type HubSource, writeResult } from '../../middle/index.ts';
+import { eventsByPart, type HubSource } from '../../middle/index.ts';
 import { createClientTools } from './client-tools.ts';
 import { foldResponse } from './fold-response.ts';
 import { toHubCall } from './response-call.ts';
@@ -22,11 +22,11 @@ export const responsesSource: HubSource = async (body, nextStep, { open }) => {
       const writing = { head, tools, settings };
       return eventsByPart<AnswerEvent>((add) => openResponseEvents(writing, streamResponse(writing, add)));
     },
-    async writeAnswer(result, head) {
+    openFold(head) {
       const writing = { head, tools, settings };
-      const { sink, answer } = foldResponse(writing);
-      await writeResult(result, openResponseEvents(writing, sink), nextStep);
-      return answer(nextStep);
+      const { sinkTo, answer } = foldResponse(writing);
+      const write = eventsByPart<object>((give) => openResponseEvents(writing, sinkTo(give)));
+      return { write, answer };
     },
   };
 };

@@ -1,0 +1,113 @@
+// An answer as it came, JSON or a stream, whatever was asked for and whatever its type says.
+import { type ProviderApi, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
+import { readText } from '../../../foundation/outgoing/index.ts';
+import { nextTurn } from '../../../foundation/time/index.ts';
+import { readInTurns } from '../../../protocol/interfaces/index.ts';
+import { findMember, toEventLine } from '../../../protocol/wire/index.ts';
+import type { CandidateAnswer, NoAnswer, ReceivedAnswer, ReceivingSend, Send } from '../../providers/index.ts';
+
+export interface AskedForm {
+  /** What the provider speaks. */
+  readonly api: ProviderApi;
+  readonly stream: boolean;
+}
+
+export interface AskedAnswer extends AskedForm {
+  /** Of the request. */
+  readonly choices: number;
+}
+
+type Sent = CandidateAnswer & { readonly kind: 'answer' };
+
+export function receivingSend(send: Send, { api, stream }: AskedForm): ReceivingSend {
+  return async (request) => {
+    const sent = await send(request);
+    if (sent.kind === 'failure') return sent;
+    // The frames of Converse are no text.
+    const isBinary = api === 'converse' && !sent.contentType.includes('json');
+    return stream || isBinary ? byFirstBytes(sent, api) : byText(sent, await sent.readText(), api);
+  };
+}
+
+async function byFirstBytes(sent: Sent, api: ProviderApi): Promise<ReceivedAnswer | NoAnswer> {
+  const bytes = sent.body[Symbol.asyncIterator]();
+  const first = await bytes.next();
+  const start = first.done === true ? undefined : startOf(first.value);
+  const isJson = start === undefined ? sent.contentType.includes('application/json') : start === '{' || start === '[';
+  const body = withFirst(first, bytes);
+  if (!isJson) return { ...sent, isStream: true, body };
+  // Reserved as the bytes of one event, until the call ends.
+  const text = await readText(body, upstreamBodyMaxBytes);
+  // Everything came.
+  sent.drain();
+  if (text !== undefined) return byText({ ...sent, drain: () => {} }, text, api);
+  const refusedAnswer = { usage: undefined, outputBytes: upstreamBodyMaxBytes };
+  return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', refusedAnswer } };
+}
+
+async function byText(sent: Sent, text: string | undefined, api: ProviderApi): Promise<ReceivedAnswer> {
+  if (text !== undefined && eventStart.test(text)) return { ...sent, isStream: true, body: inPieces(text) };
+  const list = text !== undefined && api === 'generate-content' ? await chunksIn(text) : undefined;
+  return list === undefined
+    ? { ...sent, isStream: false, readText: onlyOnce(text) }
+    : { ...sent, isStream: true, body: eventsOf(list) };
+}
+
+/** A line of an event, or a comment. JSON begins with none of them. */
+const eventStart = /^\s*(?:(?:data|event|id|retry)\s*:|:)/;
+
+/** The first character that is neither blank nor a byte-order mark. */
+const startOf = (bytes: Uint8Array): string | undefined =>
+  /[^\s\ufeff]/.exec(Buffer.from(bytes.subarray(0, startMaxBytes)).toString())?.[0];
+const startMaxBytes = 64;
+
+/** The same bytes, of which the first were read. */
+function withFirst(first: IteratorResult<Uint8Array>, bytes: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
+  let isGiven = false;
+  const next = () => {
+    if (isGiven) return bytes.next();
+    isGiven = true;
+    return Promise.resolve(first);
+  };
+  // Without `return`: what is left is drained, not closed.
+  return { [Symbol.asyncIterator]: () => ({ next }) };
+}
+
+/** Its reader alone keeps it. */
+function onlyOnce(text: string | undefined): CandidateAnswer['readText'] {
+  let unread = text;
+  return async () => {
+    const given = unread;
+    unread = undefined;
+    return given;
+  };
+}
+
+/** Read in one turn. */
+const pieceMaxBytes = 64 * 1024;
+
+async function* inPieces(text: string): AsyncGenerator<Uint8Array, void, undefined> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += pieceMaxBytes) {
+    yield bytes.subarray(at, at + pieceMaxBytes);
+    await nextTurn();
+  }
+}
+
+/** Gemini streams a list where events are not asked for. */
+async function chunksIn(text: string): Promise<readonly string[] | undefined> {
+  if (!/^\s*\[/.test(text)) return undefined;
+  return readInTurns(`{"chunks":${text}}`, async (json) => {
+    const list = findMember(json, 'chunks');
+    return list === undefined || !json.isArray(list)
+      ? undefined
+      : Array.from(json.inside(list), (one) => json.slice(one));
+  });
+}
+
+async function* eventsOf(texts: readonly string[]): AsyncGenerator<Uint8Array, void, undefined> {
+  for (const text of texts) {
+    yield Buffer.from(toEventLine(text));
+    await nextTurn();
+  }
+}

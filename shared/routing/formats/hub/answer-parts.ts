@@ -1,0 +1,114 @@
+// The parts of an answer, whole or streamed, checked and restored, and the events that a writer makes of them.
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { nextTurn } from '../../../foundation/time/index.ts';
+import type { AttemptFailure } from '../../providers/index.ts';
+import { failureOfAnswer, finishFailure, knownEnd } from './failure.ts';
+import { type HubPart, type HubTarget, oneCallAtATime, partsOfResult, type SourceCall } from './middle/index.ts';
+import type { Exchange } from './package-exchange.ts';
+import { partsToStop } from './stops.ts';
+
+type Parts = AsyncIterable<HubPart> | Iterable<HubPart>;
+
+export interface ReadAttempt {
+  readonly model: ReturnType<HubTarget['openModel']>;
+  readonly options: LanguageModelV4CallOptions;
+  readonly stream: boolean;
+  readonly source: SourceCall;
+  readonly target: HubTarget;
+  readonly exchange: Exchange;
+  /** Undoes what we renamed for the package. */
+  readonly undoRenames: (part: HubPart) => HubPart;
+  /** The gateway ends the answer there. */
+  readonly stops: readonly string[];
+}
+
+/** Returns the parts of a stream, whichever form the answer has. */
+export async function openParts({ model, options, stream, exchange }: ReadAttempt): Promise<Parts> {
+  const read = async (asStream: boolean) =>
+    asStream ? (await model.doStream(options)).stream : partsOfResult(await model.doGenerate(options));
+  try {
+    return await read(stream);
+  } catch (error) {
+    if (!exchange.hasOtherForm()) throw error;
+    return read(!stream);
+  }
+}
+
+/** One event may be of ten thousand parts. */
+const turnMaxParts = 512;
+
+interface Batch<Event> {
+  readonly events: readonly Event[];
+  readonly failure?: AttemptFailure;
+}
+
+/** Rejects where reading broke off before the end was said; every other fault is the last batch. */
+export async function* readParts<Event>(
+  given: Parts,
+  { exchange, source, target, undoRenames, stops }: ReadAttempt,
+  write: (part: HubPart) => readonly Event[],
+): AsyncGenerator<Batch<Event>, void, undefined> {
+  const whole = stops.length === 0 ? given : partsToStop(given, exchange.partEmitted, stops);
+  const parts = source.writesOneCallAtATime === true ? partsInOrder(whole, exchange.partEmitted) : whole;
+  const isWhole = exchange.answer()?.isStream === false;
+  let hasContent = false;
+  let hasCalls = false;
+  const faultOf = (part: HubPart): AttemptFailure | undefined => {
+    if (part.type === 'error') return failureOfAnswer(part.error, describeWith(exchange), 'unreadable_event');
+    if (part.type !== 'finish') return undefined;
+    return !hasContent && target.isBlockedPrompt?.(part.providerMetadata) === true
+      ? blockedPrompt
+      : finishFailure(
+          part.finishReason,
+          isWhole ? 'unreadable_answer' : 'truncated_stream',
+          target.failsEmpty === true && !hasContent,
+        );
+  };
+  let fault: AttemptFailure = { kind: 'failed', cause: 'truncated_stream' };
+  try {
+    let read = 0;
+    for await (const given of parts) {
+      read += 1;
+      if (read % turnMaxParts === 0) await nextTurn();
+      exchange.partEmitted();
+      hasCalls ||= given.type === 'tool-call';
+      const said = { isWhole, hasContent, hasCalls };
+      const part = given.type === 'finish' ? { ...given, finishReason: knownEnd(given.finishReason, said) } : given;
+      const found = faultOf(part);
+      if (found !== undefined) {
+        fault = found;
+        break;
+      }
+      const events = write(undoRenames(part));
+      hasContent ||= events.length > 0;
+      if (events.length > 0) yield { events };
+      // Events after the end are for `drain`.
+      if (part.type === 'finish') return;
+    }
+  } catch (error) {
+    fault = failureOfAnswer(error, describeWith(exchange), 'unreadable_event');
+  }
+  const broken = exchange.broken();
+  if (broken !== undefined) throw broken.error;
+  yield { events: [], failure: fault };
+}
+
+/** Orders parts for an interface with one call at a time. Several may be interleaved. */
+async function* partsInOrder(parts: Parts, partEmitted: () => void): AsyncGenerator<HubPart, void, undefined> {
+  const inOrder = oneCallAtATime();
+  for await (const part of parts) {
+    partEmitted();
+    yield* inOrder(part);
+  }
+}
+
+const blockedPrompt: AttemptFailure = {
+  kind: 'invalid',
+  reason: 'content_policy_violation',
+  cause: 'blocked_prompt',
+};
+
+export const describeWith =
+  ({ answer }: Exchange) =>
+  (body: unknown) =>
+    answer()?.describe(body);
